@@ -1,7 +1,7 @@
 package main
 
 import (
-	"os"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,8 +13,7 @@ import (
 // diffFlags are the flags of diff.
 type diffFlags struct {
 	options compare.Options
-	output  string
-	force   bool
+	result  compare.Result
 	json    bool
 	old     []string
 	new     []string
@@ -54,8 +53,8 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs.BoolVar(&o.Stat, "stat", false, "print only how many changes there are")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
-	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
-	fs.BoolVar(&f.force, "force", false, "replace a file that diff did not write")
+	fs.StringVarP(&f.result.Name, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
+	fs.BoolVar(&f.result.Force, "force", false, "replace a file that diff did not write")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(compare.KindWords(), ", "))
 	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
@@ -71,12 +70,10 @@ OLD and NEW are files. If a census has several files, because scan ran with
 func (a *app) diff(f *diffFlags, args []string) error {
 	o := f.options
 	o.Old, o.New = append(args[:1:1], f.old...), append(args[1:2:2], f.new...)
-	toFile := f.output != "-" && f.output != ""
-	o.JSON = f.json || !o.Stat && (toFile || !console.IsTerminal(a.out.w))
 	o.PageWidth = a.term.Width()
-	if !toFile {
-		return compare.Diff(a.term, a.out, o)
-	}
-	result := compare.Result{Name: f.output, Kind: compare.DiffFile, Force: f.force}
-	return result.Write(append(o.Old, o.New...), func(out *os.File) error { return compare.Diff(a.term, out, o) })
+	f.result.Stdout, f.result.Kind = a.out, compare.DiffFile
+	return f.result.Write(append(o.Old, o.New...), func(out io.Writer) error {
+		o.JSON = f.json || !o.Stat && (out != a.out || !console.IsTerminal(a.out.w))
+		return compare.Diff(a.term, out, o)
+	})
 }

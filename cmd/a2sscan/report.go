@@ -1,7 +1,7 @@
 package main
 
 import (
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +12,7 @@ import (
 
 func (a *app) reportCommand() *cobra.Command {
 	var o report.Options
-	var output string
-	var force bool
+	var r compare.Result
 	cmd := &cobra.Command{
 		Use:   "report CENSUS…",
 		Short: "Show a census as an HTML page",
@@ -36,12 +35,12 @@ wrote, in any order.`,
 		Args: wantArgs(1, 0, "report needs a census", "a2sscan report census.ndjson.zst -o report.html"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files = args
-			return a.report(o, output, force)
+			return a.report(o, r)
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
-	fs.BoolVar(&force, "force", false, "replace a file that report did not write")
+	fs.StringVarP(&r.Name, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
+	fs.BoolVar(&r.Force, "force", false, "replace a file that report did not write")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
 	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "use `TEXT` as the title of the page (default: the date)")
@@ -51,15 +50,12 @@ wrote, in any order.`,
 }
 
 // report writes the page.
-func (a *app) report(o report.Options, output string, force bool) error {
+func (a *app) report(o report.Options, r compare.Result) error {
 	o.Program = "a2sscan " + thisBuild().Version
-	if output == "" && console.IsTerminal(a.out.w) {
+	if r.Name == "" && console.IsTerminal(a.out.w) {
 		return console.Fail(console.ExitUsage, "a page is not for a terminal").
 			WithHint("-o FILE writes it to a file")
 	}
-	if output == "" || output == "-" {
-		return report.Make(a.term, a.out, o)
-	}
-	result := compare.Result{Name: output, Kind: compare.ReportFile, Force: force}
-	return result.Write(append(o.Files, o.Before...), func(out *os.File) error { return report.Make(a.term, out, o) })
+	r.Stdout, r.Kind = a.out, compare.ReportFile
+	return r.Write(append(o.Files, o.Before...), func(out io.Writer) error { return report.Make(a.term, out, o) })
 }

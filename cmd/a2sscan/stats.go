@@ -1,7 +1,7 @@
 package main
 
 import (
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,8 +13,7 @@ import (
 
 func (a *app) statsCommand() *cobra.Command {
 	var o census.Options
-	var output string
-	var force bool
+	var r compare.Result
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
 		Short: "Sum up a census",
@@ -36,15 +35,14 @@ wrote, in any order.`,
   a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
 		Args: wantArgs(1, 0, "stats needs a file", "a2sscan stats census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if output == "-" || output == "" {
-				return compare.Stats(a.term, a.out, args, o, console.IsTerminal(a.out.w))
-			}
-			result := compare.Result{Name: output, Kind: compare.StatsFile, Force: force}
-			return result.Write(args, func(out *os.File) error { return compare.Stats(a.term, out, args, o, false) })
+			r.Stdout, r.Kind = a.out, compare.StatsFile
+			return r.Write(args, func(out io.Writer) error {
+				return compare.Stats(a.term, out, args, o, out == a.out && console.IsTerminal(a.out.w))
+			})
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
-	cmd.Flags().BoolVar(&force, "force", false, "replace a file that stats did not write")
+	cmd.Flags().StringVarP(&r.Name, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
+	cmd.Flags().BoolVar(&r.Force, "force", false, "replace a file that stats did not write")
 	cmd.Flags().StringArrayVar(&o.Summaries, "summary", nil,
 		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	addGameFlag(cmd.Flags(), &o.Games)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -28,14 +27,18 @@ var (
 // Result is the file that a command writes, or an object in a store. It may replace
 // an empty file, or one of its own kind. It replaces any other only with Force.
 type Result struct {
-	Name  string
-	Kind  Kind
-	Force bool
+	Name   string // "-" or empty: Stdout
+	Stdout io.Writer
+	Kind   Kind
+	Force  bool
 }
 
 // Write calls do to write the result, and gives it its name when it is complete. It
 // returns an error if the result is one of the files in read.
-func (r *Result) Write(read []string, do func(*os.File) error) error {
+func (r *Result) Write(read []string, do func(io.Writer) error) error {
+	if r.Name == "-" || r.Name == "" {
+		return do(r.Stdout)
+	}
 	if err := inputs.Overwritten("--output", r.Name, read); err != nil {
 		return err
 	}

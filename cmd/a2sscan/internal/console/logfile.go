@@ -23,7 +23,7 @@ import (
 // appending, so a tool may copy the file and truncate it without sending a signal.
 func (t *Terminal) OpenLog(name string) error {
 	if name == StandardError {
-		t.Log = slog.New(NewLogHandler(screenLog{t}))
+		t.Log = slog.New(NewLogHandler(&beside{t, t.err}))
 		return nil
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
@@ -44,16 +44,6 @@ func NewLogHandler(w io.Writer) slog.Handler {
 // open it as a file, because that fails if standard error is a socket, as under
 // systemd.
 const StandardError = "/dev/stderr"
-
-// screenLog writes the lines of the log between the messages on the terminal.
-type screenLog struct{ t *Terminal }
-
-func (l screenLog) Write(line []byte) (int, error) {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	l.t.print(string(line))
-	return len(line), nil
-}
 
 // logFile writes the lines of the log to a file. If writing fails, it prints the
 // error once and the scan continues, because the scan is worth more than the log.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -49,7 +48,7 @@ type Summary struct {
 	Wrong       []string `json:"wrong,omitempty"`
 
 	Targets    Counts            `json:"targets"`
-	Exclusions []Exclusion       `json:"exclusions"`          // what excluded targets
+	Exclusions []list.Exclusion  `json:"exclusions"`          // what excluded targets
 	Databases  []Database        `json:"databases,omitempty"` // files of --mmdb
 	Datagrams  Datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
@@ -141,14 +140,6 @@ type Database struct {
 	Type   string    `json:"type"`
 	Built  time.Time `json:"built"`
 	Faults uint64    `json:"faults,omitempty"` // addresses with a damaged entry, in this run
-}
-
-// Exclusion is a source of exclusions with the number of targets that it excluded.
-type Exclusion = list.Exclusion
-
-// Exclusions returns the sources of x that have excluded targets.
-func Exclusions(x *list.Exclusions) []Exclusion {
-	return slices.DeleteFunc(x.Counts(), func(x Exclusion) bool { return x.Targets+x.Stopped == 0 })
 }
 
 // NewSummary returns a summary with the fields that derive from the scan's counts.

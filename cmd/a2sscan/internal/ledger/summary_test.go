@@ -187,7 +187,7 @@ func TestSummaryHostile(t *testing.T) {
 	}
 	sum := aCensus()
 	sum.SetAnswers(&ta, 3)
-	sum.Exclusions = []Exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
+	sum.Exclusions = []list.Exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	for _, width := range []int{40, 80, 200} {
 		var written bytes.Buffer

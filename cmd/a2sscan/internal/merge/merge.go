@@ -13,6 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -197,7 +198,7 @@ func (m *merger) describe() {
 		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: &plan,
 		Ended: ledger.EndedComplete, Consistent: true,
 		Targets: s.Targets, Datagrams: ledger.Datagrams{Counts: ledger.Counts{}},
-		Faults: map[string]uint64{}, Exclusions: []ledger.Exclusion{},
+		Faults: map[string]uint64{}, Exclusions: []list.Exclusion{},
 	}
 	s.RateAsked = &limit
 	for _, p := range m.parts {
@@ -233,7 +234,7 @@ func (m *merger) describe() {
 			m.attempts[i] += n
 		}
 		for _, x := range one.Exclusions {
-			same := func(y ledger.Exclusion) bool { return y.Network == x.Network && y.Source == x.Source }
+			same := func(y list.Exclusion) bool { return y.Network == x.Network && y.Source == x.Source }
 			if at := slices.IndexFunc(s.Exclusions, same); at >= 0 {
 				s.Exclusions[at].Targets += x.Targets
 				s.Exclusions[at].Stopped += x.Stopped

@@ -87,14 +87,10 @@ func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 	if h.Len() == 0 {
 		return nil
 	}
-	for _, night := range tail(h.nights, n) {
+	for _, night := range h.nights[max(0, h.Len()-n):] {
 		values = append(values, float64(of(&night.all)))
 	}
 	return values
-}
-
-func tail(nights []pastNight, n int) []pastNight {
-	return nights[max(0, len(nights)-min(n, len(nights))):]
 }
 
 // historyView is the section about all nights.

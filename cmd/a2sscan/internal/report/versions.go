@@ -34,7 +34,7 @@ func (h *History) versions(s *census.Stats) (views []versionView) {
 	}
 	past := now
 	if h.Len() > 1 {
-		past = &History{tail(h.nights, versionNights)}
+		past = &History{h.nights[max(0, h.Len()-versionNights):]}
 	}
 	tonight := &now.nights[0]
 	games := slices.SortedFunc(maps.Keys(tonight.versions), func(a, b string) int {

@@ -3,6 +3,7 @@ package scanrun
 import (
 	"cmp"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
@@ -116,7 +117,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	for _, note := range s.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
-	sum.Exclusions = ledger.Exclusions(s.exclusions)
+	sum.Exclusions = slices.DeleteFunc(s.exclusions.Counts(), func(x list.Exclusion) bool { return x.Targets+x.Stopped == 0 })
 	sum.Datagrams.LateServers = s.late
 	_, sum.Changes = s.rate.state()
 	sum.Records = s.out.Count() + s.checkpoint.Past.Records
