@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/s2"
-
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -86,7 +84,7 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		err := d.old.reread(old, func(e *event, line []byte) { // maps would take several times as much memory
+		err := d.old.reread(old, func(e *event, line []byte) { // maps would take several times as much memory as JSON
 			lists := []byte(`{"schema":1`)
 			if r, err := text.Read(line); err == nil {
 				for _, key := range []string{"rules", "game"} {
@@ -95,14 +93,13 @@ func (d *differ) details(do func(*Change) error) error {
 					}
 				}
 			}
-			e.packed = bytes.Clone(s2.EncodeBetter(nil, append(lists, '}')))
+			e.lists = append(lists, '}')
 		})
 		if err != nil {
 			return err
 		}
 		err = d.new.reread(new, func(e *event, line []byte) {
-			lists, _ := s2.Decode(nil, e.packed)
-			x, err := first.Read(lists)
+			x, err := first.Read(e.lists)
 			if err != nil {
 				x = &record.Record{} // no line has the old record any more
 			}
@@ -111,7 +108,7 @@ func (d *differ) details(do func(*Change) error) error {
 				return
 			}
 			before, after := rulesOf(x.Rules), rulesOf(y.Rules)
-			e.packed = nil
+			e.lists = nil
 			e.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
 			e.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
 		})

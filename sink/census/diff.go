@@ -73,9 +73,9 @@ type event struct {
 	before, after *Server // nil: there is no record
 	kinds         kinds
 
-	packed []byte               // the rules and mods of before, while they wait for after's
-	rules  [2]map[string]string // those that only before and only after have
-	mods   [2][]string
+	lists []byte               // the rules and mods of before, while they wait for after's
+	rules [2]map[string]string // those that only before and only after have
+	mods  [2][]string
 }
 
 // Diff calls do with every change from one census to another that is of one of the kinds,

@@ -101,14 +101,9 @@ var keys = []string{
 
 // load reads all records.
 func (c *Census) load() error {
-	type worker struct {
-		read   *record.Reader
-		common common
-		chunk  []Server // allocated together: that is less work for the garbage collector
-	}
-	workers := make([]worker, c.workers)
-	for i := range workers {
-		workers[i].read, workers[i].common.words = record.NewReader(keys...), words{}
+	readers := make([]*record.Reader, c.workers)
+	for i := range readers {
+		readers[i] = record.NewReader(keys...)
 	}
 	var readings []Reading
 	var mu sync.Mutex
@@ -116,16 +111,13 @@ func (c *Census) load() error {
 	for _, file := range c.files {
 		reading := Reading{File: file}
 		add := func(n int, line []byte) error {
-			w := &workers[n]
-			r, err := w.read.Read(line)
+			r, err := readers[n].Read(line)
 			if errors.As(err, new(record.SchemaError)) {
 				return err
 			}
-			if len(w.chunk) == cap(w.chunk) {
-				w.chunk = make([]Server, 0, 1024)
-			}
+			var s Server
 			if err == nil {
-				w.chunk = append(w.chunk, newServer(&r.Result, &w.common))
+				s = NewServer(&r.Result)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -134,9 +126,8 @@ func (c *Census) load() error {
 				return nil
 			}
 			reading.Records++
-			s := &w.chunk[len(w.chunk)-1]
 			s.meaning = r.Has("addr")
-			c.servers = append(c.servers, s)
+			c.servers = append(c.servers, &s)
 			if r.Scan != "" {
 				scans[r.Scan] = true
 			}

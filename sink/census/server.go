@@ -3,10 +3,10 @@ package census
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -64,20 +64,11 @@ type Server struct {
 }
 
 // NewServer returns what a census keeps of the record of r. It shares no memory with r.
-func NewServer(r *scanner.Result) Server { return newServer(r, &common{}) }
-
-// common is what the servers of a census share; it serves one goroutine.
-type common struct {
-	words words
-	game  game.Game // for identify
-}
-
-// newServer does what NewServer does.
-func newServer(r *scanner.Result, c *common) Server {
+func NewServer(r *scanner.Result) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
 		Status: r.Status, HasInfo: r.HasInfo, Flags: r.Flags, RTT: r.RTT,
-		Name: string(cut(in.Name, maxText)), Map: c.words.of(in.Map), Version: c.words.of(in.Version),
+		Name: string(cut(in.Name, maxText)), Map: text(in.Map), Version: text(in.Version),
 		People: uint32(who.People), Bots: uint32(who.Bots), MaxPlayers: uint32(who.Places),
 		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
 		fields: in.Has, system: in.Environment, meaning: true,
@@ -92,9 +83,9 @@ func newServer(r *scanner.Result, c *common) Server {
 		}
 	}
 	if r.Game != nil {
-		s.addGame(r.Game, c.words)
+		s.addGame(r.Game)
 	}
-	s.identify(in, c)
+	s.identify(in)
 	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
 		s.hashes.players, s.listed = digest(r.Players)
 		s.hashes.players = cmp.Or(r.Hashes[wire.QuestionPlayers], s.hashes.players) // earlier versions did not hash the reply
@@ -136,20 +127,20 @@ func keyOf(a netip.AddrPort) uint64 {
 }
 
 // addGame sets what the game says about itself. It takes precedence over INFO.
-func (s *Server) addGame(g *game.Game, w words) {
+func (s *Server) addGame(g *game.Game) {
 	s.hasGame, s.own, s.pvp = true, g.Has, g.PVP && g.Has.Has(game.KeyPVP)
 	if !g.Corrects(game.KeyPlayers) {
 		s.own &^= 1 << game.KeyPlayers
 	}
-	s.Game, s.GameName = w.of([]byte(g.ID)), w.of([]byte(g.Name))
+	s.Game, s.GameName = text(g.ID), text(g.Name)
 	if g.Has.Has(game.KeyMap) {
-		s.Map = w.of(g.Map)
+		s.Map = text(g.Map)
 	}
 	if g.Has.Has(game.KeyVersion) {
-		s.Version = w.of(g.Version)
+		s.Version = text(g.Version)
 	}
 	if g.Has.Has(game.KeyMode) {
-		s.Mode = w.of(g.Mode)
+		s.Mode = text(g.Mode)
 	}
 	if !g.Has.Has(game.KeyMods) {
 		return
@@ -163,7 +154,7 @@ func (s *Server) addGame(g *game.Game, w words) {
 }
 
 // identify sets the game of a record that does not name one.
-func (s *Server) identify(in *wire.Info, c *common) {
+func (s *Server) identify(in *wire.Info) {
 	if s.Game != "" || !s.HasInfo {
 		return
 	}
@@ -173,19 +164,19 @@ func (s *Server) identify(in *wire.Info, c *common) {
 		Format: in.Format, Has: in.Has & (wire.HasAppID | wire.HasGameID | wire.HasFolder | wire.HasVersion),
 		ShortAppID: in.ShortAppID, GameID: in.GameID, Folder: in.Folder, Version: in.Version,
 	}
-	g := &c.game
-	game.Decode(g, game.Reply{Info: &known})
+	var g game.Game
+	game.Decode(&g, game.Reply{Info: &known})
 	app, _ := in.AppID()
 	switch {
 	case g.ID != "":
 		s.Game, s.GameName = g.ID, g.Name
 		return
 	case app != 0:
-		s.Game = c.words.of(strconv.AppendUint([]byte("app:"), uint64(app), 10))
+		s.Game = fmt.Sprint("app:", app)
 	case len(in.Folder) > 0:
-		s.Game = c.words.of(append([]byte("folder:"), cut(in.Folder, maxNameBytes)...))
+		s.Game = "folder:" + text(cut(in.Folder, maxNameBytes))
 	}
-	s.GameName = c.words.of(in.Game)
+	s.GameName = text(in.Game)
 }
 
 // digest returns a hash of a list of players. distinct reports whether two servers do not
@@ -219,24 +210,12 @@ func mix(a, b uint64) uint64 {
 	return x ^ x>>29
 }
 
-// words holds one copy of each text that many servers have. Nil holds none.
-type words map[string]string
-
 // maxText is the maximum length of a text in bytes; the rest is cut off. Real texts are
 // shorter.
 const maxText = 1024
 
-// of returns a text as a string.
-func (w words) of(b []byte) string {
-	b = cut(b, maxText)
-	s, known := w[string(b)]
-	if !known {
-		if s = valid(string(b)); w != nil {
-			w[string(b)] = s
-		}
-	}
-	return s
-}
+// text returns a text as a string.
+func text[T string | []byte](b T) string { return valid(string(cut(b, maxText))) }
 
 // valid replaces what is not UTF-8: each sequence that could begin a character becomes one
 // U+FFFD, as in a record.
