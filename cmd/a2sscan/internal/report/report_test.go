@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // rendered returns the page for an input.
@@ -367,5 +369,25 @@ func TestBinRange(t *testing.T) {
 		if got := binRange(test.bin, test.unit, test.after); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
+	}
+}
+
+// TestManyServers: of more servers than a page can list, those with the most people are
+// kept, in whatever order they come.
+func TestManyServers(t *testing.T) {
+	l, info := &Servers{}, wire.Info{Has: wire.HasPlayers | wire.HasMaxPlayers}
+	for i := range 2*maxServers + 10 {
+		n := i * 7919 % (2*maxServers + 10) // each number once
+		info.Players, info.MaxPlayers = uint32(n/1000), 255
+		s := census.NewServer(&scanner.Result{
+			Addr:   netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}), 27015),
+			Status: scanner.StatusOK, HasInfo: true, Info: info,
+		})
+		l.Add(&s)
+	}
+	l.trim()
+	last := l.kept[len(l.kept)-1]
+	if !l.cut || len(l.kept) != maxServers || l.kept[0].people != 120 || last.people != 60 {
+		t.Errorf("cut %v, %d servers, from %d to %d people", l.cut, len(l.kept), l.kept[0].people, last.people)
 	}
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -28,8 +27,8 @@ const (
 // Servers keeps the servers that the page may list, which are those with the most
 // people. It does not store which of them answer without a challenge.
 type Servers struct {
-	kept serverHeap
-	cut  bool // the table does not have all servers with INFO
+	kept []server // if cut is set, the first maxServers are in order
+	cut  bool     // the table does not have all servers with INFO
 }
 
 // server is a row of the table.
@@ -47,17 +46,11 @@ func (s *server) compare(t *server) int {
 	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr))
 }
 
-// serverHeap is a heap whose top is the server that comes last in the table.
-type serverHeap []server
-
-func (h serverHeap) Len() int           { return len(h) }
-func (h serverHeap) Less(i, j int) bool { return h[j].compare(&h[i]) < 0 }
-func (h serverHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *serverHeap) Push(x any)        { *h = append(*h, x.(server)) }
-func (h *serverHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+// trim sorts the servers, and drops those that are too many.
+func (l *Servers) trim() {
+	slices.SortFunc(l.kept, func(a, b server) int { return a.compare(&b) })
+	l.cut = l.cut || len(l.kept) > maxServers
+	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
 // Add keeps a server for the table if it is among those with the most people. It
@@ -67,9 +60,7 @@ func (l *Servers) Add(s *census.Server) {
 		return
 	}
 	k := server{addr: s.Addr(), people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
-	full := len(l.kept) == maxServers
-	l.cut = l.cut || full
-	if full && k.compare(&l.kept[0]) >= 0 {
+	if l.cut && k.compare(&l.kept[maxServers-1]) >= 0 {
 		return
 	}
 	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
@@ -82,12 +73,9 @@ func (l *Servers) Add(s *census.Server) {
 		}
 	}
 	k.flags = strings.Join(flags, ", ")
-	if full {
-		l.kept[0] = k
-		heap.Fix(&l.kept, 0)
-		return
+	if l.kept = append(l.kept, k); len(l.kept) == 2*maxServers {
+		l.trim()
 	}
-	heap.Push(&l.kept, k)
 }
 
 // serverTable is the section with the table of servers.
@@ -157,7 +145,7 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	}
 	budget -= rowsReserve
 	seen := map[netip.AddrPort]bool{}
-	slices.SortFunc(l.kept, func(a, b server) int { return a.compare(&b) })
+	l.trim()
 	for _, k := range l.kept {
 		if seen[k.addr] {
 			continue // a census of several files may have two records of a server
