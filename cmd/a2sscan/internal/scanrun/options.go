@@ -41,8 +41,8 @@ type Options struct {
 	Out     output.Choice
 	Rotate  flagvalue.Rotation
 	Upload  Upload
-	Saved   Saved
-	Summary string // path of the summary file
+	Saved   checkpoint.Options // Path and Fresh
+	Summary string             // path of the summary file
 	ScanID  string
 
 	// OnComplete is the path of a program to run once the census is written; "": none.
@@ -90,12 +90,6 @@ type Pace struct {
 	InFlight      int
 	NoGSO         bool
 	Source        flagvalue.Source
-}
-
-// Saved chooses the file in which a scan saves its progress.
-type Saved struct {
-	Path  string
-	Fresh bool // discard an existing checkpoint
 }
 
 // Targets selects the targets of the lists and their order.

@@ -74,11 +74,9 @@ type Run struct {
 func Scan(t *console.Terminal, p *Program, o *Options, args []string) (err error) {
 	s := newRun(t, p, o, args)
 	if o.Saved.Path != "" {
-		s.checkpoint, err = checkpoint.Open(t, checkpoint.Options{
-			Path: o.Saved.Path, Fresh: o.Saved.Fresh, LookOnly: o.DryRun,
-			Program: p.Name, Args: p.Args, Version: p.Build.Commit,
-		})
-		if err != nil {
+		saved := o.Saved
+		saved.LookOnly, saved.Program, saved.Args, saved.Version = o.DryRun, p.Name, p.Args, p.Build.Commit
+		if s.checkpoint, err = checkpoint.Open(t, saved); err != nil {
 			return err
 		}
 		defer s.checkpoint.Close()
