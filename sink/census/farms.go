@@ -88,18 +88,13 @@ func (c *Census) findFarms() {
 // alike returns the groups of at least least servers that have the same key. Servers with
 // key 0 are in no group.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
-	count := map[uint64]int{}
-	for _, s := range c.servers {
-		count[key(s)]++
-	}
-	delete(count, 0)
-	maps.DeleteFunc(count, func(_ uint64, n int) bool { return n < least })
 	groups := map[uint64][]*Server{}
 	for _, s := range c.servers {
-		if k := key(s); count[k] > 0 {
+		if k := key(s); k != 0 {
 			groups[k] = append(groups[k], s)
 		}
 	}
+	maps.DeleteFunc(groups, func(_ uint64, all []*Server) bool { return len(all) < least })
 	return groups
 }
 
