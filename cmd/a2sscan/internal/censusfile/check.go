@@ -21,10 +21,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// maxScans is the number of the last scan whose addresses are checked for
-// duplicates.
-const maxScans = 1<<16 - 1
-
 // maxProblems is the number of problems that Check describes.
 const maxProblems = 20
 
@@ -63,9 +59,7 @@ type verifier struct {
 	files    []sink.Part
 	problems []string
 	reader   *record.Reader
-	known    []uint64 // keys of all records: the number of the scan, the address and the port
 	scans    map[string]*scanCount
-	names    []string // names of the scans, indexed by their number
 
 	progress   func(read, size int64)
 	read, size int64
@@ -73,9 +67,9 @@ type verifier struct {
 
 // scanCount counts the records of a scan.
 type scanCount struct {
-	number   int
 	records  uint64
 	byStatus map[string]uint64
+	known    []uint64 // the address and the port of each
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -147,37 +141,36 @@ func (v *verifier) record(line []byte) (problem error) {
 	}
 	s := v.scans[rec.Scan]
 	if s == nil {
-		s = &scanCount{number: len(v.names), byStatus: map[string]uint64{}}
+		s = &scanCount{byStatus: map[string]uint64{}}
 		v.scans[rec.Scan] = s
-		v.names = append(v.names, rec.Scan)
 	}
 	s.records++
 	s.byStatus[rec.Status.String()]++
-	if ip := rec.Addr.Addr().Unmap(); ip.Is4() && s.number <= maxScans {
+	if ip := rec.Addr.Addr().Unmap(); ip.Is4() {
 		b := ip.As4()
-		v.known = append(v.known, uint64(s.number)<<48|uint64(binary.BigEndian.Uint32(b[:]))<<16|uint64(rec.Addr.Port()))
+		s.known = append(s.known, uint64(binary.BigEndian.Uint32(b[:]))<<16|uint64(rec.Addr.Port()))
 	}
 	return nil
 }
 
 // addRepeated adds a problem for each address that has several records in one scan.
 func (v *verifier) addRepeated() {
-	slices.Sort(v.known)
-	for i, n := 0, 0; i < len(v.known); i += n {
-		key := v.known[i]
-		for n = 1; i+n < len(v.known) && v.known[i+n] == key; {
-			n++
-		}
-		if n == 1 {
-			continue
-		}
-		var ip [4]byte
-		binary.BigEndian.PutUint32(ip[:], uint32(key>>16))
-		scan := ""
-		if name := v.names[key>>48]; name != "" {
+	for _, name := range slices.Sorted(maps.Keys(v.scans)) {
+		known, scan := v.scans[name].known, ""
+		if name != "" {
 			scan = " of scan " + name
 		}
-		v.add("%v has %d records%s", netip.AddrPortFrom(netip.AddrFrom4(ip), uint16(key)), n, scan)
+		slices.Sort(known)
+		for i, n := 0, 0; i < len(known); i += n {
+			for n = 1; i+n < len(known) && known[i+n] == known[i]; {
+				n++
+			}
+			if n > 1 {
+				var ip [4]byte
+				binary.BigEndian.PutUint32(ip[:], uint32(known[i]>>16))
+				v.add("%v has %d records%s", netip.AddrPortFrom(netip.AddrFrom4(ip), uint16(known[i])), n, scan)
+			}
+		}
 	}
 }
 
