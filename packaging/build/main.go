@@ -47,9 +47,16 @@ func run(args []string) error {
 	if flags.NArg() > 1 {
 		return fmt.Errorf("one VERSION at most, got %q", flags.Args())
 	}
-	chosen, err := choose(*which)
-	if err != nil {
-		return err
+	chosen := systems
+	if *which != "" {
+		chosen = nil
+		for name := range strings.SplitSeq(*which, ",") {
+			i := slices.IndexFunc(systems, func(s system) bool { return s.String() == name })
+			if i < 0 {
+				return fmt.Errorf("-for: %q is not one of %v", name, systems)
+			}
+			chosen = append(chosen, systems[i])
+		}
 	}
 	mod, err := output(nil, "go", "env", "GOMOD")
 	if err != nil {
@@ -63,20 +70,4 @@ func run(args []string) error {
 		return err
 	}
 	return r.build(chosen, *out)
-}
-
-// choose returns the systems that a comma-separated list names, or all systems if
-// it is empty.
-func choose(list string) (chosen []system, err error) {
-	if list == "" {
-		return systems, nil
-	}
-	for name := range strings.SplitSeq(list, ",") {
-		i := slices.IndexFunc(systems, func(s system) bool { return s.String() == name })
-		if i < 0 {
-			return nil, fmt.Errorf("-for: %q is not one of %v", name, systems)
-		}
-		chosen = append(chosen, systems[i])
-	}
-	return chosen, nil
 }

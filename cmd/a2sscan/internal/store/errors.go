@@ -79,8 +79,18 @@ func (c *Client) failure(l Location, err error) error {
 		return err
 	}
 	var answer minio.ErrorResponse
-	if !errors.As(err, &answer) || answer.Code == "" {
-		return c.unreachable(err)
+	if !errors.As(err, &answer) || answer.Code == "" { // there was no answer
+		e := &Error{Problem: "the store at " + c.endpoint + " does not answer in time",
+			Hint: "check that it runs and that AWS_ENDPOINT_URL names it"}
+		var slow net.Error
+		if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout() {
+			return e
+		}
+		if outer, ok := errors.AsType[*url.Error](err); ok {
+			err = outer.Err // without the URL
+		}
+		e.Problem = c.redact("the connection to the store at " + c.endpoint + " failed: " + console.Plain(err.Error(), 200))
+		return e
 	}
 	code := console.Plain(answer.Code, 60)
 	for _, a := range answers {
@@ -93,21 +103,6 @@ func (c *Client) failure(l Location, err error) error {
 	}
 	return &Error{Problem: c.redact(fmt.Sprintf("the store at %s answered %s: %s", c.endpoint, code,
 		console.Plain(answer.Message, 200))), Hint: "the manual of the store explains the code"}
-}
-
-// unreachable converts the error of a request without a response to an Error.
-func (c *Client) unreachable(err error) error {
-	e := &Error{Problem: "the store at " + c.endpoint + " does not answer in time",
-		Hint: "check that it runs and that AWS_ENDPOINT_URL names it"}
-	var slow net.Error
-	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout() {
-		return e
-	}
-	if outer, ok := errors.AsType[*url.Error](err); ok {
-		err = outer.Err // without the URL
-	}
-	e.Problem = c.redact("the connection to the store at " + c.endpoint + " failed: " + console.Plain(err.Error(), 200))
-	return e
 }
 
 // redact replaces the credentials in a string that came from the store or from a
