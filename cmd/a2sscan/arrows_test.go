@@ -74,7 +74,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/progress":  room("ledger"),
 	"cmd/a2sscan/internal/output":    room("columns", "store"),
 	"cmd/a2sscan/internal/playerkey": room(),
-	"cmd/a2sscan/internal/watchdb":   {"sink/disk"},
+	"cmd/a2sscan/internal/watchdb":   {"sink/disk", "sink/census"},
 	"cmd/a2sscan/internal/watch": append(room("watchdb", "compare", "censusfile", "columns", "geo", "inputs", "ledger", "output",
 		"shutdown", "store"), "sink/census", "scanner/master"),
 	"cmd/a2sscan/internal/livepage":   {"cmd/a2sscan/internal/watch", "cmd/a2sscan/internal/report", "cmd/a2sscan/internal/metrics"},

@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -60,15 +62,17 @@ var uptimeFields = []string{
 }
 
 // uptimeRow returns the values of all columns; nil: unknown.
-func uptimeRow(u *watchdb.Uptime) []any {
-	row := []any{
-		u.Addr.String(), u.Game, u.Name, string(u.Status), u.Since.UTC().Format(time.RFC3339), nil, u.Up, u.Down, u.Unseen, u.Outages, nil, nil, nil,
+func uptimeRow(u *watchdb.Uptime) map[string]any {
+	row := map[string]any{
+		"addr": u.Addr.String(), "game": u.Game, "name": u.Name, "status": string(u.Status), "since": u.Since.Format(time.RFC3339),
+		"up": u.Up, "down": u.Down, "unseen": u.Unseen, "outages": u.Outages,
+		"up_share": nil, "people_min": nil, "people_mean": nil, "people_max": nil,
 	}
 	if share, ok := u.Share(); ok {
-		row[5] = math.Round(share*1e6) / 1e6
+		row["up_share"] = math.Round(share*1e6) / 1e6
 	}
 	if p := u.People; p != nil {
-		copy(row[10:], []any{p.Min, math.Round(p.Mean*10) / 10, p.Max})
+		row["people_min"], row["people_mean"], row["people_max"] = p.Min, math.Round(p.Mean*10)/10, p.Max
 	}
 	return row
 }
@@ -95,18 +99,20 @@ func (f *uptimeFlags) run(a *app) error {
 	if f.state == "" {
 		return console.Fail(console.ExitUsage, "uptime needs the database of a watch").WithHint("a2sscan uptime --state watch.db")
 	}
-	names := f.fields
-	if names == nil {
-		names = uptimeFields
+	if f.fields == nil {
+		f.fields = uptimeFields
 	}
-	var shown []int // columns
-	for _, name := range names {
-		i := slices.Index(uptimeFields, name)
-		if i < 0 {
+	for _, name := range f.fields {
+		if !slices.Contains(uptimeFields, name) {
 			return console.Fail(console.ExitUsage, "--fields: there is no %s", console.Quoted(name, 40)).
 				WithHint("choose from %s", strings.Join(uptimeFields, ", "))
 		}
-		shown = append(shown, i)
+	}
+	if f.format == "" {
+		f.format = map[bool]string{true: "text", false: "json"}[console.IsTerminal(a.out.w)]
+	}
+	if !slices.Contains([]string{"text", "csv", "tsv", "json"}, f.format) {
+		return console.Fail(console.ExitUsage, "--format %s: want text, csv, tsv or json", console.Quoted(f.format, 40))
 	}
 	now := time.Now()
 	from, err := parseTime("--from", f.from, now.AddDate(-100, 0, 0), now)
@@ -124,61 +130,46 @@ func (f *uptimeFlags) run(a *app) error {
 	if err != nil {
 		return stateFailure(f.state, err)
 	}
-	_, _, servers, err := db.Uptime(from, to)
+	servers, err := db.Uptime(from, to)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return stateFailure(f.state, err)
 	}
-	return printUptime(a, f.format, shown, servers)
+	return f.print(a.out, servers)
 }
 
-// printUptime prints a row for each server.
-func printUptime(a *app, format string, shown []int, servers []watchdb.Uptime) error {
-	if format == "" {
-		format = map[bool]string{true: "text", false: "json"}[console.IsTerminal(a.out.w)]
-	}
-	table, aligned, lines := csv.NewWriter(a.out), tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0), jsontext.NewEncoder(a.out)
-	var write func(cells []string) error
-	switch format {
+// print prints a row for each server.
+func (f *uptimeFlags) print(out io.Writer, servers []watchdb.Uptime) error {
+	lines, table, aligned := jsontext.NewEncoder(out), csv.NewWriter(out), tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	safe := columns.Harmless
+	switch f.format {
 	case "json":
-	case "csv", "tsv":
-		if format == "tsv" {
-			table.Comma = '\t'
+		for i := range servers {
+			row := uptimeRow(&servers[i])
+			maps.DeleteFunc(row, func(name string, _ any) bool { return !slices.Contains(f.fields, name) })
+			if err := json.MarshalEncode(lines, row, json.Deterministic(true)); err != nil {
+				return err
+			}
 		}
-		write = func(cells []string) error { return table.Write(each(cells, columns.Harmless)) }
+		return nil
+	case "tsv":
+		table.Comma = '\t'
 	case "text":
-		write = func(cells []string) error {
-			plain := each(cells, func(s string) string { return console.Plain(s, 40) })
-			_, err := fmt.Fprintln(aligned, strings.Join(plain, "\t"))
-			return err
+		safe = func(cell string) string { return console.Plain(cell, 40) }
+	}
+	for i := -1; i < len(servers); i++ {
+		cells := slices.Clone(f.fields) // the titles
+		if i >= 0 {
+			row := uptimeRow(&servers[i])
+			for n, name := range cells {
+				cells[n] = safe(strings.TrimPrefix(fmt.Sprint(row[name]), "<nil>"))
+			}
 		}
-	default:
-		return console.Fail(console.ExitUsage, "--format %s: want text, csv, tsv or json", console.Quoted(format, 40))
-	}
-	titles := each(shown, func(i int) string { return uptimeFields[i] })
-	var err error
-	if write != nil {
-		err = write(titles)
-	}
-	for i := range servers {
-		row, object := uptimeRow(&servers[i]), map[string]any{}
-		cells := each(shown, func(i int) string {
-			object[uptimeFields[i]] = row[i]
-			return strings.TrimPrefix(fmt.Sprint(row[i]), "<nil>")
-		})
-		if write != nil {
-			err = errors.Join(err, write(cells))
+		if f.format == "text" {
+			fmt.Fprintln(aligned, strings.Join(cells, "\t"))
 		} else {
-			err = errors.Join(err, json.MarshalEncode(lines, object, json.Deterministic(true)))
+			_ = table.Write(cells) // Error returns it
 		}
 	}
 	table.Flush()
-	return errors.Join(err, table.Error(), aligned.Flush())
-}
-
-// each returns what f makes of each element.
-func each[T any](all []T, f func(T) string) (made []string) {
-	for _, v := range all {
-		made = append(made, f(v))
-	}
-	return made
+	return errors.Join(table.Error(), aligned.Flush())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,7 +22,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/livepage"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
@@ -34,35 +33,20 @@ import (
 
 // watchFlags are the flags of watch.
 type watchFlags struct {
-	rules     watch.Rules
-	downAfter string
-	events    []string
-	reference []string
-
-	lists       []string
-	ports       string
-	resolve     bool
-	listEvery   time.Duration
-	from        masterlist.Options
-	checkMaster func() error
-	exclude     scanrun.Exclude
-
-	rate        flagvalue.Rate
-	addressRate flagvalue.Rate
+	opts        watch.Options
+	scan        scanrun.Options // flags that mean the same as those of scan
 	timeouts    timeoutFlags
-	source      flagvalue.Source
-
-	state      string
-	keepHourly time.Duration
-	keepDaily  time.Duration
-	output     string
-	rotate     flagvalue.Rotation
-	hook       hookFlags
-	page       pageFlags
-	log        logFlag
-	status     flagvalue.StatusKind
-	quiet      bool
-	maxRuntime time.Duration
+	checkMaster func() error
+	lists       []string
+	log         logFlag
+	state       string
+	downAfter   string
+	events      []string
+	reference   []string
+	hook        hookFlags
+	listen      flagvalue.ListenAddr
+	page        livepage.Options
+	labels      atomic.Pointer[map[netip.AddrPort]string] // what the latest list calls servers
 }
 
 // hookFlags are the flags of the webhook.
@@ -73,22 +57,11 @@ type hookFlags struct {
 	test   bool
 }
 
-// pageFlags are the flags of the live page.
-type pageFlags struct {
-	listen flagvalue.ListenAddr
-	names  []string
-	title  string
-	link   string
-	labels atomic.Pointer[map[netip.AddrPort]string] // what the latest list calls servers
-}
-
 // hookVariable is the environment variable that may hold the URL of the webhook.
 const hookVariable = "A2SSCAN_WEBHOOK"
 
 func watchCommand(a *app) *cobra.Command {
-	f := &watchFlags{
-		rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate,
-	}
+	f := &watchFlags{scan: scanrun.Options{Pace: scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate}}}
 	cmd := &cobra.Command{
 		Use:   "watch [TARGET…]",
 		Short: "Watch servers all day: who is up, who is down, what changed",
@@ -137,45 +110,46 @@ exclusions again, unless it came because the terminal was closed.`,
 func (f *watchFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&f.output, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
-	fs.Var(&f.rotate, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
+	fs.StringVarP(&f.scan.Out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
+	fs.Var(&f.scan.Rotate, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
 	fs.StringVar(&f.state, "state", "", "keep servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
-	fs.DurationVar(&f.keepHourly, "keep-hours", 7*24*time.Hour, "keep uptime by the hour for `D`; later there is one row per server and day")
-	fs.DurationVar(&f.keepDaily, "keep-days", 400*24*time.Hour, "keep uptime by the day, and events, for `D`")
-	fs.DurationVar(&f.rules.Every, "every", time.Minute, "check each server once in `D`")
-	fs.DurationVar(&f.rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once in `D`")
+	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "keep uptime by the hour for `D`; later there is one row per server and day")
+	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "keep uptime by the day, and events, for `D`")
+	fs.DurationVar(&f.opts.Rules.Every, "every", time.Minute, "check each server once in `D`")
+	fs.DurationVar(&f.opts.Rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once in `D`")
 	fs.StringVar(&f.downAfter, "down-after", "3", "a server is down after `N` checks in a row without an answer, or after this time, such as 3m, in which all checks stayed without one")
-	fs.DurationVar(&f.rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
-	fs.DurationVar(&f.rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, call them down after all")
+	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
+	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, call them down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: the watch is blind when they are all silent, and only then; may be repeated")
 	fs.StringSliceVar(&f.events, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watch.KindNames(), ", ")+" (default: all; but map only for games that keep their map for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, and end")
-	fs.Var(&f.page.listen, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
-	fs.StringSliceVar(&f.page.names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
-	fs.StringVar(&f.page.title, "page-title", "Game servers", "`TEXT` at the top of the live page")
-	fs.StringVar(&f.page.link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
-	fs.StringVarP(&f.ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
+	fs.Var(&f.listen, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
+	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
+	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
+	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
+	fs.StringVarP(&f.scan.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
-	fs.BoolVar(&f.resolve, "resolve", false, "also look up host names in lists, and watch all their IPv4 addresses")
-	fs.DurationVar(&f.listEvery, "list-every", 6*time.Hour, "read lists again, and fetch that of --master, once in `D`; 0: never")
-	fs.VarP(&f.rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
-	fs.Var(&f.addressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
+	fs.BoolVar(&f.scan.Targets.Resolve, "resolve", false, "also look up host names in lists, and watch all their IPv4 addresses")
+	fs.DurationVar(&f.opts.ListEvery, "list-every", 6*time.Hour, "read lists again, and fetch that of --master, once in `D`; 0: never")
+	fs.VarP(&f.scan.Pace.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
+	fs.Var(&f.scan.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	f.timeouts.add(cmd)
-	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
-	addExclusions(fs, &f.exclude)
+	fs.Var(&f.scan.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
+	addExclusions(fs, &f.scan.Exclude)
 	f.log.add(cmd)
-	f.checkMaster = addMaster(fs, &f.from)
-	fs.DurationVar(&f.maxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
-	fs.Var(&f.status, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
+	f.checkMaster = addMaster(fs, &f.scan.From)
+	fs.DurationVar(&f.scan.Guard.MaxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
+	fs.Var(&f.scan.Status, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
+	fs.BoolVarP(&f.scan.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
 }
 
-// check completes the rules from the flags.
-func (f *watchFlags) check() (err error) {
-	if f.rules.Kinds, err = watch.ParseKinds(f.events); err != nil {
+// check completes the options from the flags.
+func (f *watchFlags) check(args []string) (err error) {
+	rules := &f.opts.Rules
+	if rules.Kinds, err = watch.ParseKinds(f.events); err != nil {
 		return console.Fail(console.ExitUsage, "--events: %w", err)
 	}
 	for _, s := range f.reference {
@@ -183,89 +157,92 @@ func (f *watchFlags) check() (err error) {
 		if err != nil || !addr.Addr().Is4() {
 			return console.Fail(console.ExitUsage, "--reference %s: want an IPv4 address and a port", console.Quoted(s, 40))
 		}
-		f.rules.References = append(f.rules.References, addr)
+		rules.References = append(rules.References, addr)
 	}
-	if f.rules.DownAfter, err = strconv.Atoi(f.downAfter); err != nil {
+	if rules.DownAfter, err = strconv.Atoi(f.downAfter); err != nil {
 		var silent time.Duration
 		silent, err = time.ParseDuration(f.downAfter)
 		if silent > 0 {
-			f.rules.DownAfter = 1 + int((silent+f.rules.Every-1)/max(f.rules.Every, 1))
+			rules.DownAfter = 1 + int((silent+rules.Every-1)/max(rules.Every, 1))
 		}
 	}
 	if err != nil {
 		return console.Fail(console.ExitUsage, "--down-after %s: want a number of checks, or a time such as 3m", console.Quoted(f.downAfter, 40))
 	}
-	if err := f.timeouts.check(); err != nil {
+	const paths = "--state or --output"
+	err = cmp.Or(f.timeouts.check(), f.checkMaster(), f.scan.From.Check(),
+		inputs.Overwritten(paths, f.state, args), inputs.Overwritten(paths, f.scan.Out.Path, args))
+	if err != nil {
 		return err
 	}
-	if err := f.checkMaster(); err != nil {
+	if f.opts.Hook, err = f.hook.open(); err != nil {
 		return err
 	}
-	if err := f.from.Check(); err != nil {
-		return err
-	}
-	f.rules.Attempts = 1 + f.timeouts.retries
-	link, err := url.Parse(f.page.link)
+	f.scan.Timeout, rules.Attempts, rules.Answers = f.timeouts.auto, 1+f.timeouts.retries, f.state != ""
+	f.opts.Scan = f.scan.Config()
+	link, err := url.Parse(f.page.Link)
 	return console.FirstBroken(
-		console.Rule{Broken: f.rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
-		console.Rule{Broken: f.rules.FullEvery < f.rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
-		console.Rule{Broken: f.rules.DownAfter < 1 || f.rules.DownAfter > watch.MaxDownAfter, Err: "--down-after is not from 1 to 16,384 checks", Hint: "3 is a good choice: datagrams may be lost"},
-		console.Rule{Broken: f.rules.Damp < 0 || f.rules.BlindMax < 0 || f.listEvery < 0 || f.maxRuntime < 0, Err: "a duration is negative", Hint: "0 switches it off"},
-		console.Rule{Broken: f.keepHourly < time.Hour || f.keepDaily < f.keepHourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
-		console.Rule{Broken: f.rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
-		console.Rule{Broken: len(f.page.names) > 0 && !f.page.listen.Given, Err: "--public-name without --listen", Hint: "the live page is at --listen, such as --listen 8080"},
-		console.Rule{Broken: f.page.link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is no URL of a site", Hint: "it looks like https://example.org/"},
-		console.Rule{Broken: f.rotate.On() && f.output == "-", Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
+		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
+		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
+		console.Rule{Broken: rules.DownAfter < 1 || rules.DownAfter > watch.MaxDownAfter, Err: "--down-after is not from 1 to 16,384 checks", Hint: "3 is a good choice: datagrams may be lost"},
+		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.scan.Guard.MaxRuntime) < 0, Err: "a duration is negative", Hint: "0 switches it off"},
+		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
+		console.Rule{Broken: f.scan.Pace.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
+		console.Rule{Broken: len(f.page.Names) > 0 && !f.listen.Given, Err: "--public-name without --listen", Hint: "the live page is at --listen, such as --listen 8080"},
+		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is no URL of a site", Hint: "it looks like https://example.org/"},
+		console.Rule{Broken: f.scan.Rotate.On() && !f.scan.Out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format is json or discord", Hint: "json has everything, discord is for people"},
 	)
 }
 
 // run watches until a signal ends it.
-func (f *watchFlags) run(a *app, args []string) error {
-	if err := f.check(); err != nil {
+func (f *watchFlags) run(a *app, args []string) (err error) {
+	if err := f.check(args); err != nil {
 		return err
 	}
 	if err := a.openLog(&f.log); err != nil {
 		return err
 	}
-	for _, path := range []string{f.state, f.output} {
-		if err := inputs.Overwritten("--state or --output", path, args); err != nil {
-			return err
-		}
-	}
-	hook, err := f.hook.open()
-	if err != nil {
-		return err
-	}
 	if f.hook.test {
-		return f.hook.sendTest(a.term, hook)
+		return f.hook.sendTest(a.term, f.opts.Hook)
 	}
-	note := func(s string) { a.term.Say("%s", s) }
-	exclusions, err := f.exclude.Open(note)
+	exclusions, err := f.scan.Exclude.Open(func(note string) { a.term.Say("%s", note) })
 	if err != nil {
 		return err
 	}
-	f.rules.Excluded = exclusions.Excluded
 	hangup := !console.IsTerminal(a.in)
 	ctx, end := shutdown.Interruptible(!hangup)
 	defer end()
-	if f.maxRuntime > 0 {
+	if most := f.scan.Guard.MaxRuntime; most > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, f.maxRuntime)
+		ctx, cancel = context.WithTimeout(ctx, most)
 		defer cancel()
 	}
-	db, err := f.openState(a.term)
-	if err != nil {
-		return err
+	if f.state == "" {
+		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour
+		if !f.scan.Quiet {
+			a.term.Say("without --state FILE, the watch forgets everything when it ends")
+		}
 	}
-	show, closePage, err := f.openPage(a, db)
+	db, err := watchdb.Open(f.state)
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return stateFailure(f.state, err)
 	}
-	defer closePage()
-	log, err := f.openLog(a)
-	if err != nil {
-		return errors.Join(err, db.Close())
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var page *livepage.Page
+	if f.listen.Given {
+		f.page.Address, f.page.Build, f.page.DB = f.listen.String(), thisBuild(), db
+		f.page.Label = func(addr netip.AddrPort) string { return (*f.labels.Load())[addr] }
+		if page, err = livepage.Open(a.term, f.page); err != nil {
+			return err
+		}
+		defer page.Close()
+	}
+	f.opts.Log = watch.Print(a.term.Beside(a.out), console.IsTerminal(a.out.w))
+	if f.scan.Out.ToFile() {
+		if f.opts.Log, err = watch.OpenLog(f.scan.Out.Path, *f.scan.Rotate.Plan(time.Time{})); err != nil {
+			return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
+		}
 	}
 	a.sends = true
 	debug.SetGCPercent(30) // most of the memory is a table that does not change
@@ -281,62 +258,15 @@ func (f *watchFlags) run(a *app, args []string) error {
 			}
 		}, syscall.SIGHUP)()
 	}
-	load := func(ctx context.Context) ([]netip.AddrPort, error) {
-		addrs, err := f.load(ctx, a, exclusions, args)
-		if err == nil {
-			f.sayStretched(a.term, len(addrs))
+	f.opts.Rules.Excluded, f.opts.DB, f.opts.Reload, f.opts.Terminal = exclusions.Excluded, db, reload, a.term
+	f.opts.Load = func(ctx context.Context) ([]netip.AddrPort, error) { return f.load(ctx, a, exclusions, args) }
+	f.opts.Show = func(w *watch.Watch) (end func()) {
+		if page != nil {
+			page.Show(w, a.term)
 		}
-		return addrs, err
+		return f.showStatus(a.term, w)
 	}
-	err = watch.Run(ctx, &watch.Options{
-		Rules: f.rules, DB: db, Log: log, Hook: hook, Load: load, ListEvery: f.listEvery, Reload: reload,
-		Answers: f.state != "", Hourly: f.keepHourly, Daily: f.keepDaily, Terminal: a.term, Status: f.showStatus(a.term), Show: show,
-		Scan: scanner.Config{
-			Rate: f.rate.Limit(), AddressRate: f.addressRate.Limit(), Timeout: f.timeouts.auto.Or(0), Source: f.source.AddrPort(),
-		},
-	})
-	closePage()
-	return errors.Join(err, db.Close())
-}
-
-// openPage opens the live page, if there is to be one. It reads the database beside the
-// watch, unless that is in memory. closePage may be called twice.
-func (f *watchFlags) openPage(a *app, db *watchdb.DB) (show func(*watch.View), closePage func(), err error) {
-	if !f.page.listen.Given {
-		return nil, func() {}, nil
-	}
-	beside := db
-	if f.state != "" {
-		if beside, err = watchdb.Read(f.state); err != nil {
-			return nil, nil, stateFailure(f.state, err)
-		}
-	}
-	page, err := livepage.Open(a.term, livepage.Options{
-		Address: f.page.listen.String(), Names: f.page.names, Title: f.page.title, Link: f.page.link, Build: thisBuild(), DB: beside,
-		Label: func(addr netip.AddrPort) string { return (*f.page.labels.Load())[addr] },
-	})
-	closeDB := func() {
-		if beside != db {
-			_ = beside.Close()
-		}
-	}
-	if err != nil {
-		closeDB()
-		return nil, nil, err
-	}
-	return func(v *watch.View) { page.Show(v, a.term) }, sync.OnceFunc(func() { page.Close(); closeDB() }), nil
-}
-
-// openState opens the database.
-func (f *watchFlags) openState(t *console.Terminal) (*watchdb.DB, error) {
-	if f.state == "" {
-		f.keepHourly, f.keepDaily = time.Hour, 24*time.Hour
-		if !f.quiet {
-			t.Say("without --state FILE, the watch forgets everything when it ends")
-		}
-	}
-	db, err := watchdb.Open(f.state)
-	return db, stateFailure(f.state, err)
+	return watch.Run(ctx, &f.opts)
 }
 
 // stateFailure explains why a database can't be opened.
@@ -351,19 +281,6 @@ func stateFailure(path string, err error) error {
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
 	}
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
-}
-
-// openLog opens the output.
-func (f *watchFlags) openLog(a *app) (*watch.Log, error) {
-	if f.output == "-" || f.output == "" {
-		onScreen := console.IsTerminal(a.out.w)
-		return watch.Print(a.term.Beside(a.out), onScreen), nil
-	}
-	log, err := watch.OpenLog(f.output, *f.rotate.Plan(time.Time{}))
-	if err != nil {
-		return nil, console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
-	}
-	return log, nil
 }
 
 // open returns the webhook that the flags name, or nil.
@@ -408,35 +325,28 @@ func (h *hookFlags) sendTest(t *console.Terminal, hook *watch.Webhook) error {
 	return nil
 }
 
-// load returns the servers that the arguments, lists and masters name.
+// load returns the servers that the arguments, lists and masters name. It says if the rate is
+// too low for them.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string) (addrs []netip.AddrPort, err error) {
-	bad := inputs.NewBadLines(a.term, f.resolve)
+	bad := inputs.NewBadLines(a.term, f.scan.Targets.Resolve)
 	defer bad.Close()
-	cfg := list.Config{
-		Stdin: a.in, StdinIsTerminal: console.IsTerminal(a.in), Exclusions: exclusions, Invalid: bad.Add,
-		Resolve: inputs.Resolve, OnlyArgs: !f.resolve, Note: func(s string) { a.term.Say("%s", s) },
-	}
-	if cfg.Sources, cfg.Args, err = inputs.Objects(args); err != nil {
+	cfg, err := f.scan.ListConfig(args, a.in)
+	if err != nil {
 		return nil, err
 	}
-	if f.ports != "" {
-		if cfg.Ports, err = inputs.ParsePorts("--port", f.ports); err != nil {
-			return nil, err
-		}
-	}
-	cfg.Formats = masterlist.Formats()
-	if f.from.Where != "" {
-		fetched, _, err := f.from.Load(ctx, a.term, true)
+	cfg.Exclusions, cfg.Invalid, cfg.Note = exclusions, bad.Add, func(note string) { a.term.Say("%s", note) }
+	if f.scan.From.Where != "" {
+		fetched, _, err := f.scan.From.Load(ctx, a.term, true)
 		if err != nil {
 			return nil, err
 		}
 		cfg.Sources = append(cfg.Sources, *fetched)
 	}
 	l, err := list.Open(cfg)
-	if err != nil {
-		return nil, inputs.TargetFailure(err)
+	if err == nil {
+		err = l.Load(ctx)
 	}
-	if err := l.Load(ctx); err != nil {
+	if err != nil {
 		return nil, inputs.TargetFailure(err)
 	}
 	labels := map[netip.AddrPort]string{}
@@ -445,37 +355,29 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 			labels[t.Addr] = t.Tag
 		}
 	}
-	f.page.labels.Store(&labels)
+	f.labels.Store(&labels)
+	// A check is a datagram, or a few more if one is lost or something changed; a full one is
+	// four.
+	rules, rate := &f.opts.Rules, f.scan.Pace.Rate
+	datagrams := float64(len(addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
+	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {
+		a.term.Say("a cycle will take about %s instead of %s: %s need about %s datagrams a second, and --rate is %s",
+			console.RoughDuration(time.Duration(datagrams/float64(rate)*float64(time.Second))), rules.Every,
+			console.Plural(len(addrs), "server"), console.Short(need), rate.String())
+	}
 	return addrs, l.Err()
 }
 
-// sayStretched says if the rate is too low for the cycle.
-func (f *watchFlags) sayStretched(t *console.Terminal, servers int) {
-	// A check is a datagram, or a few more if one is lost or something changed; a full one is
-	// four.
-	datagrams := float64(servers) * (1.1 + 4*float64(f.rules.Every)/float64(f.rules.FullEvery))
-	if need := datagrams / f.rules.Every.Seconds(); need > float64(f.rate) {
-		t.Say("a cycle will take about %s instead of %s: %s need about %s datagrams a second, and --rate is %s",
-			console.RoughDuration(time.Duration(datagrams/float64(f.rate)*float64(time.Second))), f.rules.Every,
-			console.Plural(servers, "server"), console.Short(need), f.rate.String())
-	}
-}
-
-// showStatus returns what prints the status lines.
-func (f *watchFlags) showStatus(t *console.Terminal) func(*watch.Status) {
-	kind, said := f.status.String(), time.Now()
+// showStatus prints status lines until end is called.
+func (f *watchFlags) showStatus(t *console.Terminal, w *watch.Watch) (end func()) {
+	kind := f.scan.Status.String()
 	switch {
-	case f.quiet && !f.status.Given, kind == "none":
-		return nil
+	case f.scan.Quiet && !f.scan.Status.Given, kind == "none":
+		return func() {}
 	case kind == "json":
-		return func(s *watch.Status) { t.JSON(s) }
+		return console.Every(time.Second, func() { t.JSON(w.Status()) })
 	case t.Interactive:
-		return func(s *watch.Status) { t.ShowStatus(s.String()) }
+		return t.RepeatStatus(time.Second, func() string { return w.Status().String() })
 	}
-	return func(s *watch.Status) {
-		if time.Since(said) >= time.Minute {
-			said = time.Now()
-			t.Say("%s", s)
-		}
-	}
+	return console.Every(time.Minute, func() { t.Say("%s", w.Status()) })
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // With these flags, TestWatchLife becomes the long run whose numbers operating.md has.
@@ -168,7 +169,7 @@ type lifeJudge struct {
 	end    time.Time
 	fates  map[string]planned // by address
 	cuts   []planned
-	events []watch.Event
+	events []watchdb.Event
 }
 
 func (j *lifeJudge) read(truth io.Reader, output string) {
@@ -194,7 +195,7 @@ func (j *lifeJudge) read(truth io.Reader, output string) {
 	}
 	defer f.Close()
 	for d := json.NewDecoder(f); d.More(); {
-		var e watch.Event
+		var e watchdb.Event
 		if err := d.Decode(&e); err != nil {
 			j.Fatal(err)
 		}
@@ -203,7 +204,7 @@ func (j *lifeJudge) read(truth io.Reader, output string) {
 }
 
 // of returns the events of a kind at an address.
-func (j *lifeJudge) of(kind watch.Kind, addr string) (found []watch.Event) {
+func (j *lifeJudge) of(kind census.Kind, addr string) (found []watchdb.Event) {
 	for _, e := range j.events {
 		if e.Kind == kind && e.Addr == addr {
 			found = append(found, e)
@@ -225,7 +226,7 @@ func (j *lifeJudge) outages() {
 	var late []time.Duration
 	missed, due := 0, 0
 	for _, e := range j.events {
-		if e.Kind == watch.Down {
+		if e.Kind == "down" {
 			downs[e.Addr]++
 		}
 	}
@@ -234,7 +235,7 @@ func (j *lifeJudge) outages() {
 		outage := ok && (p.What == "outage" || p.What == "moved" && p.Old == addr)
 		short := p.What == "outage" && p.To.Sub(p.From) < 2*j.every
 		if !outage || short || n > 1 {
-			j.Errorf("FALSE: %s down %d times, %+v, %+v", addr, n, p, j.of(watch.Down, addr))
+			j.Errorf("FALSE: %s down %d times, %+v, %+v", addr, n, p, j.of("down", addr))
 		}
 	}
 	for addr, p := range j.fates {
@@ -242,7 +243,7 @@ func (j *lifeJudge) outages() {
 			continue
 		}
 		due++
-		if found := j.of(watch.Down, addr); len(found) == 1 {
+		if found := j.of("down", addr); len(found) == 1 {
 			late = append(late, found[0].Time.Sub(p.From))
 		} else if missed++; *lifeStrict {
 			j.Errorf("missed: %s %+v", addr, p)
@@ -268,17 +269,17 @@ func (j *lifeJudge) others() {
 		if addr != p.Addr || !counts || p.From.Before(j.begin.Add(2*j.every)) || j.cut(p.From, p.To.Add(5*j.every)) || p.To.Add(5*j.every).After(j.end) {
 			continue
 		}
-		kind := map[string]watch.Kind{"restart": watch.Restarted, "renamed": "renamed", "moved": "moved"}[p.What]
+		kind := map[string]census.Kind{"restart": "restarted", "renamed": "renamed", "moved": "moved"}[p.What]
 		want[p.What]++
 		if len(j.of(kind, addr)) > 0 {
 			got[p.What]++
 		}
 	}
-	counts := map[watch.Kind]int{}
+	counts := map[census.Kind]int{}
 	for _, e := range j.events {
 		counts[e.Kind]++
 		p := j.fates[e.Addr]
-		if e.Kind == watch.Restarted && p.What != "restart" || e.Kind == "renamed" && p.What != "renamed" || e.Kind == "moved" && p.What != "moved" {
+		if e.Kind == "restarted" && p.What != "restart" || e.Kind == "renamed" && p.What != "renamed" || e.Kind == "moved" && p.What != "moved" {
 			j.Errorf("INVENTED: %+v, but %+v", e, p)
 		}
 	}
@@ -292,8 +293,8 @@ func (j *lifeJudge) others() {
 	if got["restart"]*100 < want["restart"]*99 || got["renamed"]*100 < want["renamed"]*99 {
 		j.Errorf("reported %v of %v", got, want)
 	}
-	if counts[watch.Blind] != len(j.cuts) || counts[watch.Seeing] != len(j.cuts) {
-		j.Errorf("%d blind, %d seeing, for %d cuts", counts[watch.Blind], counts[watch.Seeing], len(j.cuts))
+	if counts["blind"] != len(j.cuts) || counts["seeing"] != len(j.cuts) {
+		j.Errorf("%d blind, %d seeing, for %d cuts", counts["blind"], counts["seeing"], len(j.cuts))
 	}
 }
 
@@ -325,7 +326,7 @@ func (j *lifeJudge) ids(state string, hook *receiver) {
 		if e.ID != int64(i+1) || stored[i].ID != e.ID {
 			j.Fatalf("event %d has the ID %d, and %d in the state", i+1, e.ID, stored[i].ID)
 		}
-		wanted := slices.Contains([]watch.Kind{watch.Up, watch.Down, watch.Blind, watch.Seeing, watch.Restarted, "renamed"}, e.Kind)
+		wanted := slices.Contains([]census.Kind{"up", "down", "blind", "seeing", "restarted", "renamed"}, e.Kind)
 		if last := j.end.Add(-5 * time.Second); wanted && posted[e.ID] == 0 && e.Time.Before(last) {
 			j.Errorf("no POST has event %d", e.ID)
 		}

@@ -78,31 +78,26 @@ func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 	if share, asked := sum.Share(); asked {
 		d.Uptime = &share
 	}
-	lines, err := p.DB.EventsOf(netip.MustParseAddrPort(d.Addr), latestEvents)
+	stored, err := p.DB.EventsOf(netip.MustParseAddrPort(d.Addr), latestEvents)
 	if err != nil {
 		return nil, err
 	}
-	d.Events = newEvents(lines)
+	d.Events = newEvents(stored)
 	d.Answer, err = p.DB.Answer(d.id)
 	return d, err
 }
 
 // event is an event as the watch printed it. Its new keys are safe to show.
 type event struct {
-	watch.Event
+	watchdb.Event
 	Shown string `json:"shown"` // the name of the server
 	Text  string `json:"text"`  // what happened, in words
 }
 
-func newEvents(lines []watchdb.Event) []event {
+func newEvents(stored []watchdb.Event) []event {
 	events := []event{}
-	for i := range lines {
-		var e event
-		if json.Unmarshal(lines[i].Line, &e.Event) != nil {
-			continue
-		}
-		e.Shown, e.Text = report.Shown(e.Name, longName), strings.TrimSpace(e.Details())
-		events = append(events, e)
+	for i := range stored {
+		events = append(events, event{stored[i], report.Shown(stored[i].Name, longName), strings.TrimSpace(watch.Details(&stored[i]))})
 	}
 	return events
 }
@@ -126,10 +121,10 @@ func (p *Page) news(since string) (n news, err error) {
 	if err != nil {
 		return n, err
 	}
-	lines, err := p.DB.Since(n.Last, limit)
-	n.Events = newEvents(lines)
-	if len(lines) > 0 {
-		n.Last = lines[len(lines)-1].ID
+	stored, err := p.DB.Since(n.Last, limit)
+	n.Events = newEvents(stored)
+	if len(stored) > 0 {
+		n.Last = stored[len(stored)-1].ID
 	}
 	return n, err
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
 
@@ -374,7 +373,7 @@ func checkNews(t *testing.T, b *browser) {
 	b.open("/", 1280, "light")
 	b.until(`document.querySelectorAll("#list tbody tr").length === 5`)
 	b.until(`charts.length === 2 && charts.every(c => c.data[0].length === 1 && c.scales.x.min === c.span[0] && c.scales.x.max === c.span[1])`)
-	p := newPage(t, newSample(6), watch.Event{Time: now, Kind: watch.Down, Addr: addrOf(2).String(), Name: "<b>Valheim", For: 60})
+	p := newPage(t, newSample(6), watchdb.Event{Time: now, Kind: "down", Addr: addrOf(2).String(), Name: "<b>Valheim", For: 60})
 	b.server.Config.Handler = p.routes()
 	b.until(`document.querySelectorAll("#list tbody tr").length === 6 && document.getElementById("n-up").textContent === "6"`)
 	b.until(`document.querySelector("#eventlist li").textContent.includes("down") && document.querySelector("#eventlist a").textContent === "<b>Valheim"`)

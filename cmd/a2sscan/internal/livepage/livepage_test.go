@@ -80,7 +80,7 @@ func newSample(n int) *sample {
 }
 
 // newPage returns a page about a watch, with events and 100 days of uptime in its database.
-func newPage(t testing.TB, source Source, events ...watch.Event) *Page {
+func newPage(t testing.TB, source Source, events ...watchdb.Event) *Page {
 	t.Helper()
 	db, err := watchdb.Open("")
 	check(t, err)
@@ -93,14 +93,11 @@ func newPage(t testing.TB, source Source, events ...watch.Event) *Page {
 		}
 	}
 	check(t, db.Add(addrs))
-	var lines []watchdb.Event
-	for i, e := range events {
-		e.ID = int64(i + 1)
-		line, err := json.Marshal(e)
-		check(t, err)
-		lines = append(lines, watchdb.Event{ID: e.ID, Time: e.Time, Addr: e.Addr, Kind: string(e.Kind), Line: line})
+	events = slices.Clone(events)
+	for i := range events {
+		events[i].ID = int64(i + 1)
 	}
-	check(t, db.Append(lines))
+	check(t, db.Append(events))
 	for i := range 24 * 60 {
 		p.history.add(point{now.Add(time.Duration(i-24*60) * time.Minute).Unix(), float64(30 + i%3), float64(500 + i/4)})
 	}
@@ -115,11 +112,11 @@ func check(t testing.TB, err error) {
 	}
 }
 
-var sampleEvents = []watch.Event{
-	{Time: now.Add(-3 * time.Hour), Kind: watch.Down, Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 86400,
-		Evidence: &watch.Evidence{Checks: 3, Requests: 9, First: now.Add(-3*time.Hour - 3*time.Minute).Format(time.RFC3339), Last: now.Add(-3 * time.Hour).Format(time.RFC3339)}},
-	{Time: now.Add(-2 * time.Hour), Kind: watch.Up, Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 3600},
-	{Time: now.Add(-1 * time.Hour), Kind: watch.Blind, Evidence: &watch.Evidence{Servers: 30, Silent: 28, Networks: 9}},
+var sampleEvents = []watchdb.Event{
+	{Time: now.Add(-3 * time.Hour), Kind: "down", Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 86400,
+		Evidence: &watchdb.Evidence{Checks: 3, Requests: 9, First: now.Add(-3*time.Hour - 3*time.Minute), Last: now.Add(-3 * time.Hour)}},
+	{Time: now.Add(-2 * time.Hour), Kind: "up", Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 3600},
+	{Time: now.Add(-1 * time.Hour), Kind: "blind", Evidence: &watchdb.Evidence{Servers: 30, Silent: 28, Networks: 9}},
 }
 
 // get asks a page, as the web server does.
@@ -411,12 +408,12 @@ var hostile = []string{
 }
 
 // hostileSample returns a watch of hostile servers, and their events.
-func hostileSample() (s *sample, events []watch.Event) {
+func hostileSample() (s *sample, events []watchdb.Event) {
 	s = newSample(len(hostile))
 	for i, name := range hostile {
 		s.rows[i].Known = &census.Server{Name: name, Game: "folder:" + name, GameName: name, Map: name, Version: name}
 		before := name + "x"
-		events = append(events, watch.Event{
+		events = append(events, watchdb.Event{
 			Time: now, Kind: "renamed", Addr: addrOf(i).String(), Name: name, Before: &census.Facts{Name: &before}, After: &census.Facts{Name: &hostile[i]},
 		})
 	}

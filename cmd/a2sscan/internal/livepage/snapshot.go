@@ -119,7 +119,7 @@ type snapshot struct {
 	pages            map[string][]byte // of all servers, by query
 }
 
-// Source is what a page reads from a watch; watch.View is one.
+// Source is what a page reads from a watch; a watch.Watch is one.
 type Source interface {
 	Rows() iter.Seq[watch.Row]
 	Status() *watch.Status

@@ -22,7 +22,7 @@ func (s *Run) forecast(n float64) *progress.Forecast {
 	}
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: n - listed,
-		Questions: scanner.Questions(o.Query), Schedule: o.config().Schedule(), Fallback: o.Fallback,
+		Questions: scanner.Questions(o.Query), Schedule: o.Config().Schedule(), Fallback: o.Fallback,
 		Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
 	}
 	if ports, err := inputs.ParsePorts("--port", o.Ports); err == nil {

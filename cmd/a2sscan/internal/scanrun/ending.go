@@ -113,7 +113,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	sum.Plan = s.opts.plan(sum.Inputs, s.exclusions.Digest(), s.geo.Types())
 	sum.Resumed = s.checkpoint.TimesResumed
 	sum.Start, sum.End = s.start, time.Now().UTC()
-	sum.SetAnswers(&s.tally, s.opts.config().Schedule().Requests())
+	sum.SetAnswers(&s.tally, s.opts.Config().Schedule().Requests())
 	for _, note := range s.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}

@@ -255,8 +255,8 @@ func (o *Options) checkInputs(args []string) error {
 	return nil
 }
 
-// listConfig returns the configuration of the list that the flags describe.
-func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error) {
+// ListConfig returns the configuration of the list that the flags describe.
+func (o *Options) ListConfig(args []string, stdin io.Reader) (list.Config, error) {
 	cfg := list.Config{Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
 	var err error
 	if cfg.Sources, cfg.Args, err = inputs.Objects(args); err != nil {
@@ -276,8 +276,8 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 	return cfg, nil
 }
 
-// config returns the configuration of the scanner.
-func (o *Options) config() scanner.Config {
+// Config returns the configuration of the scanner.
+func (o *Options) Config() scanner.Config {
 	cooldown := o.Cooldown.D
 	if cooldown == 0 && !o.Cooldown.On { // 0 is the default there
 		cooldown = scanner.Off

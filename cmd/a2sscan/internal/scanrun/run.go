@@ -192,7 +192,7 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 
 // openTargets opens the lists of targets.
 func (s *Run) openTargets(stdin io.Reader) error {
-	cfg, err := s.opts.listConfig(s.inputs, stdin)
+	cfg, err := s.opts.ListConfig(s.inputs, stdin)
 	if err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ const judgedEvery = 100 * time.Millisecond
 
 // ask queries the targets, with a status line.
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
-	cfg := s.opts.config()
+	cfg := s.opts.Config()
 	cfg.Excluded = s.exclusions.Excluded
 	cfg.LateConflict = func(addr netip.AddrPort) {
 		if len(s.late) < 100 { // further ones are only counted
@@ -454,7 +454,7 @@ func (s *Run) newTracker() *progress.Tracker {
 		_, part, known = s.list.Progress()
 		return part, known
 	}
-	schedule := f.config().Schedule()
+	schedule := f.Config().Schedule()
 	cfg := progress.Config{
 		Input: input, Given: func() uint64 { return s.list.Stats().Given },
 		Silence: schedule.Silence(), Longest: progress.Longest(schedule, scanner.Questions(f.Query)),

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,32 +13,11 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Kind is the kind of an event. Those that package census has too mean the same there.
-type Kind string
-
-// The kinds that only a watch has.
-const (
-	Up        Kind = "up"
-	Down      Kind = "down"
-	Restarted Kind = "restarted"
-	Wiped     Kind = "wiped"
-	Empty     Kind = "empty"
-	Full      Kind = "full"
-	Blind     Kind = "blind"
-	Seeing    Kind = "seeing"
-	moved     Kind = "moved"
-)
-
-// Kinds lists all kinds.
-var Kinds = []Kind{
-	Up, Down, Restarted, "map", "renamed", "version", Wiped, moved, "capacity", "flags", Empty, Full, Blind, Seeing,
-}
-
-// ParseKinds reads names of kinds.
-func ParseKinds(names []string) (kinds []Kind, err error) {
+// ParseKinds reads names of kinds of events.
+func ParseKinds(names []string) (kinds []census.Kind, err error) {
 	for _, name := range names {
-		k := Kind(strings.TrimSpace(name))
-		if !slices.Contains(Kinds, k) {
+		k := census.Kind(strings.TrimSpace(name))
+		if !slices.Contains(watchdb.Kinds, k) {
 			return nil, fmt.Errorf("%s is no kind of event: choose from %s", console.Quoted(name, 40), strings.Join(KindNames(), ", "))
 		}
 		kinds = append(kinds, k)
@@ -47,79 +25,43 @@ func ParseKinds(names []string) (kinds []Kind, err error) {
 	return kinds, nil
 }
 
-// KindNames returns all kinds as words.
+// KindNames returns all kinds of events as words.
 func KindNames() (names []string) {
-	for _, k := range Kinds {
+	for _, k := range watchdb.Kinds {
 		names = append(names, string(k))
 	}
 	return names
 }
 
-// Event is one event: a line of JSON.
-type Event struct {
-	ID       int64         `json:"id"` // increases
-	Time     time.Time     `json:"time"`
-	Kind     Kind          `json:"event"`
-	Addr     string        `json:"addr,omitempty"`
-	Game     string        `json:"game,omitempty"`
-	Name     string        `json:"name,omitempty"` // untrusted text
-	Before   *census.Facts `json:"before,omitempty"`
-	After    *census.Facts `json:"after,omitempty"`
-	For      int64         `json:"seconds,omitempty"` // how long it was up before down, down before up, blind before seeing
-	By       string        `json:"by,omitempty"`      // as in a Change of kind moved
-	Evidence *Evidence     `json:"evidence,omitempty"`
-	LeftOut  int           `json:"left_out,omitempty"` // events of this kind that were left out before this one
+// Text returns an event as a line for people. It is safe to print.
+func Text(e *watchdb.Event) string {
+	return fmt.Sprintf("%s  %-9s%s", e.Time.Local().Format("15:04:05"), e.Kind, about(e))
 }
 
-// Evidence is why the watch believes in an event.
-type Evidence struct {
-	Checks    int      `json:"checks,omitempty"`     // in a row without an answer
-	Requests  int      `json:"requests,omitempty"`   // sent in these checks
-	First     string   `json:"first,omitempty"`      // when the first of these checks began
-	Last      string   `json:"last,omitempty"`       // and the latest
-	AllSilent bool     `json:"all_silent,omitempty"` // most servers are silent: the watcher's network may be the one that fails
-	Servers   int      `json:"servers,omitempty"`    // that were up when the watcher became blind
-	Silent    int      `json:"silent,omitempty"`     // of these
-	Networks  int      `json:"networks,omitempty"`   // /24 networks of the silent ones
-	Signs     []string `json:"signs,omitempty"`      // in words
-}
-
-func stamp(seconds uint32) string { return moment(seconds).Format(time.RFC3339) }
-
-// row returns the event as the database stores it.
-func (e *Event) row() (watchdb.Event, error) {
-	line, err := json.Marshal(e)
-	return watchdb.Event{ID: e.ID, Time: e.Time, Addr: e.Addr, Kind: string(e.Kind), Line: line}, err
-}
-
-// Text returns the event as a line for people. It is safe to print.
-func (e *Event) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-9s", e.Time.Local().Format("15:04:05"), e.Kind)
+// about returns what Text says after the kind.
+func about(e *watchdb.Event) (text string) {
 	if e.Addr != "" {
-		fmt.Fprintf(&b, "  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
+		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
 	}
-	b.WriteString(e.Details())
-	if e.Kind == Down && e.Evidence != nil {
-		if first, err := time.Parse(time.RFC3339, e.Evidence.First); err == nil {
-			fmt.Fprintf(&b, ", silent since %s", first.Local().Format("15:04:05"))
-		}
+	text += Details(e)
+	if e.Kind == "down" && e.Evidence != nil {
+		text += e.Evidence.First.Local().Format(", silent since 15:04:05")
 	}
-	return b.String()
+	return text
 }
 
 // Details returns what Text says after the name.
-func (e *Event) Details() string {
+func Details(e *watchdb.Event) string {
 	var b strings.Builder
 	lasted := console.RoughDuration(time.Duration(e.For) * time.Second)
 	switch {
-	case e.Kind == Up && e.For > 0:
+	case e.Kind == "up" && e.For > 0:
 		fmt.Fprintf(&b, "  was down for %s", lasted)
-	case e.Kind == Down && e.For > 0:
+	case e.Kind == "down" && e.For > 0:
 		fmt.Fprintf(&b, "  was up for %s", lasted)
-	case e.Kind == Seeing:
+	case e.Kind == "seeing":
 		fmt.Fprintf(&b, "  was blind for %s", lasted)
-	case e.Kind == Blind:
+	case e.Kind == "blind":
 		fmt.Fprintf(&b, "  %d of %d servers are silent at once: is this machine's network down?", e.Evidence.Silent, e.Evidence.Servers)
 	}
 	if what := compare.Detail(&census.Change{Before: e.Before, After: e.After}); what != "" {
@@ -134,8 +76,24 @@ func (e *Event) Details() string {
 	return b.String()
 }
 
-// emit adds an event of a server, unless its kind is not wanted, or too frequent.
-func (w *Watcher) emit(i int, e Event, now uint32) {
+// damped names what is damped together: a pair of kinds, or a kind.
+type damped struct {
+	server int
+	kind   census.Kind // "up" stands for "down", too
+}
+
+// window counts the events of one kind of a server in Rules.Damp.
+type window struct {
+	end     uint32
+	shown   int           // at most 2: a pair
+	last    watchdb.Event // shown last
+	waiting watchdb.Event // left out last
+	leftOut int
+}
+
+// emit adds an event of a server, unless its kind is not wanted. An event that is too frequent
+// is counted as left out.
+func (w *Watcher) emit(i int, e watchdb.Event, now uint32) {
 	if w.rules.Kinds != nil && !slices.Contains(w.rules.Kinds, e.Kind) {
 		return
 	}
@@ -145,29 +103,9 @@ func (w *Watcher) emit(i int, e Event, now uint32) {
 		c := census.NewChange("", s.known, s.known)
 		e.Game, e.Name = c.Game, c.Name
 	}
-	w.damp(i, e, now)
-}
-
-// damped names what is damped together: a pair of kinds, or a kind.
-type damped struct {
-	server int
-	kind   Kind // Up stands for Down, too
-}
-
-// window counts the events of one kind of a server in Rules.Damp.
-type window struct {
-	end     uint32
-	shown   int   // at most 2: a pair
-	last    Event // shown last
-	waiting Event // left out last
-	leftOut int
-}
-
-// damp adds the event, or counts it as left out.
-func (w *Watcher) damp(i int, e Event, now uint32) {
 	key := damped{i, e.Kind}
-	if e.Kind == Down {
-		key.kind = Up
+	if e.Kind == "down" {
+		key.kind = "up"
 	}
 	d := w.damping[key]
 	if d == nil {
@@ -205,36 +143,33 @@ func (w *Watcher) release(now uint32) {
 	}
 }
 
-// twice marks an identity that several servers have: it identifies none.
-const twice = -1
-
 // match enters a server that is down, or that is new, into the set of those, and reports a
 // move if the other set has its counterpart. Both sets go by census.Server.Identities.
-func (w *Watcher) match(i int, set, other map[uint64]int, now uint32) {
-	s := w.servers[i].known
-	if s == nil {
+func (w *Watcher) match(i int, now uint32) {
+	s := &w.servers[i]
+	if s.known == nil {
 		return
 	}
-	found, by := twice, ""
-	steamID, identity := s.Identities()
+	set, other := w.arrived, w.departed
+	if s.status == watchdb.Down {
+		set, other = other, set
+	}
+	found, by := i, ""
+	steamID, identity := s.known.Identities()
 	for n, key := range [...]uint64{identity, steamID} {
 		if key == 0 {
 			continue
 		}
-		if have, ok := set[key]; ok && have != i {
-			set[key] = twice
-			continue
-		}
 		set[key] = i
-		if j, ok := other[key]; ok && j != twice && j != i {
+		if j, ok := other[key]; ok && j != i {
 			found, by = j, [...]string{"identity", "steam_id"}[n]
 		}
 	}
 	from, to := found, i
-	if w.servers[i].status == down {
+	if s.status == watchdb.Down {
 		from, to = i, found
 	}
-	if found == twice || w.servers[from].status != down || w.servers[to].status != up {
+	if w.servers[from].status != watchdb.Down || w.servers[to].status != watchdb.Up {
 		return
 	}
 	for j := range w.servers { // another server with the same identity may be the one
@@ -244,8 +179,8 @@ func (w *Watcher) match(i int, set, other map[uint64]int, now uint32) {
 			}
 		}
 	}
-	c := census.NewChange(census.Kind(moved), w.servers[from].known, w.servers[to].known)
-	w.emit(to, Event{Kind: moved, By: by, Before: c.Before, After: c.After}, now)
+	c := census.NewChange("moved", w.servers[from].known, w.servers[to].known)
+	w.emit(to, watchdb.Event{Kind: c.Kind, By: by, Before: c.Before, After: c.After}, now)
 }
 
 // back takes a server out of the set of those that are down.

@@ -29,8 +29,8 @@ func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 }
 
 // count adds the time of a server since the last call to what it was: up, down, or unseen,
-// which is unknown.
-func (w *Watcher) count(i int, until uint32, as status) {
+// which is Unknown.
+func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 	s := &w.servers[i]
 	for s.first != 0 && s.upto < until {
 		end := min(until, (s.upto/secondsOfHour+1)*secondsOfHour)
@@ -39,7 +39,13 @@ func (w *Watcher) count(i int, until uint32, as status) {
 			continue
 		}
 		sample := &w.hourOf(s.upto).Samples[i]
-		sum := [...]*uint16{unknown: &sample.Unseen, up: &sample.Up, down: &sample.Down}[as]
+		sum := &sample.Unseen
+		switch as {
+		case watchdb.Up:
+			sum = &sample.Up
+		case watchdb.Down:
+			sum = &sample.Down
+		}
 		*sum = uint16(min(uint32(*sum)+end-s.upto, secondsOfHour))
 		s.upto = end
 	}

@@ -40,7 +40,9 @@ func OpenLog(path string, rotate sink.Rotation) (*Log, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	parts := append(l.parts(), path)
+	pattern := strings.Replace(sink.PartName(path, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
+	parts, _ := filepath.Glob(pattern) // the oldest first
+	parts = append(parts, path)
 	for i := len(parts) - 1; i >= 0 && l.Last == 0; i-- {
 		last, err := lastID(parts[i])
 		if err != nil {
@@ -49,13 +51,6 @@ func OpenLog(path string, rotate sink.Rotation) (*Log, error) {
 		l.Last = last
 	}
 	return l, nil
-}
-
-// parts returns the files that the log has given the names of parts, the oldest first.
-func (l *Log) parts() []string {
-	pattern := strings.Replace(sink.PartName(l.path, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
-	found, _ := filepath.Glob(pattern)
-	return found
 }
 
 func (l *Log) open() (err error) {
@@ -67,9 +62,6 @@ func (l *Log) open() (err error) {
 // lastID returns the ID of the last event in a file.
 func lastID(path string) (id int64, err error) {
 	r, err := sink.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
 	if err != nil {
 		return 0, err
 	}
@@ -94,14 +86,13 @@ func foreign(path string) error {
 	return fmt.Errorf("%s is no file of events of a watch", console.Plain(path, 200))
 }
 
-// Write writes events and returns when they are on the disk. events are those of rows, for
-// people; nil: only rows.
-func (l *Log) Write(rows []watchdb.Event, events []Event) error {
+// Write writes events and returns when they are on the disk.
+func (l *Log) Write(events []watchdb.Event) error {
 	if l.file == nil {
-		for i := range rows {
-			line := string(rows[i].Line)
-			if l.text && events != nil {
-				line = events[i].Text()
+		for i := range events {
+			line := string(events[i].Line)
+			if l.text {
+				line = Text(&events[i])
 			}
 			if _, err := fmt.Fprintln(l.out, line); err != nil {
 				return err
@@ -109,24 +100,20 @@ func (l *Log) Write(rows []watchdb.Event, events []Event) error {
 		}
 		return nil
 	}
-	for i := range rows {
-		if err := l.file.WriteLine(rows[i].Line); err != nil {
+	for i := range events {
+		if err := l.file.WriteLine(events[i].Line); err != nil {
 			return err
 		}
-		l.Last = rows[i].ID
+		l.Last = events[i].ID
 	}
 	at, err := l.file.Sync()
 	if err != nil {
 		return err
 	}
-	if full := l.rotate.Size > 0 && at.Offset >= l.rotate.Size; full || l.rotate.Every > 0 && time.Since(l.opened) >= l.rotate.Every {
-		return l.next()
+	full := l.rotate.Size > 0 && at.Offset >= l.rotate.Size
+	if !full && (l.rotate.Every == 0 || time.Since(l.opened) < l.rotate.Every) {
+		return nil
 	}
-	return nil
-}
-
-// next gives the file the name of a part, and opens a new one.
-func (l *Log) next() error {
 	if err := l.file.Close(); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func TestLog(t *testing.T) {
 			t.Errorf("the last event is %d, want %d", l.Last, last)
 		}
 		for i, id := range ids {
-			if err := l.Write([]watchdb.Event{{ID: last + int64(i) + 1, Line: []byte(`{"id":` + id + `}`)}}, nil); err != nil {
+			if err := l.Write([]watchdb.Event{{ID: last + int64(i) + 1, Line: []byte(`{"id":` + id + `}`)}}); err != nil {
 				t.Fatal(err)
 			}
 		}

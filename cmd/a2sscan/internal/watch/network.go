@@ -1,6 +1,10 @@
 package watch
 
-import "time"
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+)
 
 // The network of the watcher is the suspect if this many servers, in this many networks, and
 // this share of those that were up are silent at once.
@@ -80,22 +84,22 @@ func (w *Watcher) networks(limit int, chosen func(*server) bool) int {
 	return len(nets)
 }
 
-func isUp(s *server) bool     { return s.status == up }
-func isSilent(s *server) bool { return s.status == up && s.silent > 0 }
+func isUp(s *server) bool     { return s.status == watchdb.Up }
+func isSilent(s *server) bool { return s.status == watchdb.Up && s.silent > 0 }
 
 // look counts the servers, finds out whether the watcher is blind or sees again, and calls
 // servers down that have been silent long enough.
 func (w *Watcher) look(now uint32) {
-	v, n := &w.view, Numbers{Servers: len(w.order), Cycle: w.took}
+	v, n := &w.view, Numbers{Servers: len(w.order)}
 	silent, references, answering := 0, 0, 0
 	var held []int // silent long enough
 	for i := range w.servers {
 		s := &w.servers[i]
 		switch {
 		case s.gone:
-		case s.status == down:
+		case s.status == watchdb.Down:
 			n.Down++
-		case s.status == up:
+		case s.status == watchdb.Up:
 			n.Up++
 			n.People += int(s.people)
 			silent += min(int(s.silent), 1)
@@ -117,16 +121,16 @@ func (w *Watcher) look(now uint32) {
 	switch {
 	case !v.blind && (dark || v.failing):
 		v.blind, v.since, v.outcomes = true, now, 0
-		e := &Evidence{Servers: n.Up, Silent: silent, Networks: w.networks(n.Up, isSilent)}
+		e := &watchdb.Evidence{Servers: n.Up, Silent: silent, Networks: w.networks(n.Up, isSilent)}
 		switch {
 		case v.failing:
 			e.Signs = []string{"datagrams can't be sent"}
 		case references > 0:
 			e.Signs = []string{"no answer from the servers of --reference"}
 		}
-		w.events = append(w.events, Event{Kind: Blind, Time: moment(now), Evidence: e})
+		w.events = append(w.events, watchdb.Event{Kind: "blind", Time: moment(now), Evidence: e})
 	case v.blind && light && !v.failing:
-		w.events = append(w.events, Event{Kind: Seeing, Time: moment(now), For: int64(now - v.since)})
+		w.events = append(w.events, watchdb.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
 		v.blind, v.expired, held = false, false, nil
 		w.ignore = now
 		for i := range w.servers {
@@ -151,6 +155,3 @@ func (w *Watcher) look(now uint32) {
 		}
 	}
 }
-
-// SendingFails tells the watcher that its socket is lost, or works again.
-func (w *Watcher) SendingFails(failing bool) { w.view.failing = failing }

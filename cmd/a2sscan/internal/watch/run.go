@@ -29,12 +29,10 @@ type Options struct {
 	ListEvery time.Duration   // how often Load is called; 0: once
 	Reload    <-chan struct{} // a value makes Run call Load at once
 
-	Answers       bool          // keep the latest answer of each server in the database
 	Hourly, Daily time.Duration // how long the database keeps rows of hours, and of days and events
 
 	Terminal *console.Terminal
-	Status   func(*Status) // called every second; nil: never
-	Show     func(*View)   // called once, when the servers are known; nil: never
+	Show     func(*Watch) (end func()) // called once, when the servers are known; end is called when nothing is asked any more
 }
 
 // Status is what a status line says.
@@ -68,23 +66,20 @@ func (s *Status) String() string {
 	return line
 }
 
-// run is a watch that runs.
-type run struct {
+// Watch is a watch that runs. Several goroutines may call its exported methods, which read it.
+type Watch struct {
 	*Options
-	mu      sync.Mutex // guards watcher, monitor, before and written
-	watcher *Watcher
-	monitor *scanner.Monitor
-	before  scanner.Stats // of earlier scans, which failed
-	nextID  int64
-	written uint64 // events
-	size    int    // of the list
-	sending sending
-}
+	nextID int64
+	size   int // of the list
 
-// sending is when a datagram was last sent, and the counters of the current scan then.
-type sending struct {
-	last          time.Time
-	count, errors uint64
+	mu         sync.Mutex // guards the rest
+	watcher    *Watcher
+	monitor    *scanner.Monitor
+	before     scanner.Stats // of earlier scans, which failed
+	events     uint64
+	sent       time.Time // when a datagram was last sent
+	datagrams  uint64    // of the current scan until then
+	sendErrors uint64    // likewise
 }
 
 // The intervals of Run.
@@ -102,17 +97,14 @@ const maxPending = 8 << 20
 // Run watches until ctx ends. Then it stores everything and returns nil. It returns an error
 // if the first list can't be had, or if the database or the output fails.
 func Run(ctx context.Context, o *Options) error {
-	r := &run{Options: o, watcher: New(o.Rules, time.Now()), monitor: &scanner.Monitor{}}
-	r.watcher.answers = o.Answers
+	r := &Watch{Options: o, watcher: New(o.Rules, time.Now()), monitor: &scanner.Monitor{}}
 	if err := r.restore(); err != nil {
 		return err
 	}
 	if err := r.list(ctx); err != nil {
 		return err
 	}
-	if o.Show != nil {
-		o.Show(&View{r})
-	}
+	defer o.Show(r)()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var ended sync.WaitGroup
@@ -131,7 +123,7 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // restore takes over what the database knows, and completes the output.
-func (r *run) restore() error {
+func (r *Watch) restore() error {
 	now := time.Now()
 	for row, err := range r.DB.Servers() {
 		if err != nil {
@@ -149,13 +141,12 @@ func (r *run) restore() error {
 		return err
 	}
 	r.nextID = max(last, r.Log.Last) + 1
-	for id := r.Log.Last; r.Log.file != nil && id < last; {
-		missing, err := r.DB.Since(id, 1000)
-		if err != nil || len(missing) == 0 {
-			return err
+	for r.Log.file != nil && r.Log.Last < last {
+		missing, err := r.DB.Since(r.Log.Last, 1000)
+		if err == nil {
+			err = r.Log.Write(missing)
 		}
-		id = missing[len(missing)-1].ID
-		if err := r.Log.Write(missing, nil); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -163,7 +154,7 @@ func (r *run) restore() error {
 }
 
 // list loads the list and gives it to the watcher.
-func (r *run) list(ctx context.Context) error {
+func (r *Watch) list(ctx context.Context) error {
 	addrs, err := r.Load(ctx)
 	switch {
 	case err != nil && r.size == 0:
@@ -190,7 +181,7 @@ func (r *run) list(ctx context.Context) error {
 
 // ask queries the servers that are due. A scan that fails is begun again: the watcher is
 // blind until then.
-func (r *run) ask(ctx context.Context) error {
+func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
 	cfg.Cooldown = scanner.Off // a server that was just finished may be asked again
 	cfg.Attempts = r.Rules.Attempts
@@ -202,14 +193,14 @@ func (r *run) ask(ctx context.Context) error {
 			r.watcher.Answered(answer, time.Now())
 			r.mu.Unlock()
 		})
-		if ctx.Err() != nil || first && err != nil && r.sent() == 0 {
+		stats := r.monitor.Stats()
+		if ctx.Err() != nil || first && err != nil && stats.DatagramsSent() == 0 {
 			return err
 		}
 		r.mu.Lock()
-		before := r.monitor.Stats()
-		r.before.Add(&before)
-		r.monitor, r.sending = &scanner.Monitor{}, sending{}
-		r.watcher.SendingFails(true)
+		r.before.Add(&stats)
+		r.monitor, r.sent = &scanner.Monitor{}, time.Time{}
+		r.watcher.view.failing = true
 		r.mu.Unlock()
 		r.Terminal.Say("the network fails, trying again: %v", err)
 		pause(ctx, time.Second)
@@ -217,13 +208,8 @@ func (r *run) ask(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) sent() uint64 {
-	now := r.monitor.Stats()
-	return now.DatagramsSent()
-}
-
 // targets yields the servers as they become due.
-func (r *run) targets(ctx context.Context) iter.Seq[scanner.Target] {
+func (r *Watch) targets(ctx context.Context) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		for ctx.Err() == nil {
 			r.mu.Lock()
@@ -247,27 +233,34 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // loop does what is due until ctx ends.
-func (r *run) loop(ctx context.Context) error {
+func (r *Watch) loop(ctx context.Context) error {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	now := time.Now()
-	flushed, pruned, listed, said := now, now.Add(-pruneEvery), now, now
+	flushed, pruned, listed := now, time.Time{}, now
+	// due reports whether something has not been done for a time. If so, it is done now.
+	due := func(last *time.Time, every time.Duration) bool {
+		if now.Sub(*last) < every {
+			return false
+		}
+		*last = now
+		return true
+	}
 	lists := make(chan error, 1)
 	loading, reload := false, false
 	for {
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-r.Reload:
 			reload = true
-		case err := <-lists:
-			if loading = false; err != nil {
-				return err
-			}
+		case err = <-lists:
+			loading = false
 		case <-tick.C:
 		}
 		r.mu.Lock()
-		now := time.Now()
+		now = time.Now()
 		r.checkSending(now)
 		r.watcher.Tick(now)
 		full := r.watcher.pending > maxPending
@@ -277,76 +270,59 @@ func (r *run) loop(ctx context.Context) error {
 		if paused > 0 {
 			r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
 		}
-		if err := r.publish(); err != nil {
+		if err == nil {
+			err = r.publish()
+		}
+		if err == nil && (due(&flushed, flushEvery) || full) {
+			err = r.flush()
+		}
+		if err == nil && due(&pruned, pruneEvery) {
+			err = r.DB.Prune(now, r.Hourly, r.Daily)
+		}
+		if err != nil {
 			return err
 		}
-		if full || now.Sub(flushed) >= flushEvery {
-			flushed = now
-			if err := r.flush(); err != nil {
-				return err
-			}
-		}
-		if now.Sub(pruned) >= pruneEvery {
-			pruned = now
-			if err := r.DB.Prune(now, r.Hourly, r.Daily); err != nil {
-				return err
-			}
-		}
-		if due := r.ListEvery > 0 && now.Sub(listed) >= r.ListEvery; (due || reload) && !loading {
+		if !loading && (reload || r.ListEvery > 0 && due(&listed, r.ListEvery)) {
 			listed, loading, reload = now, true, false
 			go func() { lists <- r.list(ctx) }()
-		}
-		if r.Status != nil && now.Sub(said) >= time.Second {
-			said = now
-			r.Status(r.status(now))
 		}
 	}
 }
 
 // checkSending tells the watcher whether datagrams leave this machine: not if none has been
 // sent for a cycle, although some should.
-func (r *run) checkSending(now time.Time) {
+func (r *Watch) checkSending(now time.Time) {
 	stats := r.monitor.Stats()
-	if sent := stats.DatagramsSent(); sent != r.sending.count || r.sending.last.IsZero() {
-		r.sending.count, r.sending.errors, r.sending.last = sent, stats.SendErrors, now
-		r.watcher.SendingFails(false)
-	} else if stats.SendErrors > r.sending.errors && now.Sub(r.sending.last) >= r.Rules.Every {
-		r.watcher.SendingFails(true)
+	if n := stats.DatagramsSent(); n != r.datagrams || r.sent.IsZero() {
+		r.sent, r.datagrams, r.sendErrors = now, n, stats.SendErrors
+		r.watcher.view.failing = false
+	} else if stats.SendErrors > r.sendErrors && now.Sub(r.sent) >= r.Rules.Every {
+		r.watcher.view.failing = true
 	}
 }
 
 // publish gives the new events their IDs, stores them, and then writes them.
-func (r *run) publish() error {
+func (r *Watch) publish() error {
 	r.mu.Lock()
-	events := r.watcher.Events()
+	events := r.watcher.events
+	r.watcher.events = nil
+	r.events += uint64(len(events))
 	r.mu.Unlock()
 	if len(events) == 0 {
 		return nil
 	}
-	rows := make([]watchdb.Event, len(events))
 	for i := range events {
-		e := &events[i]
-		e.ID = r.nextID
+		events[i].ID = r.nextID
 		r.nextID++
-		var err error
-		if rows[i], err = e.row(); err != nil {
-			return err
-		}
 	}
-	if err := r.DB.Append(rows); err != nil {
+	if err := r.DB.Append(events); err != nil {
 		return console.Fail(console.ExitOutput, "the state: %w", err)
 	}
-	r.mu.Lock()
-	r.written += uint64(len(rows))
-	r.mu.Unlock()
-	if r.Hook != nil {
-		r.Hook.Wake()
-	}
-	return r.Log.Write(rows, events)
+	return r.Log.Write(events)
 }
 
 // flush stores what changed.
-func (r *run) flush() error {
+func (r *Watch) flush() error {
 	r.mu.Lock()
 	servers, hours := r.watcher.Changes()
 	r.mu.Unlock()
@@ -356,12 +332,13 @@ func (r *run) flush() error {
 	return nil
 }
 
-func (r *run) status(now time.Time) *Status {
+// Status returns what a status line says.
+func (r *Watch) Status() *Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	stats := r.monitor.Stats()
 	return &Status{
-		Time: now.UTC(), Numbers: r.watcher.Numbers(), Every: r.Rules.Every.Seconds(), Took: r.watcher.took.Seconds(), Events: r.written,
+		Time: time.Now().UTC(), Numbers: r.watcher.numbers, Every: r.Rules.Every.Seconds(), Took: r.watcher.took.Seconds(), Events: r.events,
 		Sent: r.before.DatagramsSent() + stats.DatagramsSent(), Received: r.before.DatagramsReceived() + stats.DatagramsReceived(),
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// View reads a watch that runs. Several goroutines may use it.
-type View struct{ run *run }
-
 // Row is what a watch knows of a server.
 type Row struct {
 	ID             int64 // in the database
@@ -27,20 +24,20 @@ type Row struct {
 const copied = 1000
 
 // Rows yields all servers that are watched, by their ID.
-func (v *View) Rows() iter.Seq[Row] {
+func (r *Watch) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		rows := make([]Row, 0, copied)
 		for i, more := 0, true; more; {
 			rows = rows[:0]
-			v.run.mu.Lock()
-			servers := v.run.watcher.servers
+			r.mu.Lock()
+			servers := r.watcher.servers
 			for end := min(i+copied, len(servers)); i < end; i++ {
 				s := &servers[i]
 				if s.gone {
 					continue
 				}
 				row := Row{
-					ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: statusWords[s.status],
+					ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: s.status,
 					Since: moment(s.since), People: -1, Places: -1, Silent: moment(s.silentAt),
 				}
 				if s.counted {
@@ -49,7 +46,7 @@ func (v *View) Rows() iter.Seq[Row] {
 				rows = append(rows, row)
 			}
 			more = i < len(servers)
-			v.run.mu.Unlock()
+			r.mu.Unlock()
 			for _, row := range rows {
 				if !yield(row) {
 					return
@@ -58,6 +55,3 @@ func (v *View) Rows() iter.Seq[Row] {
 		}
 	}
 }
-
-// Status returns the numbers of the status line.
-func (v *View) Status() *Status { return v.run.status(time.Now()) }

@@ -6,8 +6,8 @@
 package watch
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -35,8 +35,9 @@ type Rules struct {
 	BlindMax  time.Duration // how long a blind watcher believes that the servers are up
 
 	References []netip.AddrPort           // servers that are always up: they show whether the watcher is blind
-	Kinds      []Kind                     // the events to report; nil: all but changes that happen all the time
+	Kinds      []census.Kind              // the events to report; nil: all but changes that happen all the time
 	Excluded   func(netip.Addr) (no bool) // asked before every check; nil: nothing is excluded
+	Answers    bool                       // keep the latest answer of each server for the database
 }
 
 // A server that left the list is asked for keepAsking more, and then no longer.
@@ -75,8 +76,7 @@ type server struct {
 	silent, requests      uint16 // checks and requests in a row without an answer
 	poor                  uint8  // answers poorer than known
 	plain                 uint8  // checks to come without the remembered challenge
-	status                status
-	answered              scanner.Questions
+	status                watchdb.Status
 	counted               bool // people and places are known
 	flying, full          bool // a check is under way; it asks everything
 	elsewhere             bool // INFO alone lacks the number of people
@@ -85,17 +85,6 @@ type server struct {
 }
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
-
-// status says whether a server answers.
-type status uint8
-
-const (
-	unknown status = iota
-	up
-	down
-)
-
-var statusWords = [...]watchdb.Status{unknown: watchdb.Unknown, up: watchdb.Up, down: watchdb.Down}
 
 // Watcher decides what to ask, and what the answers mean. It serves one goroutine.
 type Watcher struct {
@@ -109,7 +98,7 @@ type Watcher struct {
 	ignore uint32        // silence asked for until then means nothing
 
 	view    network
-	numbers Numbers
+	numbers Numbers // as the latest Tick counted them
 	damping map[damped]*window
 	ticked  uint32 // the second of the latest Tick
 
@@ -119,11 +108,10 @@ type Watcher struct {
 	ended   []watchdb.Hour
 	changed map[int][]byte // servers to store, with their new answer, if any
 	pending int            // bytes of these answers
-	answers bool           // keep them
 	encoder record.Encoder
 
 	interpreter scanner.Interpreter
-	events      []Event
+	events      []watchdb.Event // without IDs
 }
 
 // New returns a watcher without servers.
@@ -141,12 +129,11 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
 // Restore adds a server of the database, in the order of IDs.
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
-	s := server{key: udp.Pack(row.Addr), upto: seconds(now), first: row.FirstSeen, last: row.LastSeen, since: row.Since}
+	s := server{key: udp.Pack(row.Addr), upto: seconds(now), first: row.FirstSeen, last: row.LastSeen, since: row.Since, status: row.Status}
 	s.gone = now.Sub(time.Unix(int64(row.LastSeen), 0)) > keepAsking
-	s.status = status(slices.Index(statusWords[:], row.Status))
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
-		s.info, s.answered = 0, 0 // the first answer is asked for in full anyway
+		s.info = 0 // the first answer is asked for in full anyway
 		s.setPeople(r.Population())
 	}
 	w.add(s)
@@ -157,8 +144,8 @@ func (w *Watcher) add(s server) {
 	s.reference = slices.Contains(w.rules.References, s.addr())
 	w.servers = append(w.servers, s)
 	w.index[s.key] = int32(i)
-	if s.status == down {
-		w.match(i, w.departed, w.arrived, 0)
+	if s.status == watchdb.Down {
+		w.match(i, 0)
 	}
 }
 
@@ -169,11 +156,12 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 	for i := range w.servers {
 		w.servers[i].listed = false
 	}
+	w.servers = slices.Grow(w.servers, max(0, len(addrs)-len(w.servers))) // no more memory than needed
 	for _, a := range addrs {
 		i, ok := w.index[udp.Pack(a)]
 		if !ok {
 			i = int32(len(w.servers))
-			w.add(server{key: udp.Pack(a)})
+			w.add(server{key: udp.Pack(a), status: watchdb.Unknown})
 			fresh = append(fresh, a)
 		}
 		s := &w.servers[i]
@@ -188,12 +176,12 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		if !s.listed && s.left == 0 {
 			s.left = seconds(now)
 		}
-		if s.gone = s.gone || !s.listed && (s.status == unknown || now.Sub(time.Unix(int64(s.left), 0)) > keepAsking); !s.gone {
+		if s.gone = s.gone || !s.listed && (s.status == watchdb.Unknown || now.Sub(time.Unix(int64(s.left), 0)) > keepAsking); !s.gone {
 			w.order = append(w.order, i)
 			continue
 		}
-		if s.status == up {
-			w.setStatus(i, unknown, seconds(now))
+		if s.status == watchdb.Up {
+			w.setStatus(i, watchdb.Unknown, seconds(now))
 		}
 	}
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
@@ -247,59 +235,52 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
 		w.notAsked(i, at) // not really asked
 	default:
-		w.silence(i, r, at)
-	}
-}
-
-// silence takes a check without an answer.
-func (w *Watcher) silence(i int, r *scanner.Result, now uint32) {
-	s := &w.servers[i]
-	if s.status == up {
-		w.view.outcome(s.asked, false)
-	}
-	s.answers = false
-	if s.silent == 0 {
-		s.silentAt = s.asked
-	}
-	if s.status == unknown && s.since == 0 { // it has never answered
-		w.setStatus(i, unknown, s.asked)
-	}
-	s.silent = uint16(min(int(s.silent)+1, MaxDownAfter))
-	s.requests = uint16(min(int(s.requests)+int(r.Sent), 1<<16-1))
-	if s.status == down {
-		w.count(i, now, down)
+		if s.status == watchdb.Up {
+			w.view.outcome(s.asked, false)
+		}
+		s.answers = false
+		if s.silent == 0 {
+			s.silentAt = s.asked
+		}
+		if s.status == watchdb.Unknown && s.since == 0 { // it has never answered
+			w.setStatus(i, watchdb.Unknown, s.asked)
+		}
+		s.silent = uint16(min(int(s.silent)+1, MaxDownAfter))
+		s.requests = uint16(min(int(s.requests)+int(r.Sent), 1<<16-1))
+		if s.status == watchdb.Down {
+			w.count(i, at, watchdb.Down)
+		}
 	}
 }
 
 // fall calls a server down.
 func (w *Watcher) fall(i int, now uint32) {
 	s := &w.servers[i]
-	w.count(i, s.silentAt, up)
-	w.count(i, now, down)
-	w.emit(i, Event{Kind: Down, For: int64(s.silentAt - s.since), Evidence: &Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: stamp(s.silentAt), Last: stamp(s.asked), AllSilent: w.view.expired,
+	w.count(i, s.silentAt, watchdb.Up)
+	w.count(i, now, watchdb.Down)
+	w.emit(i, watchdb.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &watchdb.Evidence{
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.expired,
 	}}, now)
-	w.setStatus(i, down, s.silentAt)
-	w.match(i, w.departed, w.arrived, now)
+	w.setStatus(i, watchdb.Down, s.silentAt)
+	w.match(i, now)
 }
 
 // answer takes a check that was answered.
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	was := s.status
-	switch was {
-	case up:
+	if was == watchdb.Up {
 		w.view.outcome(s.asked, true)
-		if w.view.blind {
-			w.settle(i, now)
-		}
-		w.count(i, now, up)
-	case down:
-		w.count(i, now, down)
-	case unknown:
-		s.upto = now
 	}
-	s.unsilence()
+	switch {
+	case was == watchdb.Unknown:
+		s.upto = now
+	case was == watchdb.Up && w.view.blind:
+		w.settle(i, now)
+	default:
+		w.count(i, now, was)
+	}
+	s.silent, s.requests, s.silentAt = 0, 0, 0
 	s.last, s.answers = now, true
 	if r.Challenge != 0 {
 		const ignored = 3 // the request with the old challenge, one without, and one with a new challenge
@@ -308,21 +289,21 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 		}
 		s.challenge = r.Challenge
 	}
-	if was != up {
+	if was != watchdb.Up {
 		since := s.since
 		if s.first == 0 {
 			s.first = now
 		}
-		w.setStatus(i, up, now)
-		if was == down {
+		w.setStatus(i, watchdb.Up, now)
+		if was == watchdb.Down {
 			w.back(i)
-			w.emit(i, Event{Kind: Up, For: int64(now - since)}, now)
+			w.emit(i, watchdb.Event{Kind: "up", For: int64(now - since)}, now)
 		}
 	}
 	w.hourOf(now).Samples[i].Seen = now
 	full := s.full && r.Asked&scanner.AskAll == scanner.AskAll
 	if full {
-		w.accept(i, r, now, was == unknown)
+		w.accept(i, r, now, was == watchdb.Unknown)
 	} else if r.HasInfo && infoHash(&r.Info) != s.info {
 		w.schedule.soon(i, time.Unix(int64(now), 0).Add(follow))
 	}
@@ -331,10 +312,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	}
 }
 
-// unsilence forgets that a server was silent.
-func (s *server) unsilence() { s.silent, s.requests, s.silentAt = 0, 0, 0 }
-
-func (w *Watcher) setStatus(i int, to status, since uint32) {
+func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 	w.servers[i].status, w.servers[i].since = to, since
 	if _, known := w.changed[i]; !known {
 		w.changed[i] = nil
@@ -359,19 +337,19 @@ func infoHash(in *wire.Info) uint64 {
 // remember keeps what a full answer says.
 func (w *Watcher) remember(s *server, r *scanner.Result) {
 	known := census.NewServer(r)
-	s.known, s.info, s.steam, s.answered = &known, infoHash(&r.Info), r.Info.SteamID, answeredBy(r)
+	s.known, s.info, s.steam = &known, infoHash(&r.Info), r.Info.SteamID
 	s.started, s.uptime, s.longest = 0, 0, 0
 	alone, all := *r, r.Population()
 	alone.HasPlayers, alone.Players, alone.HasRules, alone.Rules = false, nil, false, nil
 	w.interpreter.Interpret(&alone)
 	info := alone.Population()
 	s.elsewhere = s.elsewhere || info.People != all.People || info.Places != all.Places
-	if g := r.Game; g != nil {
-		if g.Has.Has(game.KeyStarted) {
-			s.started = g.Started
-		}
-		if g.ID == "rust" {
-			s.uptime = ruleNumber(r.Rules, "uptime")
+	if g := r.Game; g != nil && g.Has.Has(game.KeyStarted) {
+		s.started = g.Started
+	}
+	for _, rule := range r.Rules {
+		if known.Game == "rust" && string(rule.Name) == "uptime" {
+			s.uptime, _ = strconv.ParseInt(string(rule.Value), 10, 64)
 		}
 	}
 	for i := range r.Players {
@@ -379,66 +357,47 @@ func (w *Watcher) remember(s *server, r *scanner.Result) {
 	}
 }
 
-// ruleNumber returns the value of a rule that is a number, or 0.
-func ruleNumber(rules []wire.Rule, name string) (n int64) {
-	for i := range rules {
-		if string(rules[i].Name) == name {
-			n, _ = strconv.ParseInt(string(rules[i].Value), 10, 64)
-		}
-	}
-	return n
-}
-
-// answeredBy returns the questions that have a complete answer.
-func answeredBy(r *scanner.Result) (q scanner.Questions) {
-	for i, has := range [...]bool{wire.QuestionInfo: r.HasInfo, wire.QuestionPlayers: r.HasPlayers, wire.QuestionRules: r.HasRules} {
-		if has && r.Err[i] == 0 {
-			q |= 1 << i
-		}
-	}
-	return q
-}
-
 // accept compares a full answer with the last one.
 func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	s := &w.servers[i]
-	if s.known != nil && s.answered&^answeredBy(r) != 0 && s.poor < poorAnswers {
+	if s.known != nil && s.known.Status == scanner.StatusOK && r.Status != scanner.StatusOK && s.poor < poorAnswers {
 		s.poor++
 		return
 	}
 	was := *s
 	w.remember(s, r)
 	s.poor, s.fullAt = 0, now
-	if w.answers {
-		w.store(i, r)
-	}
-	if was.known != nil && !first {
-		w.compare(i, &was, r, now)
+	if w.rules.Answers {
+		c := *r
+		c.HasPlayers, c.Players, c.Hashes[wire.QuestionPlayers] = false, nil, 0 // no names of players
+		w.pending -= len(w.changed[i])
+		line := w.encoder.Append(nil, "", &c)
+		w.changed[i] = line[:len(line)-1]
+		w.pending += len(line) - 1
 	}
 	if was.known == nil && w.cycle > 1 {
-		w.match(i, w.arrived, w.departed, now)
+		w.match(i, now)
 	}
-}
-
-// compare reports what changed between two full answers.
-func (w *Watcher) compare(i int, was *server, r *scanner.Result, now uint32) {
-	s := &w.servers[i]
+	if was.known == nil || first {
+		return
+	}
 	lasting, volatile := census.Changed(was.known, s.known)
 	for _, kind := range append(lasting, volatile...) {
-		k, usual := Kind(kind), slices.Contains(volatile, kind)
-		if !slices.Contains(Kinds, k) || usual && !slices.Contains(w.rules.Kinds, k) {
+		usual := slices.Contains(volatile, kind)
+		if !slices.Contains(watchdb.Kinds, kind) || usual && !slices.Contains(w.rules.Kinds, kind) {
 			continue
 		}
 		c := census.NewChange(kind, was.known, s.known)
-		w.emit(i, Event{Kind: k, Before: c.Before, After: c.After}, now)
+		w.emit(i, watchdb.Event{Kind: kind, Before: c.Before, After: c.After}, now)
 	}
 	if was.started != 0 && s.started != 0 && max(s.started-was.started, was.started-s.started) > 60 {
-		w.emit(i, Event{Kind: Wiped, Evidence: &Evidence{Signs: []string{
-			fmt.Sprintf("the world began %s, before that %s", stamp(uint32(s.started)), stamp(uint32(was.started))),
+		w.emit(i, watchdb.Event{Kind: "wiped", Evidence: &watchdb.Evidence{Signs: []string{
+			fmt.Sprintf("the world began %s, before that %s",
+				moment(uint32(s.started)).Format(time.RFC3339), moment(uint32(was.started)).Format(time.RFC3339)),
 		}}}, now)
 	}
-	if signs := restartSigns(was, s, now); len(signs) > 0 {
-		w.emit(i, Event{Kind: Restarted, Evidence: &Evidence{Signs: signs}}, now)
+	if signs := restartSigns(&was, s, now); len(signs) > 0 {
+		w.emit(i, watchdb.Event{Kind: "restarted", Evidence: &watchdb.Evidence{Signs: signs}}, now)
 	}
 }
 
@@ -462,40 +421,33 @@ func restartSigns(was, is *server, now uint32) []string {
 // population takes the number of people on a server.
 func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	s := &w.servers[i]
-	was := *s
+	before, wasFull, counted := s.people, s.isFull(), s.counted
 	s.setPeople(p)
-	people, places := s.people, s.places
 	sample := &w.hourOf(now).Samples[i]
-	if sample.Checks == 0 || people < sample.Min {
-		sample.Min = people
+	if sample.Checks == 0 || s.people < sample.Min {
+		sample.Min = s.people
 	}
-	sample.Max, sample.People, sample.Checks = max(sample.Max, people), sample.People+uint32(people), sample.Checks+1
-	full := func(people, places uint16) bool { return places > 0 && people >= places }
-	if was.counted && s.known != nil {
-		before, after := uint32(was.people), uint32(people)
-		switch facts := (Event{Before: &census.Facts{People: &before}, After: &census.Facts{People: &after}}); {
-		case was.people > 0 && people == 0:
-			facts.Kind = Empty
-			w.emit(i, facts, now)
-		case full(people, places) && !full(was.people, was.places):
-			facts.Kind = Full
-			w.emit(i, facts, now)
-		}
+	sample.Max, sample.People, sample.Checks = max(sample.Max, s.people), sample.People+uint32(s.people), sample.Checks+1
+	var kind census.Kind
+	switch {
+	case !counted || s.known == nil:
+		return
+	case before > 0 && s.people == 0:
+		kind = "empty"
+	case s.isFull() && !wasFull:
+		kind = "full"
+	default:
+		return
 	}
+	w.emit(i, watchdb.Event{
+		Kind: kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(s.people))},
+	}, now)
 }
+
+func (s *server) isFull() bool { return s.places > 0 && s.people >= s.places }
 
 func (s *server) setPeople(p scanner.Population) {
 	s.people, s.places, s.counted = uint16(min(max(p.People, 0), 65535)), uint16(min(max(p.Places, 0), 65535)), true
-}
-
-// store keeps a full answer for the database, without the names of players.
-func (w *Watcher) store(i int, r *scanner.Result) {
-	c := *r
-	c.HasPlayers, c.Players, c.Hashes[wire.QuestionPlayers] = false, nil, 0
-	w.pending -= len(w.changed[i])
-	line := w.encoder.Append(nil, "", &c)
-	w.changed[i] = line[:len(line)-1]
-	w.pending += len(line) - 1
 }
 
 // notice finds out whether time has passed in which nothing ran.
@@ -534,8 +486,8 @@ func (w *Watcher) pause(from, to time.Time) {
 	for i := range w.servers {
 		s := &w.servers[i]
 		w.settle(i, end)
-		if s.status != unknown && now > s.upto {
-			w.count(i, now, unknown)
+		if s.status != watchdb.Unknown && now > s.upto {
+			w.count(i, now, watchdb.Unknown)
 		}
 		s.upto = now
 		s.flying = false
@@ -552,56 +504,42 @@ func (w *Watcher) pause(from, to time.Time) {
 // it was silent, and not called down, is unseen.
 func (w *Watcher) settle(i int, until uint32) {
 	s := &w.servers[i]
-	switch {
-	case s.status == up && s.silent > 0:
-		w.count(i, s.silentAt, up)
-		w.count(i, until, unknown)
-	default:
-		w.count(i, until, s.status)
+	as := s.status
+	if isSilent(s) {
+		w.count(i, s.silentAt, as)
+		as = watchdb.Unknown
 	}
-	s.unsilence()
+	w.count(i, until, as)
+	s.silent, s.requests, s.silentAt = 0, 0, 0
 }
 
 // notAsked counts the time since the last check of a server as unseen.
 func (w *Watcher) notAsked(i int, now uint32) {
 	s := &w.servers[i]
 	w.settle(i, min(now, max(s.last, s.upto)))
-	if s.status != unknown {
-		w.count(i, now, unknown)
+	if s.status != watchdb.Unknown {
+		w.count(i, now, watchdb.Unknown)
 	}
-}
-
-// Events returns the events since the last call, without IDs.
-func (w *Watcher) Events() []Event {
-	events := w.events
-	w.events = nil
-	return events
 }
 
 // Numbers are for the status line.
 type Numbers struct {
-	Servers int           `json:"servers"` // in the list
-	Up      int           `json:"up"`
-	Down    int           `json:"down"`
-	People  int           `json:"people"`
-	Cycle   time.Duration `json:"-"` // how long the latest cycle took; 0: none is complete
-	Blind   bool          `json:"blind"`
+	Servers int  `json:"servers"` // in the list
+	Up      int  `json:"up"`
+	Down    int  `json:"down"`
+	People  int  `json:"people"`
+	Blind   bool `json:"blind"`
 }
-
-// Numbers returns what the latest Tick counted.
-func (w *Watcher) Numbers() Numbers { return w.numbers }
 
 // Changes returns what to store since the last call: servers by their ID, hours that have
 // ended, and those that may still change.
 func (w *Watcher) Changes() (servers []watchdb.Server, hours []watchdb.Hour) {
-	for i, answer := range w.changed {
+	for _, i := range slices.Sorted(maps.Keys(w.changed)) {
 		s := &w.servers[i]
 		servers = append(servers, watchdb.Server{
-			ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since,
-			Status: statusWords[s.status], Answer: answer,
+			ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since, Status: s.status, Answer: w.changed[i],
 		})
 	}
-	slices.SortFunc(servers, func(a, b watchdb.Server) int { return cmp.Compare(a.ID, b.ID) })
 	hours = append(w.ended, w.running()...)
 	clear(w.changed)
 	w.ended, w.pending = nil, 0

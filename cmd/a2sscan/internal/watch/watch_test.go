@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -23,7 +24,7 @@ type world struct {
 	flights []flight
 	loss    float64 // of checks
 	rng     *rand.Rand
-	events  []Event
+	events  []watchdb.Event
 	asked   int
 	full    int
 }
@@ -53,14 +54,13 @@ const attempts = 3
 
 // usual are the rules of most tests.
 func usual() Rules {
-	return Rules{Every: time.Minute, FullEvery: 10 * time.Minute, DownAfter: 3, Attempts: attempts, Damp: 10 * time.Minute, BlindMax: 10 * time.Minute}
+	return Rules{Every: time.Minute, FullEvery: 10 * time.Minute, DownAfter: 3, Attempts: attempts, Damp: 10 * time.Minute, BlindMax: 10 * time.Minute, Answers: true}
 }
 
 // newWorld returns a world of n servers, eight in each /24.
 func newWorld(t *testing.T, n int, rules Rules) *world {
 	x := &world{t: t, now: time.Date(2026, 11, 20, 12, 10, 0, 0, time.UTC), rng: rand.New(rand.NewPCG(1, 2))}
 	x.w = New(rules, x.now)
-	x.w.answers = true
 	var addrs []netip.AddrPort
 	for i := range n {
 		x.servers = append(x.servers, newFake(i))
@@ -155,7 +155,8 @@ func (x *world) run(d time.Duration) {
 			}
 		}
 		x.w.Tick(x.now)
-		x.events = append(x.events, x.w.Events()...)
+		x.events = append(x.events, x.w.events...)
+		x.w.events = nil
 	}
 	for i := range x.servers {
 		x.servers[i].played += int(d.Seconds())
@@ -182,14 +183,14 @@ func (x *world) want(events ...string) {
 	if !slices.Equal(got, events) {
 		x.t.Errorf("events %q, want %q", got, events)
 		for _, e := range x.events {
-			x.t.Log(e.Text())
+			x.t.Log(Text(&e))
 		}
 	}
 	x.events = nil
 }
 
 // all returns a word for each of the servers from one to another.
-func all(kind Kind, from, to int) (events []string) {
+func all(kind census.Kind, from, to int) (events []string) {
 	for i := from; i < to; i++ {
 		events = append(events, fmt.Sprint(kind, " ", i))
 	}
@@ -328,7 +329,7 @@ func TestNotBlind(t *testing.T) {
 		f.dead = true // half of them
 	}
 	x.run(5 * time.Minute)
-	x.want(all(Down, 0, 100)...)
+	x.want(all("down", 0, 100)...)
 
 	x = newWorld(t, 3, usual()) // an owner of three in one rack
 	x.run(3 * time.Minute)
@@ -336,7 +337,7 @@ func TestNotBlind(t *testing.T) {
 		f.dead = true
 	}
 	x.run(5 * time.Minute)
-	x.want(all(Down, 0, 3)...)
+	x.want(all("down", 0, 3)...)
 }
 
 // After --blind-max, the silent servers are down, with that evidence.
@@ -354,12 +355,12 @@ func TestBlindMax(t *testing.T) {
 			t.Errorf("%+v", e.Evidence)
 		}
 	}
-	x.want(all(Down, 0, 40)...)
+	x.want(all("down", 0, 40)...)
 	for _, f := range x.servers {
 		f.dead = false
 	}
 	x.run(2 * time.Minute)
-	x.want(append(all(Up, 0, 40), "seeing")...)
+	x.want(append(all("up", 0, 40), "seeing")...)
 }
 
 // References decide alone.
@@ -372,12 +373,12 @@ func TestReferences(t *testing.T) {
 		f.dead = true
 	}
 	x.run(6 * time.Minute)
-	x.want(all(Down, 1, 100)...)
+	x.want(all("down", 1, 100)...)
 	for _, f := range x.servers[1:] {
 		f.dead = false
 	}
 	x.run(2 * time.Minute)
-	x.want(all(Up, 1, 100)...)
+	x.want(all("up", 1, 100)...)
 	for _, f := range x.servers[:50] {
 		f.dead = true
 	}
@@ -439,7 +440,7 @@ func TestChanges(t *testing.T) {
 	for _, named := range []bool{false, true} {
 		rules := usual()
 		if named {
-			rules.Kinds = []Kind{"map", "renamed"}
+			rules.Kinds = []census.Kind{"map", "renamed"}
 		}
 		x := newWorld(t, 10, rules)
 		x.run(3 * time.Minute)
@@ -501,11 +502,22 @@ func TestMoved(t *testing.T) {
 	x.servers[2].dead = true
 	x.run(6 * time.Minute)
 	for _, e := range x.events {
-		if e.Kind == moved && (e.By != "steam_id" || e.Before.Addr != x.servers[2].addr.String()) {
+		if e.Kind == "moved" && (e.By != "steam_id" || e.Before.Addr != x.servers[2].addr.String()) {
 			t.Errorf("%+v", e)
 		}
 	}
 	x.want("down 2", "moved 11")
+}
+
+// A server that may have come from one of two addresses has not moved.
+func TestTwins(t *testing.T) {
+	x := newWorld(t, 12, usual())
+	x.servers[3].name, x.servers[3].steam = x.servers[2].name, x.servers[2].steam
+	x.servers[11].name, x.servers[11].steam, x.servers[11].dead = x.servers[2].name, x.servers[2].steam, true
+	x.run(5 * time.Minute)
+	x.servers[2].dead, x.servers[3].dead, x.servers[11].dead = true, true, false
+	x.run(6 * time.Minute)
+	x.want("down 2", "down 3")
 }
 
 // A server may be down only after many checks.
@@ -550,7 +562,7 @@ func TestList(t *testing.T) {
 	x.want("down 2")
 	x.w.Watch(two, x.now.Add(25*time.Hour))
 	x.w.Tick(x.now.Add(time.Second))
-	if n := x.w.Numbers(); n.Servers != 2 || n.Down != 0 {
+	if n := x.w.numbers; n.Servers != 2 || n.Down != 0 {
 		t.Errorf("%+v", n)
 	}
 	fresh := newFake(9)
@@ -560,7 +572,7 @@ func TestList(t *testing.T) {
 		t.Errorf("unknown: %v", got)
 	}
 	x.run(2 * time.Minute)
-	if n := x.w.Numbers(); n.Servers != 3 || n.Up != 3 {
+	if n := x.w.numbers; n.Servers != 3 || n.Up != 3 {
 		t.Errorf("%+v", n)
 	}
 	x.want()
@@ -588,7 +600,7 @@ func TestRestore(t *testing.T) {
 	again.now = again.now.Add(10 * time.Second) // reading the state took so long
 	again.w.Watch(addrs, again.now)
 	again.w.Tick(again.now)
-	if n := again.w.Numbers(); n.People != 15 {
+	if n := again.w.numbers; n.People != 15 {
 		t.Errorf("%d people before the first answer, and 15 were on the servers that are up", n.People)
 	}
 	x.servers[1].dead, x.servers[2].name = false, "renamed while nobody watched"
@@ -614,7 +626,7 @@ func TestNeverAnswered(t *testing.T) {
 	x.run(5 * time.Minute)
 	x.want()
 	s := &x.w.servers[1]
-	if at := moment(s.since); s.status != unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
+	if at := moment(s.since); s.status != watchdb.Unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
 		t.Errorf("unknown since %v, silent since %v; the watch began %v", at, moment(s.silentAt), begun)
 	}
 	rows, _ := x.w.Changes()
@@ -649,7 +661,7 @@ func TestOutages(t *testing.T) {
 		}
 		x.run(time.Second)
 		for _, e := range x.events {
-			if e.Kind != Down {
+			if e.Kind != "down" {
 				continue
 			}
 			i := slices.IndexFunc(x.servers, func(f *fake) bool { return f.addr.String() == e.Addr })
@@ -659,7 +671,7 @@ func TestOutages(t *testing.T) {
 				lost = 2 - (plan[i].to-plan[i].from)/60
 			}
 			if lost > 1 || lost == 1 && !x.servers[i].unlucky || seen[e.Addr] > 1 {
-				t.Errorf("false: %s", e.Text())
+				t.Errorf("false: %s", Text(&e))
 			} else if late := int(e.Time.Sub(begin).Seconds()) - plan[i].from; late > 4*60+10 {
 				t.Errorf("reported after %d s", late)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Webhook posts events to an URL. The database is its queue, so each event arrives at least
@@ -23,10 +24,9 @@ import (
 type Webhook struct {
 	URL     string // secret: it is never shown
 	Discord bool   // messages for people, as Discord takes them; else JSON
-	Kinds   []Kind
+	Kinds   []census.Kind
 
 	client http.Client
-	wake   chan struct{}
 }
 
 const (
@@ -34,62 +34,46 @@ const (
 	maxQueue   = 10_000 // events that wait; older ones are dropped
 	batchLimit = 10     // more events than this become one message with counts
 	gather     = time.Second
-	minBackoff = 2 * time.Second
 	maxBackoff = 5 * time.Minute
 )
 
 // NewWebhook returns a webhook, or an error if the URL is none. The error does not show it.
-func NewWebhook(secret string, discord bool, kinds []Kind) (*Webhook, error) {
+func NewWebhook(secret string, discord bool, kinds []census.Kind) (*Webhook, error) {
 	u, err := url.Parse(strings.TrimSpace(secret))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("it is no URL that begins with https://")
 	}
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Webhook{
-		URL: u.String(), Discord: discord, Kinds: kinds, wake: make(chan struct{}, 1),
+		URL: u.String(), Discord: discord, Kinds: kinds,
 		client: http.Client{Timeout: 30 * time.Second, CheckRedirect: noRedirect},
 	}, nil
 }
 
-// Wake says that there are new events.
-func (h *Webhook) Wake() {
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
-}
-
 // deliver posts events until ctx ends.
 func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Terminal) {
-	backoff := time.Duration(0)
-	for ctx.Err() == nil {
-		more, wait, err := h.post(ctx, db, t)
-		if err != nil && ctx.Err() == nil {
-			backoff = max(min(max(2*backoff, minBackoff), maxBackoff), wait)
-			t.Say("webhook: %v; the next attempt follows in %v", err, backoff)
-			pause(ctx, backoff)
-			continue
-		}
-		if backoff = 0; !more {
-			select {
-			case <-ctx.Done():
-			case <-h.wake:
-				pause(ctx, gather)
-			}
+	for wait := gather; ctx.Err() == nil; pause(ctx, wait) {
+		least, err := h.post(ctx, db, t)
+		switch {
+		case err == nil:
+			wait = gather
+		case ctx.Err() == nil:
+			wait = max(min(2*wait, maxBackoff), least)
+			t.Say("webhook: %v; the next attempt follows in %v", err, wait)
 		}
 	}
 }
 
-// post posts the next events. more is set if others follow. On an error, wait is how long the
-// receiver wants to be left alone.
-func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal) (more bool, wait time.Duration, err error) {
+// post posts the new events, if there are any. On an error, wait is how long the receiver
+// wants to be left alone.
+func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal) (wait time.Duration, err error) {
 	last, err := db.LastID()
 	if err != nil {
-		return false, 0, err
+		return 0, err
 	}
-	id, found, err := db.Cursor(cursorName)
-	if err != nil || !found {
-		return false, 0, errors.Join(err, db.SetCursor(cursorName, last)) // a new webhook hears nothing old
+	id, err := db.Cursor(cursorName)
+	if err != nil || id < 0 {
+		return 0, errors.Join(err, db.SetCursor(cursorName, last)) // a new webhook hears nothing old
 	}
 	if last-id > maxQueue {
 		t.Say("webhook: %s were dropped, because too many wait", console.Plural(int(last-id-maxQueue), "event"))
@@ -97,21 +81,20 @@ func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal)
 	}
 	events, err := db.Since(id, maxQueue)
 	if err != nil || len(events) == 0 {
-		return false, 0, err
+		return 0, err
 	}
 	end := events[len(events)-1].ID
-	events = slices.DeleteFunc(events, func(e watchdb.Event) bool { return !slices.Contains(h.Kinds, Kind(e.Kind)) })
-	if len(events) == 0 {
-		return false, 0, db.SetCursor(cursorName, end)
+	events = slices.DeleteFunc(events, func(e watchdb.Event) bool { return !slices.Contains(h.Kinds, e.Kind) })
+	if len(events) > 0 {
+		body, err := h.message(events)
+		if err != nil {
+			return 0, err
+		}
+		if wait, err := h.send(ctx, body, fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)); err != nil {
+			return wait, err
+		}
 	}
-	body, err := h.message(events)
-	if err != nil {
-		return false, 0, err
-	}
-	if wait, err := h.send(ctx, body, fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)); err != nil {
-		return false, wait, err
-	}
-	return true, 0, db.SetCursor(cursorName, end)
+	return 0, db.SetCursor(cursorName, end)
 }
 
 // Test posts a message that says that the webhook works.
@@ -151,18 +134,13 @@ func (h *Webhook) send(ctx context.Context, body []byte, ids string) (wait time.
 }
 
 // message returns the body of a POST.
-func (h *Webhook) message(rows []watchdb.Event) ([]byte, error) {
-	ids, counts, events := []int64{}, map[string]uint64{}, []Event{}
-	for i := range rows {
-		ids = append(ids, rows[i].ID)
-		counts[rows[i].Kind]++
-		var e Event
-		if err := json.Unmarshal(rows[i].Line, &e); err != nil {
-			return nil, err
-		}
-		events = append(events, e)
+func (h *Webhook) message(events []watchdb.Event) ([]byte, error) {
+	ids, counts := []int64{}, map[string]uint64{}
+	for i := range events {
+		ids = append(ids, events[i].ID)
+		counts[string(events[i].Kind)]++
 	}
-	many := len(rows) > batchLimit
+	many := len(events) > batchLimit
 	if !h.Discord {
 		m := map[string]any{"ids": ids, "counts": counts}
 		if !many {
@@ -172,12 +150,11 @@ func (h *Webhook) message(rows []watchdb.Event) ([]byte, error) {
 	}
 	var b strings.Builder
 	if many {
-		fmt.Fprintf(&b, "%d events: %s", len(rows), console.Listed(counts, KindNames(), ", "))
+		fmt.Fprintf(&b, "%d events: %s", len(events), console.Listed(counts, KindNames(), ", "))
+		events = nil
 	}
 	for i := range events {
-		if e := &events[i]; !many {
-			fmt.Fprintf(&b, "**%s** %s\n", e.Kind, inDiscord(strings.TrimSpace(e.Text()[len("15:04:05"):])[len(e.Kind):]))
-		}
+		fmt.Fprintf(&b, "**%s** %s\n", events[i].Kind, inDiscord(about(&events[i])))
 	}
 	const suppressEmbeds = 4
 	return json.Marshal(map[string]any{

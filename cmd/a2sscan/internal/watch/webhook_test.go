@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // inbox receives POSTs, and refuses the first ones.
@@ -46,7 +47,7 @@ func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db
 	t.Helper()
 	b = &inbox{refuse: refuse, got: make(chan struct{}, 100)}
 	server := httptest.NewServer(b)
-	h, err := NewWebhook(server.URL+"/secret-token\n", discord, []Kind{Down, Up})
+	h, err := NewWebhook(server.URL+"/secret-token\n", discord, []census.Kind{"down", "up"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,18 +65,13 @@ func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db
 	return h, b, db, said
 }
 
-func append10(t *testing.T, db *watchdb.DB, first, n int, kind Kind, name string) {
+func append10(t *testing.T, db *watchdb.DB, first, n int, kind census.Kind, name string) {
 	t.Helper()
-	var rows []watchdb.Event
+	var events []watchdb.Event
 	for i := range n {
-		e := Event{ID: int64(first + i), Time: time.Unix(1e9, 0).UTC(), Kind: kind, Addr: "127.0.0.1:27015", Name: name}
-		row, err := e.row()
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, row)
+		events = append(events, watchdb.Event{ID: int64(first + i), Time: time.Unix(1e9, 0).UTC(), Kind: kind, Addr: "127.0.0.1:27015", Name: name})
 	}
-	if err := db.Append(rows); err != nil {
+	if err := db.Append(events); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -84,28 +80,26 @@ func append10(t *testing.T, db *watchdb.DB, first, n int, kind Kind, name string
 // is asked again when it says so. Nothing shows the URL.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
-	h, b, db, said := hooked(t, false, 429, 302)
+	_, b, db, said := hooked(t, false, 429, 302)
 	append10(t, db, 1, 2, "renamed", "x")
-	append10(t, db, 3, 2, Down, "x")
-	h.Wake()
+	append10(t, db, 3, 2, "down", "x")
 	<-b.got
 	if wait := b.times[1].Sub(b.times[0]); wait < 3*time.Second {
 		t.Errorf("the second attempt came after %v, and Retry-After said 3 s", wait)
 	}
-	append10(t, db, 5, 37, Up, "x")
-	h.Wake()
+	append10(t, db, 5, 37, "up", "x")
 	<-b.got
 	var posts [2]struct {
 		IDs    []int64
 		Counts map[string]int
-		Events []Event
+		Events []watchdb.Event
 	}
 	for i := range posts {
 		if err := json.Unmarshal([]byte(b.bodies[i]), &posts[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if p := posts[0]; fmt.Sprint(p.IDs) != "[3 4]" || len(p.Events) != 2 || p.Events[0].Kind != Down {
+	if p := posts[0]; fmt.Sprint(p.IDs) != "[3 4]" || len(p.Events) != 2 || p.Events[0].Kind != "down" {
 		t.Errorf("%+v", p)
 	}
 	if p := posts[1]; len(p.IDs) != 37 || p.Counts["up"] != 37 || p.Events != nil {
@@ -120,8 +114,7 @@ func TestWebhook(t *testing.T) {
 func TestDiscord(t *testing.T) {
 	t.Parallel()
 	h, b, db, _ := hooked(t, true)
-	append10(t, db, 1, 10, Down, "@everyone **free** <@123> [x](https://example.org) `"+strings.Repeat("_", 900))
-	h.Wake()
+	append10(t, db, 1, 10, "down", "@everyone **free** <@123> [x](https://example.org) `"+strings.Repeat("_", 900))
 	<-b.got
 	var m struct {
 		Content  string
@@ -145,8 +138,8 @@ func TestDiscord(t *testing.T) {
 
 // The text of an outage says how long the server was up, and since when it is silent.
 func TestDownText(t *testing.T) {
-	e := Event{Kind: Down, For: 86400, Evidence: &Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local).Format(time.RFC3339)}}
-	if s := e.Text(); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
+	e := watchdb.Event{Kind: "down", For: 86400, Evidence: &watchdb.Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local)}}
+	if s := Text(&e); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
 		t.Errorf("%q", s)
 	}
 }

@@ -3,7 +3,6 @@ package watchdb
 import (
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"time"
 )
 
@@ -21,7 +20,7 @@ type Period struct {
 // with them the hours that may still change.
 func (db *DB) History(server int64, since, until time.Time) (periods []Period, err error) {
 	// The tables begin with the time, so each hour and day is looked up by itself.
-	periods, err = collect(rows(db, readPeriod, `
+	periods, err = collect(rows(db.sql, readPeriod, `
 		WITH RECURSIVE
 		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
 		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24)
@@ -35,7 +34,7 @@ func (db *DB) History(server int64, since, until time.Time) (periods []Period, e
 		return nil, err
 	}
 	size := binary.Size(Sample{})
-	running, err := collect(rows(db, readHour, "SELECT hour, substr(data, 1 + (? - 1) * ?, ?) FROM running WHERE hour >= ? ORDER BY hour",
+	running, err := collect(rows(db.sql, readHour, "SELECT hour, substr(data, 1 + (? - 1) * ?, ?) FROM running WHERE hour >= ? ORDER BY hour",
 		server, size, size, hourOf(since)))
 	for _, hour := range running {
 		for _, s := range hour.Samples {
@@ -55,36 +54,29 @@ func readPeriod(row *sql.Rows) (p Period, err error) {
 	var least, personMinutes, most sql.NullInt64
 	err = row.Scan(&hour, &p.Hours, &p.Up, &p.Down, &p.Unseen, &least, &personMinutes, &most)
 	p.Time = time.Unix(hour*3600, 0).UTC()
-	if personMinutes.Valid {
-		p.People = &People{least.Int64, most.Int64, float64(personMinutes.Int64) / float64(max(p.Up, 1))}
-	}
+	p.People = newPeople(least, personMinutes, most, p.Up)
 	return p, err
 }
 
 // Total returns the mean number of servers that were up in an hour or day, and of the people
 // on them. found is false if nothing is stored of it.
 func (db *DB) Total(start time.Time, length time.Duration) (up, people float64, found bool, err error) {
-	query, number := "SELECT sum(up), sum(person_minutes), max(up + down) FROM hours WHERE hour = ?", hourOf(start)
+	query, number := "hours WHERE hour = ?", hourOf(start)
 	if length == 24*time.Hour {
-		query, number = "SELECT sum(up), sum(person_minutes), max(up + down) FROM days WHERE day = ?", number/24
+		query, number = "days WHERE day = ?", number/24
 	}
-	var sumUp, sumPeople, asked sql.NullInt64
-	if err := db.sql.QueryRow(query, number).Scan(&sumUp, &sumPeople, &asked); err != nil {
+	var minutes float64 // in which the watch asked
+	err = db.sql.QueryRow("SELECT coalesce(sum(up), 0), coalesce(sum(person_minutes), 0), coalesce(max(up + down), 0) FROM "+query, number).
+		Scan(&up, &people, &minutes)
+	if err != nil || minutes == 0 {
 		return 0, 0, false, err
 	}
-	minutes := float64(asked.Int64) // in which the watch asked
-	if minutes == 0 {
-		return 0, 0, false, nil
-	}
-	return float64(sumUp.Int64) / minutes, float64(sumPeople.Int64) / minutes, true, nil
+	return up / minutes, people / minutes, true, nil
 }
 
 // Answer returns the latest full answer of a server as a line of a census without player
 // names, or nil.
 func (db *DB) Answer(server int64) (line []byte, err error) {
-	err = db.sql.QueryRow("SELECT answer FROM servers WHERE id = ?", server).Scan(&line)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
+	err = db.sql.QueryRow("SELECT (SELECT answer FROM servers WHERE id = ?)", server).Scan(&line)
 	return line, err
 }

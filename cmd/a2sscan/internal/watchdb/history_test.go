@@ -64,7 +64,7 @@ func TestEventsOf(t *testing.T) {
 	db := must(Open(""))(t)
 	defer db.Close()
 	for id := range int64(10) {
-		check(t, db.Append([]Event{{ID: id + 1, Time: start, Addr: addr(id % 2).String(), Kind: "down", Line: []byte("{}")}}))
+		check(t, db.Append([]Event{{ID: id + 1, Time: start, Addr: addr(id % 2).String(), Kind: "down"}}))
 	}
 	got := must(db.EventsOf(addr(1), 3))(t)
 	if len(got) != 3 || got[0].ID != 10 || got[2].ID != 6 || got[0].Addr != addr(1).String() {

@@ -52,15 +52,7 @@ func (db *DB) Flush(servers []Server, hours ...Hour) error {
 // end stores an hour that has ended. A server that was never asked in it gets no row.
 func (h *Hour) end(tx *sql.Tx) error {
 	asked := slices.DeleteFunc(slices.Clone(h.Samples), func(s Sample) bool { return s.Up+s.Down+s.Unseen == 0 })
-	err := each(tx, "INSERT OR REPLACE INTO hours VALUES (?, ?, ?, ?, ?, ?, ?, ?)", asked, func(s *Sample) []any {
-		up, down, unseen, personMinutes := s.minutes()
-		columns := []any{h.Number, s.Server, up, down, unseen, nil, nil, nil}
-		if s.Checks > 0 {
-			copy(columns[5:], []any{s.Min, personMinutes, s.Max})
-		}
-		return columns
-	})
-	if err != nil {
+	if err := each(tx, "INSERT OR REPLACE INTO hours VALUES (?, ?, ?, ?, ?, ?, ?, ?)", asked, h.row); err != nil {
 		return err
 	}
 	seen := slices.DeleteFunc(asked, func(s Sample) bool { return s.Seen == 0 })
@@ -69,13 +61,23 @@ func (h *Hour) end(tx *sql.Tx) error {
 	}); err != nil {
 		return err
 	}
-	_, err = tx.Exec("DELETE FROM running WHERE hour = ?", h.Number)
+	_, err := tx.Exec("DELETE FROM running WHERE hour = ?", h.Number)
 	return err
+}
+
+// row returns the row of hours of a sample.
+func (h *Hour) row(s *Sample) []any {
+	up, down, unseen, personMinutes := s.minutes()
+	columns := []any{h.Number, s.Server, up, down, unseen, nil, nil, nil}
+	if s.Checks > 0 {
+		copy(columns[5:], []any{s.Min, personMinutes, s.Max})
+	}
+	return columns
 }
 
 // Running returns the stored hours that had not ended.
 func (db *DB) Running() ([]Hour, error) {
-	return collect(rows(db, readHour, "SELECT hour, data FROM running ORDER BY hour"))
+	return collect(rows(db.sql, readHour, "SELECT hour, data FROM running ORDER BY hour"))
 }
 
 func readHour(row *sql.Rows) (h Hour, err error) {

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
 
 	_ "modernc.org/sqlite" // SQLite in pure Go, so that the program needs no C library
 
@@ -30,6 +29,9 @@ const (
 	application = 0x61327377 // "a2sw"
 	version     = 1
 )
+
+// memory is the name of a database in memory.
+const memory = ":memory:"
 
 // ErrForeign is the error for a file that is not the database of a watch.
 var ErrForeign = errors.New("is not the state of a watch")
@@ -64,21 +66,12 @@ type Server struct {
 	Answer    []byte // its latest full answer, as a line of a census without player names
 }
 
-// Event is a row of events.
-type Event struct {
-	ID   int64 // increases
-	Time time.Time
-	Addr string // "": the event is about no single server
-	Kind string
-	Line []byte // the event as a line of JSON, without the line feed
-}
-
 // Open opens the database at path for a watch, and creates it if it does not exist. An
 // empty path is a database in memory. The error is disk.ErrLocked while another watch
 // has it open, and ErrForeign or ErrVersion if the file is not one that it can continue.
 func Open(path string) (*DB, error) {
 	if path == "" {
-		return open(":memory:", nil)
+		return open(memory, nil)
 	}
 	lock, err := disk.TryLock(path + ".lock")
 	if err != nil {
@@ -120,7 +113,11 @@ func open(name string, lock *disk.Lock) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(1) // each connection to :memory: would have a database of its own
+	connections := 4 // readers wait for nobody who writes
+	if name == memory {
+		connections = 1 // each would have a database of its own
+	}
+	pool.SetMaxOpenConns(connections)
 	db := &DB{sql: pool, lock: lock}
 	if err := db.prepare(); err != nil {
 		return nil, errors.Join(err, pool.Close())
@@ -133,28 +130,18 @@ func (db *DB) prepare() error {
 	var app, v, objects int
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&app, &v, &objects)
+	var coded interface{ Code() int }
+	const notADatabase = 26 // SQLITE_NOTADB
 	switch {
-	case err != nil:
-		return explain(err)
-	case app == application && v == version:
-		return nil
+	case errors.As(err, &coded) && coded.Code() == notADatabase, err == nil && app != application && (app != 0 || objects != 0):
+		return ErrForeign
+	case err != nil || app == application && v == version:
+		return err
 	case app == application:
 		return ErrVersion
-	case app != 0 || objects != 0:
-		return ErrForeign
 	}
 	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		schema, application, version))
-	return explain(err)
-}
-
-// explain replaces SQLite's error for a file of another format.
-func explain(err error) error {
-	var coded interface{ Code() int }
-	const notADatabase = 26 // SQLITE_NOTADB
-	if errors.As(err, &coded) && coded.Code() == notADatabase {
-		return ErrForeign
-	}
 	return err
 }
 
@@ -197,11 +184,16 @@ func each[T any](tx *sql.Tx, statement string, values []T, args func(*T) []any) 
 	return nil
 }
 
+// querier is a database or a transaction.
+type querier interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+}
+
 // rows runs a query and yields what scan makes of each row.
-func rows[T any](db *DB, scan func(*sql.Rows) (T, error), query string, args ...any) iter.Seq2[T, error] {
+func rows[T any](in querier, scan func(*sql.Rows) (T, error), query string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		found, err := db.sql.Query(query, args...)
+		found, err := in.Query(query, args...)
 		if err != nil {
 			yield(none, err)
 			return
@@ -232,7 +224,7 @@ func collect[T any](rows iter.Seq2[T, error]) (all []T, err error) {
 // Servers yields all servers by their ID. The caller must not use the database for
 // anything else before the sequence has ended.
 func (db *DB) Servers() iter.Seq2[Server, error] {
-	return rows(db, func(row *sql.Rows) (s Server, err error) {
+	return rows(db.sql, func(row *sql.Rows) (s Server, err error) {
 		var addr []byte
 		if err = row.Scan(&s.ID, &addr, &s.FirstSeen, &s.LastSeen, &s.Since, &s.Status, &s.Answer); err == nil {
 			err = s.Addr.UnmarshalText(addr)
@@ -251,48 +243,11 @@ func (db *DB) Add(addrs []netip.AddrPort) error {
 	})
 }
 
-// Append stores events. Their IDs are larger than that of any stored event.
-func (db *DB) Append(events []Event) error {
-	return db.change(func(tx *sql.Tx) error {
-		return each(tx, "INSERT INTO events (id, time, addr, event, line) VALUES (?, ?, ?, ?, ?)", events, func(e *Event) []any {
-			return []any{e.ID, e.Time.Unix(), sql.NullString{String: e.Addr, Valid: e.Addr != ""}, e.Kind, string(e.Line)}
-		})
-	})
-}
-
-// LastID returns the ID of the latest event, or 0.
-func (db *DB) LastID() (id int64, err error) {
-	err = db.sql.QueryRow("SELECT coalesce(max(id), 0) FROM events").Scan(&id)
-	return id, err
-}
-
-// Since returns the events that follow the one with this ID, at most limit.
-func (db *DB) Since(id int64, limit int) ([]Event, error) {
-	return collect(rows(db, readEvent,
-		"SELECT id, time, coalesce(addr, ''), event, line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit))
-}
-
-// EventsOf returns the latest events of a server, the latest first.
-func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
-	return collect(rows(db, readEvent,
-		"SELECT id, time, addr, event, line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit))
-}
-
-func readEvent(row *sql.Rows) (e Event, err error) {
-	var at int64
-	err = row.Scan(&e.ID, &at, &e.Addr, &e.Kind, &e.Line)
-	e.Time = time.Unix(at, 0).UTC()
-	return e, err
-}
-
 // Cursor returns the ID of the last event that a reader of events, such as a webhook, has
-// dealt with. found is false if the reader is new.
-func (db *DB) Cursor(reader string) (id int64, found bool, err error) {
-	err = db.sql.QueryRow("SELECT event FROM cursors WHERE reader = ?", reader).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
-	}
-	return id, err == nil, err
+// dealt with, or -1 if the reader is new.
+func (db *DB) Cursor(reader string) (id int64, err error) {
+	err = db.sql.QueryRow("SELECT coalesce(max(event), -1) FROM cursors WHERE reader = ?", reader).Scan(&id)
+	return id, err
 }
 
 // SetCursor stores the ID of the last event that a reader has dealt with.

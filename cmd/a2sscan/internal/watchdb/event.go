@@ -1,0 +1,85 @@
+package watchdb
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// Kinds lists the kinds of events. Those that package census has too mean the same there.
+var Kinds = []census.Kind{
+	"up", "down", "restarted", "map", "renamed", "version", "wiped", "moved", "capacity", "flags", "empty", "full", "blind", "seeing",
+}
+
+// Event is one event: a line of JSON.
+type Event struct {
+	ID       int64         `json:"id"` // increases
+	Time     time.Time     `json:"time"`
+	Kind     census.Kind   `json:"event"`
+	Addr     string        `json:"addr,omitempty"` // "": the event is about no single server
+	Game     string        `json:"game,omitempty"`
+	Name     string        `json:"name,omitempty"` // untrusted text
+	Before   *census.Facts `json:"before,omitempty"`
+	After    *census.Facts `json:"after,omitempty"`
+	For      int64         `json:"seconds,omitempty"` // how long it was up before down, down before up, blind before seeing
+	By       string        `json:"by,omitempty"`      // as in a Change of kind moved
+	Evidence *Evidence     `json:"evidence,omitempty"`
+	LeftOut  int           `json:"left_out,omitempty"` // events of this kind that were left out before this one
+
+	Line []byte `json:"-"` // the event as it is stored, without the line feed
+}
+
+// Evidence is why the watch believes in an event.
+type Evidence struct {
+	Checks    int       `json:"checks,omitempty"`     // in a row without an answer
+	Requests  int       `json:"requests,omitempty"`   // sent in these checks
+	First     time.Time `json:"first,omitzero"`       // when the first of these checks began
+	Last      time.Time `json:"last,omitzero"`        // and the latest
+	AllSilent bool      `json:"all_silent,omitempty"` // most servers are silent: the watcher's network may be the one that fails
+	Servers   int       `json:"servers,omitempty"`    // that were up when the watcher became blind
+	Silent    int       `json:"silent,omitempty"`     // of these
+	Networks  int       `json:"networks,omitempty"`   // /24 networks of the silent ones
+	Signs     []string  `json:"signs,omitempty"`      // in words
+}
+
+// Append stores events, and sets their lines. Their IDs are larger than that of any stored
+// event.
+func (db *DB) Append(events []Event) error {
+	for i := range events {
+		var err error
+		if events[i].Line, err = json.Marshal(&events[i]); err != nil {
+			return err
+		}
+	}
+	return db.change(func(tx *sql.Tx) error {
+		return each(tx, "INSERT INTO events (id, time, addr, event, line) VALUES (?, ?, nullif(?, ''), ?, ?)", events, func(e *Event) []any {
+			return []any{e.ID, e.Time.Unix(), e.Addr, string(e.Kind), string(e.Line)}
+		})
+	})
+}
+
+// LastID returns the ID of the latest event, or 0.
+func (db *DB) LastID() (id int64, err error) {
+	err = db.sql.QueryRow("SELECT coalesce(max(id), 0) FROM events").Scan(&id)
+	return id, err
+}
+
+// Since returns the events that follow the one with this ID, at most limit.
+func (db *DB) Since(id int64, limit int) ([]Event, error) {
+	return collect(rows(db.sql, readEvent, "SELECT line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit))
+}
+
+// EventsOf returns the latest events of a server, the latest first.
+func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
+	return collect(rows(db.sql, readEvent, "SELECT line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit))
+}
+
+func readEvent(row *sql.Rows) (e Event, err error) {
+	if err = row.Scan(&e.Line); err == nil {
+		err = json.Unmarshal(e.Line, &e)
+	}
+	return e, err
+}
