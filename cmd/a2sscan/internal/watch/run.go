@@ -197,15 +197,21 @@ func (r *Watch) ask(ctx context.Context) error {
 		if ctx.Err() != nil || first && err != nil && stats.DatagramsSent() == 0 {
 			return err
 		}
-		r.mu.Lock()
-		r.before.Add(&stats)
-		r.monitor, r.sent = &scanner.Monitor{}, time.Time{}
-		r.watcher.view.failing = true
-		r.mu.Unlock()
+		r.scanFailed(&stats)
 		r.Terminal.Say("the network fails, trying again: %v", err)
 		pause(ctx, time.Second)
 	}
 	return nil
+}
+
+// scanFailed prepares for the next scan after one that failed with these counters. The watcher
+// is blind until a datagram leaves.
+func (r *Watch) scanFailed(stats *scanner.Stats) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.before.Add(stats)
+	r.monitor, r.sent, r.datagrams, r.sendErrors = &scanner.Monitor{}, time.Now(), 0, 0
+	r.watcher.view.failing = true
 }
 
 // targets yields the servers as they become due.

@@ -386,6 +386,20 @@ func TestReferences(t *testing.T) {
 	x.want("blind")
 }
 
+// When a scan fails, the watcher is blind until a datagram leaves again.
+func TestScanFailed(t *testing.T) {
+	x := newWorld(t, 3, usual())
+	r := &Watch{Options: &Options{Rules: usual()}, watcher: x.w, monitor: &scanner.Monitor{}}
+	r.checkSending(x.now)
+	x.run(2 * time.Minute)
+	r.scanFailed(&scanner.Stats{})
+	r.checkSending(x.now)
+	x.w.Tick(x.now.Add(time.Second))
+	if n := len(x.w.events); n != 1 || x.w.events[0].Kind != "blind" {
+		t.Errorf("%+v", x.w.events)
+	}
+}
+
 // While the process does not run, nobody asks: that time is unseen, and silence that was asked
 // for before it means nothing. The same holds when the clock is set.
 func TestPause(t *testing.T) {
