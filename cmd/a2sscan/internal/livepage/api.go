@@ -47,6 +47,7 @@ type found struct {
 	Offset  int       `json:"offset"`
 	Servers []*server `json:"servers"`
 	Next    string    `json:"next,omitempty"` // the URL of the next page
+	back    string    // that of the page before
 }
 
 // details is the answer to /api/servers/ADDR.

@@ -46,15 +46,16 @@ func (h *history) load(ctx context.Context, db *watchdb.DB, now time.Time) error
 	if err != nil {
 		return err
 	}
+	most := 0 // servers in one of these hours
 	for _, hour := range running {
-		p, seconds := point{at: hour.Number * 3600}, 0
+		p, n := point{at: hour.Number * 3600}, 0
 		for _, s := range hour.Samples {
-			asked := int(s.Up) + int(s.Down)
-			share := float64(s.Up) / float64(max(asked, 1))
-			p.up, p.people, seconds = p.up+share, p.people+share*float64(s.People)/float64(max(s.Checks, 1)), max(seconds, asked)
+			if asked := float64(s.Up) + float64(s.Down); asked > 0 {
+				share := float64(s.Up) / asked
+				p.up, p.people, n = p.up+share, p.people+share*float64(s.People)/float64(max(s.Checks, 1)), n+1
+			}
 		}
-		// Until a few cycles have passed, it would lack servers.
-		if seconds > 600 || seconds > 0 && len(known) == 0 {
+		if most = max(most, n); n > 0 && n*10 >= most*9 { // else its first cycle goes on
 			known = append(known, p)
 		}
 	}

@@ -112,8 +112,7 @@ func (p *Page) Close() {
 // routes returns the handler of all requests.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
-	type sender func(w http.ResponseWriter, s *snapshot, code int, value any, err error)
-	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send sender) {
+	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send func(http.ResponseWriter, *snapshot, int, any, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			s := p.latest.Load()
 			if s == nil {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,7 +61,7 @@ type view struct {
 	// Of the page of all servers:
 	Query query
 	Found found
-	Back  string // URL of the page before; "": none
+	Back  string
 	News  news
 
 	// Of the page of a server:
@@ -144,12 +143,7 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{page: "index", Query: q, Found: f}
-	if q.offset > 0 {
-		values := r.URL.Query()
-		values.Set("offset", strconv.Itoa(max(0, q.offset-q.limit)))
-		v.Back = (&url.URL{Path: "/", RawQuery: values.Encode()}).String()
-	}
+	v := &view{page: "index", Query: q, Found: f, Back: f.back}
 	all := p.history.pages(s.Time)
 	for _, past := range []*series{all["day"], all["month"]} {
 		if len(past.Times) == 0 || past == all["month"] && past.Times[0] >= all["day"].From {
@@ -202,14 +196,11 @@ func peopleChart(history []watchdb.Period, now time.Time) timeline {
 		Heading: "Players, last " + rough(span.Seconds()), From: now.Add(-span).Unix(), To: now.Unix(),
 		Series: []line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}},
 	}
+	mean, most := &chart.Series[0], &chart.Series[1]
 	add := func(at time.Time, people *watchdb.People) {
-		values := [2]*float64{}
-		if people != nil {
-			values = [2]*float64{tenths(people.Mean), tenths(float64(people.Max))}
-		}
-		chart.Times = append(chart.Times, at.Unix())
-		for i := range values {
-			chart.Series[i].Values = append(chart.Series[i].Values, values[i])
+		chart.Times, mean.Values, most.Values = append(chart.Times, at.Unix()), append(mean.Values, nil), append(most.Values, nil)
+		if last := len(chart.Times) - 1; people != nil {
+			mean.Values[last], most.Values[last] = tenths(people.Mean), tenths(float64(people.Max))
 		}
 	}
 	end := time.Time{} // of the period before

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unique"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
@@ -32,10 +30,9 @@ type texts struct {
 	Map      string `json:"map,omitempty"`
 	Version  string `json:"version,omitempty"`
 	id       int64
-	game     unique.Handle[string] // Game as a key, which is faster than the string
-	from     *census.Server        // which they are made from, and
-	label    string                // what the list calls the server
-	search   string                // all of them in lower case
+	from     *census.Server // which they are made from, and
+	label    string         // what the list calls the server
+	search   string         // all of them in lower case
 }
 
 // count is a number that may be unknown, which is -1.
@@ -111,9 +108,8 @@ type snapshot struct {
 	numbers
 	datagrams        [2]uint64 // sent and received
 	servers          []server
-	games            map[unique.Handle[string]]*group // by ID
-	named            map[string]*group
-	byPeople, byName []int32 // places in servers
+	games            map[string]*group // by their IDs and names
+	byPeople, byName []int32           // places in servers
 	byStatus         func() []int32
 	mu               sync.Mutex
 	pages            map[string][]byte // of all servers, by query
@@ -125,10 +121,10 @@ type Source interface {
 	Status() *watch.Status
 }
 
-// viewer makes snapshots.
+// viewer makes snapshots, each from the one before.
 type viewer struct {
 	source Source
-	label  func(netip.AddrPort) string // see Options; nil: none
+	label  func(netip.AddrPort) string // see Options
 	texts  []*texts                    // by ID
 	latest *snapshot
 }
@@ -140,7 +136,7 @@ const mostGames, mostPages = 200, 50
 func (v *viewer) make(now time.Time) *snapshot {
 	st := v.source.Status()
 	s := &snapshot{
-		games: map[unique.Handle[string]]*group{}, named: map[string]*group{}, servers: make([]server, 0, len(v.texts)),
+		games: map[string]*group{}, servers: make([]server, 0, len(v.texts)),
 		datagrams: [2]uint64{st.Sent, st.Received}, pages: map[string][]byte{},
 	}
 	s.numbers = numbers{
@@ -152,10 +148,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 		for int(row.ID) >= len(v.texts) {
 			v.texts = append(v.texts, nil)
 		}
-		t, label := v.texts[row.ID], ""
-		if v.label != nil && (row.Known == nil || blank(row.Known.Name)) {
-			label = v.label(row.Addr)
-		}
+		t, label := v.texts[row.ID], v.label(row.Addr)
 		if t == nil || t.from != row.Known || t.label != label {
 			anew := newTexts(&row, label)
 			renamed = renamed || t == nil || t.Name != anew.Name
@@ -174,11 +167,10 @@ func (v *viewer) make(now time.Time) *snapshot {
 	s.byStatus = sync.OnceValue(func() []int32 {
 		return s.sorted(func(e *server) uint64 {
 			order := uint64(math.MaxUint32 - max(e.Since.Unix(), 0)) // the latest first
-			if e.Status == watchdb.Up {
+			if e.Status == watchdb.Up && e.Late.IsZero() {
 				order = uint64(math.MaxInt32 - max(e.People, 0))
-				if e.Late.IsZero() {
-					order += 1 << 31
-				}
+			} else if e.Status == watchdb.Up {
+				order = 0
 			}
 			return uint64(slices.Index(statuses, e.Status))<<32 | order
 		})
@@ -218,15 +210,15 @@ func (s *snapshot) sorted(key func(*server) uint64) []int32 {
 // add counts a server, also for its game.
 func (s *snapshot) add(i int32) {
 	e := &s.servers[i]
-	g := s.games[e.game]
+	g := s.games[e.Game]
 	if g == nil {
-		if g = s.named[e.GameName]; g == nil {
+		if g = s.games[e.GameName]; g == nil {
 			g = &group{ID: e.Game, Name: e.GameName}
-			s.named[g.Name], s.Games = g, append(s.Games, g)
+			s.games[g.Name], s.Games = g, append(s.Games, g)
 		} else if strings.Contains(g.ID, ":") {
 			g.ID = e.Game // perhaps that of a game which the program knows
 		}
-		s.games[e.game] = g
+		s.games[e.Game] = g
 	}
 	g.members = append(g.members, i)
 	for _, to := range []*sums{&s.sums, &g.sums} {
@@ -278,23 +270,16 @@ func rough(seconds float64) string {
 // The longest texts that are shown, in characters.
 const longName, longWord = 80, 40
 
-// blank reports whether a name shows nothing.
-func blank(name string) bool {
-	return strings.TrimFunc(name, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsGraphic(r) || strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
-	}) == ""
-}
+// blanks are characters of names that show nothing and are no white space.
+const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0 "
 
 func newTexts(row *watch.Row, label string) *texts {
 	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: label, Name: report.Shown(label, longName)}
 	if k := row.Known; k != nil {
-		if !blank(k.Name) {
-			t.Name = report.Shown(k.Name, longName)
-		}
+		t.Name = cmp.Or(report.Shown(strings.Trim(k.Name, blanks), longName), t.Name)
 		t.Map, t.Version, t.Game = report.Shown(k.Map, longWord), report.Shown(k.Version, longWord), report.Shown(k.Game, longWord)
 		t.GameName = cmp.Or(report.Shown(k.GameName, longWord), t.Game)
 	}
-	t.game = unique.Make(t.Game)
 	t.search = strings.ToLower(strings.Join([]string{t.Name, t.GameName, t.Map, t.Version, t.Addr}, "\n"))
 	return t
 }
@@ -341,7 +326,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 	}
 	candidates, game := s.byPeople, &group{}
 	if q.Game != "" {
-		game = cmp.Or(s.games[unique.Make(q.Game)], game)
+		game = cmp.Or(s.games[q.Game], game)
 		candidates = game.members
 	}
 	switch q.Order {
@@ -354,19 +339,25 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 		matches := make([]bool, len(s.servers)) // found in the order of memory, which is faster
 		for i := range s.servers {
 			e := &s.servers[i]
-			matches[i] = (q.Status == "" || e.Status == q.Status) && (q.Game == "" || s.games[e.game] == game) &&
+			matches[i] = (q.Status == "" || e.Status == q.Status) && (q.Game == "" || s.games[e.Game] == game) &&
 				!slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(e.search, word) })
 		}
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })
 	}
-	f = found{s.Time, len(candidates), q.offset, []*server{}, ""}
+	f = found{Time: s.Time, Total: len(candidates), Offset: q.offset, Servers: []*server{}}
 	first := min(q.offset, f.Total)
 	for _, i := range candidates[first:min(first+q.limit, f.Total)] {
 		f.Servers = append(f.Servers, &s.servers[i])
 	}
+	elsewhere := func(offset int) string {
+		values.Set("offset", strconv.Itoa(offset))
+		return (&url.URL{Path: at.Path, RawQuery: values.Encode()}).String()
+	}
 	if end := q.offset + len(f.Servers); end < f.Total && len(f.Servers) > 0 {
-		values.Set("offset", strconv.Itoa(end))
-		f.Next = (&url.URL{Path: at.Path, RawQuery: values.Encode()}).String()
+		f.Next = elsewhere(end)
+	}
+	if q.offset > 0 {
+		f.back = elsewhere(max(0, q.offset-q.limit))
 	}
 	return f, q, nil
 }
