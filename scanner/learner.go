@@ -161,7 +161,7 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most
 	}
-	return min(max(coolFactor*l.all.upper(rareTrip), session.LeastTimeout), most)
+	return min(max(coolFactor*l.all.upper(rareTrip), session.LeastTimeout/3), most)
 }
 
 // Timeouts are the timeouts of a scan that learns them, for the first attempt at a

@@ -136,6 +136,11 @@ func TestLearnerLast(t *testing.T) {
 	if got := l.cooldown(150 * ms); got != 150*ms {
 		t.Errorf("a cooldown of %v, at most 150 ms", got)
 	}
+	near := learnt(enoughTotals, ms)
+	near.update(2 * time.Second)
+	if got := near.cooldown(2 * time.Second); got != session.LeastTimeout/3 {
+		t.Errorf("servers that are near: a cooldown of %v", got)
+	}
 }
 
 // TestNoRoomToUnpack checks that a server gets the fixed timeouts if the decompressor

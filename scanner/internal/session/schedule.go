@@ -40,7 +40,8 @@ type Schedule struct {
 	Cools      bool          // Cooldown is the longest at the end; the scan learns a shorter one
 }
 
-// LeastTimeout is the shortest timeout, and the shortest cooldown, that a scan learns.
+// LeastTimeout is the shortest timeout that a scan learns. The shortest cooldown is a third
+// of it, because no record needs a reply that comes in the cooldown.
 const LeastTimeout = 150 * time.Millisecond
 
 // LearnTrips is how many servers must have answered before a scan knows the round
@@ -111,7 +112,7 @@ func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
 		return silence, cooldown
 	}
 	if s.Cools {
-		cooldown = min(cooldown, LeastTimeout)
+		cooldown = min(cooldown, LeastTimeout/3)
 	}
 	if !s.SecondPass {
 		silence = 0
