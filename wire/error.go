@@ -29,7 +29,6 @@ const (
 )
 
 var errorWords = [NumErrors]string{
-	0:                "",
 	ErrTimeout:       "timeout",
 	ErrIncomplete:    "incomplete",
 	ErrTruncated:     "truncated",

@@ -62,13 +62,10 @@ func KindOf(msg []byte) Kind {
 // IsRequest reports whether the datagram has the header and the type byte of a
 // request: one of the three questions, a request for a challenge, or a ping.
 func IsRequest(datagram []byte) bool {
-	if !IsSingle(datagram) {
-		return false
-	}
 	switch KindOf(datagram) {
 	case KindInfoRequest, KindPlayersRequest, KindRulesRequest,
 		KindChallengeRequest, KindPingRequest:
-		return true
+		return IsSingle(datagram)
 	}
 	return false
 }
@@ -77,21 +74,15 @@ func IsRequest(datagram []byte) bool {
 // message of a kind that only servers send. A KindRedirect message counts only if
 // DecodeText accepts it. Game traffic has other headers.
 func IsReply(datagram []byte) bool {
-	if IsSplit(datagram) {
-		return true
-	}
-	if !IsSingle(datagram) {
-		return false
-	}
 	switch KindOf(datagram) {
 	case KindInfo, KindGoldSource, KindPlayers, KindRules,
 		KindChallenge, KindPing, KindBanned, KindLimited:
-		return true
+		return IsSingle(datagram)
 	case KindRedirect: // other servers begin game messages with '9' (EC-23)
 		_, err := DecodeText(datagram)
-		return err == nil
+		return err == nil && IsSingle(datagram)
 	}
-	return false
+	return IsSplit(datagram)
 }
 
 // fields returns the bytes of msg after its type byte. The error is ErrMalformed if

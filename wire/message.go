@@ -21,12 +21,7 @@ const (
 var questionWords = [...]string{"info", "players", "rules", "ping", "challenge"}
 
 // String returns the word for q: info, players, rules, ping or challenge.
-func (q Question) String() string {
-	if int(q) < len(questionWords) {
-		return questionWords[q]
-	}
-	return "unknown"
-}
+func (q Question) String() string { return questionWords[q] }
 
 // Challenge is the number that a server requires in a request before it answers.
 // Servers compare the four bytes; the number is these bytes read in little-endian

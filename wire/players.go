@@ -164,9 +164,6 @@ func (ps *Players) AppendAll(dst []Player) []Player {
 	}
 }
 
-// infinity is the exponent of a float32 that is infinite or NaN.
-const infinity = 0x7F800000
-
 // read reads the next player into p. If there is no complete player, it calls
 // finish and returns false.
 func (ps *Players) read(p *Player) bool {
@@ -183,7 +180,7 @@ func (ps *Players) read(p *Player) bool {
 	p.Score = int32(binary.LittleEndian.Uint32(b[end+1:]))
 	duration := binary.LittleEndian.Uint32(b[end+5:])
 	p.Duration = math.Float32frombits(duration)
-	if infinity&duration == infinity {
+	if duration&0x7F800000 == 0x7F800000 { // the exponent of infinity and NaN
 		ps.notes |= NotePlayersNonFinite
 	}
 	p.Ship, p.Deaths, p.Money = false, 0, 0

@@ -9,9 +9,6 @@ import (
 // protocol defines it; it must not be changed.
 const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
 
-// bareRequestLen is the length of a request without a challenge, other than INFO.
-const bareRequestLen = headerLen + 1
-
 // Request is a request as a server reads it.
 type Request struct {
 	Kind         Kind      // the type byte
@@ -24,31 +21,30 @@ type Request struct {
 // GETCHALLENGE 5 (EC-16). The error is ErrUnexpected if the type byte is not that
 // of a request, and ErrMalformed for any other fault.
 func DecodeRequest(datagram []byte) (Request, error) {
-	if len(datagram) < bareRequestLen || !IsSingle(datagram) {
+	if len(datagram) <= headerLen || !IsSingle(datagram) {
 		return Request{}, ErrMalformed
 	}
 	r := Request{Kind: Kind(datagram[headerLen]), Challenge: NoChallenge}
-	rest := datagram[bareRequestLen:]
-	bare := false // may have no challenge
+	rest := datagram[headerLen+1:]
 	switch r.Kind {
 	case KindInfoRequest:
 		var found bool
 		if rest, found = bytes.CutPrefix(datagram, []byte(infoRequest)); !found {
 			return Request{}, ErrMalformed
 		}
-		bare = len(rest) == 0
+		if len(rest) == 0 {
+			return r, nil
+		}
 	case KindPlayersRequest, KindRulesRequest:
 	case KindPingRequest, KindChallengeRequest:
-		if bare = len(rest) == 0; !bare {
-			return Request{}, ErrMalformed
+		if len(rest) == 0 {
+			return r, nil
 		}
+		rest = nil // they have no challenge
 	default:
 		return Request{}, ErrUnexpected
 	}
-	switch {
-	case bare:
-		return r, nil
-	case len(rest) != 4:
+	if len(rest) != 4 {
 		return Request{}, ErrMalformed
 	}
 	r.Challenge = Challenge(binary.LittleEndian.Uint32(rest))

@@ -54,12 +54,7 @@ func (l Layout) HeaderLen() int {
 
 // String returns the layout's name: goldsource, source, source without size or
 // unknown.
-func (l Layout) String() string {
-	if int(l) < len(layoutWords) {
-		return layoutWords[l]
-	}
-	return layoutWords[LayoutUnknown]
-}
+func (l Layout) String() string { return layoutWords[l] }
 
 // SplitID returns the ID that the fragments of one reply share. The error is
 // ErrMalformed if the datagram is not a fragment or is shorter than the shortest
@@ -210,12 +205,8 @@ func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 
 // AppendFragment appends the datagram of f. The caller must set the bit
 // CompressedID in the ID of a compressed reply. In GoldSource fragments number and
-// total have four bits each, and Compressed is ignored. For LayoutUnknown nothing
-// is appended.
+// total have four bits each, and Compressed is ignored. The layout must be known.
 func AppendFragment(dst []byte, f *Fragment) []byte {
-	if f.Layout.HeaderLen() == 0 {
-		return dst
-	}
 	dst = binary.LittleEndian.AppendUint32(dst, splitHeader)
 	dst = binary.LittleEndian.AppendUint32(dst, f.ID)
 	if f.Layout == LayoutGoldSource {

@@ -14,6 +14,12 @@ import (
 // explain describes all datagrams, and learns from them.
 func (s *Session) explain() {
 	s.table = reasm.New(0)
+	if r := s.Result; r != nil && r.HasInfo {
+		s.ship = wire.ShipNo
+		if id, _ := r.Info.AppID(); wire.IsShip(id) {
+			s.ship = wire.ShipYes
+		}
+	}
 	type key struct {
 		sent bool
 		data string
@@ -49,8 +55,6 @@ func (s *Session) explain() {
 		}
 		if wire.IsSplit(e.Data) {
 			e.rows = append(e.rows, s.reassemble(e)...)
-		} else {
-			s.learnGame(e.Data)
 		}
 	}
 }
@@ -138,22 +142,8 @@ func (s *Session) reassemble(e *event) []string {
 	case o != reasm.Whole:
 		return nil
 	}
-	s.learnGame(msg)
 	return append(note("%s: %s, %d bytes", how, kindWord(msg), len(msg)),
 		s.rows(msg, wire.Explain(msg, s.ship))...)
-}
-
-// learnGame finds out from an info reply whether the game is The Ship, whose player
-// lists have additional fields.
-func (s *Session) learnGame(msg []byte) {
-	var in wire.Info
-	if in.Decode(msg) != nil {
-		return
-	}
-	s.ship = wire.ShipNo
-	if id, _ := in.AppID(); wire.IsShip(id) {
-		s.ship = wire.ShipYes
-	}
 }
 
 // splitReply is one fragmented reply.

@@ -44,7 +44,7 @@ type Session struct {
 	challenge []byte                  // the last challenge
 	longest   int                     // bytes of the longest datagram from the target
 	replies   []*splitReply           // in the order of their first fragments
-	ship      wire.ShipHint
+	ship      wire.ShipHint           // the game's player lists have more fields
 }
 
 // event is a datagram that was sent or received.
