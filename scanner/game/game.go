@@ -50,13 +50,8 @@ var keyWords = [NumKeys]string{
 	"mods", "description",
 }
 
-// String returns the word that records use for k, or "unknown".
-func (k Key) String() string {
-	if int(k) < len(keyWords) {
-		return keyWords[k]
-	}
-	return "unknown"
-}
+// String returns the word that records use for k.
+func (k Key) String() string { return keyWords[k] }
 
 // Keys is a set of common keys.
 type Keys uint32
