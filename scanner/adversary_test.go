@@ -119,9 +119,7 @@ func TestEndless(t *testing.T) {
 	}
 	for name, make := range kinds {
 		for answers, asked := range map[string]Questions{"nothing": 0, "info": AskInfo, "all but rules": AskInfo | AskPlayers} {
-			t.Run(name+", answers "+answers, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { testEndless(t, s, asked, make) })
-			})
+			inBubble(t, name+", answers "+answers, func(t *testing.T) { testEndless(t, s, asked, make) })
 		}
 	}
 }
@@ -277,16 +275,14 @@ func reversed(ds []string) []string {
 // TestAdversary scans servers that do things which no document forbids.
 func TestAdversary(t *testing.T) {
 	for _, row := range adversaryQuirks() {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, st, _ := askOdd(t, row.serve(), AskAll)
-				if got := describe(r); got != row.want {
-					t.Errorf("%.300s\nwant %.300s", got, row.want)
-				}
-				if st.Reasm.Bytes != 0 {
-					t.Errorf("%d bytes of fragments are left", st.Reasm.Bytes)
-				}
-			})
+		inBubble(t, row.name, func(t *testing.T) {
+			r, st, _ := askOdd(t, row.serve(), AskAll)
+			if got := describe(r); got != row.want {
+				t.Errorf("%.300s\nwant %.300s", got, row.want)
+			}
+			if st.Reasm.Bytes != 0 {
+				t.Errorf("%d bytes of fragments are left", st.Reasm.Bytes)
+			}
 		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -204,9 +203,7 @@ var documents = []document{
 func TestDocuments(t *testing.T) {
 	known := samples(t)
 	for _, doc := range documents {
-		t.Run(doc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { doc.check(t, known) })
-		})
+		inBubble(t, doc.name, func(t *testing.T) { doc.check(t, known) })
 	}
 }
 
@@ -281,20 +278,18 @@ func TestSilentOnInfo(t *testing.T) {
 		{"nothing in the second look", nil, Config{Fallback: true, SecondPass: true},
 			"no_reply info=timeout players=timeout rules=timeout, 6 sent", false},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := newMemNet()
-				n.serve = func(addr uint64, req wire.Request) {
-					if reply := test.answer[req.Kind]; reply != "" {
-						n.reply(addr, testRTT, []byte(reply))
-					}
+		inBubble(t, test.name, func(t *testing.T) {
+			n := newMemNet()
+			n.serve = func(addr uint64, req wire.Request) {
+				if reply := test.answer[req.Kind]; reply != "" {
+					n.reply(addr, testRTT, []byte(reply))
 				}
-				got, _ := mustRun(t, n, test.cfg, addresses(1))
-				r := got[udp.Pack(addresses(1)[0].Addr)]
-				if describe(r) != test.want || r.HasPing != test.ping {
-					t.Errorf("%s, ping %v, want %s, ping %v", describe(r), r.HasPing, test.want, test.ping)
-				}
-			})
+			}
+			got, _ := mustRun(t, n, test.cfg, addresses(1))
+			r := got[udp.Pack(addresses(1)[0].Addr)]
+			if describe(r) != test.want || r.HasPing != test.ping {
+				t.Errorf("%s, ping %v, want %s, ping %v", describe(r), r.HasPing, test.want, test.ping)
+			}
 		})
 	}
 }

@@ -156,35 +156,33 @@ func TestForgedCount(t *testing.T) {
 		{"before the true one, when INFO is asked again", testRTT / 4, 1, 99, 0, 0},
 		{"after INFO was asked again", 1100 * time.Millisecond, 1, 1, 0, 0},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n, serve, asked := newMemNet(), challenged(), 0
-				n.serve = func(addr uint64, req wire.Request) {
-					for _, d := range serve(req) {
-						after := testRTT
-						if req.Kind == wire.KindInfoRequest && req.HasChallenge {
-							if asked++; asked <= test.lost {
-								continue
-							}
-							n.reply(addr, test.after, []byte(forgedCount))
-						} else if req.Kind == wire.KindRulesRequest {
-							after *= 2
+		inBubble(t, test.name, func(t *testing.T) {
+			n, serve, asked := newMemNet(), challenged(), 0
+			n.serve = func(addr uint64, req wire.Request) {
+				for _, d := range serve(req) {
+					after := testRTT
+					if req.Kind == wire.KindInfoRequest && req.HasChallenge {
+						if asked++; asked <= test.lost {
+							continue
 						}
-						n.reply(addr, after, []byte(d))
+						n.reply(addr, test.after, []byte(forgedCount))
+					} else if req.Kind == wire.KindRulesRequest {
+						after *= 2
 					}
+					n.reply(addr, after, []byte(d))
 				}
-				got, st, err := run(n, Config{}, addresses(1))
-				if err != nil || len(got) != 1 {
-					t.Fatal(got, err)
+			}
+			got, st, err := run(n, Config{}, addresses(1))
+			if err != nil || len(got) != 1 {
+				t.Fatal(got, err)
+			}
+			for _, r := range got {
+				conflict := test.disputed != 0
+				if r.Info.Players != test.players || r.Disputed != test.disputed ||
+					r.Notes&wire.NoteInfoConflict != 0 != conflict || st.LateConflicts != test.late {
+					t.Errorf("%d players, disputed %b, notes %b, %d late", r.Info.Players, r.Disputed, r.Notes, st.LateConflicts)
 				}
-				for _, r := range got {
-					conflict := test.disputed != 0
-					if r.Info.Players != test.players || r.Disputed != test.disputed ||
-						r.Notes&wire.NoteInfoConflict != 0 != conflict || st.LateConflicts != test.late {
-						t.Errorf("%d players, disputed %b, notes %b, %d late", r.Info.Players, r.Disputed, r.Notes, st.LateConflicts)
-					}
-				}
-			})
+			}
 		})
 	}
 }
@@ -211,9 +209,7 @@ var floods = []forgery{
 // answers, too.
 func TestForgedReplies(t *testing.T) {
 	for _, f := range forgeries {
-		t.Run(f.name, func(t *testing.T) {
-			synctest.Test(t, f.check)
-		})
+		inBubble(t, f.name, f.check)
 	}
 	for _, f := range floods {
 		t.Run("without end/"+f.name, func(t *testing.T) {
@@ -354,9 +350,7 @@ func TestHonestReplies(t *testing.T) {
 		"challenge after reply":        behind(challenge(77), odd(func(h *host) { h.openInfo = true }))(),
 	} {
 		for lost := range 6 {
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { checkHonest(t, serve, lost) })
-			})
+			inBubble(t, name, func(t *testing.T) { checkHonest(t, serve, lost) })
 		}
 	}
 }

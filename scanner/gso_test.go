@@ -85,17 +85,15 @@ func TestGSO(t *testing.T) {
 		{"too slow", Config{Rate: 100}, 0}, // a datagram at a time
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := newGSONet()
-				complete, st := n.scan(t, test.cfg, 500)
-				if complete != 500 || st.GSOStopped != 0 {
-					t.Errorf("%d complete, GSOStopped %d; want 500, 0", complete, st.GSOStopped)
-				}
-				if n.pieces < test.pieces || n.pieces > 500 || test.pieces == 0 && n.pieces > 0 {
-					t.Errorf("%d pieces, want %d", n.pieces, test.pieces)
-				}
-			})
+		inBubble(t, test.name, func(t *testing.T) {
+			n := newGSONet()
+			complete, st := n.scan(t, test.cfg, 500)
+			if complete != 500 || st.GSOStopped != 0 {
+				t.Errorf("%d complete, GSOStopped %d; want 500, 0", complete, st.GSOStopped)
+			}
+			if n.pieces < test.pieces || n.pieces > 500 || test.pieces == 0 && n.pieces > 0 {
+				t.Errorf("%d pieces, want %d", n.pieces, test.pieces)
+			}
 		})
 	}
 }

@@ -244,20 +244,18 @@ func TestFlags(t *testing.T) {
 			withExtra([]byte(ff + "lConnectRedirectAddress:192.0.2.1:27015\x00")), 0},
 		{"two fragments under one number", withExtra(fragmentOf(ff+"E\x09\x00abc"), fragmentOf(ff+"E\x09\x00abd")), game.FlagConflict},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := scanOne(t, row.serve)
-				if r.Flags != row.want {
-					t.Errorf("flags %09b, want %09b (%v)", r.Flags, row.want, r.Status)
-				}
-				d := NewDecoder()
-				for _, datagram := range r.Raw {
-					d.Add(datagram)
-				}
-				if again := d.Redecode(r); again.Flags != row.want {
-					t.Errorf("decoded again: %09b, want %09b", again.Flags, row.want)
-				}
-			})
+		inBubble(t, row.name, func(t *testing.T) {
+			r := scanOne(t, row.serve)
+			if r.Flags != row.want {
+				t.Errorf("flags %09b, want %09b (%v)", r.Flags, row.want, r.Status)
+			}
+			d := NewDecoder()
+			for _, datagram := range r.Raw {
+				d.Add(datagram)
+			}
+			if again := d.Redecode(r); again.Flags != row.want {
+				t.Errorf("decoded again: %09b, want %09b", again.Flags, row.want)
+			}
 		})
 	}
 }

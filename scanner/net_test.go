@@ -7,11 +7,18 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
+
+// inBubble runs a subtest in a bubble of testing/synctest.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
 
 // memNet is a network in memory. Under testing/synctest its delays take no real
 // time, and a scan runs the same way every time.

@@ -86,43 +86,41 @@ func TestFindRate(t *testing.T) {
 		{"loss", link{loss: 0.05}, 0.7, false, 2},
 		{"loss, and drops beyond 2000/s", link{capacity: 2000, loss: 0.05}, 1 / 1.6, true, 5},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := newMemNet()
-				test.serve(n)
-				list := addresses(*overPath)
-				live, needed := liveOf(list)
-				complete := 0
-				cfg := Config{Rate: most, FindRate: true, AddressRate: Off, transport: n}
-				stats, err := Scan(t.Context(), cfg, seqOf(list), func(r *Result) {
-					if r.Status == StatusOK {
-						complete++
-					}
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				x, ideal := &stats.Path, float64(most)
-				if test.capacity > 0 {
-					ideal = test.capacity
-				}
-				asking := stats.Elapsed.Seconds() - float64(stats.Waited[WaitReplies]+stats.Waited[WaitCooldown])/1e6
-				rate := float64(stats.DatagramsSent()) / asking
-				if test.capacity > 0 {
-					rate = float64(needed) / asking // repeats don't count
-				}
-				t.Logf("%d of %d complete in %v, %.0f/s of %.0f/s, %d sent, %d needed, %+v",
-					complete, live, stats.Elapsed, rate, ideal, stats.DatagramsSent(), needed, *x)
-				if missing := live - complete; 1000*missing > live*test.missing {
-					t.Errorf("%d servers are missing", missing)
-				}
-				if rate < test.least*ideal {
-					t.Errorf("%.0f/s, at least %.0f/s expected", rate, test.least*ideal)
-				}
-				if slowed := x.Slowed > 0; slowed != test.slowed || !x.On || x.Most != most || x.Now > most {
-					t.Errorf("%+v", *x)
+		inBubble(t, test.name, func(t *testing.T) {
+			n := newMemNet()
+			test.serve(n)
+			list := addresses(*overPath)
+			live, needed := liveOf(list)
+			complete := 0
+			cfg := Config{Rate: most, FindRate: true, AddressRate: Off, transport: n}
+			stats, err := Scan(t.Context(), cfg, seqOf(list), func(r *Result) {
+				if r.Status == StatusOK {
+					complete++
 				}
 			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, ideal := &stats.Path, float64(most)
+			if test.capacity > 0 {
+				ideal = test.capacity
+			}
+			asking := stats.Elapsed.Seconds() - float64(stats.Waited[WaitReplies]+stats.Waited[WaitCooldown])/1e6
+			rate := float64(stats.DatagramsSent()) / asking
+			if test.capacity > 0 {
+				rate = float64(needed) / asking // repeats don't count
+			}
+			t.Logf("%d of %d complete in %v, %.0f/s of %.0f/s, %d sent, %d needed, %+v",
+				complete, live, stats.Elapsed, rate, ideal, stats.DatagramsSent(), needed, *x)
+			if missing := live - complete; 1000*missing > live*test.missing {
+				t.Errorf("%d servers are missing", missing)
+			}
+			if rate < test.least*ideal {
+				t.Errorf("%.0f/s, at least %.0f/s expected", rate, test.least*ideal)
+			}
+			if slowed := x.Slowed > 0; slowed != test.slowed || !x.On || x.Most != most || x.Now > most {
+				t.Errorf("%+v", *x)
+			}
 		})
 	}
 }

@@ -41,26 +41,24 @@ func (n strict) Send(ps []udp.Packet) (int, error) {
 }
 
 func TestQuirkRequests(t *testing.T) {
-	t.Run("EC-16 EC-17 EC-18 three requests of exact length", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			n, s := newMemNet(), newServer()
-			n.serve = func(addr uint64, req wire.Request) {
-				c := *s
-				if addr>>16%2 == 0 {
-					c.challenge = wire.NoChallenge
-				}
-				if addr>>16%5 != 0 {
-					c.answer(n, addr, req)
-				}
+	inBubble(t, "EC-16 EC-17 EC-18 three requests of exact length", func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			c := *s
+			if addr>>16%2 == 0 {
+				c.challenge = wire.NoChallenge
 			}
-			cfg := Config{transport: strict{n, t}}
-			if _, err := Scan(t.Context(), cfg, seqOf(addresses(50)), func(*Result) {}); err != nil {
-				t.Fatal(err)
+			if addr>>16%5 != 0 {
+				c.answer(n, addr, req)
 			}
-			if len(n.sent) < 150 {
-				t.Errorf("%d datagrams", len(n.sent))
-			}
-		})
+		}
+		cfg := Config{transport: strict{n, t}}
+		if _, err := Scan(t.Context(), cfg, seqOf(addresses(50)), func(*Result) {}); err != nil {
+			t.Fatal(err)
+		}
+		if len(n.sent) < 150 {
+			t.Errorf("%d datagrams", len(n.sent))
+		}
 	})
 }
 
@@ -69,18 +67,16 @@ func TestQuirkRequests(t *testing.T) {
 func TestQuirkProtocol(t *testing.T) {
 	for _, protocol := range []byte{7, 17, 46, 47, 48, 49} {
 		for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
-			t.Run("EC-49 EC-110 EC-112 "+l.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					info := strings.Replace(oddInfo, "I\x11", "I"+string(rune(protocol)), 1)
-					serve := odd(func(h *host) {
-						h.info, h.rules = []string{info}, parts(l, 9, manyRules(100), 700)
-					})
-					r, _, _ := askOdd(t, serve(), AskAll)
-					want := "ok, name, 1 players, 100 rules, 4 sent"
-					if got := describe(r); got != want || r.Info.Protocol != protocol {
-						t.Errorf("protocol %d: %s", r.Info.Protocol, got)
-					}
+			inBubble(t, "EC-49 EC-110 EC-112 "+l.String(), func(t *testing.T) {
+				info := strings.Replace(oddInfo, "I\x11", "I"+string(rune(protocol)), 1)
+				serve := odd(func(h *host) {
+					h.info, h.rules = []string{info}, parts(l, 9, manyRules(100), 700)
 				})
+				r, _, _ := askOdd(t, serve(), AskAll)
+				want := "ok, name, 1 players, 100 rules, 4 sent"
+				if got := describe(r); got != want || r.Info.Protocol != protocol {
+					t.Errorf("protocol %d: %s", r.Info.Protocol, got)
+				}
 			})
 		}
 	}
@@ -99,21 +95,19 @@ func TestQuirkShip(t *testing.T) {
 			h.info, h.players = nil, []string{list, shipInfo}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, _, _ := askOdd(t, odd(change)(), AskAll)
-				if got := describe(r); got != "ok players.count, name, 6 players of 19, 1 rules, 4 sent" {
-					t.Fatal(got)
+		inBubble(t, name, func(t *testing.T) {
+			r, _, _ := askOdd(t, odd(change)(), AskAll)
+			if got := describe(r); got != "ok players.count, name, 6 players of 19, 1 rules, 4 sent" {
+				t.Fatal(got)
+			}
+			for _, p := range r.Players {
+				if !p.Ship || p.Deaths != 2 || p.Money != 2500 {
+					t.Errorf("%+v", p)
 				}
-				for _, p := range r.Players {
-					if !p.Ship || p.Deaths != 2 || p.Money != 2500 {
-						t.Errorf("%+v", p)
-					}
-				}
-				if r.Info.Ship != (wire.Ship{Mode: 1, Witnesses: 3, Duration: 5}) {
-					t.Errorf("%+v", r.Info.Ship)
-				}
-			})
+			}
+			if r.Info.Ship != (wire.Ship{Mode: 1, Witnesses: 3, Duration: 5}) {
+				t.Errorf("%+v", r.Info.Ship)
+			}
 		})
 	}
 }
@@ -125,13 +119,11 @@ func TestQuirkAddress(t *testing.T) {
 		"EC-63 m and I": open(oddGold, oddInfo),
 		"EC-63 I and m": open(oddInfo, oddGold),
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, _, _ := askOdd(t, serve(), AskAll)
-				if in := &r.Info; string(in.Name) != "name" || string(in.Address) != "192.0.2.7:27015" {
-					t.Errorf("%q at %q", in.Name, in.Address)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			r, _, _ := askOdd(t, serve(), AskAll)
+			if in := &r.Info; string(in.Name) != "name" || string(in.Address) != "192.0.2.7:27015" {
+				t.Errorf("%q at %q", in.Name, in.Address)
+			}
 		})
 	}
 }
@@ -139,27 +131,16 @@ func TestQuirkAddress(t *testing.T) {
 // TestQuirkNotAsked checks that a reply to a question that was not asked does not
 // count.
 func TestQuirkNotAsked(t *testing.T) {
-	for _, row := range []quirk{
+	checkQuirks(t, AskPlayers|AskRules, []quirk{
 		{"EC-71 an I to PLAYER", behind(oddInfo, open()), "ok open-players open-rules, 1 players, 1 rules, 2 sent"},
 		{"EC-71 an m to PLAYER", behind(oddGold, open()), "ok open-players open-rules, 1 players, 1 rules, 2 sent"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, _, _ := askOdd(t, row.serve(), AskPlayers|AskRules)
-				if got := describe(r); got != row.want {
-					t.Errorf("%s\nwant %s", got, row.want)
-				}
-			})
-		})
-	}
-	t.Run("EC-64 an E that is never asked for, in fragments", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			half := parts(wire.LayoutSource, 9, manyRules(100), 700)[:1]
-			r, _, _ := askOdd(t, open(append(half, oddInfo)...)(), AskInfo)
-			if got := describe(r); got != "ok open-info, name, 1 sent" {
-				t.Error(got)
-			}
-		})
+	})
+	inBubble(t, "EC-64 an E that is never asked for, in fragments", func(t *testing.T) {
+		half := parts(wire.LayoutSource, 9, manyRules(100), 700)[:1]
+		r, _, _ := askOdd(t, open(append(half, oddInfo)...)(), AskInfo)
+		if got := describe(r); got != "ok open-info, name, 1 sent" {
+			t.Error(got)
+		}
 	})
 }
 
@@ -186,7 +167,7 @@ func packed(l wire.Layout, msg string, size int, declared, crc uint32) (ds []str
 func TestQuirkPacked(t *testing.T) {
 	msg := manyRules(300)
 	size, crc := uint32(len(msg)), crc32.ChecksumIEEE([]byte(msg))
-	for _, row := range []quirk{
+	checkQuirks(t, AskAll, []quirk{
 		{"EC-108 EC-109 one fragment of 10 bytes and bzip2", withRules(packed(wire.LayoutSourceNoSize, msg, 9000, size, crc)...),
 			"ok, name, 1 players, 300 rules, 4 sent"},
 		{"EC-95 EC-106 several fragments of bzip2", withRules(packed(wire.LayoutSource, msg, 300, size, crc)...),
@@ -199,16 +180,7 @@ func TestQuirkPacked(t *testing.T) {
 			"partial rules=malformed, name, 1 players, 8 sent"},
 		{"EC-108 another checksum", withRules(packed(wire.LayoutSource, msg, 9000, size, crc+1)...),
 			"partial rules=bad_checksum, name, 1 players, 8 sent"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r, _, _ := askOdd(t, row.serve(), AskAll)
-				if got := describe(r); got != row.want {
-					t.Errorf("%s\nwant %s", got, row.want)
-				}
-			})
-		})
-	}
+	})
 }
 
 // TestQuirkPackedAgain checks the error of a server that sends more compressed
@@ -248,7 +220,7 @@ func TestQuirkNetwork(t *testing.T) {
 		"EC-13 EC-15 a challenge for each of two scans":  twoScans,
 		"EC-59 EC-36 numbers that can't be, as they are": oddNumbers,
 	} {
-		t.Run(name, func(t *testing.T) { synctest.Test(t, scan) })
+		inBubble(t, name, scan)
 	}
 }
 

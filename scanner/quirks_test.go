@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
@@ -169,17 +168,19 @@ type quirk struct {
 const allWell = "ok, name, 1 players, 1 rules, 4 sent"
 
 func TestQuirks(t *testing.T) {
-	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
-		for _, row := range rows {
-			t.Run(row.name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					r, _, _ := askOdd(t, row.serve(), AskAll)
-					if got := describe(r); got != row.want {
-						t.Errorf("%s\nwant %s", got, row.want)
-					}
-				})
-			})
-		}
+	checkQuirks(t, AskAll, slices.Concat(challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks))
+}
+
+// checkQuirks scans each server by itself and checks the outcome.
+func checkQuirks(t *testing.T, ask Questions, rows []quirk) {
+	t.Helper()
+	for _, row := range rows {
+		inBubble(t, row.name, func(t *testing.T) {
+			r, _, _ := askOdd(t, row.serve(), ask)
+			if got := describe(r); got != row.want {
+				t.Errorf("%s\nwant %s", got, row.want)
+			}
+		})
 	}
 }
 
@@ -636,47 +637,45 @@ func TestTryPlayers(t *testing.T) {
 		{"late answers", 300 * time.Millisecond, 0, false},
 		{"second pass", testRTT, time.Second, true},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n, s := newMemNet(), newServer()
-				sent := map[uint64]int{}
-				n.serve = func(addr uint64, req wire.Request) {
-					size := 9
-					switch {
-					case req.Kind == wire.KindChallengeRequest:
-						size = 5
-					case req.Kind == wire.KindInfoRequest && req.HasChallenge:
-						size = 29
-					case req.Kind == wire.KindInfoRequest:
-						size = 25
-					}
-					sent[addr] += size
-					switch quick := addr>>16%4 < 2; {
-					case quick:
-						s.answer(n, addr, req)
-					case addr>>16%4 == 2 && req.Kind == wire.KindPlayersRequest:
-						n.reply(addr, test.delay, s.players)
-					}
+		inBubble(t, test.name, func(t *testing.T) {
+			n, s := newMemNet(), newServer()
+			sent := map[uint64]int{}
+			n.serve = func(addr uint64, req wire.Request) {
+				size := 9
+				switch {
+				case req.Kind == wire.KindChallengeRequest:
+					size = 5
+				case req.Kind == wire.KindInfoRequest && req.HasChallenge:
+					size = 29
+				case req.Kind == wire.KindInfoRequest:
+					size = 25
 				}
-				cfg := Config{TryPlayers: true, Timeout: test.timeout, SecondPass: test.second, AddressRate: Off}
-				got, st := mustRun(t, n, cfg, addresses(4000))
-				checkLedger(t, st, 4000)
-				if late := test.delay > testRTT; late != (st.Timeouts.Reopened > 0) {
-					t.Errorf("%d targets answered late", st.Timeouts.Reopened)
+				sent[addr] += size
+				switch quick := addr>>16%4 < 2; {
+				case quick:
+					s.answer(n, addr, req)
+				case addr>>16%4 == 2 && req.Kind == wire.KindPlayersRequest:
+					n.reply(addr, test.delay, s.players)
 				}
-				for addr, r := range got {
-					if test.delay > testRTT && addr>>16&0xFFFF > 500 {
-						continue // at the end of a scan late answers are not waited for
-					}
-					want := [4]Status{StatusOK, StatusOK, StatusPartial, StatusNoReply}[addr>>16%4]
-					if r.Status != want || r.HasPlayers != (want != StatusNoReply) || int(r.SentBytes) != sent[addr] || int(r.Sent) != n.to(addr) {
-						t.Fatalf("%v: %v, %d bytes in %d sent, want %v, %d in %d", r.Addr, r.Status, r.SentBytes, r.Sent, want, sent[addr], n.to(addr))
-					}
-					if want == StatusNoReply && !test.second && r.Sent != defaultAttempts {
-						t.Fatalf("%d datagrams to a silent target", r.Sent)
-					}
+			}
+			cfg := Config{TryPlayers: true, Timeout: test.timeout, SecondPass: test.second, AddressRate: Off}
+			got, st := mustRun(t, n, cfg, addresses(4000))
+			checkLedger(t, st, 4000)
+			if late := test.delay > testRTT; late != (st.Timeouts.Reopened > 0) {
+				t.Errorf("%d targets answered late", st.Timeouts.Reopened)
+			}
+			for addr, r := range got {
+				if test.delay > testRTT && addr>>16&0xFFFF > 500 {
+					continue // at the end of a scan late answers are not waited for
 				}
-			})
+				want := [4]Status{StatusOK, StatusOK, StatusPartial, StatusNoReply}[addr>>16%4]
+				if r.Status != want || r.HasPlayers != (want != StatusNoReply) || int(r.SentBytes) != sent[addr] || int(r.Sent) != n.to(addr) {
+					t.Fatalf("%v: %v, %d bytes in %d sent, want %v, %d in %d", r.Addr, r.Status, r.SentBytes, r.Sent, want, sent[addr], n.to(addr))
+				}
+				if want == StatusNoReply && !test.second && r.Sent != defaultAttempts {
+					t.Fatalf("%d datagrams to a silent target", r.Sent)
+				}
+			}
 		})
 	}
 }
@@ -701,37 +700,35 @@ func TestRemembered(t *testing.T) {
 		{"dropped", 76, true, true, false, 3},
 		{"dropped, second pass", 76, true, true, true, 5}, // three attempts, and two datagrams in the second pass
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n, s := newMemNet(), newServer()
-				heard := map[uint64]int{}
-				n.serve = func(addr uint64, req wire.Request) {
-					if heard[addr]++; test.drops && req.HasChallenge && req.Challenge != s.challenge && req.Challenge != wire.NoChallenge {
-						return
-					}
-					if test.second && heard[addr] <= 3 { // silent in the first pass
-						return
-					}
-					s.answer(n, addr, req)
+		inBubble(t, test.name, func(t *testing.T) {
+			n, s := newMemNet(), newServer()
+			heard := map[uint64]int{}
+			n.serve = func(addr uint64, req wire.Request) {
+				if heard[addr]++; test.drops && req.HasChallenge && req.Challenge != s.challenge && req.Challenge != wire.NoChallenge {
+					return
 				}
-				targets := addresses(100)
-				for i := range targets {
-					targets[i].Challenge, targets[i].InfoOnly = test.challenge, test.infoOnly
+				if test.second && heard[addr] <= 3 { // silent in the first pass
+					return
 				}
-				got, st := mustRun(t, n, Config{Timeout: time.Second, SecondPass: test.second, AddressRate: Off}, targets)
-				checkLedger(t, st, 100)
-				asked := AskAll
-				if test.infoOnly {
-					asked = AskInfo
+				s.answer(n, addr, req)
+			}
+			targets := addresses(100)
+			for i := range targets {
+				targets[i].Challenge, targets[i].InfoOnly = test.challenge, test.infoOnly
+			}
+			got, st := mustRun(t, n, Config{Timeout: time.Second, SecondPass: test.second, AddressRate: Off}, targets)
+			checkLedger(t, st, 100)
+			asked := AskAll
+			if test.infoOnly {
+				asked = AskInfo
+			}
+			for _, target := range targets {
+				r := got[udp.Pack(target.Addr)]
+				if r.Status != StatusOK || r.Asked != asked || r.Challenge != uint32(s.challenge) || r.Unchallenged != 0 || r.Sent != test.sent {
+					t.Fatalf("%v: %v, asked %b, challenge %d, unchallenged %b, %d sent, want %d",
+						r.Addr, r.Status, r.Asked, r.Challenge, r.Unchallenged, r.Sent, test.sent)
 				}
-				for _, target := range targets {
-					r := got[udp.Pack(target.Addr)]
-					if r.Status != StatusOK || r.Asked != asked || r.Challenge != uint32(s.challenge) || r.Unchallenged != 0 || r.Sent != test.sent {
-						t.Fatalf("%v: %v, asked %b, challenge %d, unchallenged %b, %d sent, want %d",
-							r.Addr, r.Status, r.Asked, r.Challenge, r.Unchallenged, r.Sent, test.sent)
-					}
-				}
-			})
+			}
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
-	"testing/synctest"
 
 	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/wire"
@@ -17,13 +16,11 @@ func TestQuirksAnew(t *testing.T) {
 	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
 		for _, row := range rows {
 			for _, ask := range []Questions{AskAll, AskInfo, AskPlayers, AskInfo | AskRules, AskPlayers | AskRules} {
-				t.Run(fmt.Sprintf("%s, %03b", row.name, ask), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						r, _, _ := askOdd(t, row.serve(), ask)
-						if r != nil {
-							wantAnew(t, d, r)
-						}
-					})
+				inBubble(t, fmt.Sprintf("%s, %03b", row.name, ask), func(t *testing.T) {
+					r, _, _ := askOdd(t, row.serve(), ask)
+					if r != nil {
+						wantAnew(t, d, r)
+					}
 				})
 			}
 		}

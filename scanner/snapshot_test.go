@@ -354,27 +354,6 @@ func TestSecondPassExcluded(t *testing.T) {
 	})
 }
 
-// TestAsk checks that Result.Ask is the number of the attempt after which the first
-// reply came.
-func TestAsk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newShy(4)
-		got, _, err := run(n.memNet, Config{}, addresses(40))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for addr, r := range got {
-			want := uint8(n.kind(addr) + 1)
-			if want == 4 {
-				want = 0
-			}
-			if r.Ask != want {
-				t.Errorf("%v: ask %d, want %d", r.Addr, r.Ask, want)
-			}
-		}
-	})
-}
-
 // TestSendFaults checks that Stats counts the errors of sending by cause.
 func TestSendFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,14 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"math/bits"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -149,69 +147,4 @@ func checkTruth(t *testing.T, cfg fleet.Config, census string) {
 	if report.Servers == 0 || report.Servers != report.AsTheyAre || report.Twice != 0 || report.Invented != 0 {
 		t.Errorf("%+v", report)
 	}
-}
-
-// TestShardsApart: no two shards send to the same address. Each shard sends from an
-// address of its own, so a receiver can tell them apart.
-func TestShardsApart(t *testing.T) {
-	t.Parallel()
-	const count = 3
-	network := netip.MustParsePrefix("127.103.0.0/26")
-	var mu sync.Mutex
-	reached := make(chan netip.Addr, 64)
-	from := map[netip.Addr]map[netip.Addr]int{} // datagrams to each address, by sender
-	port := receive(t, network, func(to, sender netip.Addr) {
-		mu.Lock()
-		defer mu.Unlock()
-		if from[to] == nil {
-			from[to] = map[netip.Addr]int{}
-			reached <- to
-		}
-		from[to][sender]++
-	})
-	for i := range count {
-		runAt(t, t.TempDir(), "scan", network.String(), "-p", port, "--allow-reserved", "--timeout", "20ms", "--cooldown", "0", "-q",
-			"--shard", fmt.Sprintf("%d/%d", i, count), "--rate-total", "30k", "--source", fmt.Sprintf("127.0.0.%d", i+10), "-o", "out.ndjson")
-	}
-	for range cap(reached) {
-		<-reached
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	senders := map[netip.Addr]bool{}
-	for to, by := range from {
-		for sender := range by {
-			senders[sender] = true
-		}
-		if len(by) != 1 {
-			t.Errorf("%v got datagrams from %v", to, by)
-		}
-	}
-	if len(senders) != count {
-		t.Errorf("addresses got datagrams from %v", senders)
-	}
-}
-
-// receive listens on one port of every address of a network, and sends nothing.
-func receive(t *testing.T, network netip.Prefix, got func(to, from netip.Addr)) (port string) {
-	t.Helper()
-	var at uint16
-	for ip := network.Addr(); network.Contains(ip); ip = ip.Next() {
-		c, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, at)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close() })
-		at = c.LocalAddr().(*net.UDPAddr).AddrPort().Port()
-		go func() {
-			for {
-				_, from, err := c.ReadFromUDPAddrPort(nil)
-				if err != nil {
-					return
-				}
-				got(ip, from.Addr().Unmap())
-			}
-		}()
-	}
-	return strconv.Itoa(int(at))
 }

@@ -91,7 +91,7 @@ func TestUnitCommand(t *testing.T) {
 // TestServiceConfig: the configurations of the services are valid, even if every flag
 // in their comments is set, and they show the defaults.
 func TestServiceConfig(t *testing.T) {
-	configured(t, "watch", "config", "listen", "public-name", "exclude-file")
+	configured(t, "watch", "config", "listen", "public-name", "page-link", "exclude-file")
 	a, flags, text := configured(t, "scan", "rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors",
 		"max-runtime", "metrics")
 	// The address that the comment offers to other machines is not only for this one.

@@ -17,7 +17,8 @@ import (
 // differ only in case. DuckDB must return all records, with every value of the last
 // ones.
 func TestDuckDB(t *testing.T) {
-	const records = 25_000 // more than DuckDB looks at to find the columns
+	duckdbtest.Query(t, "SELECT 1") // without DuckDB it skips the test before the long work
+	const records = 25_000          // more than DuckDB looks at to find the columns
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	last := writeLong(t, path, records-len(golden))
 	census := strings.TrimSuffix(strings.TrimSpace(DuckDB(path)), ";")

@@ -2,13 +2,10 @@ package export
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -17,24 +14,17 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/a2sscan/a2sscan/sink/duckdbtest"
-	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // written writes a census of simulated servers and returns the path of the file.
 func written(t testing.TB) string {
-	t.Helper()
-	return writtenServers(t, "127.0.0.0/23")
-}
-
-func writtenServers(t testing.TB, network string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	w, err := sink.Create(path, sink.Options{FlushEvery: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := fleet.Config{Network: netip.MustParsePrefix(network), Ports: []uint16{27015}, Seed: 7}
+	cfg := fleet.Config{Network: netip.MustParsePrefix("127.0.0.0/23"), Ports: []uint16{27015}, Seed: 7}
 	for at := range cfg.All() {
 		if r := cfg.Truth(at, scanner.AskAll); r != nil {
 			if err := w.Write("night", r); err != nil {
@@ -56,39 +46,6 @@ func export(t testing.TB, o Options) string {
 		t.Fatal(err)
 	}
 	return o.Output
-}
-
-// questions are queries whose answers must be the same for a census and its Parquet
-// file.
-var questions = []string{
-	"SELECT count(*)::INTEGER AS n, count(DISTINCT addr)::INTEGER AS servers FROM %s",
-	"SELECT status, count(*)::INTEGER AS n FROM %s GROUP BY 1 ORDER BY 1",
-	"SELECT sum(info.players)::INTEGER AS p, sum(info.max_players)::INTEGER AS m, sum(info.bots)::INTEGER AS b FROM %s",
-	"SELECT info.game AS g, count(*)::INTEGER AS n FROM %s GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20",
-	"SELECT sum(len(players))::INTEGER AS n, sum(list_sum(list_transform(players, p -> p.score::INTEGER)))::VARCHAR AS s FROM %s",
-	"SELECT sum(cardinality(rules))::INTEGER AS n, count(rules['sv_gravity'])::INTEGER AS g FROM %s",
-	"SELECT game.id AS g, sum(game.players)::INTEGER AS p, sum(cardinality(game.attributes))::INTEGER AS a FROM %s GROUP BY 1 ORDER BY 1",
-	"SELECT hashes.info AS h, addr FROM %s ORDER BY 2 LIMIT 50",
-	"SELECT min(time)::VARCHAR AS a, max(time)::VARCHAR AS b, sum(received_bytes)::INTEGER AS n FROM %s",
-	"SELECT info.steam_id::UBIGINT::VARCHAR AS id, info.sourcetv.port AS port FROM %s WHERE info.steam_id IS NOT NULL ORDER BY addr LIMIT 50",
-	"SELECT count(*)::INTEGER AS n, sum(len(notes))::INTEGER AS m, sum(len(rules_raw))::INTEGER AS r, max(errors.rules) AS e FROM %s",
-}
-
-// TestDuckDB: DuckDB gives the same answers from Parquet as from NDJSON.
-func TestDuckDB(t *testing.T) {
-	census := written(t)
-	table := export(t, Options{Files: []string{census}, Output: "census.parquet"})
-	ndjson := "(" + strings.TrimSuffix(strings.TrimSpace(record.DuckDB(census)), ";") + ")"
-	var statements []string
-	for _, q := range questions {
-		statements = append(statements, fmt.Sprintf(q, ndjson), fmt.Sprintf(q, "'"+table+"'"))
-	}
-	answers := duckdbtest.Query(t, statements...)
-	for i, q := range questions {
-		if a, b := answers[2*i], answers[2*i+1]; len(a) == 0 || !reflect.DeepEqual(a, b) {
-			t.Errorf("%s\nNDJSON  %v\nParquet %v", q, a, b)
-		}
-	}
 }
 
 // TestSorted: rows are sorted by address, and no row is lost.

@@ -190,34 +190,6 @@ func TestNamesListed(t *testing.T) {
 	}
 }
 
-// TestEstimateMissed simulates servers that answer each attempt by chance, and
-// compares the estimate with the number of servers that answered no attempt.
-func TestEstimateMissed(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, chance := range []float64{0.3, 0.5, 0.7, 0.9} {
-		for _, attempts := range []int{2, 3, 4} {
-			const servers = 200_000
-			atAsk := make([]uint64, attempts)
-			lost := 0
-			for range servers {
-				ask := 0
-				for ask < attempts && r.Float64() >= chance {
-					ask++
-				}
-				if ask == attempts {
-					lost++
-				} else {
-					atAsk[ask]++
-				}
-			}
-			p, got, ok := estimateMissed(atAsk)
-			if !ok || math.Abs(p-chance) > 0.02 || math.Abs(got-float64(lost)) > 0.1*float64(lost)+50 {
-				t.Errorf("chance %v, %d attempts: %v lost, %v estimated, chance %v, %v", chance, attempts, lost, got, p, ok)
-			}
-		}
-	}
-}
-
 // TestEstimateEdges: there is an estimate only if the counts allow one.
 func TestEstimateEdges(t *testing.T) {
 	tests := []struct {

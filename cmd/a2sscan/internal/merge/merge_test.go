@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,22 +35,32 @@ const numShards = 3
 
 var network = netip.MustParsePrefix("127.9.0.0/25")
 
+// scanned is the fleet of the test's scan.
+var scanned = fleet.Config{Network: network, Ports: []uint16{27015}, Seed: 3}
+
+// truths returns the results of all servers of the network, nil for silent ones.
+var truths = sync.OnceValue(func() map[netip.AddrPort]*scanner.Result {
+	all := map[netip.AddrPort]*scanner.Result{}
+	for at := range scanned.All() {
+		all[at] = scanned.Truth(at, scanner.AskAll)
+	}
+	return all
+})
+
 // newShards returns the shards of one scan.
 func newShards() []*shard {
-	cfg := fleet.Config{Network: network, Ports: []uint16{27015}, Seed: 3}
 	var all []*shard
 	for i := range numShards {
 		is := list.Shard{Index: i, Count: numShards}
 		s := &shard{name: fmt.Sprintf("s%d.ndjson.zst", i)}
 		silent := 0
-		for at := range cfg.All() {
-			if !is.Has(at.Addr()) {
-				continue
-			}
-			if r := cfg.Truth(at, scanner.AskAll); r != nil {
-				s.results = append(s.results, r)
-			} else {
+		for at := range scanned.All() {
+			switch r := truths()[at]; {
+			case !is.Has(at.Addr()):
+			case r == nil:
 				silent++
+			default:
+				s.results = append(s.results, r)
 			}
 		}
 		s.describe(is, silent)
