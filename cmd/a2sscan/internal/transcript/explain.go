@@ -20,16 +20,12 @@ func (s *Session) explain() {
 			s.ship = wire.ShipYes
 		}
 	}
-	type key struct {
-		sent bool
-		data string
-	}
-	known := map[key]bool{}
+	known := map[string]bool{}
 	for i := range s.events {
 		e := &s.events[i]
-		k := key{e.Sent, string(e.Data)}
-		again := known[k]
-		known[k] = true
+		key := fmt.Sprint(e.Sent, string(e.Data))
+		again := known[key]
+		known[key] = true
 		parts := s.describe(e)
 		if again {
 			e.What += ", again"

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"iter"
 	"net/netip"
 	"slices"
 	"time"
@@ -77,7 +76,7 @@ func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	target := slices.Values([]scanner.Target{{Addr: s.Target}})
-	stats, err := scanner.Scan(ctx, cfg, iter.Seq[scanner.Target](target), func(r *scanner.Result) {
+	stats, err := scanner.Scan(ctx, cfg, target, func(r *scanner.Result) {
 		s.Result = r.Clone()
 		if r.Status == scanner.StatusOK {
 			stop() // nothing is left to wait for

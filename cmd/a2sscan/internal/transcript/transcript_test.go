@@ -109,6 +109,24 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestShip: deaths and money of The Ship are shown even if the count of players is wrong,
+// because the result says that the game is The Ship. The hint about repeats counts them.
+func TestShip(t *testing.T) {
+	for app, want := range map[uint16]bool{2400: true, 440: false} {
+		r := &scanner.Result{Addr: target, Status: scanner.StatusOK, HasInfo: true}
+		r.Info = wire.Info{Has: wire.HasAppID, ShortAppID: app}
+		s := &Session{Target: target, Width: 80, Result: r, repeats: 2}
+		s.trace(0, false, target, wire.AppendPlayers(nil, 19, []wire.Player{{Ship: true, Money: 2500}}))
+		s.explain()
+		if got := strings.Contains(s.Datagrams(), "player 0: money 2500"); got != want {
+			t.Errorf("application %d:\n%s", app, s.Datagrams())
+		}
+		if s.judge(); !strings.Contains(strings.Join(s.Verdict.Hints, "\n"), "2 requests had to be repeated") {
+			t.Errorf("hints %q", s.Verdict.Hints)
+		}
+	}
+}
+
 // TestBorrowed: if a question was asked only with the challenge from another question, the
 // verdict says so and does not call the server silent on it. The server may want a
 // challenge of its own for the question.

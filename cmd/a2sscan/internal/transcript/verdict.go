@@ -34,10 +34,6 @@ const (
 // Plain returns the word of the verdict for a person.
 func (v *Verdict) Plain() string { return strings.ReplaceAll(v.Word, "_", " ") }
 
-func (v *Verdict) add(format string, args ...any) {
-	v.Text = append(v.Text, fmt.Sprintf(format, args...))
-}
-
 // errorWord returns the word for an error for a person.
 func errorWord(err error) string {
 	code, _ := err.(wire.Error)
@@ -184,16 +180,16 @@ func (s *Session) explainFaults() {
 	const most = 4
 	v.Text = append(v.Text, lost[:min(len(lost), most)]...)
 	if len(lost) > most {
-		v.add("and %d more replies", len(lost)-most)
+		v.Text = append(v.Text, fmt.Sprintf("and %d more replies", len(lost)-most))
 	}
 	if m := r.Message; len(m) > 0 {
-		v.add("its message: %s", console.Quoted(string(m), 120))
+		v.Text = append(v.Text, "its message: "+console.Quoted(string(m), 120))
 	}
 	if v.Word != silent {
 		return
 	}
 	if s.Target.Addr().IsLinkLocalUnicast() {
-		v.add("this is a link-local address, used by Steam Datagram Relay or by a network " +
+		v.Text = append(v.Text, "this is a link-local address, used by Steam Datagram Relay or by a network "+
 			"without configuration: UDP does not reach it")
 	}
 	v.Text = append(v.Text, // the most likely first
