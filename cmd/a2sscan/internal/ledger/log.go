@@ -71,19 +71,13 @@ func Finished(log *slog.Logger, sum *Summary, err error) {
 
 // Observer samples a scan at intervals and logs changes.
 type Observer struct {
-	log      *slog.Logger
-	parts    func() []sink.Part // returns the parts of the output, finished ones first
-	reported int                // number of parts that were logged
+	Log      *slog.Logger
+	Parts    func() []sink.Part // returns the parts of the output, finished ones first
+	Reported int                // number of parts that were logged, also by earlier runs
+	Rate     float64            // the last that was logged, or that the scan begins with
 
 	drops, errors seldom
-	rate          float64
 	found         time.Duration // when the scan made its last logged change of the rate
-}
-
-// NewObserver returns the observer of a scan that begins at this rate. parts returns the
-// parts of the output. reported is how many of them earlier runs logged.
-func NewObserver(log *slog.Logger, rate float64, parts func() []sink.Part, reported int) *Observer {
-	return &Observer{log: log, rate: rate, parts: parts, reported: reported}
 }
 
 // sampleEvery is the interval of samples. rarely is the minimum time between
@@ -128,30 +122,30 @@ func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 // sample logs drops, errors and changes of the rate since the last sample.
 func (o *Observer) sample(s *scanner.Stats) {
 	if more := o.drops.news(s.Elapsed, s.Socket.KernelDrops); more > 0 {
-		o.log.Warn("kernel drops", "datagrams", more, "in_all", s.Socket.KernelDrops,
+		o.Log.Warn("kernel drops", "datagrams", more, "in_all", s.Socket.KernelDrops,
 			"receive_buffer", s.Socket.RecvBuffer)
 	}
 	if more := o.errors.news(s.Elapsed, s.SendErrors); more > 0 {
-		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds",
+		o.Log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds",
 			console.Listed(Read(&Source{Scan: s}, Traffic).By("send_errors_by_kind"), scanner.SendFaults[:], ", "))
 	}
-	if s.Rate != o.rate && s.Rate != 0 {
-		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))
-		o.rate = s.Rate
+	if s.Rate != o.Rate && s.Rate != 0 {
+		o.Log.Info("rate changed", "from", console.Short(o.Rate), "to", console.Short(s.Rate))
+		o.Rate = s.Rate
 	}
 	if c := &s.Path.Changes[0]; c.At > o.found {
-		o.log.Info("rate changed", "from", console.Short(c.From), "to", console.Short(c.To), "why", c.Why)
+		o.Log.Info("rate changed", "from", console.Short(c.From), "to", console.Short(c.To), "why", c.Why)
 		o.found = c.At
 	}
 }
 
 // LogParts logs the parts of a census that were finished since it was last called.
 func (o *Observer) LogParts() {
-	parts := o.parts()
-	for o.reported < len(parts) && parts[o.reported].Bytes > 0 {
-		p := &parts[o.reported]
-		o.log.Info("part finished", "path", strings.TrimSuffix(p.Name, disk.PartSuffix),
+	parts := o.Parts()
+	for o.Reported < len(parts) && parts[o.Reported].Bytes > 0 {
+		p := &parts[o.Reported]
+		o.Log.Info("part finished", "path", strings.TrimSuffix(p.Name, disk.PartSuffix),
 			"records", p.Records, "bytes", p.Bytes)
-		o.reported++
+		o.Reported++
 	}
 }

@@ -16,7 +16,7 @@ import (
 // once a minute.
 func TestObserver(t *testing.T) {
 	var b bytes.Buffer
-	o := NewObserver(slog.New(console.NewLogHandler(&b)), 1000, nil, 0)
+	o := &Observer{Log: slog.New(console.NewLogHandler(&b)), Rate: 1000}
 	var s scanner.Stats
 	for second := range 361 {
 		s.Elapsed, s.Rate = time.Duration(second)*time.Second, 1000

@@ -401,7 +401,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		s.shutdown.Drain() // starts no new targets
 	}
 	limit := s.opts.Pace.Rate.Limit()
-	s.observer = ledger.NewObserver(s.term.Log, limit, s.out.Parts, len(s.checkpoint.Past.Output.Parts))
+	s.observer = &ledger.Observer{Log: s.term.Log, Rate: limit, Parts: s.out.Parts, Reported: len(s.checkpoint.Past.Output.Parts)}
 	s.monitor.Store(cfg.Monitor)
 	defer console.Every(judgedEvery, func() {
 		now := cfg.Monitor.Stats()
