@@ -16,17 +16,12 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// catFlags are the flags of cat.
-type catFlags struct {
-	formatFlags
-	color     string
-	databases []string
-	addGames  bool
-	choice    censusfile.Choice
-}
-
 func (a *app) catCommand() *cobra.Command {
-	f := &catFlags{}
+	var how formatFlags
+	var color string
+	var databases []string
+	var choice censusfile.Choice
+	var print censusfile.Printing
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
@@ -61,15 +56,40 @@ The key flags lists what is suspicious about the answers, as evidence:
   a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
       a2sscan cat - -f addr,people,info.name --format csv`,
 		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.cat(f, args) },
+		RunE: func(_ *cobra.Command, args []string) (err error) {
+			if !slices.Contains(console.Colors, color) {
+				return console.Fail(console.ExitUsage, "--color: want auto, always or never").
+					WithHint("NO_COLOR=1 in the environment is --color never everywhere")
+			}
+			if print.Databases, err = geo.Open(databases); err != nil {
+				return err
+			}
+			print.Table, err = output.Shown(a.out.w, columns.Format(how.format), how.fields, console.UseColor(color, a.out.w))
+			if err != nil {
+				return err
+			}
+			files, err := censusfile.Files(args)
+			if err != nil {
+				return err
+			}
+			if print.Keep, err = choice.Keep(files); err != nil {
+				return err
+			}
+			print.Visible = console.IsTerminal(a.out.w)
+			err = censusfile.Print(a.term, a.out, files, print)
+			if print.Table != nil && len(print.Databases) == 0 && print.Table.Lacks("geo") {
+				a.term.Say("no record has the location of its address: name a database with --mmdb FILE")
+			}
+			return err
+		},
 	}
-	f.formatFlags.add(cmd.Flags(), "text on a terminal, else json")
-	cmd.Flags().StringVar(&f.color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
-	addGeoFlag(cmd.Flags(), &f.databases)
-	cmd.Flags().BoolVar(&f.addGames, "decode-games", false, "add the keys game and flags to records that have neither")
-	addGameFlag(cmd.Flags(), &f.choice.Games)
-	cmd.Flags().StringVar(&f.choice.Farm, "farm", "", "only the members of the farm with this `ID`, as a2sscan stats lists it")
-	cmd.Flags().BoolVar(&f.choice.WithoutFarms, "without-farms", false, "only servers that are in no farm")
+	how.add(cmd.Flags(), "text on a terminal, else json")
+	cmd.Flags().StringVar(&color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
+	addGeoFlag(cmd.Flags(), &databases)
+	cmd.Flags().BoolVar(&print.Games, "decode-games", false, "add the keys game and flags to records that have neither")
+	addGameFlag(cmd.Flags(), &choice.Games)
+	cmd.Flags().StringVar(&choice.Farm, "farm", "", "only the members of the farm with this `ID`, as a2sscan stats lists it")
+	cmd.Flags().BoolVar(&choice.WithoutFarms, "without-farms", false, "only servers that are in no farm")
 	return cmd
 }
 
@@ -86,35 +106,4 @@ func flagMeanings() string {
 // addGeoFlag adds the flag for databases of locations and networks.
 func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 	fs.StringArrayVar(files, "mmdb", nil, "add the location or network of each address from the database in `FILE`, in MaxMind's format (GeoLite2, DB-IP, IPinfo); may be repeated")
-}
-
-// cat prints the records of files.
-func (a *app) cat(f *catFlags, files []string) error {
-	if !slices.Contains(console.Colors, f.color) {
-		return console.Fail(console.ExitUsage, "--color: want auto, always or never").
-			WithHint("NO_COLOR=1 in the environment is --color never everywhere")
-	}
-	databases, err := geo.Open(f.databases)
-	if err != nil {
-		return err
-	}
-	table, err := output.Shown(a.out.w, columns.Format(f.format), f.fields, console.UseColor(f.color, a.out.w))
-	if err != nil {
-		return err
-	}
-	if files, err = censusfile.Files(files); err != nil {
-		return err
-	}
-	keep, err := f.choice.Keep(files)
-	if err != nil {
-		return err
-	}
-	how := censusfile.Printing{
-		Databases: databases, Visible: console.IsTerminal(a.out.w), Table: table, Games: f.addGames, Keep: keep,
-	}
-	err = censusfile.Print(a.term, a.out, files, how)
-	if table != nil && len(databases) == 0 && table.Lacks("geo") {
-		a.term.Say("no record has the location of its address: name a database with --mmdb FILE")
-	}
-	return err
 }

@@ -10,17 +10,11 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// diffFlags are the flags of diff.
-type diffFlags struct {
-	options compare.Options
-	result  compare.Result
-	json    bool
-	old     []string
-	new     []string
-}
-
 func (a *app) diffCommand() *cobra.Command {
-	f := &diffFlags{}
+	var o compare.Options
+	var result compare.Result
+	var asJSON bool
+	var moreOld, moreNew []string
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show what changed between two censuses",
@@ -46,34 +40,30 @@ OLD and NEW are files. If a census has several files, because scan ran with
   a2sscan diff --kind gone,moved --game rust old.ndjson.zst new.ndjson.zst
   a2sscan diff --stat --exit-code monday.ndjson.zst tuesday.ndjson.zst`,
 		Args: wantArgs(2, 2, "diff needs two censuses", "a2sscan diff monday.ndjson.zst tuesday.ndjson.zst"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.diff(f, args) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Old, o.New = append(args[:1:1], moreOld...), append(args[1:2:2], moreNew...)
+			o.PageWidth = a.term.Width()
+			result.Stdout, result.Kind = a.out, compare.DiffFile
+			return result.Write(append(o.Old, o.New...), func(out io.Writer) error {
+				o.JSON = asJSON || !o.Stat && (out != a.out || !console.IsTerminal(a.out.w))
+				return compare.Diff(a.term, out, o)
+			})
+		},
 	}
-	fs, o := cmd.Flags(), &f.options
-	fs.BoolVar(&f.json, "json", false, "print one line of JSON per change, even on a terminal; with --stat, print the numbers as JSON")
+	fs := cmd.Flags()
+	fs.BoolVar(&asJSON, "json", false, "print one line of JSON per change, even on a terminal; with --stat, print the numbers as JSON")
 	fs.BoolVar(&o.Stat, "stat", false, "print only how many changes there are")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
-	fs.StringVarP(&f.result.Name, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
-	fs.BoolVar(&f.result.Force, "force", false, "replace a file that diff did not write")
+	fs.StringVarP(&result.Name, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
+	fs.BoolVar(&result.Force, "force", false, "replace a file that diff did not write")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(compare.KindWords(), ", "))
 	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")
-	fs.StringArrayVar(&f.old, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
-	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
+	fs.StringArrayVar(&moreOld, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
+	fs.StringArrayVar(&moreNew, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
 	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of an old scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of a new scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	return cmd
-}
-
-// diff compares two censuses.
-func (a *app) diff(f *diffFlags, args []string) error {
-	o := f.options
-	o.Old, o.New = append(args[:1:1], f.old...), append(args[1:2:2], f.new...)
-	o.PageWidth = a.term.Width()
-	f.result.Stdout, f.result.Kind = a.out, compare.DiffFile
-	return f.result.Write(append(o.Old, o.New...), func(out io.Writer) error {
-		o.JSON = f.json || !o.Stat && (out != a.out || !console.IsTerminal(a.out.w))
-		return compare.Diff(a.term, out, o)
-	})
 }

@@ -11,17 +11,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// doctorFlags are the flags of doctor. They describe the planned scan.
-type doctorFlags struct {
-	timeoutFlags
-	rate    flagvalue.AutoRate
-	output  string
-	targets uint64
-	json    bool
-}
-
 func (a *app) doctorCommand() *cobra.Command {
-	f := &doctorFlags{rate: flagvalue.AutoRate{Rate: scanner.DefaultRate}}
+	var timeouts timeoutFlags
+	var o doctor.Options
+	var asJSON bool
+	rate := flagvalue.AutoRate{Rate: scanner.DefaultRate}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether this machine is ready for a scan",
@@ -42,32 +36,30 @@ not.`,
   a2sscan doctor -r 20k --json | jq '.findings[] | select(.level != "ok")'`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := f.check(); err != nil {
+			if err := timeouts.check(); err != nil {
 				return err
 			}
-			o := &doctor.Options{
-				Rate: float64(f.rate.Rate), Timeout: f.timeout(), Retries: f.retries, Output: f.output, Targets: f.targets,
-			}
-			r := doctor.Examine(o)
-			if f.json {
+			o.Rate, o.Timeout, o.Retries = float64(rate.Rate), timeouts.timeout(), timeouts.retries
+			r := doctor.Examine(&o)
+			if asJSON {
 				text, _ := console.JSON(r, "") // every report can be encoded
 				a.out.Write(text)              // run reports an error of writing
 			} else {
-				io.WriteString(a.out, r.Text(o, a.width()))
+				io.WriteString(a.out, r.Text(&o, a.width()))
 			}
 			if r.Ready {
 				return nil
 			}
 			bad := console.Fail(console.ExitGuard, "not ready: %s", r.Count())
-			bad.Reported = !f.json
+			bad.Reported = !asJSON
 			return bad
 		},
 	}
 	fs := cmd.Flags()
-	fs.VarP(&f.rate, "rate", "r", rateUsage)
-	f.timeoutFlags.add(cmd)
-	fs.StringVarP(&f.output, "output", "o", "", "check the disk that holds `PATH`, the output of the scan (default: the working directory)")
-	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
-	fs.BoolVar(&f.json, "json", false, "print the findings as one JSON object")
+	fs.VarP(&rate, "rate", "r", rateUsage)
+	timeouts.add(cmd)
+	fs.StringVarP(&o.Output, "output", "o", "", "check the disk that holds `PATH`, the output of the scan (default: the working directory)")
+	fs.Uint64VarP(&o.Targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
+	fs.BoolVar(&asJSON, "json", false, "print the findings as one JSON object")
 	return cmd
 }

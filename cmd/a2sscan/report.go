@@ -34,8 +34,13 @@ wrote, in any order.`,
   a2sscan report census/census-*.zst --history census -o report.html`,
 		Args: wantArgs(1, 0, "report needs a census", "a2sscan report census.ndjson.zst -o report.html"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			o.Files = args
-			return a.report(o, r)
+			o.Files, o.Program = args, "a2sscan "+thisBuild().Version
+			if r.Name == "" && console.IsTerminal(a.out.w) {
+				return console.Fail(console.ExitUsage, "a page is not for a terminal").
+					WithHint("-o FILE writes it to a file")
+			}
+			r.Stdout, r.Kind = a.out, compare.ReportFile
+			return r.Write(append(o.Files, o.Before...), func(out io.Writer) error { return report.Make(a.term, out, o) })
 		},
 	}
 	fs := cmd.Flags()
@@ -47,15 +52,4 @@ wrote, in any order.`,
 	addGameFlag(fs, &o.Games)
 	fs.StringArrayVar(&o.Summaries, "summary", nil, "read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	return cmd
-}
-
-// report writes the page.
-func (a *app) report(o report.Options, r compare.Result) error {
-	o.Program = "a2sscan " + thisBuild().Version
-	if r.Name == "" && console.IsTerminal(a.out.w) {
-		return console.Fail(console.ExitUsage, "a page is not for a terminal").
-			WithHint("-o FILE writes it to a file")
-	}
-	r.Stdout, r.Kind = a.out, compare.ReportFile
-	return r.Write(append(o.Files, o.Before...), func(out io.Writer) error { return report.Make(a.term, out, o) })
 }
