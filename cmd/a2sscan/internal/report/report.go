@@ -28,7 +28,7 @@ type Input struct {
 
 	Important compare.Important // single changes
 	History   *History          // nil: only this night
-	Servers   *Servers          // nil: the page lists none
+	Servers   *Servers
 }
 
 // Before has the numbers that the headline numbers are compared with.

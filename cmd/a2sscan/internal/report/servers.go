@@ -140,9 +140,6 @@ func asJSON(v any) []byte {
 // table returns the table, with as many servers as fit into budget bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
-	if l == nil {
-		return t
-	}
 	budget -= rowsReserve
 	seen := map[netip.AddrPort]bool{}
 	l.trim()
