@@ -38,7 +38,7 @@ var Kinds = []struct {
 // kinds is a set of kinds: a bit for each row of Kinds.
 type kinds uint32
 
-const (
+const ( // in the order of Kinds
 	kindNew kinds = 1 << iota
 	kindGone
 	kindNotAsked
