@@ -114,7 +114,7 @@ func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
 		return
 	}
 	for _, f := range reflect.VisibleFields(of) {
-		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" && key != "-" {
 			keys[prefix+key] = true
 			jsonKeys(f.Type, prefix+key+".", keys)
 		}
