@@ -304,6 +304,9 @@ func TestNotices(t *testing.T) {
 		t.Error(diff)
 	}
 	p := newPage(t, s)
+	if text := p.get(t, "/server/"+addrOf(3).String()).Body.String(); !strings.Contains(text, "has never answered a check.") || strings.Contains(text, `id="uptime"`) {
+		t.Error("the page of a server that never answered has an uptime")
+	}
 	if text := p.get(t, "/?status=silent").Body.String(); !strings.Contains(text, `>no answer</b><span class="aside"> since <time datetime="2026-11-24T17:30:00Z">24 Nov 17:30</time>`) || !strings.Contains(text, ">1 server<") {
 		t.Error("a server that was asked in vain is not listed as such")
 	}
