@@ -6,6 +6,8 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
@@ -74,8 +76,7 @@ func (a *assembler) info(r *Result, got *session.Answer) {
 		return
 	}
 	r.Info = got.In
-	r.conclude(wire.QuestionInfo, got, got.InCode)
-	a.hash(r, wire.QuestionInfo, got, msg)
+	a.conclude(r, wire.QuestionInfo, got, msg, got.InCode, r.Info.Notes)
 	if got.Info != nil && got.Gold != nil {
 		if in := got.GoldInfo(); in.Address != nil {
 			r.Info.Address = in.Address
@@ -83,7 +84,6 @@ func (a *assembler) info(r *Result, got *session.Answer) {
 		}
 	}
 	r.HasInfo = r.Info.Has != 0
-	r.note(wire.QuestionInfo, msg, r.Info.Notes)
 }
 
 func (a *assembler) playerList(r *Result, got *session.Answer) {
@@ -106,9 +106,7 @@ func (a *assembler) playerList(r *Result, got *session.Answer) {
 			r.PlayersAnnounced = c.Announced()
 		}
 	}
-	r.conclude(wire.QuestionPlayers, got, err)
-	a.hash(r, wire.QuestionPlayers, got, got.Players)
-	r.note(wire.QuestionPlayers, got.Players, c.Notes())
+	a.conclude(r, wire.QuestionPlayers, got, got.Players, err, c.Notes())
 }
 
 func (a *assembler) ruleList(r *Result, got *session.Answer) {
@@ -129,19 +127,27 @@ func (a *assembler) ruleList(r *Result, got *session.Answer) {
 	if r.RulesDistinct = !a.names.twice(a.rules); !r.RulesDistinct {
 		notes |= wire.NoteRulesDuplicate
 	}
-	r.conclude(wire.QuestionRules, got, err)
-	a.hash(r, wire.QuestionRules, got, got.Rules)
-	r.note(wire.QuestionRules, got.Rules, notes)
+	a.conclude(r, wire.QuestionRules, got, got.Rules, err, notes)
 }
 
-// conclude sets the error of q to the result of decoding its message, or to
-// ErrIncomplete if fragments of the message are missing.
-func (r *Result) conclude(q wire.Question, got *session.Answer, err error) {
+// conclude sets the error of q, the hash of its answer if the scan wants it, and the
+// notes about the answer. err is the result of decoding msg. If fragments are missing, the
+// error is ErrIncomplete, and there is no hash, because it is chance which of them arrived.
+// A truncated answer has only notes about what the missing end leaves uncertain; an answer
+// with another error has none.
+func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, msg []byte, err error, notes wire.Notes) {
 	code, _ := err.(wire.Error)
 	if got.Partial.Has(q) {
 		code = wire.ErrIncomplete
+	} else if a.allHashes || q == wire.QuestionPlayers && len(r.Players) > 0 {
+		r.Hashes[q] = xxhash.Sum64(msg)
 	}
-	r.Err[q] = code
+	switch r.Err[q] = code; code {
+	case 0:
+		r.Notes |= notes | wire.HeaderNotes(msg)
+	case wire.ErrTruncated:
+		r.Notes |= notes & (wire.NoteInfoNoModBlock | wire.NoteInfoShortAppID)
+	}
 }
 
 // doubt records that two replies contradict each other. It is unknown which of them
@@ -150,18 +156,6 @@ func (r *Result) doubt() {
 	r.Notes |= wire.NoteInfoConflict
 	r.Flags |= game.FlagConflict
 	r.Unchallenged = 0
-}
-
-// note adds the notes about the answer to q. For a truncated answer it adds only those
-// about what the missing end leaves uncertain. For an answer with another error it adds
-// none.
-func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
-	switch r.Err[q] {
-	case 0:
-		r.Notes |= notes | wire.HeaderNotes(msg)
-	case wire.ErrTruncated:
-		r.Notes |= notes & (wire.NoteInfoNoModBlock | wire.NoteInfoShortAppID)
-	}
 }
 
 // status returns the status that follows from the questions answered.

@@ -73,16 +73,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	go e.supply.list.run(targets)
 	go e.finisher.run(e.handoff)
 	defer context.AfterFunc(ctx, e.sock.Interrupt)()
-	ended := make(chan struct{})
-	go func() {
-		select {
-		case <-e.cfg.Drain:
-			e.sock.Interrupt()
-		case <-ended:
-		}
-	}()
 	err := e.loop(ctx)
-	close(ended)
 	e.supply.list.end()
 	e.recv.worker.Close()
 	e.stats.Wait = waitOutput // the caller's function may not have processed all results yet
@@ -208,13 +199,30 @@ func (e *engine) fire(now time.Duration, i int32) {
 	e.advance(now, i)
 }
 
-// advance decides what a session does after an event. If it is done, advance frees its
-// slot and hands off the outcome, unless the target waits for the second pass.
+// advance decides what a session does after an event, and puts the session into a queue
+// or the wheel. If it is done, advance frees its slot and hands off the outcome, unless
+// the target waits for the second pass.
 func (e *engine) advance(now time.Duration, i int32) {
-	if !e.open.advance(now, i) {
+	sl := e.open.slots.at(i)
+	sl.session.Advance(&e.open.plan, now)
+	switch flags := sl.session.Flags; {
+	case flags.Has(session.Done):
+	case sl.session.Due() == 0:
+		if sl.session.Clock.Wake() > now {
+			e.open.wheel.file(e.open.slots, i)
+		}
+		return
+	case flags.Has(session.Queued):
+		return
+	default:
+		sl.session.Flags |= session.Queued
+		q := &e.open.follow
+		if flags.Has(session.Repeat) {
+			q = &e.open.retry
+		}
+		q.push(e.open.slots.ref(i))
 		return
 	}
-	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl, &e.stats)
 	e.memory.Learn(sl.session.Got)
 	if sl.session.Flags.Has(session.Listening) {
@@ -224,7 +232,11 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 	keepParts(&sl.session, e.memory, e.recv.table, sl.source(), &e.recv.scratch)
 	if !e.supply.park(sl) {
-		e.handoff.add(e.open.outcome(now, sl))
+		o := e.open.silent(now, sl.source(), sl.session.Clock.FirstAt, sl.session.Clock.LastAt(), e.open.plan.Second)
+		o.sent += sl.sent
+		o.sentBytes += sl.sentBytes
+		o.answer, o.err, o.infoAsks = sl.session.Got, sl.session.Agenda.Err, sl.session.Agenda.Attempts[wire.QuestionInfo]
+		e.handoff.add(o)
 	}
 	if a := sl.session.Got; a != nil && a.Conflict {
 		e.stats.InfoConflicts++

@@ -104,8 +104,6 @@ type recent struct {
 
 const maxRecent = 1 << 18
 
-func newRecent() recent { return recent{map[uint64]session.Mark{}, map[uint64]session.Mark{}} }
-
 func (r *recent) add(source uint64, m session.Mark) {
 	if len(r.now) >= maxRecent {
 		r.turn()
@@ -120,9 +118,6 @@ func (r *recent) find(source uint64) (m session.Mark, ok bool) {
 	}
 	return m, ok
 }
-
-// unmark empties the mark of a source that recent contains.
-func (r *recent) unmark(source uint64) { r.now[source] = session.Mark{} }
 
 // turn forgets the sources that finished before the current turn began, and begins
 // a new turn.

@@ -165,6 +165,9 @@ func (f *finisher) run(h *handoff) {
 	}
 }
 
+// longTrip is the shortest round trip that a Result has in tenths of a millisecond.
+const longTrip = 10 * time.Millisecond
+
 // make turns an outcome into a Result, which is valid until the next call.
 func (f *finisher) make(o *outcome) *Result {
 	r := &f.result
@@ -185,7 +188,9 @@ func (f *finisher) make(o *outcome) *Result {
 		r.Time = f.start.Add(a.FirstAt)
 		r.RTT, r.PingRTT = a.RTT, a.PingRTT
 		for q, d := range a.RTTs {
-			r.RTTs[q] = cutRoundTrip(d)
+			if r.RTTs[q] = d; d >= longTrip { // more digits reveal nothing about the path
+				r.RTTs[q] = d.Truncate(time.Millisecond / 10)
+			}
 		}
 		r.Received, r.RecvBytes, r.Ask = a.Received, a.RecvBytes, a.Attempt
 		r.Unchallenged = a.Unchallenged()

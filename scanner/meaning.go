@@ -3,10 +3,7 @@ package scanner
 import (
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -48,16 +45,6 @@ func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
 	})
 }
 
-// cutRoundTrip truncates a round trip of 10 ms or more to tenths of a millisecond:
-// more digits take space and reveal nothing about the path.
-func cutRoundTrip(d time.Duration) time.Duration {
-	const long = 10 * time.Millisecond
-	if d < long {
-		return d
-	}
-	return d.Truncate(time.Millisecond / 10)
-}
-
 // Population is how many people and bots play on a server.
 type Population struct {
 	People    int  // human players
@@ -94,14 +81,6 @@ func (r *Result) Population() Population {
 		p.Places = g.MaxPlayers
 	}
 	return p
-}
-
-// hash sets the hash of the answer to q, if the scan wants it. An incomplete reply has
-// no hash, because it is chance which fragments arrived.
-func (a *assembler) hash(r *Result, q wire.Question, got *session.Answer, msg []byte) {
-	if wanted := a.allHashes || q == wire.QuestionPlayers && len(r.Players) > 0; wanted && !got.Partial.Has(q) {
-		r.Hashes[q] = xxhash.Sum64(msg)
-	}
 }
 
 // Interpreter derives Game and Flags for Results that another version of this package

@@ -223,7 +223,7 @@ func (r *receiver) stranger(p *udp.Packet) {
 	r.stats.Received[session.Late]++
 	if m.Contradicts(p.Data, &r.info) {
 		r.stats.LateConflicts++
-		r.open.closed.unmark(p.Addr)
+		r.open.closed.add(p.Addr, session.Mark{}) // it counts once
 		if r.conflict != nil {
 			r.conflict(udp.Unpack(p.Addr))
 		}

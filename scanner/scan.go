@@ -57,7 +57,9 @@ func Scan(
 	}
 	sock := cfg.transport
 	if sock == nil {
-		if sock, err = listen(&cfg); err != nil {
+		recv, send, _ := cfg.Buffers()
+		sock, err = udp.Listen(udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
+		if err != nil {
 			return Stats{}, err
 		}
 	}
@@ -103,10 +105,4 @@ func (cfg Config) Buffers() (recv, send, need int) {
 		send = minBuffer
 	}
 	return recv, send, need
-}
-
-// listen opens the scan's socket with the buffer sizes that Buffers returns.
-func listen(cfg *Config) (*udp.Conn, error) {
-	recv, send, _ := cfg.Buffers()
-	return udp.Listen(udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
 }

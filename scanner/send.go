@@ -132,7 +132,11 @@ func (s *sender) sent(now time.Duration, i int) {
 	if p.GSO {
 		sl.session.Flags |= session.Paired
 	}
-	s.open.sent(now, o.ref.slot, o.q)
+	if s.open.learner != nil {
+		s.open.learner.sent(now)
+	}
+	sl.session.Sent(&s.open.plan, now, s.open.timeout(sl), o.q)
+	s.open.wheel.file(s.open.slots, o.ref.slot)
 	if s.rate != nil {
 		s.rate.noteAsked(sl, o.q)
 	}

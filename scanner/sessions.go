@@ -38,7 +38,7 @@ func newSessions(cfg *Config) *sessions {
 		slots:  newSlots(),
 		held:   map[uint64]bool{},
 		labels: map[uint64]*label{},
-		closed: newRecent(),
+		closed: recent{map[uint64]session.Mark{}, map[uint64]session.Mark{}},
 		wheel:  newWheel(),
 	}
 	for q := range session.Each(session.Lowest(cfg.Questions)) {
@@ -113,41 +113,8 @@ func (s *sessions) begin(addr uint64) ref {
 	return s.slots.ref(i)
 }
 
-// advance decides what a session does after an event. It then puts the session into a
-// queue or the wheel, or reports that it is done.
-func (s *sessions) advance(now time.Duration, i int32) (done bool) {
-	sl := s.slots.at(i)
-	sl.session.Advance(&s.plan, now)
-	switch {
-	case sl.session.Flags.Has(session.Done):
-		return true
-	case sl.session.Due() == 0:
-		if sl.session.Clock.Wake() > now {
-			s.wheel.file(s.slots, i)
-		}
-	case sl.session.Flags.Has(session.Queued):
-	case sl.session.Flags.Has(session.Repeat):
-		sl.session.Flags |= session.Queued
-		s.retry.push(s.slots.ref(i))
-	default:
-		sl.session.Flags |= session.Queued
-		s.follow.push(s.slots.ref(i))
-	}
-	return false
-}
-
 // queued reports whether any session has requests due.
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
-
-// sent records that a session's request was sent.
-func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
-	sl := s.slots.at(i)
-	if s.learner != nil {
-		s.learner.sent(now)
-	}
-	sl.session.Sent(&s.plan, now, s.timeout(sl), q)
-	s.wheel.file(s.slots, i)
-}
 
 // timeout returns how long the first attempt at the target of a slot waits. If a
 // compressed answer found no room in the decompressor, it has to be requested again,
@@ -168,18 +135,9 @@ func (s *sessions) retime() {
 	}
 }
 
-// outcome returns the outcome of a session that is done.
-func (s *sessions) outcome(now time.Duration, sl *slot) outcome {
-	o := s.silentOutcome(now, sl.source(), sl.session.Clock.FirstAt, sl.session.Clock.LastAt(), s.plan.Second)
-	o.sent += sl.sent
-	o.sentBytes += sl.sentBytes
-	o.answer, o.err, o.infoAsks = sl.session.Got, sl.session.Agenda.Err, sl.session.Agenda.Attempts[wire.QuestionInfo]
-	return o
-}
-
-// silentOutcome returns the outcome of a target that stayed silent. tried means that it
-// was sent all attempts of a pass.
-func (s *sessions) silentOutcome(now time.Duration, addr uint64, firstAt, lastAt time.Duration, tried bool) outcome {
+// silent returns the outcome of a target that stayed silent. tried means that it was sent
+// all attempts of a pass.
+func (s *sessions) silent(now time.Duration, addr uint64, firstAt, lastAt time.Duration, tried bool) outcome {
 	o := outcome{addr: addr, label: s.labels[addr], asked: s.plan.Questions, firstAt: firstAt, lastAt: lastAt, endAt: now}
 	if o.label != nil && o.label.infoOnly {
 		o.asked &= AskInfo

@@ -145,7 +145,7 @@ func (s *supply) park(sl *slot) bool {
 // skip finishes a target that was excluded before its second pass.
 func (s *supply) skip(now time.Duration, addr uint64) {
 	s.stats.Stopped++
-	s.handoff.add(s.open.silentOutcome(now, addr, now, now, true))
+	s.handoff.add(s.open.silent(now, addr, now, now, true))
 }
 
 // more reports whether there are targets that have not been started.

@@ -9,7 +9,7 @@ import (
 // Memory lends memory for answers within a byte budget, in buffers whose sizes are
 // powers of two. It belongs to the loop and needs no lock. It keeps returned buffers
 // for the next answer, and leaves them to the garbage collector when the budget is
-// needed for buffers of other sizes. A nil Memory has no limits.
+// needed for buffers of other sizes.
 type Memory struct {
 	scratch wire.Info // space for decoding
 	Used    int64     // bytes lent
@@ -38,10 +38,6 @@ func NewMemory(budget int64) *Memory { return &Memory{budget: budget, usual: fir
 func (m *Memory) grow(b *[]byte, n int) bool {
 	need := len(*b) + n
 	if need <= cap(*b) {
-		return true
-	}
-	if m == nil {
-		*b = append(make([]byte, 0, max(need, 2*cap(*b))), *b...)
 		return true
 	}
 	class := max(bits.Len(uint(need-1)), minClass)
@@ -122,6 +118,7 @@ func (m *Memory) Recycle(a *Answer) {
 		m.put(chunk)
 	}
 	m.put(a.raw)
-	*a = Answer{}
+	clear(a.chunks)
+	*a = Answer{chunks: a.chunks[:0]}
 	m.answers = append(m.answers, a)
 }

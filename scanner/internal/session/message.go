@@ -116,19 +116,8 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 		return x.list(wire.QuestionPlayers)
 	case wire.KindRules:
 		return x.list(wire.QuestionRules)
-	case wire.KindLimited: // the server asks us to slow down (EC-21)
-		d := x.text()
-		s.came()
-		s.Flags |= flagSerial | Limited
-		s.Flags &^= flagSuspect
-		s.Agenda.fault(s.Agenda.Open, wire.ErrRateLimited)
-		s.Agenda.hold()
-		return d
-	case wire.KindBanned:
-		d := x.text()
-		s.came()
-		s.Agenda.giveUp(s.Agenda.Open, wire.ErrBanned) // nothing more will come (EC-22)
-		return d
+	case wire.KindLimited, wire.KindBanned:
+		return x.text()
 	case wire.KindRedirect: // its address is worth keeping if there is no other text (EC-140)
 		d := Delivery{Kind: KindOther, Class: Matched}
 		if _, err := wire.DecodeText(msg); err == nil && s.Got.Text == nil {
@@ -213,31 +202,24 @@ func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncate
 func (x *incoming) gold() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}
-	if a.Gold != nil {
-		code, _ := in.Decode(x.msg).(wire.Error)
-		if !usable(code) {
-			x.goldReply(code)
-			return d
-		}
+	code, _ := in.Decode(x.msg).(wire.Error)
+	switch {
+	case !usable(code):
+		x.goldReply(code)
+		return d
+	case a.Gold != nil:
 		a.again(wire.QuestionInfo)
 		if code == 0 && !bytes.Equal(in.Name, a.GoldInfo().Name) {
 			a.Conflict = true
 		}
 		d.Class = Duplicate
 		return d
-	}
-	var kept []byte
-	if d.Full = !a.Put(x.memory, &kept, x.msg); d.Full {
+	case !a.Put(x.memory, &a.Gold, x.msg):
+		d.Full = true
 		return d
 	}
-	code, _ := in.Decode(kept).(wire.Error)
-	if usable(code) {
-		a.Gold = kept
-		if a.Info == nil {
-			a.In, a.InCode = *in, code
-		}
-	} else {
-		a.drop(kept)
+	if a.Info == nil {
+		a.In, a.InCode = a.GoldInfo(), code
 	}
 	x.goldReply(code)
 	return d
@@ -246,12 +228,13 @@ func (x *incoming) gold() Delivery {
 // goldReply takes an 'm' that was decoded with the error code. A usable 'm' answers
 // INFO, but an 'I' may still replace it.
 func (x *incoming) goldReply(code wire.Error) {
-	x.s.came()
-	switch {
-	case !usable(code):
-		x.s.Agenda.fault(Info, code)
-	case x.s.Agenda.Open.Has(wire.QuestionInfo):
-		x.close(wire.QuestionInfo, code)
+	open := x.s.Agenda.Open.Has(wire.QuestionInfo)
+	if usable(code) && !open {
+		x.s.came()
+		return
+	}
+	x.reply(wire.QuestionInfo, code)
+	if open && usable(code) {
 		x.s.Flags |= flagGold
 		x.s.Got.goldEnd = x.now + max(minGold, x.s.Got.RTT/2)
 	}
@@ -291,14 +274,24 @@ func (x *incoming) list(q wire.Question) Delivery {
 	return d
 }
 
-// text takes an 'l' or an 'X'. The first text stays, but an 'X' replaces a '9', and an
-// 'l' replaces both.
+// text takes an 'l', after which nothing more will come (EC-22), or an 'X', with which
+// the server asks us to slow down (EC-21). The first text stays, but an 'X' replaces a
+// '9', and an 'l' replaces both.
 func (x *incoming) text() Delivery {
 	d := Delivery{Kind: KindText, Class: Matched}
 	old, k := wire.KindOf(x.s.Got.Text), wire.KindOf(x.msg)
 	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
 		d.Full = !x.s.Got.Put(x.memory, &x.s.Got.Text, x.msg)
 	}
+	x.s.came()
+	if k == wire.KindBanned {
+		x.s.Agenda.giveUp(x.s.Agenda.Open, wire.ErrBanned)
+		return d
+	}
+	x.s.Flags |= flagSerial | Limited
+	x.s.Flags &^= flagSuspect
+	x.s.Agenda.fault(x.s.Agenda.Open, wire.ErrRateLimited)
+	x.s.Agenda.hold()
 	return d
 }
 
@@ -324,10 +317,11 @@ func (x *incoming) pong() Delivery {
 	return d
 }
 
-// reply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated, which close
+// reply takes an answer to q: 'I', 'm', 'D' or 'E'. code is 0 or ErrTruncated, which close
 // the question, or another error, which leaves it open. The first usable answer
 // counts, also for a question that was given up or never asked.
 func (x *incoming) reply(q wire.Question, code wire.Error) Class {
+	a := x.s.Got
 	x.s.came()
 	if !usable(code) {
 		x.s.Agenda.fault(1<<q, code)
@@ -339,26 +333,6 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	if q == wire.QuestionInfo {
 		x.s.Flags &^= flagGold
 	}
-	x.close(q, code)
-	return Matched
-}
-
-// wants reports whether an answer to q that was decoded with the error code would be
-// of use: q is open, or was given up, or has only a truncated answer or an 'm'. A
-// truncated 'I' is no better than a complete 'm'.
-func (x *incoming) wants(q wire.Question, code wire.Error) bool {
-	switch {
-	case x.s.Agenda.Open.Has(q):
-		return true
-	case q == wire.QuestionInfo && x.s.Flags.Has(flagGold):
-		return code == 0 || x.s.Agenda.Err[q] != 0
-	}
-	return x.s.Agenda.Err[q] != 0 && (code == 0 || x.s.Agenda.Err[q] != code)
-}
-
-// close closes q with its answer, which may be truncated.
-func (x *incoming) close(q wire.Question, code wire.Error) {
-	a := x.s.Got
 	if x.s.Agenda.Waiting.Has(q) {
 		a.Took = x.s.Clock.since(a.askedUS[q], x.now)
 		// A reply to a question that was repeated, or sent with several challenges,
@@ -387,6 +361,20 @@ func (x *incoming) close(q wire.Question, code wire.Error) {
 	x.s.quiet, a.slow = 0, 0
 	x.s.Flags |= flagAnswered
 	x.s.Flags &^= flagBurst | flagKeyed // the server accepted the challenge, or needs none
+	return Matched
+}
+
+// wants reports whether an answer to q that was decoded with the error code would be
+// of use: q is open, or was given up, or has only a truncated answer or an 'm'. A
+// truncated 'I' is no better than a complete 'm'.
+func (x *incoming) wants(q wire.Question, code wire.Error) bool {
+	switch {
+	case x.s.Agenda.Open.Has(q):
+		return true
+	case q == wire.QuestionInfo && x.s.Flags.Has(flagGold):
+		return code == 0 || x.s.Agenda.Err[q] != 0
+	}
+	return x.s.Agenda.Err[q] != 0 && (code == 0 || x.s.Agenda.Err[q] != code)
 }
 
 // Fragment records that part of an answer came. If only one question is waited for,

@@ -165,8 +165,3 @@ func (c *Clock) at(us uint32) time.Duration { return c.FirstAt + time.Duration(u
 func (c *Clock) since(us uint32, now time.Duration) time.Duration {
 	return max(now-c.at(us), time.Microsecond)
 }
-
-// sent sets the time at which the last datagram was sent.
-func (c *Clock) sent(now time.Duration) {
-	c.sentUS = uint32(min((now-c.FirstAt)/time.Microsecond, math.MaxUint32))
-}

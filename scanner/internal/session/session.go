@@ -192,35 +192,25 @@ func (s *Session) Request(q wire.Question, remembered wire.Challenge) (wire.Ques
 // Sent records that the request for q was sent, and sets the time at which the wait for
 // an answer ends. base is how long the first attempt waits.
 func (s *Session) Sent(p *Plan, now, base time.Duration, q wire.Question) {
-	s.left(now, 1<<q)
-	s.Clock.wakeAt(now + p.timeout(s, base))
-}
-
-// left records that qs were sent.
-func (s *Session) left(now time.Duration, qs Questions) {
 	if s.Agenda.Asked == 0 {
 		s.Clock.FirstAt = now
 	}
-	s.Clock.sent(now)
+	s.Clock.sentUS = uint32(min((now-s.Clock.FirstAt)/time.Microsecond, math.MaxUint32))
+	qs := Questions(1) << q
 	bare := qs & All
-	if s.Flags.Has(flagKeyed) {
+	if s.Flags.Has(flagKeyed) || s.Got != nil && s.Got.challenges.of(q) != wire.NoChallenge {
 		bare = 0
 	}
 	if a := s.Got; a != nil {
-		for q := range Each(bare) {
-			if a.challenges.of(q) != wire.NoChallenge {
-				bare &^= 1 << q
-			}
-		}
 		a.keyed |= qs & All &^ bare
 		a.challenges.echoed = false
-		a.requests += b2u8(qs&^Ping != 0 && a.requests < math.MaxUint8)
-		a.flying += uint8(count(qs & All))
-		for q := range Each(qs &^ verifyAll) {
+		a.requests += b2u8(qs != Ping && a.requests < math.MaxUint8)
+		a.flying += b2u8(All.Has(q))
+		if !verifyAll.Has(q) {
 			a.sentUS[q] = s.Clock.sentUS
-			if !s.Flags.Has(Repeat) && All.Has(q) {
-				a.askedUS[q] = s.Clock.sentUS
-			}
+		}
+		if !s.Flags.Has(Repeat) && All.Has(q) {
+			a.askedUS[q] = s.Clock.sentUS
 		}
 	}
 	s.Agenda.Asked |= qs & All
@@ -230,6 +220,7 @@ func (s *Session) left(now time.Duration, qs Questions) {
 	if s.Flags.Has(flagRefused) {
 		s.Flags |= flagRetried
 	}
+	s.Clock.wakeAt(now + p.timeout(s, base))
 }
 
 // Unreachable takes an ICMP error: nothing listens. The first one is not final, as the
