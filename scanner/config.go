@@ -61,10 +61,8 @@ type Config struct {
 
 	Raw bool // keep every matched datagram in Result.Raw
 
-	Source     netip.AddrPort // local address and port to send from; zero: any
-	NoGSO      bool           // send every datagram on its own: see udp.Packet.GSO
-	RecvBuffer int            // bytes of receive buffer to request from the kernel; zero: what the rate needs
-	SendBuffer int            // bytes of send buffer to request from the kernel; zero: what the rate needs
+	Source netip.AddrPort // local address and port to send from; zero: any
+	NoGSO  bool           // send every datagram on its own: see udp.Packet.GSO
 
 	// Excluded, if set, is called before every datagram. An address for which it
 	// reports true is sent nothing more; its Result has what it answered before. One

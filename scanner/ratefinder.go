@@ -53,6 +53,7 @@ type rateFinder struct {
 	tried     float64 // the higher rate of the trial; 0: at rest
 	down      bool    // the trial began because of loss
 	step      float64 // the next trial is at rate × (1 + step)
+	keep      float64 // the part of the rate to keep if the path is full at both rates of a trial
 	restUntil time.Duration
 	rest      time.Duration
 	found     PathRate
@@ -114,19 +115,18 @@ const (
 	enoughUnknown = 1000                   // the same for unknown targets
 	judgeKnown    = 100                    // requests to known servers that a comparison needs on each side
 	judgeAnswers  = 40                     // answers that it needs without them
-	leastVariance = 0.01
-	leastLoss     = 0.02 // loss below that is not worth slowing down for
-	doubtful      = -2   // z score at which a trial is repeated
-	significant   = -4.5 // z score; strict, since requests that are sent together share their fate
-	suspectLoss   = 0.03 // loss at rest that begins a trial
-	keepBelow     = 0.95 // of what the path carried
-	fullPart      = 0.2  // of the additional requests; if fewer are answered, the path was full at the lower rate, too
-	smallStep     = 0.05
+	leastLoss     = 0.02                   // loss below that is not worth slowing down for
+	doubtful      = -2                     // z score at which a trial is repeated
+	significant   = -4.5                   // z score; strict, since requests that are sent together share their fate
+	suspectLoss   = 0.03                   // loss at rest that begins a trial
+	keepBelow     = 0.95                   // of what the path carried
+	fullPart      = 0.2                    // of the additional requests; if fewer are answered, the path was full at the lower rate, too
+	keepProven    = 0.85                   // of the rate, if the path is full at both rates after a trial told two apart
 	mostRest      = 16 * time.Second
 )
 
 func newRateFinder(p *pace, most float64) *rateFinder {
-	f := &rateFinder{pace: p, most: most, step: 1, rest: time.Second}
+	f := &rateFinder{pace: p, most: most, step: 1, keep: 0.5, rest: time.Second}
 	if most == Off {
 		return f
 	}
@@ -279,7 +279,7 @@ func compare(low, high *yields) (lost, z float64, ok bool) {
 		both := (low.answered[c] + high.answered[c]) / (l + h)
 		weight := l * h / (l + h)
 		difference += weight * (high.share(c) - low.share(c))
-		variance += weight * max(both*(1-both), leastVariance)
+		variance += weight * max(both*(1-both), 0.01)
 	}
 	if expected == 0 || first == toUnknown && answers < judgeAnswers {
 		return 0, 0, false
@@ -305,9 +305,9 @@ func (f *rateFinder) decide(now time.Duration) {
 		carried, why := f.high.speed()*(1-lost), "loss"
 		rate := min(max(carried, f.rate), f.tried) * keepBelow
 		if carried-low.speed() <= (f.high.speed()-low.speed())*fullPart { // it was full at the lower rate, too
-			rate, f.usual = f.rate/2, yields{}
+			rate, f.usual = f.rate*f.keep, yields{}
 		} else {
-			f.step = smallStep
+			f.step, f.keep = 0.05, keepProven
 			f.restUntil, f.rest = now+f.rest, min(2*f.rest, mostRest)
 		}
 		if f.high.drops > 0 {
@@ -323,7 +323,7 @@ func (f *rateFinder) decide(now time.Duration) {
 			f.usual.add(&f.high, 1)
 			f.found.Unrelated++
 		} else {
-			f.step = min(1, 2*f.step)
+			f.step, f.keep = min(1, 2*f.step), keepProven
 		}
 		if f.set(now, f.tried, "clear"); f.rate > 1.1*f.found.Carried {
 			f.rest = time.Second

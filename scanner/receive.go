@@ -126,7 +126,6 @@ func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte
 		d.Class = session.Malformed
 		return d
 	case outcome == reasm.Conflict:
-		r.stats.Conflicts++
 		sl.session.Contradiction()
 		return d
 	case outcome == reasm.Duplicate:

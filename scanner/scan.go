@@ -97,12 +97,5 @@ func (cfg Config) Buffers() (recv, send, need int) {
 	if rate := cmp.Or(cfg.Rate, cfg.defaultRate()); rate != Off {
 		need = int(min(rate*bufferTime.Seconds()*datagramCost, maxBuffer))
 	}
-	recv, send = cfg.RecvBuffer, cfg.SendBuffer
-	if recv == 0 {
-		recv = max(need, minBuffer)
-	}
-	if send == 0 {
-		send = minBuffer
-	}
-	return recv, send, need
+	return max(need, minBuffer), minBuffer, need
 }

@@ -101,7 +101,6 @@ type Stats struct {
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
 	GSOStopped uint64                     // 1 if the scan stopped using GSO, since requests sent with it got no answers
-	Conflicts  uint64                     // fragments that contradict their group
 
 	// Forged replies, as far as they show. See Config.LateConflict.
 	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other
