@@ -59,7 +59,9 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	e.memory = session.NewMemory(cfg.ByteBudget / 4 * 3)
 	e.pacer = newPacer(&cfg, e.start, &e.stats)
 	e.handoff = newHandoff(e.memory, cfg.unhandled, &e.stats)
-	e.finisher = &finisher{start: e.start, handle: handle, snapshot: cfg.Snapshot, raw: cfg.Raw}
+	e.finisher = &finisher{
+		start: e.start, questions: cfg.Questions, handle: handle, snapshot: cfg.Snapshot, raw: cfg.Raw,
+	}
 	e.supply = newSupply(&cfg, sock.Interrupt, e.open, e.addrs, e.handoff, &e.stats)
 	e.sender = newSender(&cfg, sock, e.clock, e.open, e.addrs, e.pacer.finder, &e.stats)
 	e.recv = newReceiver(&cfg, e.open, e.addrs, e.memory, e.pacer.finder, &e.stats)
@@ -232,10 +234,16 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 	keepParts(&sl.session, e.memory, e.recv.table, sl.source(), &e.recv.scratch)
 	if !e.supply.park(sl) {
-		o := e.open.silent(now, sl.source(), sl.session.Clock.FirstAt, sl.session.Clock.LastAt(), e.open.plan.Second)
-		o.sent += sl.sent
-		o.sentBytes += sl.sentBytes
-		o.answer, o.err, o.infoAsks = sl.session.Got, sl.session.Agenda.Err, sl.session.Agenda.Attempts[wire.QuestionInfo]
+		s := &sl.session
+		o := outcome{
+			addr: sl.source(), label: e.open.labels[sl.source()], answer: s.Got,
+			err: s.Agenda.Err, infoAsks: s.Agenda.Attempts[wire.QuestionInfo], sent: sl.sent, sentBytes: sl.sentBytes,
+			firstAt: s.Clock.FirstAt, lastAt: s.Clock.LastAt(), endAt: now,
+		}
+		if e.open.plan.Second {
+			o.sent += e.open.silentSent
+			o.sentBytes += e.open.silentBytes
+		}
 		e.handoff.add(o)
 	}
 	if a := sl.session.Got; a != nil && a.Conflict {

@@ -16,7 +16,6 @@ type outcome struct {
 	answer *session.Answer // nil: nothing came
 	err    [wire.NumQuestions]wire.Error
 
-	asked     Questions
 	infoAsks  uint8 // how many times INFO was asked, not counting challenge rounds
 	sent      uint16
 	sentBytes uint16
@@ -129,10 +128,11 @@ func (h *handoff) end(last *Snapshot) {
 // has its own goroutine with a lower priority than the loop, which never waits for
 // it.
 type finisher struct {
-	start    time.Time
-	handle   func(*Result)
-	snapshot func(*Snapshot)
-	raw      bool
+	start     time.Time
+	questions Questions
+	handle    func(*Result)
+	snapshot  func(*Snapshot)
+	raw       bool
 
 	asm     assembler
 	result  Result
@@ -173,12 +173,15 @@ func (f *finisher) make(o *outcome) *Result {
 	r := &f.result
 	last := o.lastAt
 	*r = Result{
-		Addr: udp.Unpack(o.addr), Asked: o.asked,
+		Addr: udp.Unpack(o.addr), Asked: f.questions,
 		Sent: uint32(o.sent), SentBytes: uint64(o.sentBytes),
 		Time: f.start.Add(o.endAt), Raw: r.Raw[:0],
 	}
 	if o.label != nil {
 		r.Tag, r.Master = o.label.tag, o.label.master
+		if o.label.infoOnly {
+			r.Asked &= AskInfo
+		}
 	}
 	a, e := o.answer, evidence{}
 	if a == nil {

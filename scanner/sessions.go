@@ -135,22 +135,6 @@ func (s *sessions) retime() {
 	}
 }
 
-// silent returns the outcome of a target that stayed silent. tried means that it was sent
-// all attempts of a pass.
-func (s *sessions) silent(now time.Duration, addr uint64, firstAt, lastAt time.Duration, tried bool) outcome {
-	o := outcome{addr: addr, label: s.labels[addr], asked: s.plan.Questions, firstAt: firstAt, lastAt: lastAt, endAt: now}
-	if o.label != nil && o.label.infoOnly {
-		o.asked &= AskInfo
-	}
-	if tried {
-		o.sent, o.sentBytes = s.silentSent, s.silentBytes
-	}
-	for q := range session.Each(o.asked & AskAll) {
-		o.err[q] = wire.ErrTimeout
-	}
-	return o
-}
-
 // close frees the slot of a session that is done, and remembers its target for the
 // cooldown. A sweep remembers without it which targets there were.
 func (s *sessions) close(i int32) {
