@@ -44,6 +44,7 @@ type Answer struct {
 
 	Info, Players, Rules, Gold, Text, Pong []byte
 
+	first   [4][]byte // the backing array of chunks: a server rarely needs more
 	In      wire.Info // the 'I', or the 'm' while there is no 'I'
 	PingRTT time.Duration
 	raw     []byte // every datagram after its length, if the scan keeps them
@@ -89,6 +90,9 @@ func (a *Answer) Put(m *Memory, place *[]byte, msg []byte) bool {
 		var chunk []byte
 		if !m.grow(&chunk, len(msg)) {
 			return false
+		}
+		if a.chunks == nil {
+			a.chunks = a.first[:0]
 		}
 		a.chunks = append(a.chunks, chunk)
 	}

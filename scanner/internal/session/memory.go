@@ -118,7 +118,6 @@ func (m *Memory) Recycle(a *Answer) {
 		m.put(chunk)
 	}
 	m.put(a.raw)
-	clear(a.chunks)
-	*a = Answer{chunks: a.chunks[:0]}
+	*a = Answer{}
 	m.answers = append(m.answers, a)
 }
