@@ -356,6 +356,7 @@ func TestNames(t *testing.T) {
 // IDs selects all of their servers, in each order.
 func TestGames(t *testing.T) {
 	s := newSample(8)
+	s.rows[0].People = 59 // so it comes first
 	for i, id := range []string{"folder:rust", "rust", "app:1", "app:1"} {
 		s.rows[i].Known = &census.Server{Game: id, GameName: "Rust"}
 	}
