@@ -72,8 +72,8 @@
 // a given place, and the ports of an address are far apart: in a network by as many places
 // as it has addresses, in a list by at least 1/(3n) of the list for ports that differ by
 // n. The order depends on the seed, the contents of the lists and the ports, and not on
-// the order of lines and arguments. A listed target takes 8 to 16 bytes, however often it
-// is repeated, and a tag 16 bytes. The memory for a network does not depend on its size.
+// the order of lines and arguments. A listed target takes 8 bytes, however often it is
+// repeated, and a tag 16 bytes. The memory for a network does not depend on its size.
 //
 // In the order of the input, targets are yielded while lists are read; those of a network
 // port by port. A listed target takes 20 to 48 bytes, to recognise duplicates.

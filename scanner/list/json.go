@@ -57,7 +57,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 		// masscan's array has lines of brackets and commas around its objects, and in old
 		// versions an object at its end that is no JSON.
 		text := bytes.TrimSpace(bytes.Trim(bytes.TrimSpace(line.text), ","))
-		isEmpty := len(text) == 0 || text[0] == '#' || string(text) == "[" || string(text) == "]" || string(text) == "{finished: 1}"
+		isEmpty := isComment(text) || string(text) == "[" || string(text) == "]" || string(text) == "{finished: 1}"
 		if isEmpty && line.fault != faultTruncated {
 			continue
 		}

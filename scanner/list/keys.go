@@ -1,28 +1,32 @@
 package list
 
-import (
-	"runtime"
-	"slices"
-)
+import "slices"
 
 // keySet collects the keys of targets and removes duplicates. A key is a number of
 // 48 bits that a scatterer made of a target.
 //
 // Keys come in rounds. A round is sorted, its duplicates are dropped, and it becomes
-// a run. Two runs of similar length are merged, so that there are few runs, and the
-// memory depends on the number of distinct keys, however often each of them comes: 8
-// bytes each, and as much again while they are merged.
+// a run. Two runs of similar length are merged, so that there are few runs. Runs are
+// made of blocks, and a merge fills the blocks that it has emptied: a set takes 8
+// bytes for each distinct key, however often each of them comes.
 type keySet struct {
 	round  []uint64  // keys, and their indexes in the round, so that sorting puts the first mention first
 	labels []*labels // of the round, by index; nil: none
 	runs   []run     // the oldest first
+	empty  [][]uint64
 }
 
 // run is different keys in ascending order.
 type run struct {
-	keys  []uint64 // shifted left by indexBits; the lowest bit is set if the first mention has labels
-	notes []note   // these labels, in the order of the keys
+	keys  sorted
+	taken int    // keys of the first block that have been taken
+	notes []note // the labels of the keys that have some, in the order of the keys
 }
+
+// sorted is keys in ascending order, in blocks of roundLen; only the last may have fewer.
+// A key is shifted left by indexBits; the lowest bit is set if its first mention has
+// labels.
+type sorted [][]uint64
 
 // note is the labels of a target.
 type note struct {
@@ -34,8 +38,18 @@ const (
 	indexBits = 16
 	roundLen  = 1 << indexBits
 	noKey     = uint64(1) << 63
-	bigRun    = 1 << 20 // keys, 8 MiB
 )
+
+// len returns the number of keys.
+func (s sorted) len() (n uint64) {
+	if last := len(s) - 1; last >= 0 {
+		n = uint64(last*roundLen + len(s[last]))
+	}
+	return n
+}
+
+// at returns the key with index i.
+func (s sorted) at(i uint64) uint64 { return s[i/roundLen][i%roundLen] >> indexBits }
 
 // add adds a target. s is nil if it has no labels.
 func (ks *keySet) add(key uint64, s *labels) {
@@ -54,7 +68,7 @@ func (ks *keySet) add(key uint64, s *labels) {
 // endRound makes a run of the round, and merges it with shorter and similar runs.
 func (ks *keySet) endRound() {
 	slices.Sort(ks.round)
-	r := run{keys: make([]uint64, 0, len(ks.round))}
+	r := run{}
 	last := noKey
 	for _, e := range ks.round {
 		if key := e >> indexBits; key != last {
@@ -63,24 +77,34 @@ func (ks *keySet) endRound() {
 			if ks.labels != nil {
 				s = ks.labels[e%roundLen]
 			}
-			r.add(key, s)
+			ks.put(&r, key, s)
 		}
 	}
 	clear(ks.labels)
 	ks.round = ks.round[:0]
 	ks.runs = append(ks.runs, r)
-	for n := len(ks.runs); n > 1 && len(ks.runs[n-2].keys) <= 2*len(ks.runs[n-1].keys); n-- {
+	for n := len(ks.runs); n > 1 && ks.runs[n-2].keys.len() <= 2*ks.runs[n-1].keys.len(); n-- {
 		ks.mergeLast()
 	}
 }
 
-func (r *run) add(key uint64, s *labels) {
+// put appends a key to a run.
+func (ks *keySet) put(r *run, key uint64, s *labels) {
+	last := len(r.keys) - 1
+	if last < 0 || len(r.keys[last]) == roundLen {
+		if len(ks.empty) == 0 {
+			ks.empty = append(ks.empty, make([]uint64, 0, roundLen))
+		}
+		last++
+		r.keys = append(r.keys, ks.empty[len(ks.empty)-1])
+		ks.empty = ks.empty[:len(ks.empty)-1]
+	}
 	e := key << indexBits
 	if s != nil {
 		e++
 		r.notes = append(r.notes, note{key, s})
 	}
-	r.keys = append(r.keys, e)
+	r.keys[last] = append(r.keys[last], e)
 }
 
 // first returns the first key of a run, or noKey.
@@ -88,15 +112,18 @@ func (r *run) first() uint64 {
 	if len(r.keys) == 0 {
 		return noKey
 	}
-	return r.keys[0] >> indexBits
+	return r.keys[0][r.taken] >> indexBits
 }
 
-// take removes the first key, and returns its labels.
-func (r *run) take() (s *labels) {
-	if r.keys[0]%roundLen != 0 {
+// take removes the first key of a run, and returns its labels.
+func (ks *keySet) take(r *run) (s *labels) {
+	if r.keys[0][r.taken]%roundLen != 0 {
 		s, r.notes = r.notes[0].labels, r.notes[1:]
 	}
-	r.keys = r.keys[1:]
+	if r.taken++; r.taken == len(r.keys[0]) {
+		ks.empty = append(ks.empty, r.keys[0][:0])
+		r.keys, r.taken = r.keys[1:], 0
+	}
 	return s
 }
 
@@ -104,35 +131,37 @@ func (r *run) take() (s *labels) {
 // one counts.
 func (ks *keySet) mergeLast() {
 	last := len(ks.runs) - 1
-	a, b := ks.runs[last-1], ks.runs[last]
-	if len(a.keys) > bigRun {
-		runtime.GC() // frees the runs that were merged before: at most 16 bytes per target are in use
-	}
-	out := run{keys: make([]uint64, 0, len(a.keys)+len(b.keys))}
-	for len(a.keys)+len(b.keys) > 0 {
+	a, b, out := ks.runs[last-1], ks.runs[last], run{}
+	for {
 		x, y := a.first(), b.first()
 		if x == y {
-			b.take()
+			if x == noKey {
+				break
+			}
+			ks.take(&b)
 		}
 		if x <= y {
-			out.add(x, a.take())
+			ks.put(&out, x, ks.take(&a))
 		} else {
-			out.add(y, b.take())
+			ks.put(&out, y, ks.take(&b))
 		}
 	}
-	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete frees them
+	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete frees their labels
 }
 
-// finish merges everything, and returns the keys that keep keeps, in ascending order,
-// and the labels of all keys. The set must not be used afterwards.
-func (ks *keySet) finish(keep func(key uint64) bool) (keys []uint64, notes []note) {
+// finish merges everything, and returns the keys that keep keeps, and the labels of all
+// keys. The set must not be used afterwards.
+func (ks *keySet) finish(keep func(key uint64) bool) (sorted, []note) {
 	ks.endRound()
 	for len(ks.runs) > 1 {
 		ks.mergeLast()
 	}
-	all := ks.runs[0]
-	for i := range all.keys {
-		all.keys[i] >>= indexBits
+	all, kept := ks.runs[0], run{}
+	notes := all.notes
+	for key := all.first(); key != noKey; key = all.first() {
+		if ks.take(&all); keep(key) {
+			ks.put(&kept, key, nil)
+		}
 	}
-	return slices.DeleteFunc(all.keys, func(key uint64) bool { return !keep(key) }), all.notes
+	return kept.keys, notes
 }

@@ -170,7 +170,7 @@ func (l *List) Load(ctx context.Context) error {
 }
 
 func (l *List) setSize(o *order) {
-	n := uint64(len(o.list))
+	n := o.list.len()
 	l.listed.Store(n - min(o.small, n))
 	l.size.Store(&o.total)
 }

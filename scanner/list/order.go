@@ -11,8 +11,8 @@ import (
 // keys, and targets of networks in the order of nets; the two are evenly mixed.
 type order struct {
 	keys  scatterer
-	list  []uint64 // the keys of targets that were named one by one, in ascending order
-	notes []note   // the labels of these, and of some that are in networks, too
+	list  sorted // the keys of targets that were named one by one
+	notes []note // the labels of these, and of some that are in networks, too
 	nets  *nets
 	named blocks // networks and ranges
 
@@ -33,7 +33,7 @@ type cursor struct {
 func (o *order) from(place uint64) *cursor {
 	c := &cursor{order: o, place: place}
 	if o.total > 0 {
-		hi, lo := bits.Mul64(place, uint64(len(o.list)))
+		hi, lo := bits.Mul64(place, o.list.len())
 		c.listed, c.share = bits.Div64(hi, lo, o.total)
 	}
 	return c
@@ -43,13 +43,13 @@ func (o *order) from(place uint64) *cursor {
 // end.
 func (c *cursor) next() (ip uint32, port uint16) {
 	c.place++
-	c.share += uint64(len(c.list))
+	c.share += c.list.len()
 	if c.share < c.total {
 		return c.nets.at(c.place - 1 - c.listed)
 	}
 	c.share -= c.total
 	c.listed++
-	return c.keys.gather(c.list[c.listed-1])
+	return c.keys.gather(c.list.at(c.listed - 1))
 }
 
 // labels returns the labels of a target.

@@ -308,7 +308,7 @@ func (r *reader) publish() {
 func (r *reader) text(l line) bool {
 	text := bytes.TrimSpace(l.text)
 	switch n, f := parse(text); {
-	case len(text) == 0 && l.fault == "", bytes.HasPrefix(text, []byte("#")) && l.fault != faultTruncated:
+	case isComment(text) && (l.fault == "" || l.fault == faultLong && len(text) > 0):
 		return true
 	case l.fault != "":
 		return r.invalid(r.at(text), l.fault)

@@ -208,8 +208,8 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	}
 }
 
-// isComment reports whether a line without surrounding white space names nothing.
-// Xash3D has comments that begin with "//".
+// isComment reports whether a line without surrounding white space is empty or a
+// comment. Those of Xash3D begin with "//".
 func isComment(text []byte) bool {
 	return len(text) == 0 || text[0] == '#' || bytes.HasPrefix(text, []byte("//"))
 }

@@ -22,20 +22,17 @@ func columns(name string, between rune) Format {
 
 // sniffColumns reports whether the first line of a list is that of a table. A line
 // that begins with an address is text, with the rest as its tag, unless its second
-// column is the port, its first field is quoted, or the columns are separated by
-// semicolons.
+// column is the port, its first field is quoted, or a semicolon follows the address.
 func sniffColumns(first []byte, between rune) bool {
 	t := newTable(between)
 	fields, err := t.split(first)
-	if err != nil || len(first) == 0 {
-		return false
-	}
-	if t.header(fields) {
-		return len(fields) > 1 || between == ','
-	}
 	addr, _ := cutTag(first)
 	_, fault := parse(addr)
 	switch {
+	case err != nil || len(first) == 0:
+		return false
+	case fault != "" && t.header(fields):
+		return len(fields) > 1 || between == ','
 	case !t.guess(fields):
 		return false
 	case t.names[0] == "ip" && first[0] != '"' && between != ';':
@@ -85,7 +82,9 @@ func (t *table) split(text []byte) (fields []string, err error) {
 func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	for line := range eachLine(r, maxLine, &err) {
 		text := line.text
-		if blank := len(bytes.TrimSpace(text)) == 0; line.fault != faultTruncated && (blank || text[0] == '#') {
+		// Behind the first row, "//" may begin a name.
+		isEmpty := len(bytes.TrimSpace(text)) == 0 || text[0] == '#' || t.names == nil && isComment(bytes.TrimSpace(text))
+		if isEmpty && line.fault != faultTruncated {
 			continue
 		}
 		fields, bad := t.split(text)

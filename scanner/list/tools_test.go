@@ -86,6 +86,12 @@ var toolLists = []struct {
 		want: "192.0.2.11:5", invalid: "1 " + string(faultNaN) + `: {"ip":"192.0.2.10","port":5,"x":NaN}`},
 	{name: "byte order marks", format: "NDJSON", text: "\xef\xbb\xbf{\"ip\":\"192.0.2.10\",\"port\":5}\n\xef\xbb\xbf{\"ip\":\"192.0.2.11\",\"port\":5}\n",
 		want: "192.0.2.10:5|192.0.2.11:5"},
+	{name: "comments", format: "text", text: "// ip;port\n192.0.2.10:5\n // 192.0.2.11:5\n", want: "192.0.2.10:5"},
+	{name: "comments before columns", format: "CSV", text: "// list\nname,ip\n//a,192.0.2.10\n", want: "192.0.2.10:27015"},
+	{name: "comments before JSON", format: "NDJSON", text: "// list\n{\"ip\":\"192.0.2.10\",\"port\":5}\n", want: "192.0.2.10:5"},
+	{name: "a comment with semicolons", format: "text", text: "# a; ip\n192.0.2.10:5 # host; ip\n192.0.2.11:6 # a; b\n",
+		want: "192.0.2.10:5 # host; ip|192.0.2.11:6 # a; b"},
+	{name: "a comment with commas", format: "text", text: "192.0.2.10:5 # a,host\n192.0.2.11:6\n", want: "192.0.2.10:5 # a,host|192.0.2.11:6"},
 	{name: "IPv6", format: "text", text: "[2001:db8::1]:27015\n192.0.2.10:5\n2001:db8::1\n", want: "192.0.2.10:5", ipv6: 2},
 }
 

@@ -218,6 +218,6 @@ func (ld *loader) finish() *order {
 		_, inNetwork := slices.BinarySearch(parts[i].ports, port)
 		return !inNetwork
 	})
-	o.total = uint64(len(o.list)) + o.nets.size
+	o.total = o.list.len() + o.nets.size
 	return o
 }
