@@ -2,7 +2,7 @@ package list
 
 import (
 	"cmp"
-	"encoding/binary"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -10,8 +10,7 @@ import (
 )
 
 // blocks holds networks and ranges as they were named: consecutive addresses with
-// one or more ports each. Its memory depends on the number of blocks, not on how
-// many targets they have.
+// one or more ports each.
 type blocks struct {
 	sets     []portSet
 	known    map[string]int // index of the set with these ports
@@ -53,7 +52,7 @@ func (bs *blocks) setOf(ports []uint16) int {
 		return bs.set
 	}
 	sorted := slices.Sorted(slices.Values(ports))
-	key := listKey(sorted)
+	key := fmt.Sprint(sorted)
 	i, ok := bs.known[key]
 	if !ok {
 		if bs.known == nil {
@@ -65,14 +64,6 @@ func (bs *blocks) setOf(ports []uint16) int {
 	}
 	bs.recent, bs.set = ports, i
 	return i
-}
-
-func listKey[T uint16 | int](list []T) string {
-	b := make([]byte, 0, 4*len(list))
-	for _, v := range list {
-		b = binary.BigEndian.AppendUint32(b, uint32(v))
-	}
-	return string(b)
 }
 
 // find returns the first block that contains a target.
@@ -122,7 +113,7 @@ func (bs *blocks) stretches() (out []stretch) {
 			continue
 		}
 		sets := slices.Sorted(maps.Keys(open))
-		key := listKey(sets)
+		key := fmt.Sprint(sets)
 		if unions[key] == nil {
 			var ports []uint16
 			for _, i := range sets {

@@ -57,7 +57,8 @@ type source struct {
 func NewExclusions(allowReserved bool, networks, files []string, note func(string)) (*Exclusions, error) {
 	x := &Exclusions{note: note}
 	for _, r := range specialPurpose {
-		if never := slices.Contains(unusable, r[0]); never || !allowReserved {
+		never := r[0] == "0.0.0.0/32" || r[0] == "169.254.0.0/16" // no server can be there
+		if never || !allowReserved {
 			x.sources = append(x.sources, &source{rules: []span{spanOf(netip.MustParsePrefix(r[0]))},
 				Exclusion: Exclusion{Network: r[0], Reason: r[1], Source: r[2], Unscannable: never}})
 		}
@@ -230,6 +231,3 @@ var specialPurpose = [][3]string{ // network, name, and the document that reserv
 	{"240.0.0.0/4", "reserved (class E)", "RFC 1112"},
 	{"255.255.255.255/32", "limited broadcast", "RFC 919"},
 }
-
-// unusable are the special-purpose networks in which no server can be.
-var unusable = []string{"0.0.0.0/32", "169.254.0.0/16"}

@@ -81,7 +81,7 @@ func TestMemory(t *testing.T) {
 				s.tag = test.tag(i)
 			}
 			ip := 0x01000000 + uint32(i%test.count)*7
-			ld.take(&name{kind: kindAddrPort, span: span{ip, ip}, port: 27015}, s)
+			ld.take(name{kind: kindAddrPort, span: span{ip, ip}, port: 27015}, s)
 			if i%(lines/8) == lines/8-1 {
 				most = max(most, heap()-before)
 			}

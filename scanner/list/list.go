@@ -64,10 +64,9 @@ type List struct {
 
 	bytes int64 // total size of the lists; 0: there are none; -1: unknown
 
-	loading sync.Mutex
-	loaded  bool
+	loading sync.Once
 	failed  error  // the error that Load returned
-	order   *order // set by Load with OrderRandom
+	order   *order // set by Load, if the order is random
 	size    atomic.Pointer[uint64]
 	listed  atomic.Uint64 // how many targets of size were named one by one
 
@@ -122,7 +121,7 @@ func Open(cfg Config) (*List, error) {
 	if lists == 0 {
 		ld := newLoader(l)
 		for _, in := range l.inputs {
-			ld.take(&in.names[0], labels{})
+			ld.take(in.names[0], labels{})
 		}
 		l.setSize(ld.finish())
 	} else if cfg.InOrder && lists < len(l.inputs) {
@@ -140,33 +139,34 @@ func Open(cfg Config) (*List, error) {
 // returns an *ArgError. From calls Load if the caller did not, and a second call returns
 // the same result.
 func (l *List) Load(ctx context.Context) error {
-	l.loading.Lock()
-	defer l.loading.Unlock()
-	if l.loaded {
-		return l.failed
+	l.loading.Do(func() { l.failed = l.load(ctx) })
+	return l.failed
+}
+
+func (l *List) load(ctx context.Context) error {
+	if err := l.lookUpArgs(ctx); err != nil {
+		return err
 	}
-	l.loaded = true
-	l.failed = l.lookUpArgs(ctx)
-	switch {
-	case l.failed != nil:
-	case l.cfg.InOrder && l.cfg.Strict:
+	if l.cfg.InOrder {
+		if !l.cfg.Strict {
+			return nil
+		}
 		// Search for invalid lines first. An input of unknown size can't be read twice.
 		files := slices.DeleteFunc(slices.Clone(l.inputs), func(in *input) bool { return in.isStdin() || in.size < 0 })
-		l.failed = l.read(ctx, files, nil)
-	case !l.cfg.InOrder:
-		ld := newLoader(l)
-		if l.failed = l.read(ctx, l.inputs, ld.take); l.failed != nil {
-			break
-		}
-		l.order = ld.finish()
-		named := uint64(0)
-		for _, in := range l.inputs {
-			named += in.read.Targets
-		}
-		l.counts.duplicate.Store(named - l.order.total - l.order.ipv6)
-		l.setSize(l.order)
+		return l.read(ctx, files, nil)
 	}
-	return l.failed
+	ld := newLoader(l)
+	if err := l.read(ctx, l.inputs, ld.take); err != nil {
+		return err
+	}
+	l.order = ld.finish()
+	named := uint64(0)
+	for _, in := range l.inputs {
+		named += in.read.Targets
+	}
+	l.counts.duplicate.Store(named - l.order.total - l.order.ipv6)
+	l.setSize(l.order)
+	return nil
 }
 
 func (l *List) setSize(o *order) {

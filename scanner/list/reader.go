@@ -18,7 +18,7 @@ import (
 type reader struct {
 	l     *List
 	ctx   context.Context
-	take  func(n *name, s labels) bool // receives the names
+	take  func(n name, s labels) bool // receives the names
 	check bool                         // looks for invalid lines only
 
 	in    *input
@@ -29,18 +29,17 @@ type reader struct {
 
 	pending []pending // names that wait for host names
 	fatal   error     // the invalid line that ended reading
-	passed  name      // the name that take gets: a variable would be allocated for each line
 }
 
 // read reads the inputs in order and passes the names in them to take. It returns an
 // error if it could not read all of them, and nil if take ended reading. If take is nil,
 // it looks for invalid lines only.
-func (l *List) read(ctx context.Context, inputs []*input, take func(n *name, s labels) bool) error {
+func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s labels) bool) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	r := &reader{l: l, ctx: ctx, take: take, check: take == nil}
 	if r.check {
-		r.take = func(*name, labels) bool { return true }
+		r.take = func(name, labels) bool { return true }
 	}
 	for _, in := range inputs {
 		r.in, r.line, r.count, r.tap = in, in.number, Input{}, nil
@@ -252,9 +251,8 @@ func (r *reader) name(n name, s labels) bool {
 }
 
 func (r *reader) passOn(n name, s labels) bool {
-	r.passed = n
-	r.count.Targets += r.l.ports.count(&r.passed)
-	return r.take(&r.passed, s)
+	r.count.Targets += r.l.ports.count(&n)
+	return r.take(n, s)
 }
 
 // at returns the current position in the input, with the given text.

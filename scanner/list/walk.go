@@ -79,7 +79,7 @@ type walk struct {
 }
 
 // take yields the targets of a name, and reports whether to continue.
-func (w *walk) take(n *name, s labels) bool {
+func (w *walk) take(n name, s labels) bool {
 	switch n.kind {
 	case kindIPv6:
 		if w.place >= w.from {
@@ -89,7 +89,7 @@ func (w *walk) take(n *name, s labels) bool {
 	case kindAddrPort:
 		return w.target(n.first, n.port, s)
 	case kindAddr:
-		for _, port := range w.ports.of(n) {
+		for _, port := range w.ports.of(&n) {
 			if !w.target(n.first, port, s) {
 				return false
 			}
@@ -97,7 +97,7 @@ func (w *walk) take(n *name, s labels) bool {
 		return true
 	}
 	fresh := len(w.seen) == 0 && w.done.n == 0
-	for _, port := range w.ports.of(n) {
+	for _, port := range w.ports.of(&n) {
 		if fresh && w.cfg.Passed == nil && w.place+n.len() <= w.from {
 			w.place += n.len() // as a resumed scan does, even with a network of billions
 			continue
@@ -111,7 +111,7 @@ func (w *walk) take(n *name, s labels) bool {
 			}
 		}
 	}
-	w.done.add(n.span, w.ports.of(n), nil)
+	w.done.add(n.span, w.ports.of(&n), nil)
 	return true
 }
 
@@ -164,8 +164,8 @@ func newLoader(l *List) *loader {
 }
 
 // take adds the targets of a name. It is never enough.
-func (ld *loader) take(n *name, s labels) bool {
-	count := ld.ports.count(n)
+func (ld *loader) take(n name, s labels) bool {
+	count, ports := ld.ports.count(&n), ld.ports.of(&n)
 	shared := ld.shared[s]
 	if shared == nil && s != (labels{}) {
 		if len(ld.shared) >= maxShared {
@@ -184,13 +184,13 @@ func (ld *loader) take(n *name, s labels) bool {
 		if count > 1 {
 			ld.order.small += count
 		}
-		for _, port := range ld.ports.of(n) {
+		for _, port := range ports {
 			for ip := uint64(n.first); ip <= uint64(n.last); ip++ {
 				ld.add(uint32(ip), port, shared)
 			}
 		}
 	default:
-		ld.order.named.add(n.span, ld.ports.of(n), shared)
+		ld.order.named.add(n.span, ports, shared)
 	}
 	return true
 }

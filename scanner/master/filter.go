@@ -23,9 +23,6 @@ type Condition struct {
 // server over UDP. The Web API accepts far longer filters.
 const maxUDPFilter = 190
 
-// maxDepth is the maximum nesting depth of groups.
-const maxDepth = 8
-
 // known holds the keys that are documented or used by a client (FORMATS 4.1).
 var known = strings.Fields(`nor nand or dedicated secure gamedir map linux password empty full
 	proxy appid napp noplayers white gametype gamedata gamedataor name_match version_match
@@ -47,7 +44,7 @@ func ParseFilter(s string) (Filter, error) {
 	parts := strings.Split(s[1:], `\`)
 	var f Filter
 	for len(parts) > 0 {
-		c, err := parseCondition(&parts, 0)
+		c, err := parseCondition(&parts)
 		if err != nil {
 			return nil, fmt.Errorf("filter %w", err)
 		}
@@ -57,8 +54,8 @@ func ParseFilter(s string) (Filter, error) {
 }
 
 // parseCondition takes a condition from parts, the keys and values that have not been
-// parsed yet. depth is the number of groups that contain the condition.
-func parseCondition(parts *[]string, depth int) (Condition, error) {
+// parsed yet.
+func parseCondition(parts *[]string) (Condition, error) {
 	c := Condition{Key: (*parts)[0]}
 	if len(*parts) < 2 {
 		return c, fmt.Errorf("%s: has no value", show(c.Key))
@@ -75,15 +72,13 @@ func parseCondition(parts *[]string, depth int) (Condition, error) {
 		return c, fmt.Errorf("%s: %s is not the number of conditions that follow", c.Key, show(value))
 	case n == 0:
 		return c, fmt.Errorf("%s: there is no condition in it", c.Key)
-	case depth == maxDepth:
-		return c, fmt.Errorf("%s: more than %d groups in each other", c.Key, maxDepth)
 	}
 	addresses := 0
 	for range n {
 		if len(*parts) == 0 {
 			return c, fmt.Errorf("%s: %d conditions announced, %d there", c.Key, n, len(c.Group))
 		}
-		inner, err := parseCondition(parts, depth+1)
+		inner, err := parseCondition(parts)
 		if err != nil {
 			return c, err
 		}

@@ -88,18 +88,6 @@ type sampled struct {
 	linux         string // "1": the server runs on Linux
 }
 
-// AppendLine appends the server as a line of NDJSON:
-// {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only if the
-// master sent more than the address.
-func (s *Server) AppendLine(dst []byte) []byte {
-	dst = s.Addr.Addr().AppendTo(append(dst, `{"schema":1,"ip":"`...))
-	dst = strconv.AppendUint(append(dst, `","port":`...), uint64(s.Addr.Port()), 10)
-	if s.Details != nil {
-		dst = append(append(dst, `,"master":`...), s.Details...)
-	}
-	return append(dst, "}\n"...)
-}
-
 // Stats counts what a fetch did. The number of entries read is Servers + Duplicates +
 // Elsewhere + Invalid.
 type Stats struct {

@@ -89,15 +89,15 @@ func TestFetchWebFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`{"schema":1,"ip":"203.0.113.7","port":27015,"master":{"name":"A \"server\"","map":"cp_dustbowl","folder":"tf",` +
+		`203.0.113.7:27015 {"name":"A \"server\"","map":"cp_dustbowl","folder":"tf",` +
 			`"product":"tf2","app_id":440,"players":300,"max_players":1000,"bots":2,"dedicated":false,"os":"l","vac":true,` +
 			`"version":"1.2","region":-1,"game_port":27016,"sourcetv_port":27020,"steam_id":"90071992547409921",` +
-			`"keywords":"cp,nocrits"}}` + "\n",
-		`{"schema":1,"ip":"203.0.113.8","port":27015}` + "\n",
-		`{"schema":1,"ip":"203.0.113.9","port":27015,"master":{"os":"w","steam_id":"5"}}` + "\n",
+			`"keywords":"cp,nocrits"}`,
+		`203.0.113.8:27015 `,
+		`203.0.113.9:27015 {"os":"w","steam_id":"5"}`,
 	}
 	for i := range want {
-		if got := string(servers[i].AppendLine(nil)); got != want[i] {
+		if got := fmt.Sprintf("%v %s", servers[i].Addr, servers[i].Details); got != want[i] {
 			t.Errorf("%s, want %s", got, want[i])
 		}
 	}

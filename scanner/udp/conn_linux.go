@@ -43,10 +43,7 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 		in:    newIn(cfg.Batch, bufferSize),
 		out:   newOutBatch(cfg.Batch),
 	}
-	if err := errors.Join(cfg.granted(sock, &c.stats.Stats), c.icmp.init(sock)); err != nil {
-		sock.Close()
-		return nil, err
-	}
+	c.icmp.raw, c.icmp.addrs = (*rawConn)(sock), make([]uint64, 0, maxUnreachable)
 	// A kernel that can't split messages would send them unsplit.
 	c.icmp.raw.Control(func(fd uintptr) {
 		_, err := unix.GetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT)

@@ -34,7 +34,7 @@ func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 	for i := range c.bufs {
 		c.bufs[i] = room[i*bufferSize : (i+1)*bufferSize : (i+1)*bufferSize]
 	}
-	return c, cfg.granted(sock, &c.stats.Stats)
+	return c, nil
 }
 
 // leastWait is how long Recv looks for a datagram at least. Package net has no read that

@@ -29,12 +29,6 @@ const maxUnreachable = 4096
 // maxDrain is the maximum number of entries of the queue that are read at a time.
 const maxDrain = 256
 
-func (q *icmpQueue) init(sock syscall.Conn) (err error) {
-	q.addrs = make([]uint64, 0, maxUnreachable)
-	q.raw, err = sock.SyscallConn()
-	return err
-}
-
 // drain reads the queue, up to maxDrain entries, and returns how many of them were
 // ICMP errors.
 func (q *icmpQueue) drain() int {
@@ -52,23 +46,19 @@ func (q *icmpQueue) drainLocked() (n int) {
 			if err != nil {
 				return
 			}
-			if e, ok := parseICMP(q.oob[:oobn]); ok {
-				q.note(e, from)
-				n++
+			e, ok := parseICMP(q.oob[:oobn])
+			if !ok {
+				continue
+			}
+			n++
+			to, isIPv4 := from.(*unix.SockaddrInet4)
+			if isIPv4 && e.unreachable() && len(q.addrs) < cap(q.addrs) {
+				q.addrs = append(q.addrs, Pack(netip.AddrPortFrom(netip.AddrFrom4(to.Addr), uint16(to.Port))))
 			}
 		}
 	})
 	q.count.Add(uint64(n))
 	return n
-}
-
-// note keeps the destination of a datagram if e reports it as unreachable and addrs
-// has room.
-func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
-	to, ok := dst.(*unix.SockaddrInet4)
-	if ok && e.unreachable() && len(q.addrs) < cap(q.addrs) {
-		q.addrs = append(q.addrs, Pack(netip.AddrPortFrom(netip.AddrFrom4(to.Addr), uint16(to.Port))))
-	}
 }
 
 // icmpError is the type and code of an ICMP message.

@@ -86,7 +86,6 @@ type Stats struct {
 	RecvBuffer      int // bytes that the kernel granted
 	RecvBufferAsked int // Config.RecvBuffer
 	SendBuffer      int // bytes that the kernel granted
-	SendBufferAsked int // Config.SendBuffer
 }
 
 // counters are the Stats of a Conn. The goroutines in Recv and Send update them once a
@@ -111,9 +110,10 @@ func (c *Conn) Stats() (s Stats) {
 	return s
 }
 
-// withDefaults returns cfg with its zero values replaced, or an error that names
-// the invalid value.
-func (cfg Config) withDefaults() (Config, error) {
+// Listen opens a socket. Its errors say which option is invalid, or what the system
+// refused. It is not an error if the kernel's buffers are smaller than requested;
+// Stats has the sizes.
+func Listen(cfg Config) (*Conn, error) {
 	src := cfg.Source.Addr().Unmap()
 	if !src.IsValid() {
 		src = netip.IPv4Unspecified()
@@ -123,36 +123,32 @@ func (cfg Config) withDefaults() (Config, error) {
 	}
 	switch {
 	case !src.Is4():
-		return cfg, fmt.Errorf("source address %v: not IPv4", src)
+		return nil, fmt.Errorf("source address %v: not IPv4", src)
 	case cfg.Batch < 1 || cfg.Batch > maxBatch:
-		return cfg, fmt.Errorf("batch %d: must be between 1 and %d datagrams", cfg.Batch, maxBatch)
-	case cfg.RecvBuffer < 0 || cfg.SendBuffer < 0:
-		return cfg, errors.New("buffer size: must not be negative")
-	}
-	cfg.Source = netip.AddrPortFrom(src, cfg.Source.Port())
-	return cfg, nil
-}
-
-// Listen opens a socket. Its errors say which option is invalid, or what the system
-// refused. It is not an error if the kernel's buffers are smaller than requested;
-// Stats has the sizes.
-func Listen(cfg Config) (*Conn, error) {
-	cfg, err := cfg.withDefaults()
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("batch %d: must be between 1 and %d datagrams", cfg.Batch, maxBatch)
 	}
 	var lc net.ListenConfig
 	lc.Control = func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
 	}
-	opened, err := lc.ListenPacket(context.Background(), "udp4", cfg.Source.String())
+	opened, err := lc.ListenPacket(context.Background(), "udp4", netip.AddrPortFrom(src, cfg.Source.Port()).String())
 	if err != nil {
 		return nil, err
 	}
 	c, err := cfg.newConn(opened.(*net.UDPConn))
 	if err != nil {
 		opened.Close()
+		return nil, err
+	}
+	raw, err := c.sock.SyscallConn()
+	if err == nil {
+		s := &c.stats.Stats
+		s.RecvBufferAsked = cfg.RecvBuffer
+		err = raw.Control(func(fd uintptr) { s.RecvBuffer, s.SendBuffer = bufferSizes(fd) })
+	}
+	if err != nil {
+		c.Close()
 		return nil, err
 	}
 	return c, nil
@@ -162,16 +158,6 @@ func Listen(cfg Config) (*Conn, error) {
 func (c *Conn) LocalAddr() netip.AddrPort {
 	a := c.sock.LocalAddr().(*net.UDPAddr).AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
-}
-
-// granted fills in the sizes of the kernel's buffers, requested and granted.
-func (cfg Config) granted(sock syscall.Conn, s *Stats) error {
-	raw, err := sock.SyscallConn()
-	if err != nil {
-		return err
-	}
-	s.RecvBufferAsked, s.SendBufferAsked = cfg.RecvBuffer, cfg.SendBuffer
-	return raw.Control(func(fd uintptr) { s.RecvBuffer, s.SendBuffer = bufferSizes(fd) })
 }
 
 // ErrAgain matches, with errors.Is, an error of Send that the datagram did not

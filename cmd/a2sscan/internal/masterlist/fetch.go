@@ -232,10 +232,11 @@ func (o *Options) Load(ctx context.Context, t *console.Terminal, quiet bool) (*l
 	source := &list.Source{Name: o.Source()}
 	var line []byte
 	stats, err := o.Fetch(ctx, t, func(s *master.Server) error {
-		if !o.Keep {
-			s = &master.Server{Addr: s.Addr}
+		var details []byte
+		if o.Keep {
+			details = s.Details
 		}
-		line = s.AppendLine(line[:0])
+		line = append(appendRecord(line[:0], s.Addr, details), '\n')
 		source.Size += int64(len(line))
 		_, err := pack.Write(line)
 		return err

@@ -1,11 +1,12 @@
 package masterlist
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
+	"strconv"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -51,7 +52,7 @@ func (o *Output) Add(s *master.Server) error {
 	o.Count++
 	o.line = s.Addr.AppendTo(o.line[:0])
 	if o.JSON {
-		o.line = bytes.TrimSuffix(s.AppendLine(o.line[:0]), []byte("\n"))
+		o.line = appendRecord(o.line[:0], s.Addr, s.Details)
 	}
 	if err := o.out.WriteLine(o.line); err != nil {
 		return output.Failure(err)
@@ -60,6 +61,18 @@ func (o *Output) Add(s *master.Server) error {
 		return ErrEnough
 	}
 	return nil
+}
+
+// appendRecord appends a server as a JSON object:
+// {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only if the
+// master sent more than the address.
+func appendRecord(dst []byte, addr netip.AddrPort, details []byte) []byte {
+	dst = addr.Addr().AppendTo(append(dst, `{"schema":1,"ip":"`...))
+	dst = strconv.AppendUint(append(dst, `","port":`...), uint64(addr.Port()), 10)
+	if details != nil {
+		dst = append(append(dst, `,"master":`...), details...)
+	}
+	return append(dst, '}')
 }
 
 // Close closes the file. If the list is complete, the file then gets the name of the
