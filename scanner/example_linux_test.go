@@ -23,7 +23,7 @@ func simulate() (port uint16, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- f.Serve(ctx) }()
-	return f.Ports()[0], func() {
+	return f.Config().Ports[0], func() {
 		cancel()
 		<-done
 		f.Close()

@@ -61,6 +61,3 @@ func New(c Config) (f *Fleet, err error) {
 // Config returns the Config of the fleet with its actual ports. The methods Truth
 // and Nature of that Config describe this fleet.
 func (f *Fleet) Config() Config { return f.model.Config }
-
-// Ports returns the ports of the fleet, in the order of Config.Ports.
-func (f *Fleet) Ports() []uint16 { return f.model.Config.Ports }

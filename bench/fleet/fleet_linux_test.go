@@ -118,7 +118,7 @@ func TestFreePorts(t *testing.T) {
 	for _, f := range []*Fleet{one, other} {
 		named := cfg
 		named.Ports = []uint16{27015, 27016}
-		for i, port := range f.Ports() {
+		for i, port := range f.Config().Ports {
 			if port == 0 || seen[port] {
 				t.Fatalf("port %d: zero or taken twice", port)
 			}

@@ -20,9 +20,6 @@ func New(Config) (*Fleet, error) { return nil, errSystem }
 // Config returns the zero Config.
 func (*Fleet) Config() Config { return Config{} }
 
-// Ports returns nil.
-func (*Fleet) Ports() []uint16 { return nil }
-
 // Serve returns the error that New returned.
 func (*Fleet) Serve(context.Context) error { return errSystem }
 

@@ -32,7 +32,7 @@ func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 		t.Fatal(err)
 	}
 	serveFleet(t, fl)
-	return fl.Config(), strconv.Itoa(int(fl.Ports()[0]))
+	return fl.Config(), strconv.Itoa(int(fl.Config().Ports[0]))
 }
 
 // serveFleet lets a fleet answer until the test ends.

@@ -29,7 +29,7 @@ func TestLivePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	serveFleet(t, fl)
-	port := fmt.Sprint(fl.Ports()[0])
+	port := fmt.Sprint(fl.Config().Ports[0])
 	list := filepath.Join(t.TempDir(), "servers.txt")
 	if err := os.WriteFile(list, []byte("127.144.1.1:"+port+" Survival <Main>\n127.144.0.2:"+port+" another name\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -120,12 +120,6 @@ func (a *app) master(f *masterCommandFlags) error {
 	if !f.quiet && (err == nil || stats.Requests > 0) {
 		masterlist.Report(a.term, f.Source(), &stats)
 	}
-	return endList(a, f, out, &stats, err)
-}
-
-// endList reports how the list ended and returns the error that decides the exit
-// code.
-func endList(a *app, f *masterCommandFlags, out *masterlist.Output, s *master.Stats, err error) error {
 	t, n := a.term, out.Count
 	switch {
 	case err != nil && n > 0 && !a.out.cut():
@@ -134,13 +128,13 @@ func endList(a *app, f *masterCommandFlags, out *masterlist.Output, s *master.St
 	case err != nil:
 		return err
 	case n == 0:
-		return f.EmptyList(s)
+		return f.EmptyList(&stats)
 	case f.quiet:
 		return nil
 	case f.most > 0 && n == f.most:
 		t.Say("ended at --max-servers %d", n)
 	default:
-		t.Say("end: %s", s.End)
+		t.Say("end: %s", stats.End)
 	}
 	if f.toFile() {
 		t.Say("written: %s to %s", console.Plural(int(n), "server"), console.Plain(f.output, 200))

@@ -96,7 +96,7 @@ func TestWatchLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{
-		"watch", *lifeNetwork, "-p", fmt.Sprint(fl.Ports()[0]), "--allow-reserved", "--every", lifeEvery.String(), "--full-every", lifeFull.String(),
+		"watch", *lifeNetwork, "-p", fmt.Sprint(fl.Config().Ports[0]), "--allow-reserved", "--every", lifeEvery.String(), "--full-every", lifeFull.String(),
 		"-r", *lifeRate, "--state", state, "-o", output, "--webhook-file", hookFile, "--status", "json",
 		"--webhook-events", "down,up,blind,seeing,restarted,renamed",
 	}

@@ -110,20 +110,3 @@ func TestLineAllocs(t *testing.T) {
 		}
 	}
 }
-
-// TestLoadAllocs checks that a loader allocates nothing for a target without a tag, or
-// with the tag of others, except in steps for many targets.
-func TestLoadAllocs(t *testing.T) {
-	ld := newLoader(mustOpen(t, Config{Stdin: strings.NewReader("")}))
-	n := name{kind: kindAddrPort, span: span{1 << 24, 1 << 24}, port: 1}
-	for _, tag := range []string{"", "tag"} {
-		s := labels{tag: tag}
-		if got := testing.AllocsPerRun(1000, func() { ld.take(n, s) }); got != 0 {
-			t.Errorf("tag %q: %v allocations", tag, got)
-		}
-	}
-}
-
-func perTarget(b *testing.B, n int) {
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
-}

@@ -2,12 +2,10 @@ package list
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -283,40 +281,6 @@ func TestNetworkMemory(t *testing.T) {
 	}
 	if seen < 500 {
 		t.Errorf("%d of the last 1000 targets", seen)
-	}
-}
-
-// writeList writes a file of n random lines of ip:port and returns its path.
-func writeList(tb testing.TB, n int) string {
-	r := rand.New(rand.NewPCG(1, 2))
-	var list bytes.Buffer
-	for range n {
-		ip := 0x01000000 + r.Uint32N(0xDE000000)
-		fmt.Fprintf(&list, "%d.%d.%d.%d:%d\n", ip>>24, ip>>16&255, ip>>8&255, ip&255, 27000+r.IntN(64))
-	}
-	return writeFile(tb, "list.txt", list.String())
-}
-
-// BenchmarkLoad measures how long Load takes for a list in random order.
-func BenchmarkLoad(b *testing.B) {
-	for _, n := range []int{100_000, 10_000_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			path := writeList(b, n)
-			info, err := os.Stat(path)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(info.Size())
-			b.ReportAllocs()
-			b.ResetTimer()
-			for b.Loop() {
-				l := mustOpen(b, Config{Args: []string{path}})
-				if err := l.Load(context.Background()); err != nil {
-					b.Fatal(err)
-				}
-			}
-			perTarget(b, n)
-		})
 	}
 }
 

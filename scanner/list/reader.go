@@ -19,7 +19,7 @@ type reader struct {
 	l     *List
 	ctx   context.Context
 	take  func(n name, s labels) bool // receives the names
-	check bool                         // looks for invalid lines only
+	check bool                        // looks for invalid lines only
 
 	in    *input
 	line  int // of in, or the index of the argument, from 1

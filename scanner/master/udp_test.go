@@ -201,18 +201,6 @@ func TestFetchUDPStop(t *testing.T) {
 	}
 }
 
-// TestFetchUDPCallerErrors checks that an error of handle is returned unchanged.
-func TestFetchUDPCallerErrors(t *testing.T) {
-	full := errors.New("no space left on device")
-	m := simulated(t, fleet.MasterConfig{Page: 10})
-	n := 0
-	_, err := master.Fetch(t.Context(), master.Config{UDP: "x", Region: master.World, Dial: dialMaster(m)},
-		func(*master.Server) error { n++; return full })
-	if err != full || n != 1 {
-		t.Errorf("%v after %d servers", err, n)
-	}
-}
-
 // TestFetchUDPBounds checks that a fetch ends at the maximum number of servers, and
 // that a filter that is too long for a datagram is rejected before a request is sent.
 func TestFetchUDPBounds(t *testing.T) {

@@ -263,9 +263,9 @@ func TestFetchWebStop(t *testing.T) {
 	}
 }
 
-// TestFetchWebCallerErrors checks that the caller's error is returned unchanged,
-// and that no request is repeated.
-func TestFetchWebCallerErrors(t *testing.T) {
+// TestCallerErrors checks that the caller's error is returned unchanged, and that no
+// request is repeated.
+func TestCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
 	_, err := master.Fetch(t.Context(), master.Config{Region: master.World, Key: testKey(t),

@@ -221,20 +221,6 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptEarly checks that an interrupt is kept until the next wait.
-func TestInterruptEarly(t *testing.T) {
-	c := listen(t, Config{})
-	c.Interrupt()
-	recvNone(t, c)
-	begin := time.Now()
-	if n, err := c.Recv(make([]Packet, 1), never); n != 0 || err != nil {
-		t.Fatalf("Recv = %d, %v", n, err)
-	}
-	if time.Since(begin) >= never {
-		t.Fatal("the interrupt was lost")
-	}
-}
-
 func TestClose(t *testing.T) {
 	c := listen(t, Config{})
 	errs := make(chan error, 1)

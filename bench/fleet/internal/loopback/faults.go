@@ -54,7 +54,6 @@ func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 		}
 		f.pass(now, out, d, s)
 		if f.random.Chance(f.Duplicate) {
-			s.Duplicated++
 			f.pass(now, out, d, s)
 		}
 	}
@@ -63,11 +62,7 @@ func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 
 // pass keeps a datagram that is due at once, and holds back any other.
 func (f *Faults) pass(now time.Duration, out *Outbox, d Datagram, s *Stats) {
-	if d.Delay > 0 {
-		s.Delayed++
-	}
 	if f.random.Chance(f.Reorder) {
-		s.Reordered++
 		d.Delay += reorderMin + time.Duration(f.random.Below(int(reorderMax-reorderMin)))
 	}
 	switch {

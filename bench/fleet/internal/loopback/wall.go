@@ -76,9 +76,6 @@ type Stats struct {
 	Foreign     uint64 // to an address outside the fleet: dropped
 	LostQueries uint64 // queries dropped on purpose
 	LostReplies uint64 // replies dropped on purpose
-	Duplicated  uint64 // replies sent twice on purpose
-	Reordered   uint64 // replies sent after later ones on purpose
-	Delayed     uint64 // replies that waited for the server's delay
 	Overflow    uint64 // replies dropped because too many were waiting
 	SendErrors  uint64 // replies that the kernel refused
 	KernelDrops uint64 // queries that the kernel dropped: the fleet was too slow

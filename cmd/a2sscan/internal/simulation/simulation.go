@@ -57,7 +57,7 @@ func Run(t *console.Terminal, o *Options) error {
 	}
 	ports := o.Ports
 	if slices.Contains(o.Fleet.Ports, 0) { // free ports were chosen
-		ports = strings.ReplaceAll(strings.Trim(fmt.Sprint(servers.Ports()), "[]"), " ", ",")
+		ports = strings.ReplaceAll(strings.Trim(fmt.Sprint(servers.Config().Ports), "[]"), " ", ",")
 	}
 	if err := servers.Config().WriteLife(o.Truth, time.Now()); err != nil {
 		return err
