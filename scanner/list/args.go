@@ -87,6 +87,9 @@ func (l *List) open(arg string) (*input, error) {
 		return in, nil
 	}
 	n, f := parse([]byte(arg))
+	if f == "" && n.kind == kindAddrPort && n.port == 0 {
+		f = faultPort
+	}
 	if f == "" && !l.ports.missing(&n) {
 		return &input{names: []name{n}}, nil
 	}

@@ -36,34 +36,27 @@ type firstBlock struct {
 // ports takes no memory.
 func (bs *blocks) add(s span, ports []uint16, text *labels) {
 	bs.n++
-	set := &bs.sets[bs.setOf(ports)]
 	bs.labelled = bs.labelled || text != nil
+	if len(ports) != len(bs.recent) || &ports[0] != &bs.recent[0] { // blocks without their own ports have the same
+		sorted := slices.Sorted(slices.Values(ports))
+		key := fmt.Sprint(sorted)
+		i, ok := bs.known[key]
+		if !ok {
+			if bs.known == nil {
+				bs.known = map[string]int{}
+			}
+			i = len(bs.sets)
+			bs.known[key] = i
+			bs.sets = append(bs.sets, portSet{ports: sorted})
+		}
+		bs.recent, bs.set = ports, i
+	}
+	set := &bs.sets[bs.set]
 	for p := range s.prefixes() {
 		if _, inside := set.nets.LookupPrefix(p); !inside {
 			set.nets.Insert(p, firstBlock{bs.n, text})
 		}
 	}
-}
-
-// setOf returns the index of the set with the given ports, regardless of their
-// order. If there is none, it adds one.
-func (bs *blocks) setOf(ports []uint16) int {
-	if len(ports) == len(bs.recent) && &ports[0] == &bs.recent[0] { // as for every block without its own ports
-		return bs.set
-	}
-	sorted := slices.Sorted(slices.Values(ports))
-	key := fmt.Sprint(sorted)
-	i, ok := bs.known[key]
-	if !ok {
-		if bs.known == nil {
-			bs.known = map[string]int{}
-		}
-		i = len(bs.sets)
-		bs.known[key] = i
-		bs.sets = append(bs.sets, portSet{ports: sorted})
-	}
-	bs.recent, bs.set = ports, i
-	return i
 }
 
 // find returns the first block that contains a target.

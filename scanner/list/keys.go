@@ -11,7 +11,7 @@ import "slices"
 // bytes for each distinct key, however often each of them comes.
 type keySet struct {
 	round  []uint64  // keys, and their indexes in the round, so that sorting puts the first mention first
-	labels []*labels // of the round, by index; nil: none
+	labels []*labels // of the round, by index
 	runs   []run     // the oldest first
 	empty  [][]uint64
 }
@@ -53,12 +53,7 @@ func (s sorted) at(i uint64) uint64 { return s[i/roundLen][i%roundLen] >> indexB
 
 // add adds a target. s is nil if it has no labels.
 func (ks *keySet) add(key uint64, s *labels) {
-	if s != nil {
-		if ks.labels == nil {
-			ks.labels = make([]*labels, roundLen)
-		}
-		ks.labels[len(ks.round)] = s
-	}
+	ks.labels[len(ks.round)] = s
 	ks.round = append(ks.round, key<<indexBits|uint64(len(ks.round)))
 	if len(ks.round) == roundLen {
 		ks.endRound()
@@ -73,14 +68,9 @@ func (ks *keySet) endRound() {
 	for _, e := range ks.round {
 		if key := e >> indexBits; key != last {
 			last = key
-			var s *labels
-			if ks.labels != nil {
-				s = ks.labels[e%roundLen]
-			}
-			ks.put(&r, key, s)
+			ks.put(&r, key, ks.labels[e%roundLen])
 		}
 	}
-	clear(ks.labels)
 	ks.round = ks.round[:0]
 	ks.runs = append(ks.runs, r)
 	for n := len(ks.runs); n > 1 && ks.runs[n-2].keys.len() <= 2*ks.runs[n-1].keys.len(); n-- {

@@ -65,10 +65,9 @@ type List struct {
 	bytes int64 // total size of the lists; 0: there are none; -1: unknown
 
 	loading sync.Once
-	failed  error  // the error that Load returned
-	order   *order // set by Load, if the order is random
-	size    atomic.Pointer[uint64]
-	listed  atomic.Uint64 // how many targets of size were named one by one
+	failed  error                 // the error that Load returned
+	order   *order                // set by Load, if the order is random
+	sized   atomic.Pointer[order] // of all targets, as soon as their number is known
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
@@ -123,7 +122,7 @@ func Open(cfg Config) (*List, error) {
 		for _, in := range l.inputs {
 			ld.take(in.names[0], labels{})
 		}
-		l.setSize(ld.finish())
+		l.sized.Store(ld.finish())
 	} else if cfg.InOrder && lists < len(l.inputs) {
 		l.bytes = -1 // how many targets the lists have is not known
 	}
@@ -165,14 +164,8 @@ func (l *List) load(ctx context.Context) error {
 		named += in.read.Targets
 	}
 	l.counts.duplicate.Store(named - l.order.total - l.order.ipv6)
-	l.setSize(l.order)
+	l.sized.Store(l.order)
 	return nil
-}
-
-func (l *List) setSize(o *order) {
-	n := o.list.len()
-	l.listed.Store(n - min(o.small, n))
-	l.size.Store(&o.total)
 }
 
 // From yields the targets from index place of the order on, and yields nothing if it is
@@ -239,8 +232,8 @@ func (l *List) Err() error {
 // Size returns the number of targets before shards, exclusions and limits remove any. It
 // is known if all inputs are networks and addresses, and after Load in random order.
 func (l *List) Size() (n uint64, known bool) {
-	if p := l.size.Load(); p != nil {
-		return *p, true
+	if o := l.sized.Load(); o != nil {
+		return o.total, true
 	}
 	return 0, false
 }
@@ -248,7 +241,12 @@ func (l *List) Size() (n uint64, known bool) {
 // Listed returns approximately how many of the Size targets were named one by one.
 // The others are in networks and ranges, or belong to an address with several
 // ports. It is 0 if Size is not known.
-func (l *List) Listed() uint64 { return l.listed.Load() }
+func (l *List) Listed() uint64 {
+	if o := l.sized.Load(); o != nil {
+		return o.list.len() - min(o.small, o.list.len())
+	}
+	return 0
+}
 
 // Stats counts the outcome of each target and invalid line that was read. Invalid and
 // Duplicate count everything that was read; the other fields count only the targets that

@@ -51,7 +51,7 @@ const (
 type name struct {
 	kind kind
 	span
-	port  uint16   // of kindAddrPort
+	port  uint16   // of kindAddrPort; 0: it can't be queried
 	ports []uint16 // this name's own ports; nil: Config.Ports
 }
 
@@ -83,6 +83,9 @@ func parseIPv4(b []byte) (n name, f fault) {
 	switch rest[0] {
 	case ':':
 		n.kind = kindAddrPort
+		if string(rest) == ":0" {
+			return n, "" // the lists of master servers have it
+		}
 		if n.port, f = parsePort(rest[1:]); f != "" && bytes.ContainsAny(rest, ",-") {
 			n.kind = kindAddr
 			n.ports, f = ownPorts(rest[1:])

@@ -216,14 +216,6 @@ func (r *reader) entry(e *Entry) bool {
 // named reads a name; all is the whole line.
 func (r *reader) named(addr []byte, s labels, all []byte) bool {
 	n, f := parse(addr)
-	if ip, isZero := bytes.CutSuffix(addr, []byte(":0")); f == faultPort && isZero {
-		// The lists of master servers contain port 0. It can't be queried, but is not
-		// invalid.
-		if zero, bad := parse(ip); bad == "" && zero.kind == kindAddr {
-			n, f = zero, ""
-			n.kind = kindAddrPort
-		}
-	}
 	switch {
 	case f == "" && r.l.ports.missing(&n):
 		f = faultNoPorts

@@ -3,7 +3,6 @@ package list
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -59,9 +58,7 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	return Shard{Index: int(i), Count: int(n)}, nil
 }
 
-// Has reports whether addr, which must be an IPv4 address, is in the part.
-func (s Shard) Has(addr netip.Addr) bool { return s.has(ipOf(addr.Unmap())) }
-
+// has reports whether an address is in the part.
 func (s Shard) has(x uint32) bool {
 	x ^= x >> 16
 	x *= 0x85ebca6b

@@ -160,7 +160,10 @@ const maxShared = 1 << 12
 func newLoader(l *List) *loader {
 	stream := keyStream(l.cfg.Seed)
 	keys := scatterer{newPerm(1<<32, &stream)}
-	return &loader{ports: l.ports, stream: stream, shared: map[labels]*labels{}, order: &order{keys: keys}}
+	return &loader{
+		ports: l.ports, stream: stream, listed: keySet{labels: make([]*labels, roundLen)},
+		shared: map[labels]*labels{}, order: &order{keys: keys},
+	}
 }
 
 // take adds the targets of a name. It is never enough.
