@@ -173,10 +173,10 @@ func TestGolden(t *testing.T) {
 	}
 	done := map[Kind]bool{Silent: true, EndlessChallenges: true, Packed: true} // below
 	for _, k := range []Kind{OwnChallenge, ShortChallenge, GetChallenge, TrailingNUL, PlayersOnly} {
-		done[k] = true // they answer as Source does: see TestUnusualKinds
+		done[k] = true // they answer as Source does
 	}
 	for _, k := range append(FakerKinds(), Games) {
-		done[k] = true // their replies are decoded and compared: see TestTruthIsWhatIsSent
+		done[k] = true // a scan of them is compared with the truth: see TestFleetOfGames
 	}
 	for _, g := range goldens() {
 		done[g.kind] = true

@@ -21,10 +21,10 @@ import (
 //   - what a perfect scan records: faults in truth.go; expect, if only a part of it
 //     counts
 //
-// TestTruthIsWhatIsSent then checks it, a hostile kind only if it is in plainKinds.
-// TestGolden requires a datagram of each kind in goldens. A new weight in honestWeights, or a new hostile kind,
-// changes the fleets of every seed. An honest kind without a weight appears only if
-// a Config names it.
+// TestHostileFleet of package scanner then compares a scan of it with the truth.
+// TestGolden requires a datagram of each kind in goldens. A new weight in
+// honestWeights, or a new hostile kind, changes the fleets of every seed. An honest
+// kind without a weight appears only if a Config names it.
 type Kind uint8
 
 // The honest kinds. They answer as a real server might, however oddly.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // TestConfigRefuses checks that the error for an invalid Config names the invalid
@@ -50,4 +52,30 @@ func TestConfigRefuses(t *testing.T) {
 // testConfig returns a small fleet of the usual kinds.
 func testConfig() Config {
 	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
+}
+
+// TestNights checks what changes on servers from night to night, and what stays the
+// same.
+func TestNights(t *testing.T) {
+	cfg := Config{Network: netip.MustParsePrefix("127.4.0.0/20"), Ports: []uint16{27015}, Seed: 4, Kinds: []Kind{Games}}
+	next := cfg
+	next.Night = 1
+	gone, moved, all := 0, 0, 0
+	for addr := range cfg.All() {
+		was, is := cfg.Truth(addr, scanner.AskAll), next.Truth(addr, scanner.AskAll)
+		all++
+		if is == nil {
+			gone++
+			continue
+		}
+		if was.Info.SteamID != is.Info.SteamID || was.Info.GameID != is.Info.GameID {
+			t.Fatalf("%v is another server the next night", addr)
+		}
+		if len(was.Players) != len(is.Players) {
+			moved++
+		}
+	}
+	if gone < all/100 || gone > all/25 || moved < all/2 {
+		t.Errorf("of %d servers %d gone, %d with other players", all, gone, moved)
+	}
 }

@@ -79,5 +79,5 @@
 // port by port. A listed target takes 20 to 48 bytes, to recognise duplicates.
 //
 // A target's Place is its index in the order before exclusions, shards and limits remove
-// anything. To resume an interrupted scan, call From with the next place.
+// anything.
 package list

@@ -70,7 +70,6 @@ func newTap(ctx context.Context, from io.Reader) *tap {
 	return t
 }
 
-// Read implements io.Reader.
 func (t *tap) Read(p []byte) (int, error) {
 	n, err := t.PipeReader.Read(p)
 	t.taken += int64(n)
@@ -139,7 +138,6 @@ type unpacker struct {
 	err error
 }
 
-// Read implements io.Reader.
 func (t *unpacker) Read(p []byte) (n int, err error) {
 	if t.err == nil {
 		n, t.err = t.r.Read(p)

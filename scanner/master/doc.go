@@ -1,9 +1,6 @@
 // Package master fetches lists of game servers from master servers, over Valve's UDP
-// protocol, and from the Steam Web API. It also reads such lists from files.
-//
-// [Fetch] calls a function for each [Server] as soon as it arrives. It observes the
-// masters' rate limits, so a long list takes a while. Package scanner queries the
-// servers themselves.
+// protocol, and from the Steam Web API. It also reads such lists from files. Package
+// scanner queries the servers themselves.
 //
 // # Over UDP
 //
@@ -37,18 +34,11 @@
 // times as long as the cap takes about 30 requests. [Stats] name the parts that could
 // not be divided.
 //
-// Fetch sends the key over https only, except to loopback, and follows no redirects.
-// Errors and logs never contain the key: see [Key].
-//
 // # How a list ends
 //
-// The caller's function gets each server once, as soon as it arrives, so it also gets
-// the servers before an error. Stats.End tells how the list ended. Fetch detects
-// repeated pages, datagrams that are not pages, an empty page instead of a terminator,
-// a master that starts again from the beginning, and truncated or endless answers.
-//
-// Addresses that can't be queried (Steam's relays, 0.0.0.0, port 0) are passed on like
-// all others; Stats count them.
+// Stats.End tells how the list ended. Fetch detects repeated pages, datagrams that are
+// not pages, an empty page instead of a terminator, a master that starts again from the
+// beginning, and truncated or endless answers.
 //
 // # Lists in files
 //

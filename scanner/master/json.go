@@ -279,13 +279,13 @@ func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 // explainJSON replaces syntax errors of package jsontext, which quote the input, and
 // unexpected ends of the input. It returns other errors unchanged.
 func explainJSON(err error) error {
-	var syntax *jsontext.SyntacticError
+	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
 	case errors.Is(err, ErrTooMuch):
 		return ErrTooMuch
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: it ends in the middle", ErrMalformed)
-	case errors.As(err, &syntax):
+	case isSyntax:
 		return fmt.Errorf("%w: no JSON at byte %d", ErrMalformed, syntax.ByteOffset+1)
 	case strings.HasPrefix(err.Error(), "jsontext: "):
 		return errors.Unwrap(err) // an error of the reader

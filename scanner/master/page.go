@@ -45,7 +45,7 @@ func (p *Page) Decode(datagram []byte) error {
 		return wire.ErrMalformed
 	}
 	for ; len(rest) >= addrLen; rest = rest[addrLen:] {
-		addr := addrAt(rest)
+		addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte(rest[:4])), binary.BigEndian.Uint16(rest[4:]))
 		if addr == noSeed {
 			p.End = true
 			return nil
@@ -54,12 +54,6 @@ func (p *Page) Decode(datagram []byte) error {
 	}
 	p.Cut = len(rest) > 0
 	return nil
-}
-
-// addrAt decodes the address and port in the first addrLen bytes of b.
-func addrAt(b []byte) netip.AddrPort {
-	ip := netip.AddrFrom4([4]byte(b[:4]))
-	return netip.AddrPortFrom(ip, binary.BigEndian.Uint16(b[4:]))
 }
 
 // Append appends the page as a datagram. An address that is not IPv4 becomes the

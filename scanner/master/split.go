@@ -41,13 +41,26 @@ func (w *webList) fetchParts(ctx context.Context) error {
 		if p.sample, err = w.ask(ctx, p.filter); err != nil {
 			return err
 		}
+		// An answer was cut, so that there may be more servers, if it has as many servers as
+		// the cap or a multiple of it, or as an earlier part. That part is then divided too.
+		n := len(p.sample)
+		isCut := n > 0 && n%w.Cap == 0
+		if twin, known := w.counts[n]; !isCut && n >= minTwin {
+			switch isCut = known; {
+			case !known:
+				w.counts[n] = p
+			case twin != nil:
+				open = append(open, w.divide(twin)...)
+				w.counts[n] = nil
+			}
+		}
 		switch {
-		case p.either && len(p.sample) == 0 && !w.noOr:
+		case p.either && n == 0 && !w.noOr:
 			// The master does not know "or". Divide again, by single conditions.
 			w.noOr = true
 			open = append(open[:len(open)-1], w.divide(p.from)...)
-		case !w.isCut(p, &open):
-		case p.from != nil && len(p.sample) >= len(p.from.sample) && len(w.seen) == before:
+		case !isCut:
+		case p.from != nil && n >= len(p.from.sample) && len(w.seen) == before:
 			// Some known servers do not meet the filter, so an answer of this size would
 			// contain new ones if the master respected the filter.
 			w.capped(p.from)
@@ -60,27 +73,6 @@ func (w *webList) fetchParts(ctx context.Context) error {
 		w.stats.Complete, w.stats.End = false, "there are more servers than the master's cap let through; the list may be incomplete"
 	}
 	return nil
-}
-
-// isCut reports whether the answer to a part was cut, so that there may be more
-// servers: if it has as many servers as the cap or a multiple of it, or as an earlier
-// part. That part is then divided too, and its halves are added to open.
-func (w *webList) isCut(p *part, open *[]*part) bool {
-	n := len(p.sample)
-	twin, ok := w.counts[n]
-	switch {
-	case n > 0 && n%w.Cap == 0:
-		return true
-	case n < minTwin:
-		return false
-	case !ok:
-		w.counts[n] = p
-		return false
-	case twin != nil:
-		*open = append(*open, w.divide(twin)...)
-		w.counts[n] = nil
-	}
-	return true
 }
 
 // capped records a part that can't be divided.

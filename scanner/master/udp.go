@@ -102,7 +102,23 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 			}
 		}
 	}
-	return nil, l.noReply(cause)
+	tries := times(l.Retries + 1)
+	switch {
+	case l.again:
+		return nil, fmt.Errorf("%w: asked %s for what follows %v, it sent the previous page again",
+			errNoProgress, tries, l.request.Seed)
+	case !errors.Is(cause, os.ErrDeadlineExceeded):
+		if no, ok := errors.AsType[syscall.Errno](cause); ok {
+			cause = no // without its addresses, since the error names the master
+		}
+		return nil, fmt.Errorf("%w: %w", ErrNoReply, cause)
+	case l.stats.Foreign > 0:
+		return nil, fmt.Errorf("%w: asked %s, and what came is no page of a list", ErrNoReply, tries)
+	case l.stats.Replies == 0:
+		return nil, fmt.Errorf("%w: asked %s (it may be down, or silent for a minute towards those who ask too often)",
+			ErrNoReply, tries)
+	}
+	return nil, fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
 }
 
 // ask sends the request and returns a new page if one arrives within l.Timeout.
@@ -130,28 +146,6 @@ func (l *pages) ask(ctx context.Context) ([]byte, error) {
 			return l.buf[:n], nil
 		}
 	}
-}
-
-// noReply returns the error for a page that did not arrive. cause is the error of the
-// last request.
-func (l *pages) noReply(cause error) error {
-	tries := times(l.Retries + 1)
-	switch {
-	case l.again:
-		return fmt.Errorf("%w: asked %s for what follows %v, it sent the previous page again",
-			errNoProgress, tries, l.request.Seed)
-	case !errors.Is(cause, os.ErrDeadlineExceeded):
-		if no, ok := errors.AsType[syscall.Errno](cause); ok {
-			cause = no // without its addresses, since the error names the master
-		}
-		return fmt.Errorf("%w: %w", ErrNoReply, cause)
-	case l.stats.Foreign > 0:
-		return fmt.Errorf("%w: asked %s, and what came is no page of a list", ErrNoReply, tries)
-	case l.stats.Replies == 0:
-		return fmt.Errorf("%w: asked %s (it may be down, or silent for a minute towards those who ask too often)",
-			ErrNoReply, tries)
-	}
-	return fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
 }
 
 // take passes the page's servers to handle. It then sets the seed of

@@ -81,37 +81,29 @@ func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 			return nil, err
 		}
 		got, err := w.once(ctx, filter)
-		if err == nil {
+		status, isStatus := errors.AsType[*statusError](err)
+		switch {
+		case err == nil:
 			return got, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case w.own != nil, errors.Is(err, ErrTooMuch), isStatus && !status.temporary(), w.Retries == 0:
+			return nil, err
+		case try == w.Retries:
+			return nil, fmt.Errorf("asked %s: %w", times(try+1), err)
 		}
-		if err = w.pauseAfter(ctx, err, try); err != nil {
+		pause, why := min(2*time.Second<<min(try, 16), w.MaxWait), "before asking again"
+		if isStatus && status.wait >= 0 {
+			pause, why = status.wait, "the master asked to wait"
+		}
+		if pause > w.MaxWait {
+			return nil, fmt.Errorf("%w (%v, at most %v): %w", ErrSlow, pause, w.MaxWait, err)
+		}
+		w.stats.Retries++
+		if err := w.pause(ctx, pause, why); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// pauseAfter waits before a request that failed with err is repeated. It returns an
-// error if the request must not be repeated.
-func (w *webList) pauseAfter(ctx context.Context, err error, try int) error {
-	var status *statusError
-	isStatus := errors.As(err, &status)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case w.own != nil, errors.Is(err, ErrTooMuch), isStatus && !status.temporary(), w.Retries == 0:
-		return err
-	case try == w.Retries:
-		return fmt.Errorf("asked %s: %w", times(try+1), err)
-	}
-	pause, why := min(2*time.Second<<min(try, 16), w.MaxWait), "before asking again"
-	if isStatus && status.wait >= 0 {
-		pause, why = status.wait, "the master asked to wait"
-	}
-	if pause > w.MaxWait {
-		return fmt.Errorf("%w (%v, at most %v): %w", ErrSlow, pause, w.MaxWait, err)
-	}
-	w.stats.Retries++
-	return w.pause(ctx, pause, why)
 }
 
 // once sends one request and reads the answer. If an error ends the answer early, the
@@ -199,13 +191,12 @@ func (w *webList) hideIn(err error) error {
 			break
 		}
 	}
-	var inURL *url.Error
-	for errors.As(err, &inURL) {
+	for inURL, ok := errors.AsType[*url.Error](err); ok; inURL, ok = errors.AsType[*url.Error](err) {
 		err = inURL.Err
 	}
-	var network net.Error
+	network, isNetwork := errors.AsType[net.Error](err)
 	switch {
-	case err == context.DeadlineExceeded, errors.As(err, &network) && network.Timeout():
+	case err == context.DeadlineExceeded, isNetwork && network.Timeout():
 		h.text = fmt.Sprintf("no answer within %v", w.Timeout)
 	case err == io.EOF:
 		h.text = errNoAnswer.Error()

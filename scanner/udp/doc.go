@@ -10,11 +10,6 @@
 //
 // # Receiving
 //
-// Recv fills in Packets whose Data lies in the Conn's own buffers: it is valid
-// until the next Recv. Every buffer is as long as the longest datagram. The kernel
-// touches only the part that it writes, so the buffers of a quiet socket take
-// little memory.
-//
 // On Linux this package itself allocates nothing for a datagram. The batches of
 // golang.org/x/net allocate two objects for the source address of each datagram
 // received (a net.UDPAddr of 48 bytes and an address of 4), and two (112 bytes) for
@@ -22,10 +17,8 @@
 //
 // # Sending
 //
-// Send stops at the first datagram that can't be sent and returns the reason. A
-// pending error never costs a datagram: if one interrupts the sending of a
+// A pending error never costs a datagram: if one interrupts the sending of a
 // datagram, Send puts the error aside and sends that datagram again at once.
-// Unreachable returns the addresses of the pending errors.
 //
 // # Concurrency
 //
