@@ -3,6 +3,7 @@ package list
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -58,7 +59,9 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	return Shard{Index: int(i), Count: int(n)}, nil
 }
 
-// has reports whether an address is in the part.
+// Has reports whether addr, which must be an IPv4 address, is in the part.
+func (s Shard) Has(addr netip.Addr) bool { return s.has(ipOf(addr.Unmap())) }
+
 func (s Shard) has(x uint32) bool {
 	x ^= x >> 16
 	x *= 0x85ebca6b

@@ -29,7 +29,7 @@ func TestShardVectors(t *testing.T) {
 		a := netip.MustParseAddr(test.addr)
 		for n, want := range map[int]int{2: test.of2, 16: test.of16, 7: test.of7, 1: 0, 0: 0} {
 			for i := range max(n, 1) {
-				if got := (Shard{i, n}).has(ipOf(a)); got != (i == want) {
+				if got := (Shard{i, n}).Has(a); got != (i == want) {
 					t.Errorf("%s in %d/%d: %v", test.addr, i, n, got)
 				}
 			}

@@ -40,7 +40,7 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 	c := &Conn{
 		sock:  sock,
 		batch: ipv4.NewPacketConn(sock),
-		in:    newIn(cfg.Batch, bufferSize),
+		in:    newIn(cfg.Batch),
 		out:   newOutBatch(cfg.Batch),
 	}
 	c.icmp.raw, c.icmp.addrs = (*rawConn)(sock), make([]uint64, 0, maxUnreachable)
@@ -52,16 +52,15 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 	return c, nil
 }
 
-// newIn returns n messages to receive into, with size bytes of buffer each. The
-// buffers are one allocation, and only the pages that datagrams fill take up
-// memory.
-func newIn(n, size int) []ipv4.Message {
+// newIn returns n messages to receive into. Their buffers are one allocation, and
+// only the pages that datagrams fill take up memory.
+func newIn(n int) []ipv4.Message {
 	ms := make([]ipv4.Message, n)
-	room := make([]byte, n*size)
+	room := make([]byte, n*bufferSize)
 	oob := make([]byte, n*controlSpace)
 	vecs := make([][]byte, n)
 	for i := range ms {
-		vecs[i] = room[i*size : (i+1)*size : (i+1)*size]
+		vecs[i] = room[i*bufferSize : (i+1)*bufferSize : (i+1)*bufferSize]
 		ms[i].Buffers = vecs[i : i+1 : i+1]
 		ms[i].OOB = oob[i*controlSpace : (i+1)*controlSpace]
 	}
@@ -135,7 +134,7 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	if len(ms) == 0 {
 		return
 	}
-	var bytes, cut uint64
+	var bytes uint64
 	for i := range ms {
 		m := &ms[i]
 		from := m.Addr.(*net.UDPAddr)
@@ -145,14 +144,10 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 			Stamp: stampOf(m.OOB[:m.NN]),
 		}
 		bytes += uint64(m.N)
-		if m.Flags&unix.MSG_TRUNC != 0 {
-			cut++
-		}
 	}
 	c.stats.count(func(s *Stats) {
 		s.Received += uint64(len(ms))
 		s.ReceivedBytes += bytes
-		s.Truncated += cut
 	})
 }
 
@@ -263,7 +258,6 @@ func (c *Conn) Unreachable(addrs []uint64) (n int) {
 // readKernel adds what only the kernel counts.
 func (c *Conn) readKernel(s *Stats) {
 	s.KernelDrops, s.RecvQueued = c.drops.total(c.icmp.raw)
-	s.Pending = c.icmp.count.Load()
 }
 
 // Interrupt makes Recv return early: the call that is waiting or, if none is, the

@@ -64,7 +64,6 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 			}
 			return n, nil
 		case isICMP(errnoOf(err)):
-			c.stats.count(func(s *Stats) { s.Pending++ })
 		case err != nil && n > 0:
 			return n, nil // the next call returns the error
 		case err != nil:
@@ -97,9 +96,7 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 		if isICMP(errnoOf(err)) {
 			// The error may be about an earlier datagram; such an error does not
 			// come twice.
-			if err = c.write(&ps[i]); err == nil {
-				c.stats.count(func(s *Stats) { s.Pending++ })
-			}
+			err = c.write(&ps[i])
 		}
 		if err != nil {
 			return i, sendError(err)

@@ -5,7 +5,6 @@ package udp
 import (
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,8 +14,7 @@ import (
 // about sent datagrams. Its entries take up space in the receive buffer, so the Conn
 // empties the queue as soon as an error shows that it has an entry.
 type icmpQueue struct {
-	raw   syscall.RawConn
-	count atomic.Uint64 // ICMP errors read
+	raw syscall.RawConn
 
 	mu    sync.Mutex // held while reading the queue, and while sending a datagram again
 	addrs []uint64   // reported as unreachable, not yet taken
@@ -57,7 +55,6 @@ func (q *icmpQueue) drainLocked() (n int) {
 			}
 		}
 	})
-	q.count.Add(uint64(n))
 	return n
 }
 

@@ -79,8 +79,6 @@ type Stats struct {
 	Reads         uint64 // system calls
 	Writes        uint64 // system calls
 	KernelDrops   uint64 // datagrams that the kernel dropped because they did not fit into the receive buffer
-	Pending       uint64 // ICMP errors about sent datagrams, put aside
-	Truncated     uint64 // received datagrams that were longer than their buffer
 
 	RecvQueued      int // bytes of RecvBuffer that are in use now (Linux)
 	RecvBuffer      int // bytes that the kernel granted
