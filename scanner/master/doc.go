@@ -42,7 +42,5 @@
 //
 // # Lists in files
 //
-// [Kinds] read lists in the formats of the Web API: answers of GetServerList and
-// ISteamApps/GetServersAtAddress, and only the array of servers of such an answer.
-// Package list reads text and NDJSON.
+// [Kinds] read answers of the Web API. Package list reads text and NDJSON.
 package master

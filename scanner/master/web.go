@@ -144,7 +144,16 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 			return nil
 		}
 		got = append(got, s.sampled)
-		return w.take(s)
+		if s.odd {
+			w.stats.Odd++
+		}
+		if _, ok := w.seen[s.Addr]; !ok && w.Region != World && s.region != strconv.Itoa(int(w.Region)) {
+			w.seen[s.Addr] = struct{}{}
+			w.stats.Elsewhere++
+			return nil
+		}
+		_, err := w.add(s)
+		return err
 	})
 	w.stats.Bytes += uint64(maxAnswer - in.total)
 	switch {
@@ -155,20 +164,6 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 	}
 	w.stats.Replies++
 	return got, nil
-}
-
-// take passes on a server, unless it is in another region.
-func (w *webList) take(s *Server) error {
-	if s.odd {
-		w.stats.Odd++
-	}
-	if _, ok := w.seen[s.Addr]; !ok && w.Region != World && s.region != strconv.Itoa(int(w.Region)) {
-		w.seen[s.Addr] = struct{}{}
-		w.stats.Elsewhere++
-		return nil
-	}
-	_, err := w.add(s)
-	return err
 }
 
 // hiddenError replaces an error of another package whose text may contain the key: a
