@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -337,29 +336,6 @@ func TestOpen(t *testing.T) {
 	r.Close()
 	if _, err := r.Next(); err == nil || err == io.EOF {
 		t.Errorf("Next after Close: %v", err)
-	}
-}
-
-// TestOpenStandardInput reads a census from a file that is standard input.
-func TestOpenStandardInput(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "in")
-	put(t, path, "1\n2\n")
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := os.Stdin
-	os.Stdin = f
-	defer func() { os.Stdin = old; f.Close() }()
-	r, err := Open("-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := readAll(r); err != nil || !slices.Equal(got, []string{"1", "2"}) {
-		t.Errorf("%q, %v", got, err)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

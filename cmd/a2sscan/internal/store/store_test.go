@@ -149,24 +149,6 @@ func TestPutProves(t *testing.T) {
 	}
 }
 
-// TestPutRace: if another writer creates the object during the upload, Put does not
-// overwrite it.
-func TestPutRace(t *testing.T) {
-	s, c := open(t)
-	s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPut {
-			s.Write("one", []byte("first\n"))
-		}
-		return false
-	})
-	if _, err := c.Put(t.Context(), file(t, "one", "second\n"), at("one"), false); err == nil {
-		t.Error("no error")
-	}
-	if got := string(s.Objects()["one"]); got != "first\n" {
-		t.Errorf("the object is %q", got)
-	}
-}
-
 // TestRead: a reader gets all bytes even if the connection breaks repeatedly.
 func TestRead(t *testing.T) {
 	s, c := open(t)
