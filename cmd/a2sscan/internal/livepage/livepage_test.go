@@ -304,15 +304,15 @@ func TestNotices(t *testing.T) {
 		t.Error(diff)
 	}
 	p := newPage(t, s)
-	if text := p.get(t, "/server/"+addrOf(3).String()).Body.String(); !strings.Contains(text, "has never answered a check.") || strings.Contains(text, `id="uptime"`) {
+	if text := p.get(t, "/server/"+addrOf(3).String()).Body.String(); !strings.Contains(text, "has not answered any check yet.") || strings.Contains(text, `id="uptime"`) {
 		t.Error("the page of a server that never answered has an uptime")
 	}
-	if text := p.get(t, "/?status=silent").Body.String(); !strings.Contains(text, `>no answer</b><span class="aside"> since <time datetime="2026-11-24T17:30:00Z">24 Nov 17:30</time>`) || !strings.Contains(text, ">1 server<") {
+	if text := p.get(t, "/?status=silent").Body.String(); !strings.Contains(text, `>never answered</b><span class="aside">, checked since <time datetime="2026-11-24T17:30:00Z">24 Nov 17:30</time>`) || !strings.Contains(text, ">1 server<") {
 		t.Error("a server that was asked in vain is not listed as such")
 	}
 	text := p.get(t, "/").Body.String()
 	states := regexp.MustCompile(`class="state (\w+)">([^<]*)</b>`).FindAllStringSubmatch(text, 5)
-	for i, want := range []string{"down", "down", "no answer", "not answering", "up"} {
+	for i, want := range []string{"down", "down", "never answered", "not answering", "up"} {
 		if states[i][2] != want {
 			t.Errorf("place %d: %s, want %s", i, states[i][2], want)
 		}

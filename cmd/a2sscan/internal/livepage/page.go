@@ -87,13 +87,8 @@ func (p *Page) made(s *snapshot, v *view) []byte {
 	return rendered(v.page, v)
 }
 
-// clock returns a moment in UTC, or its RFC 3339 form, as HTML. The script shows it in the
-// zone of the visitor.
-func clock(moment any) template.HTML {
-	t, ok := moment.(time.Time)
-	if !ok {
-		t, _ = time.Parse(time.RFC3339, moment.(string))
-	}
+// clock returns a moment in UTC as HTML. The script shows it in the zone of the visitor.
+func clock(t time.Time) template.HTML {
 	return template.HTML(t.UTC().Format(`<time datetime="2006-01-02T15:04:05Z">2 Jan 15:04</time>`))
 }
 

@@ -100,7 +100,7 @@
   function state(s) {
     const late = s.unanswered_since, word = byID("status").querySelector(`[value=${s.status}]`).textContent;
     const aside = element("span", "", "aside");
-    if (s.status === "silent" && s.since) aside.append(" since ", moment(s.since));
+    if (s.status === "silent" && s.since) aside.append(", checked since ", moment(s.since));
     else if (late || s.since) aside.append(" for " + duration(late || s.since));
     return [element("b", late ? "not answering" : word, "state " + (late ? "late" : s.status)), aside];
   }
@@ -121,6 +121,7 @@
       td.setAttribute("role", "cell");
       if (label) td.dataset.label = label;
       td.append(...content);
+      td.title = content.length === 1 ? td.textContent : ""; // the column may cut it
       tr.append(td);
       return td;
     };

@@ -59,7 +59,7 @@ const silent watchdb.Status = "silent"
 var statuses = []watchdb.Status{watchdb.Down, silent, watchdb.Up, watchdb.Unknown}
 
 // statusWords are those of the statuses whose name does not suffice.
-var statusWords = map[watchdb.Status]string{silent: "no answer", watchdb.Unknown: "not checked yet"}
+var statusWords = map[watchdb.Status]string{silent: "never answered", watchdb.Unknown: "not checked yet"}
 
 // The orders of servers: the default of the page, and that of the API.
 var orders = []string{"status", "people", "name"}

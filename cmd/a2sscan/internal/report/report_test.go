@@ -220,6 +220,7 @@ func TestShown(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"plain", "plain"}, {"  spaces  ", "spaces"}, {"", ""}, {"a\u202eb", `a\u202eb`}, {"a\xffb", `a\xffb`}, {"a\ufffdb", "a\ufffdb"},
 		{"l\nb", `l\nb`}, {"0123456789abc", "012345678…"}, {"e\u0301\u0302\u0303\u0304", "e\u0301\u0302"}, {"漢字", "漢字"},
+		{"👩🏽\u200d👧\ufe0f\u200d👦!", "👩🏽👧\ufe0f👦!"}, {"a\u200db", `a\u200db`},
 	} {
 		if got := Shown(test.in, 10); got != test.want {
 			t.Errorf("%q: %q, want %q", test.in, got, test.want)

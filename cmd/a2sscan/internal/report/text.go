@@ -23,20 +23,26 @@ const maxMarks = 2
 
 // Shown returns text from strangers in the form that the page shows, with at most limit
 // characters. Invisible characters, changes of the writing direction and bytes that are
-// not UTF-8 become escapes. Surplus combining marks are removed. The result is not yet
-// escaped for HTML.
+// not UTF-8 become escapes. Surplus combining marks are removed, and so is what
+// joins several symbols into one picture. The result is not yet escaped for HTML.
 func Shown(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
-	marks := 0
+	marks, symbol := 0, false
 	for at := 0; at < len(s) && b.Len() < 8*limit; {
 		r, n := utf8.DecodeRuneInString(s[at:])
-		if !unicode.In(r, unicode.Mn, unicode.Me) {
-			marks = 0
-		} else if marks++; marks > maxMarks {
-			n, at = 0, at+n
+		letter := s[at : at+n]
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me):
+			if marks++; marks > maxMarks {
+				letter = ""
+			}
+		case r == '\u200d' && symbol:
+			letter = ""
+		default:
+			marks, symbol = 0, unicode.In(r, unicode.So, unicode.Sk)
 		}
-		b.WriteString(s[at : at+n])
+		b.WriteString(letter)
 		at += n
 	}
 	return console.Plain(b.String(), limit)
