@@ -3,6 +3,7 @@ package game
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,6 +117,12 @@ func (v *vector) reply(t *table) Reply {
 // earlier reply fails the test.
 func TestVectors(t *testing.T) {
 	var g Game
+	for id := range vectors {
+		known := func(t *table) bool { return t.id == id }
+		if id != "goldsource" && !slices.ContainsFunc(tables, known) {
+			t.Errorf("vectors of %q, which is no game", id)
+		}
+	}
 	for _, table := range tables {
 		all := vectorsOf(table)
 		if len(all) == 0 {

@@ -215,8 +215,8 @@ func isComment(text []byte) bool {
 // firstLine returns the first line of a list that is neither empty nor a comment,
 // without surrounding white space.
 func firstLine(head []byte) []byte {
-	for text := range bytes.Lines(bytes.TrimPrefix(head, utf8BOM)) {
-		if text = bytes.TrimSpace(text); !isComment(text) {
+	for text := range bytes.Lines(head) {
+		if text = bytes.TrimSpace(bytes.TrimPrefix(text, utf8BOM)); !isComment(text) {
 			return text
 		}
 	}

@@ -19,6 +19,8 @@ var toolLists = []struct {
 	{name: "Xash3D", format: "Xash3D list",
 		text: "# valve server list\nip 192.0.2.10:27015\nip [2001:db8::1]:27015\ngs 198.51.100.5:27015\n",
 		want: "192.0.2.10:27015|198.51.100.5:27015", ipv6: 1},
+	{name: "Xash3D, a byte order mark after an empty line", format: "Xash3D list",
+		text: "\n\ufeffip 192.0.2.10:27015\n", want: "192.0.2.10:27015"},
 	{name: "Xash3D, other lines", format: "Xash3D list",
 		text: "// list\n\ngs 198.51.100.5 later words\nnat 192.0.2.1:27015\nip nowhere:1\nip 192.0.2.10:27016\n",
 		want: "198.51.100.5:27015|192.0.2.10:27016", invalid: "5 not an IPv4 address: nowhere:1"},
