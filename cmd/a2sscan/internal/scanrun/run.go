@@ -250,7 +250,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 		debug.SetMemoryLimit(MemoryLimit + s.geo.Bytes())
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // a scan allocates little, so that twice as many collections cost nothing
+		debug.SetGCPercent(30) // a scan allocates little, so that three times as many collections cost nothing
 	}
 	ctx, end := s.listen()
 	defer end()
