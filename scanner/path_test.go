@@ -281,7 +281,7 @@ func TestPathRate(t *testing.T) {
 	}{
 		{"free", road{known: 0.7}, 48_000, 50_000, 0},
 		{"20k", road{known: 0.7, capacity: always(20_000)}, 18_000, 20_500, 0.06},
-		{"20k and loss", road{known: 0.7, capacity: always(20_000), loss: always(0.05), dead: always(0.3)}, 18_000, 20_500, 0.06},
+		{"20k and loss", road{known: 0.7, capacity: always(20_000), loss: always(0.05), dead: always(0.3)}, 17_500, 20_500, 0.03},
 		{"slow line", road{known: 0.7, capacity: always(500)}, 420, 530, 0.5},
 		{"loss", road{known: 0.7, loss: always(0.05), dead: always(0.3)}, 45_000, 50_000, 0},
 		{"loss begins", road{known: 0.7, loss: from(10*s, 0, 0.05)}, 45_000, 50_000, 0},

@@ -119,7 +119,7 @@ const (
 	doubtful      = -2                     // z score at which a trial is repeated
 	significant   = -4.5                   // z score; strict, since requests that are sent together share their fate
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
-	keepBelow     = 0.95                   // of what the path carried
+	keepBelow     = 0.9                    // of what the path carried
 	fullPart      = 0.2                    // of the additional requests; if fewer are answered, the path was full at the lower rate, too
 	keepProven    = 0.85                   // of the rate, if the path is full at both rates after a trial told two apart
 	mostRest      = 16 * time.Second
@@ -305,7 +305,7 @@ func (f *rateFinder) decide(now time.Duration) {
 		carried, why := f.high.speed()*(1-lost), "loss"
 		rate := min(max(carried, f.rate), f.tried) * keepBelow
 		if carried-low.speed() <= (f.high.speed()-low.speed())*fullPart { // it was full at the lower rate, too
-			rate, f.usual = f.rate*f.keep, yields{}
+			rate, f.usual = max(min(carried*keepBelow, f.rate*f.keep), f.rate/4), yields{}
 		} else {
 			f.step, f.keep = 0.05, keepProven
 			f.restUntil, f.rest = now+f.rest, min(2*f.rest, mostRest)
