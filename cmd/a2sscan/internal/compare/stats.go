@@ -6,10 +6,9 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -19,9 +18,10 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options,
 	if err != nil {
 		return err
 	}
-	stats := c.Stats()
-	text := overviewOf(stats, t.Width())
-	if !overview {
+	var text []byte
+	if stats := c.Stats(); overview {
+		text = overviewOf(stats, t.Width())
+	} else {
 		text, err = console.JSON(stats, " ")
 	}
 	if err == nil {
