@@ -109,7 +109,8 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 			l.first(p.Addr, at-sl.session.Clock.FirstAt, !a.Unsure)
 		case a.Doubled:
 			a.Doubled, a.Unsure, a.Attempt = false, false, 1
-			l.late(p.Addr, a.FirstAt-sl.session.Clock.FirstAt)
+			a.Late = a.FirstAt - sl.session.Clock.FirstAt
+			l.late(p.Addr, a.Late)
 		}
 	}
 	return i

@@ -60,6 +60,7 @@ type RoundTrips struct {
 	Took    time.Duration             // from the first request to the answer that the last datagram completed
 	Unsure  bool                      // the first datagram came after several requests, and may belong to any of them
 	Doubled bool                      // a copy of it came, so several requests were answered, and it belongs to the first
+	Late    time.Duration             // its age, at least: since the last request before it, or since the first one if Doubled
 }
 
 // GoldInfo decodes the 'm'.

@@ -53,7 +53,7 @@ type Delivery struct {
 // event. remembered is the challenge that the target is remembered by, or NoChallenge.
 func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Challenge) {
 	s.Got = a
-	a.FirstAt = at
+	a.FirstAt, a.Late = at, at-s.Clock.LastAt()
 	a.Attempt = s.quiet + 1
 	if p.Second {
 		a.Attempt += uint8(p.Schedule.Attempts)

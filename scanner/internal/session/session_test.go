@@ -52,6 +52,7 @@ type player struct {
 	plan       Plan
 	session    Session
 	memory     *Memory
+	base       time.Duration // how long the first attempt waits
 	remembered wire.Challenge
 	infoOnly   bool
 	now        time.Duration
@@ -60,8 +61,8 @@ type player struct {
 
 func playSession(text []byte) ([]byte, error) {
 	p := player{
-		plan:   Plan{Questions: All, Schedule: Schedule{Timeout: time.Second, Attempts: 3}},
-		memory: NewMemory(math.MaxInt64), remembered: wire.NoChallenge,
+		plan: Plan{Questions: All, Schedule: Schedule{Timeout: time.Second, Attempts: 3}},
+		base: time.Second, memory: NewMemory(math.MaxInt64), remembered: wire.NoChallenge,
 	}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
 		if strings.HasPrefix(line, "\t>") {
@@ -87,6 +88,10 @@ func (p *player) line(line string) error {
 	case "try-players":
 		p.plan.TryPlayers = true
 		return nil
+	case "learned": // the scan learned to wait only so long for the first attempt
+		d, err := time.ParseDuration(words[1])
+		p.base = d
+		return err
 	case "remembered":
 		n, err := strconv.ParseUint(words[1], 0, 32)
 		p.remembered, p.infoOnly = wire.Challenge(n), len(words) > 2
@@ -183,7 +188,7 @@ func (p *player) event(name string, args []string) error {
 		if t.Clock.Wake() > p.now {
 			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.Clock.Wake())
 		}
-		t.Tick(&p.plan, p.now, p.plan.Schedule.Timeout)
+		t.Tick(&p.plan, p.now, p.base)
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
@@ -214,7 +219,7 @@ func (p *player) show() {
 			if c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
-			t.Sent(&p.plan, p.now, p.plan.Schedule.Timeout, q)
+			t.Sent(&p.plan, p.now, p.base, q)
 		}
 		fmt.Fprintln(&p.out)
 	}

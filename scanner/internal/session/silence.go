@@ -190,23 +190,20 @@ func (p *Plan) maxAsks(s *Session, q wire.Question) int {
 }
 
 // timeout returns how long to wait after the last request: as long as the schedule
-// says, or as learned, but at least two round trips of this server, up to maxRTTWait.
-// If the server limits queries, it is at least SerialGap. base is how long the first
-// attempt waits.
+// says, or as learned, but at least two round trips of this server, and a quarter more
+// than its first datagram took; these two up to maxRTTWait. If the server limits queries,
+// it is at least SerialGap. base is how long the first attempt waits.
 func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 	_, n := s.Agenda.most(All)
-	d, far := p.Schedule.wait(n), time.Duration(0)
+	d := p.Schedule.wait(n)
 	switch {
 	case p.Second:
 		d = p.Schedule.Longest()
 	case base < p.Schedule.Timeout && n > 0:
 		d = p.learnt(s, base)
-		if s.Got != nil { // it may have answered the first of several requests
-			far = (s.Got.FirstAt - s.Clock.FirstAt) * 5 / 4
-		}
 	}
 	if a := s.Got; a != nil {
-		d = max(d, min(max(2*a.RTT, far), maxRTTWait))
+		d = max(d, min(max(2*a.RTT, a.Late*5/4), maxRTTWait))
 	}
 	if s.Flags.Has(Limited) {
 		d = max(d, SerialGap)
