@@ -190,7 +190,7 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	counted := own >= 0 || info > 0 || i.MaxPlayers > 0 || i.Has&wire.HasMaxPlayers == 0
 	listed := len(in.Players)
 	lies := slices.Contains(ghostly, g.ID) || listed == 0 && slices.Contains(unlisted, g.ID) ||
-		listed == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
+		listed == 1 && string(in.Players[0].Name) == "Max Players" // EC-85: a fake in place of a hidden list
 	if !counted || lies || !in.HasPlayers || in.PlayersCut {
 		return
 	}

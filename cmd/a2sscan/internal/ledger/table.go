@@ -1,3 +1,5 @@
+// Package ledger keeps the counts of a scan: what was sent and received, and what the
+// servers said. It makes the summary, the closing lines and the log from them.
 package ledger
 
 import (
