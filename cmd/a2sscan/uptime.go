@@ -1,12 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -52,29 +50,8 @@ where the watch no longer keeps hours.`,
 	fs.StringVar(&f.from, "from", "", "begin at `TIME`: 2026-11-20, 2026-11-20T03:00:00Z, or an age such as 24h (default: the first hour that is kept)")
 	fs.StringVar(&f.to, "to", "", "end at `TIME` (default: now)")
 	fs.StringVar(&f.format, "format", "", "`WORD` is text, csv, tsv or json (default text on a terminal, else json)")
-	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` of "+strings.Join(uptimeFields, ", "))
+	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` of "+strings.Join(watchdb.UptimeFields, ", "))
 	return cmd
-}
-
-// uptimeFields are the names of the columns.
-var uptimeFields = []string{
-	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max",
-}
-
-// uptimeRow returns the values of all columns; nil: unknown.
-func uptimeRow(u *watchdb.Uptime) map[string]any {
-	row := map[string]any{
-		"addr": u.Addr.String(), "game": u.Game, "name": u.Name, "status": string(u.Status), "since": u.Since.Format(time.RFC3339),
-		"up": u.Up, "down": u.Down, "unseen": u.Unseen, "outages": u.Outages,
-		"up_share": nil, "people_min": nil, "people_mean": nil, "people_max": nil,
-	}
-	if share, ok := u.Share(); ok {
-		row["up_share"] = math.Round(share*1e6) / 1e6
-	}
-	if p := u.People; p != nil {
-		row["people_min"], row["people_mean"], row["people_max"] = p.Min, math.Round(p.Mean*10)/10, p.Max
-	}
-	return row
 }
 
 // parseTime reads a time of a flag. An age counts back from now.
@@ -100,12 +77,12 @@ func (f *uptimeFlags) run(a *app) error {
 		return console.Fail(console.ExitUsage, "uptime needs the database of a watch").WithHint("a2sscan uptime --state watch.db")
 	}
 	if f.fields == nil {
-		f.fields = uptimeFields
+		f.fields = watchdb.UptimeFields
 	}
 	for _, name := range f.fields {
-		if !slices.Contains(uptimeFields, name) {
+		if !slices.Contains(watchdb.UptimeFields, name) {
 			return console.Fail(console.ExitUsage, "--fields: there is no %s", console.Quoted(name, 40)).
-				WithHint("choose from %s", strings.Join(uptimeFields, ", "))
+				WithHint("choose from %s", strings.Join(watchdb.UptimeFields, ", "))
 		}
 	}
 	if f.format == "" {
@@ -130,46 +107,41 @@ func (f *uptimeFlags) run(a *app) error {
 	if err != nil {
 		return stateFailure(f.state, err)
 	}
-	servers, err := db.Uptime(from, to)
-	if err = errors.Join(err, db.Close()); err != nil {
-		return stateFailure(f.state, err)
-	}
-	return f.print(a.out, servers)
-}
-
-// print prints a row for each server.
-func (f *uptimeFlags) print(out io.Writer, servers []watchdb.Uptime) error {
+	out := bufio.NewWriter(a.out) // its Flush returns the first error of all that write to it
 	lines, table, aligned := jsontext.NewEncoder(out), csv.NewWriter(out), tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	safe := columns.Harmless
 	switch f.format {
-	case "json":
-		for i := range servers {
-			row := uptimeRow(&servers[i])
-			maps.DeleteFunc(row, func(name string, _ any) bool { return !slices.Contains(f.fields, name) })
-			if err := json.MarshalEncode(lines, row, json.Deterministic(true)); err != nil {
-				return err
-			}
-		}
-		return nil
 	case "tsv":
 		table.Comma = '\t'
 	case "text":
 		safe = func(cell string) string { return console.Plain(cell, 40) }
 	}
-	for i := -1; i < len(servers); i++ {
-		cells := slices.Clone(f.fields) // the titles
-		if i >= 0 {
-			row := uptimeRow(&servers[i])
-			for n, name := range cells {
-				cells[n] = safe(strings.TrimPrefix(fmt.Sprint(row[name]), "<nil>"))
-			}
-		}
+	write := func(cells []string) {
 		if f.format == "text" {
 			fmt.Fprintln(aligned, strings.Join(cells, "\t"))
 		} else {
-			_ = table.Write(cells) // Error returns it
+			_ = table.Write(cells)
 		}
 	}
+	if f.format != "json" {
+		write(f.fields)
+	}
+	err = db.Uptime(from, to, f.fields, func(values []any) {
+		row, cells := map[string]any{}, []string{}
+		for i, value := range values {
+			row[f.fields[i]] = value
+			cells = append(cells, safe(strings.TrimPrefix(fmt.Sprint(value), "<nil>")))
+		}
+		if f.format == "json" {
+			_ = json.MarshalEncode(lines, row, json.Deterministic(true))
+		} else {
+			write(cells)
+		}
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return stateFailure(f.state, err)
+	}
 	table.Flush()
-	return errors.Join(table.Error(), aligned.Flush())
+	_ = aligned.Flush()
+	return out.Flush()
 }

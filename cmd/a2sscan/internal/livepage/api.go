@@ -72,7 +72,7 @@ func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 	if d.History, err = p.DB.History(d.id, s.Time.Add(-uptimeFor), s.Time); err != nil {
 		return nil, err
 	}
-	var sum watchdb.Uptime
+	var sum watchdb.Period
 	for _, one := range d.History {
 		sum.Up, sum.Down = sum.Up+one.Up, sum.Down+one.Down
 	}

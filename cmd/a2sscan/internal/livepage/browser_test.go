@@ -78,9 +78,9 @@ func storeSampleHours(t *testing.T, p *Page) {
 			at := now.Truncate(24*time.Hour).AddDate(0, 0, day-89).Add(time.Duration(hour) * time.Hour)
 			var samples []watchdb.Sample
 			for id := range 3 {
-				s := watchdb.Sample{Server: int64(id + 1), Up: 3600, Min: 3, Max: uint16(20 + hour), People: uint32((10 + hour + day/9) * 60), Checks: 60}
+				s := watchdb.Sample{watchdb.UpFor: 3600, watchdb.PeopleMin: 3, watchdb.PeopleMax: uint32(20 + hour), watchdb.PeopleSum: uint32((10 + hour + day/9) * 60), watchdb.Counts: 60}
 				if day%31 == 9*id+4 && hour < 1+day/20 {
-					s.Up, s.Down = 1200, 2400
+					s[watchdb.UpFor], s[watchdb.DownFor] = 1200, 2400
 				}
 				samples = append(samples, s)
 			}

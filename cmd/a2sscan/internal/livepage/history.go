@@ -27,37 +27,22 @@ const month, uptimeFor = 30 * 24 * time.Hour, 90 * 24 * time.Hour
 // load reads the last month from the database.
 func (h *history) load(ctx context.Context, db *watchdb.DB, now time.Time) error {
 	var known []point
-	for at := now.UTC().Add(-month).Truncate(24 * time.Hour); at.Before(now.Truncate(time.Hour)) && ctx.Err() == nil; {
+	before := 0 // servers that were asked in the period before
+	for at := now.UTC().Add(-month).Truncate(24 * time.Hour); at.Before(now) && ctx.Err() == nil; {
 		length := 24 * time.Hour
-		up, people, found, err := db.Total(at, length)
-		if err == nil && !found {
+		up, people, asked, err := db.Total(at, length)
+		if err == nil && asked == 0 {
 			length = time.Hour
-			up, people, found, err = db.Total(at, length)
+			up, people, asked, err = db.Total(at, length)
 		}
 		if err != nil {
 			return err
 		}
-		if found {
+		starts := at.Add(length).After(now) && asked*10 < before*9 // the first cycle of this hour goes on
+		if asked > 0 && !starts {
 			known = append(known, point{at.Unix(), up, people})
 		}
-		at = at.Add(length)
-	}
-	running, err := db.Running()
-	if err != nil {
-		return err
-	}
-	most := 0 // servers in one of these hours
-	for _, hour := range running {
-		p, n := point{at: hour.Number * 3600}, 0
-		for _, s := range hour.Samples {
-			if asked := float64(s.Up) + float64(s.Down); asked > 0 {
-				share := float64(s.Up) / asked
-				p.up, p.people, n = p.up+share, p.people+share*float64(s.People)/float64(max(s.Checks, 1)), n+1
-			}
-		}
-		if most = max(most, n); n > 0 && n*10 >= most*9 { // else its first cycle goes on
-			known = append(known, p)
-		}
+		before, at = asked, at.Add(length)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -138,7 +138,7 @@ func TestDocumented(t *testing.T) {
 	for i := range 12 {
 		p.history.add(point{now.Add(time.Duration(i-12) * time.Minute).Unix(), float64(i % 7), float64(100 + i)})
 	}
-	hour := watchdb.Sample{Server: 1, Up: 3000, Down: 600, Min: 2, Max: 9, People: 240, Checks: 60}
+	hour := watchdb.Sample{watchdb.UpFor: 3000, watchdb.DownFor: 600, watchdb.PeopleMin: 2, watchdb.PeopleMax: 9, watchdb.PeopleSum: 240, watchdb.Counts: 60}
 	check(t, p.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"schema":1,"addr":"198.51.100.0:27015"}`)}}))
 	check(t, storeHour(p.DB, now.Truncate(time.Hour), hour))
 	compiled := compileSchema(t)
@@ -591,7 +591,7 @@ func TestHistoryLoad(t *testing.T) {
 	today := now.Truncate(24 * time.Hour)
 	for _, hours := range []int{-50, -49, -5, -4} {
 		check(t, storeHour(p.DB, today.Add(time.Duration(hours)*time.Hour),
-			watchdb.Sample{Server: 1, Up: 3600, People: 300, Checks: 60, Max: 5}, watchdb.Sample{Server: 2, Down: 3600}))
+			watchdb.Sample{watchdb.UpFor: 3600, watchdb.PeopleSum: 300, watchdb.Counts: 60, watchdb.PeopleMax: 5}, watchdb.Sample{watchdb.DownFor: 3600}))
 	}
 	check(t, p.DB.Prune(today, 24*time.Hour, 400*24*time.Hour))
 	var h history
@@ -603,7 +603,7 @@ func TestHistoryLoad(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	running := watchdb.Hour{Number: now.Unix() / 3600, Samples: []watchdb.Sample{
-		{Server: 1, Up: 500, Down: 500, People: 80, Checks: 10}, {Server: 2, Up: 300, People: 6, Checks: 3}, {Server: 3},
+		{watchdb.UpFor: 600, watchdb.DownFor: 600, watchdb.PeopleSum: 80, watchdb.Counts: 10}, {watchdb.UpFor: 300, watchdb.PeopleSum: 6, watchdb.Counts: 3}, {},
 	}}
 	check(t, p.DB.Flush(nil, running))
 	h = history{}
@@ -614,7 +614,7 @@ func TestHistoryLoad(t *testing.T) {
 	next := watchdb.Hour{Number: running.Number + 1, Samples: running.Samples[:1]}
 	check(t, p.DB.Flush(nil, next))
 	h = history{}
-	if check(t, h.load(t.Context(), p.DB, now)); len(h.points) != 4 {
+	if check(t, h.load(t.Context(), p.DB, now.Add(time.Hour))); len(h.points) != 4 {
 		t.Errorf("with an hour in which half of the servers were not asked yet: %+v", h.points)
 	}
 	h.add(point{now.Unix(), 2, 7})

@@ -215,7 +215,7 @@ type bar struct{ Class, Date, Share string }
 // bars returns the last 90 days, or 24 hours if nothing older is known. The last one is not
 // over.
 func bars(history []watchdb.Period, now time.Time) (bars []bar) {
-	step, layout, sums := 24*time.Hour, time.DateOnly, make([]watchdb.Uptime, uptimeFor/(24*time.Hour))
+	step, layout, sums := 24*time.Hour, time.DateOnly, make([]watchdb.Period, uptimeFor/(24*time.Hour))
 	if !slices.ContainsFunc(history, func(p watchdb.Period) bool { return p.Hours > 1 || now.Sub(p.Time) >= 24*time.Hour }) {
 		step, layout, sums = time.Hour, "2 Jan 15:04", sums[:24]
 	}

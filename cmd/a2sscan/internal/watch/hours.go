@@ -8,45 +8,37 @@ import (
 
 const secondsOfHour = 3600
 
-// hourOf returns the hour of a moment that is not long ago. If it is a new hour, the hour
-// before the last one ends.
+// hourOf returns the hour of a moment, unless it is so long ago that the hour has ended; then it
+// returns a later one. A new hour ends the one before the last.
 func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 	number := int64(at / secondsOfHour)
-	before, hour := &w.hours[0], &w.hours[1]
-	switch {
-	case number > hour.Number:
-		if before.Ended = true; len(before.Samples) > 0 {
-			w.ended = append(w.ended, *before)
+	hour := &w.hours[number%2]
+	if number > hour.Number {
+		if hour.Ended = true; len(hour.Samples) > 0 {
+			w.ended = append(w.ended, *hour)
 		}
-		*before, *hour = *hour, watchdb.Hour{Number: number}
-	case number < hour.Number && number == before.Number:
-		hour = before
+		*hour = watchdb.Hour{Number: number}
 	}
 	for len(hour.Samples) < len(w.servers) {
-		hour.Samples = append(hour.Samples, watchdb.Sample{Server: int64(len(hour.Samples) + 1)})
+		hour.Samples = append(hour.Samples, watchdb.Sample{})
 	}
 	return hour
 }
 
+// counted are the statuses in the order of UpFor, DownFor and UnseenFor.
+var counted = []watchdb.Status{watchdb.Up, watchdb.Down, watchdb.Unknown}
+
 // count adds the time of a server since the last call to what it was: up, down, or unseen,
-// which is Unknown.
+// which is Unknown. Time of an hour that has ended stays unseen.
 func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 	s := &w.servers[i]
+	field := slices.Index(counted, as)
 	for s.first != 0 && s.upto < until {
 		end := min(until, (s.upto/secondsOfHour+1)*secondsOfHour)
-		if int64(s.upto/secondsOfHour) < w.hours[0].Number {
-			s.upto = end // its hour has ended: the rest of it is unseen
-			continue
+		if hour := w.hourOf(s.upto); hour.Number == int64(s.upto/secondsOfHour) {
+			sum := &hour.Samples[i][field]
+			*sum = min(*sum+end-s.upto, secondsOfHour)
 		}
-		sample := &w.hourOf(s.upto).Samples[i]
-		sum := &sample.Unseen
-		switch as {
-		case watchdb.Up:
-			sum = &sample.Up
-		case watchdb.Down:
-			sum = &sample.Down
-		}
-		*sum = uint16(min(uint32(*sum)+end-s.upto, secondsOfHour))
 		s.upto = end
 	}
 	s.upto = max(s.upto, until)
@@ -55,7 +47,8 @@ func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 // Resume takes over the hours that a watch left open.
 func (w *Watcher) Resume(hours []watchdb.Hour) {
 	for _, h := range hours {
-		copy(w.hourOf(uint32(h.Number*secondsOfHour)).Samples, h.Samples)
+		all := w.hourOf(uint32(h.Number * secondsOfHour)).Samples
+		copy(all[min(h.Block*watchdb.BlockSize, len(all)):], h.Samples)
 	}
 }
 

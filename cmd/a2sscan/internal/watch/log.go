@@ -88,23 +88,24 @@ func foreign(path string) error {
 
 // Write writes events and returns when they are on the disk.
 func (l *Log) Write(events []watchdb.Event) error {
-	if l.file == nil {
-		for i := range events {
-			line := string(events[i].Line)
-			if l.text {
-				line = Text(&events[i])
-			}
-			if _, err := fmt.Fprintln(l.out, line); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	for i := range events {
-		if err := l.file.WriteLine(events[i].Line); err != nil {
+		line, err := json.Marshal(&events[i])
+		switch {
+		case err != nil:
+		case l.file != nil:
+			err = l.file.WriteLine(line)
+		case l.text:
+			_, err = fmt.Fprintln(l.out, Text(&events[i]))
+		default:
+			_, err = fmt.Fprintf(l.out, "%s\n", line)
+		}
+		if err != nil {
 			return err
 		}
 		l.Last = events[i].ID
+	}
+	if l.file == nil {
+		return nil
 	}
 	at, err := l.file.Sync()
 	if err != nil {

@@ -125,11 +125,8 @@ func Run(ctx context.Context, o *Options) error {
 // restore takes over what the database knows, and completes the output.
 func (r *Watch) restore() error {
 	now := time.Now()
-	for row, err := range r.DB.Servers() {
-		if err != nil {
-			return err
-		}
-		r.watcher.Restore(&row, now)
+	if err := r.DB.Servers(func(row *watchdb.Server) { r.watcher.Restore(row, now) }); err != nil {
+		return err
 	}
 	hours, err := r.DB.Running()
 	if err != nil {

@@ -300,7 +300,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 			w.emit(i, watchdb.Event{Kind: "up", For: int64(now - since)}, now)
 		}
 	}
-	w.hourOf(now).Samples[i].Seen = now
+	w.hourOf(now).Samples[i][watchdb.SeenAt] = now
 	full := s.full && r.Asked&scanner.AskAll == scanner.AskAll
 	if full {
 		w.accept(i, r, now, was == watchdb.Unknown)
@@ -423,11 +423,14 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	s := &w.servers[i]
 	before, wasFull, counted := s.people, s.isFull(), s.counted
 	s.setPeople(p)
-	sample := &w.hourOf(now).Samples[i]
-	if sample.Checks == 0 || s.people < sample.Min {
-		sample.Min = s.people
+	sample, people := &w.hourOf(now).Samples[i], uint32(s.people)
+	if sample[watchdb.Counts] == 0 {
+		sample[watchdb.PeopleMin] = people
 	}
-	sample.Max, sample.People, sample.Checks = max(sample.Max, s.people), sample.People+uint32(s.people), sample.Checks+1
+	sample[watchdb.PeopleMin] = min(sample[watchdb.PeopleMin], people)
+	sample[watchdb.PeopleMax] = max(sample[watchdb.PeopleMax], people)
+	sample[watchdb.PeopleSum] += people
+	sample[watchdb.Counts]++
 	var kind census.Kind
 	switch {
 	case !counted || s.known == nil:

@@ -229,7 +229,7 @@ func TestDownAndUp(t *testing.T) {
 	up, down := 0, 0
 	for _, h := range x.w.running() {
 		s := h.Samples[3]
-		up, down = up+int(s.Up), down+int(s.Down)
+		up, down = up+int(s[watchdb.UpFor]), down+int(s[watchdb.DownFor])
 	}
 	if total := up + down; down < 6*60 || down > 9*60 || total < 18*60 || total > 21*60 {
 		t.Errorf("%d s up, %d s down", up, down)
@@ -294,7 +294,7 @@ func TestBlind(t *testing.T) {
 		x.want("seeing", "down 0")
 		unseen := 0
 		for _, h := range x.w.running() {
-			unseen += int(h.Samples[5].Unseen)
+			unseen += int(h.Samples[5][watchdb.UnseenFor])
 		}
 		if unseen < 3*60 || unseen > 5*60 {
 			t.Errorf("%d s unseen, want about 4 minutes", unseen)
@@ -416,7 +416,7 @@ func TestPause(t *testing.T) {
 		x.want("down 2")
 		unseen := 0
 		for _, h := range x.w.running() {
-			unseen += int(h.Samples[9].Unseen)
+			unseen += int(h.Samples[9][watchdb.UnseenFor])
 		}
 		if want := max(0, int(jump.Seconds())); unseen < want-5 || unseen > want+5 {
 			t.Errorf("%d s unseen after %v", unseen, jump)
@@ -627,7 +627,7 @@ func TestRestore(t *testing.T) {
 	for _, h := range again.w.running() {
 		s = h.Samples[0]
 	}
-	if s.Up < 7*60 || s.Up > 9*60 || s.Unseen > 5 {
+	if s[watchdb.UpFor] < 7*60 || s[watchdb.UpFor] > 9*60 || s[watchdb.UnseenFor] > 5 {
 		t.Errorf("%+v, want up to 7 and 2 minutes up, and the gap in neither count", s)
 	}
 }

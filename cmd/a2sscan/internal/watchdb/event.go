@@ -1,8 +1,6 @@
 package watchdb
 
 import (
-	"database/sql"
-	"encoding/json"
 	"net/netip"
 	"time"
 
@@ -28,8 +26,6 @@ type Event struct {
 	By       string        `json:"by,omitempty"`      // as in a Change of kind moved
 	Evidence *Evidence     `json:"evidence,omitempty"`
 	LeftOut  int           `json:"left_out,omitempty"` // events of this kind that were left out before this one
-
-	Line []byte `json:"-"` // the event as it is stored, without the line feed
 }
 
 // Evidence is why the watch believes in an event.
@@ -45,20 +41,10 @@ type Evidence struct {
 	Signs     []string  `json:"signs,omitempty"`      // in words
 }
 
-// Append stores events, and sets their lines. Their IDs are larger than that of any stored
-// event.
+// Append stores events. Their IDs are larger than that of any stored event.
 func (db *DB) Append(events []Event) error {
-	for i := range events {
-		var err error
-		if events[i].Line, err = json.Marshal(&events[i]); err != nil {
-			return err
-		}
-	}
-	return db.change(func(tx *sql.Tx) error {
-		return each(tx, "INSERT INTO events (id, time, addr, event, line) VALUES (?, ?, nullif(?, ''), ?, ?)", events, func(e *Event) []any {
-			return []any{e.ID, e.Time.Unix(), e.Addr, string(e.Kind), string(e.Line)}
-		})
-	})
+	return db.insert(`INSERT INTO events (id, time, addr, event, line)
+		SELECT value ->> 'id', unixepoch(value ->> 'time'), value ->> 'addr', value ->> 'event', value FROM json_each(?)`, events)
 }
 
 // LastID returns the ID of the latest event, or 0.
@@ -69,17 +55,10 @@ func (db *DB) LastID() (id int64, err error) {
 
 // Since returns the events that follow the one with this ID, at most limit.
 func (db *DB) Since(id int64, limit int) ([]Event, error) {
-	return collect(rows(db.sql, readEvent, "SELECT line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit))
+	return decoded[Event](db, "SELECT line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit)
 }
 
 // EventsOf returns the latest events of a server, the latest first.
 func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
-	return collect(rows(db.sql, readEvent, "SELECT line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit))
-}
-
-func readEvent(row *sql.Rows) (e Event, err error) {
-	if err = row.Scan(&e.Line); err == nil {
-		err = json.Unmarshal(e.Line, &e)
-	}
-	return e, err
+	return decoded[Event](db, "SELECT line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit)
 }

@@ -15,14 +15,14 @@ func TestHistory(t *testing.T) {
 	defer db.Close()
 	check(t, db.Add([]netip.AddrPort{addr(1), addr(2)}))
 	hour := func(h int) time.Time { return start.Add(time.Duration(h) * time.Hour) }
-	sample := func(server int64, up, down uint16, people uint32) Sample {
-		return Sample{Server: server, Up: up, Down: down, Min: 1, Max: 9, People: people * 60, Checks: 60}
+	sample := func(up, down, people uint32) Sample {
+		return Sample{UpFor: up, DownFor: down, PeopleMin: 1, PeopleMax: 9, PeopleSum: people * 60, Counts: 60}
 	}
 	for h := range 50 {
-		check(t, db.Flush(nil, Hour{hourOf(hour(h)), true, []Sample{sample(1, 3600, 0, 5), sample(2, 1800, 1800, 3)}}))
+		check(t, db.Flush(nil, Hour{Number: hourOf(hour(h)), Ended: true, Samples: []Sample{sample(3600, 0, 5), sample(1800, 1800, 3)}}))
 	}
 	check(t, db.Prune(hour(72), 48*time.Hour, 400*24*time.Hour)) // the first day becomes a row
-	check(t, db.Flush(nil, Hour{Number: hourOf(hour(50)), Samples: []Sample{sample(1, 600, 0, 7), sample(2, 0, 600, 0)}}))
+	check(t, db.Flush(nil, Hour{Number: hourOf(hour(50)), Samples: []Sample{sample(600, 0, 7), sample(0, 600, 0)}}))
 
 	got := must(db.History(2, hour(0), hour(72)))(t)
 	if len(got) != 1+26+1 {
@@ -46,15 +46,16 @@ func TestHistory(t *testing.T) {
 		start      time.Time
 		length     time.Duration
 		up, people float64
-		found      bool
+		asked      int
 	}{
-		{hour(30), time.Hour, 1.5, 6.5, true},
-		{hour(0), 24 * time.Hour, 1.5, 6.5, true},
-		{hour(60), time.Hour, 0, 0, false},
+		{hour(30), time.Hour, 1.5, 6.5, 2},
+		{hour(0), 24 * time.Hour, 1.5, 6.5, 2},
+		{hour(50), time.Hour, 1, 7, 2},
+		{hour(60), time.Hour, 0, 0, 0},
 	} {
-		up, people, found, err := db.Total(test.start, test.length)
-		if up != test.up || people != test.people || found != test.found || err != nil {
-			t.Errorf("%v: %v servers, %v people, %v, %v", test.start, up, people, found, err)
+		up, people, asked, err := db.Total(test.start, test.length)
+		if up != test.up || people != test.people || asked != test.asked || err != nil {
+			t.Errorf("%v: %v servers, %v people, %v asked, %v", test.start, up, people, asked, err)
 		}
 	}
 }

@@ -2,107 +2,80 @@ package watchdb
 
 import (
 	"database/sql"
-	"encoding/binary"
-	"fmt"
+	"encoding/json"
 	"slices"
 	"time"
 )
 
-// Sample is how a server fared in one hour, or in the part of it that has passed.
-type Sample struct {
-	Server           int64
-	Up, Down, Unseen uint16 // seconds
-	Min, Max         uint16 // the fewest and the most people
-	People           uint32 // the sum of all counts of people
-	Checks           uint32 // the number of these counts
-	Seen             uint32 // its latest answer, in seconds since 1970; 0: none
-}
+// Sample is how a server fared in one hour, or in the part of it that has passed: a number for
+// each of the following. The view running_hours names them, too.
+type Sample [8]uint32
 
-// Hour holds the samples of all servers in one hour.
+const (
+	UpFor     = iota // seconds
+	DownFor          // seconds
+	UnseenFor        // seconds
+	PeopleMin        // the fewest people
+	PeopleMax        // the most
+	PeopleSum        // of all counts of people
+	Counts           // how many there were
+	SeenAt           // its latest answer, in seconds since 1970; 0: none
+)
+
+// Hour holds the samples of servers in one hour.
 type Hour struct {
 	Number  int64    // hours since 1970
 	Ended   bool     // it changes no more
-	Samples []Sample // sorted by server
+	Samples []Sample // by the IDs of the servers, from 1 on
+	Block   int      // if not 0, the first one is that of server 1 + Block * BlockSize
 }
+
+// BlockSize is how many samples are one value in the database: many, because a row for each would
+// make the writing of a minute as dear as the asking, but not so many that it takes long to find
+// one.
+const BlockSize = 256
 
 // Flush stores what changed since the last call, which is at most a minute ago: the
 // servers that changed, by their ID, and hours. A server without Answer keeps the stored
-// one. An hour that has not ended is one value, because a row for each server would make
-// the writing of a minute as dear as the asking.
+// one.
 func (db *DB) Flush(servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
-		err := each(tx, `UPDATE servers SET first_seen = nullif(?, 0), last_seen = nullif(?, 0), since = nullif(?, 0), status = ?,
-			answer = coalesce(nullif(?, ''), answer) WHERE id = ?`, servers, func(s *Server) []any {
-			return []any{s.FirstSeen, s.LastSeen, s.Since, string(s.Status), string(s.Answer), s.ID}
-		})
-		for _, hour := range hours {
-			if err == nil && hour.Ended {
-				err = hour.end(tx)
-			} else if err == nil {
-				var data []byte
-				if data, err = binary.Append(nil, binary.LittleEndian, hour.Samples); err == nil {
-					_, err = tx.Exec("INSERT OR REPLACE INTO running (hour, data) VALUES (?, ?)", hour.Number, data)
-				}
+		update, err := tx.Prepare(`UPDATE servers SET first_seen = nullif(?, 0), last_seen = nullif(?, 0), since = nullif(?, 0), status = ?,
+			answer = coalesce(nullif(?, ''), answer) WHERE id = ?`)
+		if err != nil {
+			return err
+		}
+		defer update.Close()
+		for _, s := range servers {
+			if _, err := update.Exec(s.FirstSeen, s.LastSeen, s.Since, string(s.Status), string(s.Answer), s.ID); err != nil {
+				return err
 			}
 		}
-		return err
+		for _, hour := range hours {
+			for block, samples := range slices.Collect(slices.Chunk(hour.Samples, BlockSize)) {
+				text, _ := json.Marshal(samples) // numbers never fail
+				if _, err := tx.Exec("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", hour.Number, block, string(text)); err != nil {
+					return err
+				}
+			}
+			if !hour.Ended {
+				continue
+			}
+			if _, err := tx.Exec(`
+				INSERT OR REPLACE INTO hours
+					SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour = ?1;
+				UPDATE servers SET last_seen = seen FROM running_hours WHERE hour = ?1 AND id = server AND seen > 0;
+				DELETE FROM running WHERE hour = ?1`, hour.Number); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-// end stores an hour that has ended. A server that was never asked in it gets no row.
-func (h *Hour) end(tx *sql.Tx) error {
-	asked := slices.DeleteFunc(slices.Clone(h.Samples), func(s Sample) bool { return s.Up+s.Down+s.Unseen == 0 })
-	if err := each(tx, "INSERT OR REPLACE INTO hours VALUES (?, ?, ?, ?, ?, ?, ?, ?)", asked, h.row); err != nil {
-		return err
-	}
-	seen := slices.DeleteFunc(asked, func(s Sample) bool { return s.Seen == 0 })
-	if err := each(tx, "UPDATE servers SET last_seen = ? WHERE id = ?", seen, func(s *Sample) []any {
-		return []any{s.Seen, s.Server}
-	}); err != nil {
-		return err
-	}
-	_, err := tx.Exec("DELETE FROM running WHERE hour = ?", h.Number)
-	return err
-}
-
-// row returns the row of hours of a sample.
-func (h *Hour) row(s *Sample) []any {
-	up, down, unseen, personMinutes := s.minutes()
-	columns := []any{h.Number, s.Server, up, down, unseen, nil, nil, nil}
-	if s.Checks > 0 {
-		copy(columns[5:], []any{s.Min, personMinutes, s.Max})
-	}
-	return columns
-}
-
-// Running returns the stored hours that had not ended.
+// Running returns the stored hours that had not ended, block by block.
 func (db *DB) Running() ([]Hour, error) {
-	return collect(rows(db.sql, readHour, "SELECT hour, data FROM running ORDER BY hour"))
-}
-
-func readHour(row *sql.Rows) (h Hour, err error) {
-	var data []byte
-	if err := row.Scan(&h.Number, &data); err != nil {
-		return h, err
-	}
-	h.Samples = make([]Sample, len(data)/binary.Size(Sample{}))
-	if _, err = binary.Decode(data, binary.LittleEndian, h.Samples); err != nil {
-		err = fmt.Errorf("the running hour: %w", err)
-	}
-	return h, err
-}
-
-// minutes returns what a row of hours says about a sample. The minutes add up to those of
-// the sample.
-func (s *Sample) minutes() (up, down, unseen, personMinutes int64) {
-	round := func(seconds int64) int64 { return (seconds + 30) / 60 }
-	all := round(int64(s.Up) + int64(s.Down) + int64(s.Unseen))
-	up = min(round(int64(s.Up)), all)
-	down = min(round(int64(s.Down)), all-up)
-	if s.Checks > 0 {
-		personMinutes = int64((uint64(s.People)*uint64(up) + uint64(s.Checks)/2) / uint64(s.Checks))
-	}
-	return up, down, all - up - down, personMinutes
+	return decoded[Hour](db, "SELECT json_object('Number', hour, 'Block', block, 'Samples', json(data)) FROM running ORDER BY hour")
 }
 
 // hourOf returns the number of the hour since 1970.

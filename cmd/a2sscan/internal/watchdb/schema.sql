@@ -1,4 +1,4 @@
--- The state of a2sscan watch. Times are seconds since 1970 (UTC). This is version 1:
+-- The state of a2sscan watch. Times are seconds since 1970 (UTC). This is version 2:
 -- PRAGMA user_version. A later version may add tables and columns.
 
 CREATE TABLE servers (
@@ -57,10 +57,23 @@ CREATE VIEW daily AS SELECT date(day * 86400, 'unixepoch') AS date, addr, up, do
 
 -- What the watch needs to go on after it ends.
 CREATE TABLE running (    -- the last two hours, as written a minute ago
-  hour INTEGER PRIMARY KEY,
-  data BLOB NOT NULL
-);
+  hour  INTEGER,
+  block INTEGER,          -- 256 servers each: 0 has those with the ids 1 to 256
+  data  TEXT NOT NULL,    -- JSON: for each of these servers the numbers that running_hours names
+  PRIMARY KEY (hour, block)
+) WITHOUT ROWID;
 CREATE TABLE cursors (    -- how far each reader of events has come
   reader TEXT PRIMARY KEY,
   event  INTEGER NOT NULL
 );
+
+-- The running hours with the columns of hours, and some more. The minutes add up to those of the
+-- seconds.
+CREATE VIEW running_hours AS SELECT hour, server, (up + 30) / 60 AS up, (up + down + 30) / 60 - (up + 30) / 60 AS down,
+  (up + down + unseen + 30) / 60 - (up + down + 30) / 60 AS unseen, iif(counts, least, NULL) AS people_min,
+  (people * ((up + 30) / 60) + counts / 2) / counts AS person_minutes, iif(counts, most, NULL) AS people_max,
+  people * 1.0 / counts AS people_mean, seen, block
+  FROM (SELECT hour, block, block * 256 + key + 1 AS server, value ->> 0 AS up, value ->> 1 AS down, value ->> 2 AS unseen, -- seconds
+    value ->> 3 AS least, value ->> 4 AS most, value ->> 5 AS people, value ->> 6 AS counts, -- the sum of so many counts
+    value ->> 7 AS seen FROM running, json_each(data)) -- its latest answer, 0: none
+  WHERE up + down + unseen > 0;

@@ -2,51 +2,24 @@ package watchdb
 
 import (
 	"database/sql"
-	"net/netip"
-	"slices"
+	"fmt"
+	"strings"
 	"time"
 )
 
-// Uptime is how a server fared in a period.
-type Uptime struct {
-	Addr             netip.AddrPort
-	Game, Name       string // as in its latest answer; "": unknown
-	Status           Status
-	Since            time.Time // since when it has its status
-	Up, Down, Unseen int64     // minutes
-	Outages          int64     // events of the kind "down"
-	People           *People   // nil: it never said
+// UptimeFields are the names of what Uptime knows of a server. Times are in minutes.
+var UptimeFields = []string{
+	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max",
 }
 
-// People is how many people were on a server.
-type People struct {
-	Min  int64   `json:"fewest"`
-	Max  int64   `json:"most"`
-	Mean float64 `json:"mean"` // over the time that the server was up
-}
-
-// newPeople returns what columns of hours or days say. up is in minutes.
-func newPeople(least, personMinutes, most sql.NullInt64, up int64) *People {
-	if !personMinutes.Valid {
-		return nil
-	}
-	return &People{least.Int64, most.Int64, float64(personMinutes.Int64) / float64(max(up, 1))}
-}
-
-// Share returns the share of the time in which the server answered, of the time in which
-// it was asked. It is false if the server was never asked.
-func (u *Uptime) Share() (share float64, ok bool) {
-	asked := u.Up + u.Down
-	return float64(u.Up) / float64(max(asked, 1)), asked > 0
-}
-
-// Uptime returns how each server that ever answered fared, sorted by address. The period
-// is rounded outwards to what is stored, which is hours, or days where the hours are no
-// longer kept. Time after the first answer of a server of which nothing is stored is unseen.
-func (db *DB) Uptime(from, to time.Time) (servers []Uptime, err error) {
+// Uptime calls do with the chosen fields of each server that ever answered, sorted by address.
+// A nil value is unknown. The period is rounded outwards to what is stored, which is hours, or
+// days where the hours are no longer kept. Time after the first answer of a server of which
+// nothing is stored is unseen.
+func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any)) error {
 	var first sql.NullInt64 // the first hour that is stored as such
 	if err := db.sql.QueryRow("SELECT min(hour) FROM hours").Scan(&first); err != nil {
-		return nil, err
+		return err
 	}
 	unit := func(t time.Time) time.Duration {
 		if first.Valid && hourOf(t) < first.Int64 {
@@ -55,49 +28,34 @@ func (db *DB) Uptime(from, to time.Time) (servers []Uptime, err error) {
 		return time.Hour
 	}
 	since, until := from.UTC().Truncate(unit(from)), to.UTC().Add(unit(to)-1).Truncate(unit(to))
-	end := until
-	if now := time.Now(); end.After(now) {
-		end = now
+	values, pointers := make([]any, len(fields)), make([]any, len(fields))
+	for i := range values {
+		pointers[i] = &values[i]
 	}
-	scan := func(row *sql.Rows) (u Uptime, err error) {
-		var addr []byte
-		var changed, seen int64
-		var least, personMinutes, most sql.NullInt64
-		if err := row.Scan(&addr, &u.Status, &changed, &seen, &u.Game, &u.Name, &u.Up, &u.Down, &least, &personMinutes, &most, &u.Outages); err != nil {
-			return u, err
+	return db.each(func(row *sql.Rows) error {
+		err := row.Scan(pointers...)
+		if err == nil {
+			do(values)
 		}
-		u.Since, u.People = time.Unix(changed, 0).UTC(), newPeople(least, personMinutes, most, u.Up)
-		begin := max(since.Unix(), seen)
-		u.Unseen = max(0, (end.Unix()-begin+30)/60-u.Up-u.Down)
-		return u, u.Addr.UnmarshalText(addr)
-	}
-	running, err := db.Running()
-	if err != nil {
-		return nil, err
-	}
-	err = db.change(func(tx *sql.Tx) error { // only of a temporary table, with rows of the hours that may still change
-		_, err := tx.Exec("DROP TABLE IF EXISTS temp.open; CREATE TEMP TABLE open AS SELECT * FROM hours LIMIT 0")
-		for _, hour := range running {
-			if err == nil {
-				err = each(tx, "INSERT INTO open VALUES (?, ?, ?, ?, ?, ?, ?, ?)", hour.Samples, hour.row)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		servers, err = collect(rows(tx, scan, `
-			SELECT addr, status, since, first_seen, coalesce(json_extract(answer, '$.game.id'), ''),
-				coalesce(json_extract(answer, '$.info.name'), ''), coalesce(up, 0), coalesce(down, 0), least, person_minutes, most,
-				(SELECT count(*) FROM events WHERE events.addr = servers.addr AND event = 'down' AND time >= ?1 * 3600 AND time < ?2 * 3600)
-			FROM servers LEFT JOIN (
-				SELECT server, sum(up) AS up, sum(down) AS down, min(people_min) AS least,
-					sum(person_minutes) AS person_minutes, max(people_max) AS most
-				FROM (SELECT * FROM hours WHERE hour >= ?1 AND hour < ?2 UNION ALL SELECT * FROM open WHERE hour >= ?1 AND hour < ?2
-					UNION ALL SELECT * FROM days WHERE day >= ?1 / 24 AND day < (?2 + 23) / 24)
-				GROUP BY server) ON server = id
-			WHERE first_seen < ?2 * 3600`, hourOf(since), hourOf(until)))
 		return err
-	})
-	slices.SortFunc(servers, func(a, b Uptime) int { return a.Addr.Compare(b.Addr) })
-	return servers, err
+	}, fmt.Sprintf(`
+		WITH periods AS (
+			SELECT * FROM hours WHERE hour >= ?1 AND hour < ?2
+			UNION ALL SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour >= ?1 AND hour < ?2
+			UNION ALL SELECT * FROM days WHERE day >= ?1 / 24 AND day < (?2 + 23) / 24
+			UNION ALL SELECT NULL, id, 0, 0, 0, NULL, NULL, NULL FROM servers WHERE first_seen < ?2 * 3600),
+		sums AS (
+			SELECT server, sum(up) AS up, sum(down) AS down, min(people_min) AS people_min, sum(person_minutes) AS person_minutes,
+				max(people_max) AS people_max FROM periods GROUP BY server),
+		uptime AS (
+			SELECT addr, coalesce(answer ->> '$.game.id', '') AS game, coalesce(answer ->> '$.info.name', '') AS name, status,
+				strftime('%%FT%%TZ', since, 'unixepoch') AS since, round(up * 1.0 / (up + down), 6) AS up_share,
+				up, down,
+				max(0, (min(?2 * 3600, unixepoch()) - max(?1 * 3600, first_seen) + 30) / 60 - up - down) AS unseen,
+				(SELECT count(*) FROM events WHERE events.addr = servers.addr AND event = 'down' AND time >= ?1 * 3600 AND time < ?2 * 3600) AS outages,
+				people_min, round(person_minutes * 1.0 / max(up, 1), 1) AS people_mean, people_max,
+				'[' || replace(replace(addr, '.', ','), ':', ',') || ']' AS place
+			FROM sums CROSS JOIN servers ON id = server)
+		SELECT %s FROM uptime ORDER BY place ->> 0, place ->> 1, place ->> 2, place ->> 3, place ->> 4`, strings.Join(fields, ", ")),
+		hourOf(since), hourOf(until))
 }

@@ -6,9 +6,9 @@ package watchdb
 import (
 	"database/sql"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/netip"
 	"net/url"
 	"os"
@@ -27,7 +27,7 @@ var schema string
 // application and version identify the databases that this package can read.
 const (
 	application = 0x61327377 // "a2sw"
-	version     = 1
+	version     = 2
 )
 
 // memory is the name of a database in memory.
@@ -166,81 +166,62 @@ func (db *DB) change(do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// each runs a prepared statement once for each of the values.
-func each[T any](tx *sql.Tx, statement string, values []T, args func(*T) []any) error {
-	if len(values) == 0 {
-		return nil
-	}
-	s, err := tx.Prepare(statement)
+// each calls do with each row of a query, whose columns are strings, numbers and nil.
+func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) error {
+	rows, err := db.sql.Query(query, args...)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	for i := range values {
-		if _, err := s.Exec(args(&values[i])...); err != nil {
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
 			return err
 		}
 	}
-	return nil
+	return rows.Err()
 }
 
-// querier is a database or a transaction.
-type querier interface {
-	Query(query string, args ...any) (*sql.Rows, error)
+// decoded returns the rows of a query that have one column, in JSON.
+func decoded[T any](db *DB, query string, args ...any) (all []T, err error) {
+	err = db.each(func(row *sql.Rows) error {
+		var text []byte
+		var one T
+		err := row.Scan(&text)
+		if err == nil {
+			err = json.Unmarshal(text, &one)
+		}
+		all = append(all, one)
+		return err
+	}, query, args...)
+	return all, err
 }
 
-// rows runs a query and yields what scan makes of each row.
-func rows[T any](in querier, scan func(*sql.Rows) (T, error), query string, args ...any) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
-		found, err := in.Query(query, args...)
-		if err != nil {
-			yield(none, err)
-			return
-		}
-		defer found.Close()
-		for found.Next() {
-			if row, err := scan(found); !yield(row, err) || err != nil {
-				return
-			}
-		}
-		if err := found.Err(); err != nil {
-			yield(none, err)
-		}
-	}
-}
-
-// collect returns all rows, or the first error.
-func collect[T any](rows iter.Seq2[T, error]) (all []T, err error) {
-	for row, err := range rows {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, row)
-	}
-	return all, nil
-}
-
-// Servers yields all servers by their ID. The caller must not use the database for
-// anything else before the sequence has ended.
-func (db *DB) Servers() iter.Seq2[Server, error] {
-	return rows(db.sql, func(row *sql.Rows) (s Server, err error) {
+// Servers calls do with all servers by their ID. It must not use the database.
+func (db *DB) Servers(do func(*Server)) error {
+	return db.each(func(row *sql.Rows) error {
+		var s Server
 		var addr []byte
-		if err = row.Scan(&s.ID, &addr, &s.FirstSeen, &s.LastSeen, &s.Since, &s.Status, &s.Answer); err == nil {
-			err = s.Addr.UnmarshalText(addr)
+		err := row.Scan(&addr, &s.ID, &s.FirstSeen, &s.LastSeen, &s.Since, &s.Status, &s.Answer)
+		if err = errors.Join(err, s.Addr.UnmarshalText(addr)); err == nil {
+			do(&s)
 		}
-		return s, err
-	}, "SELECT id, addr, coalesce(first_seen, 0), coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
+		return err
+	}, "SELECT addr, id, coalesce(first_seen, 0), coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
 }
 
 // Add adds servers that the database does not have. Their IDs follow the largest one, which
 // begins with 1.
 func (db *DB) Add(addrs []netip.AddrPort) error {
-	return db.change(func(tx *sql.Tx) error {
-		return each(tx, "INSERT INTO servers (addr, status) VALUES (?, 'unknown')", addrs, func(a *netip.AddrPort) []any {
-			return []any{a.String()}
-		})
-	})
+	return db.insert("INSERT INTO servers (addr, status) SELECT value, 'unknown' FROM json_each(?)", addrs)
+}
+
+// insert runs a statement whose parameter is a list in JSON: all of it is stored, or nothing.
+func (db *DB) insert(statement string, values any) error {
+	text, err := json.Marshal(values)
+	if err == nil && string(text) != "null" {
+		_, err = db.sql.Exec(statement, string(text))
+	}
+	return err
 }
 
 // Cursor returns the ID of the last event that a reader of events, such as a webhook, has

@@ -68,7 +68,7 @@ func TestReopened(t *testing.T) {
 	}
 	check(t, db.Append(events))
 	down := Server{ID: 2, Addr: addr(2), FirstSeen: at, LastSeen: at + 60, Since: at + 120, Status: Down}
-	running := []Sample{{Server: 1, Up: 60, Min: 3, Max: 5, People: 8, Checks: 2, Seen: 1}, {Server: 2, Down: 40, Unseen: 20}}
+	running := []Sample{{UpFor: 60, PeopleMin: 3, PeopleMax: 5, PeopleSum: 8, Counts: 2, SeenAt: 1}, {DownFor: 40, UnseenFor: 20}}
 	check(t, db.Flush([]Server{down}, Hour{Number: hourOf(start), Samples: running}))
 	check(t, db.SetCursor("webhook", 7))
 	check(t, db.Close())
@@ -80,10 +80,7 @@ func TestReopened(t *testing.T) {
 	db = must(Open(path))(t)
 	defer db.Close()
 	var servers []Server
-	for s, err := range db.Servers() {
-		check(t, err)
-		servers = append(servers, s)
-	}
+	check(t, db.Servers(func(s *Server) { servers = append(servers, *s) }))
 	down.Answer = []byte(`{"info":{"name":"server 2"},"game":{"id":"rust"}}`) // kept
 	if len(servers) != 2 || servers[0].Status != Up {
 		t.Fatalf("servers: %+v", servers)
@@ -110,11 +107,11 @@ func TestReopened(t *testing.T) {
 		t.Errorf("cursor of another reader: %d", id)
 	}
 	check(t, db.Add([]netip.AddrPort{addr(3)}))
-	for s, err := range db.Servers() {
-		if check(t, err); s.Addr != addr(s.ID) {
+	check(t, db.Servers(func(s *Server) {
+		if s.Addr != addr(s.ID) {
 			t.Errorf("%v has the ID %d", s.Addr, s.ID)
 		}
-	}
+	}))
 }
 
 func TestRefused(t *testing.T) {
@@ -127,7 +124,7 @@ func TestRefused(t *testing.T) {
 	reader := must(Read(path))(t) // beside the watch
 	must(reader.LastID())(t)
 	check(t, reader.Close())
-	_, err := db.sql.Exec("PRAGMA user_version = 2")
+	_, err := db.sql.Exec("PRAGMA user_version = 3")
 	check(t, err)
 	check(t, db.Close())
 	if _, err := Open(path); !errors.Is(err, ErrVersion) {
@@ -151,41 +148,45 @@ func TestUptime(t *testing.T) {
 	db := opened(t, "", 2)
 	for hour := range 72 {
 		at := start.Add(time.Duration(hour) * time.Hour)
-		samples := []Sample{{Server: 1, Up: 3600, Min: 10, Max: uint16(20 + hour), People: 60 * 15, Checks: 60, Seen: uint32(at.Unix())}}
+		samples := []Sample{{UpFor: 3600, PeopleMin: 10, PeopleMax: uint32(20 + hour), PeopleSum: 60 * 15, Counts: 60, SeenAt: uint32(at.Unix())}}
 		if hour%2 == 0 { // server 2: every other hour has no row
-			samples = append(samples, Sample{Server: 2, Up: 1800, Down: 600, Unseen: 1200})
+			samples = append(samples, Sample{UpFor: 1800, DownFor: 600, UnseenFor: 1200})
 		}
-		check(t, db.Flush(nil, Hour{hourOf(at), true, samples}))
+		check(t, db.Flush(nil, Hour{Number: hourOf(at), Ended: true, Samples: samples}))
 	}
 	check(t, db.Append([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2).String(), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2).String(), Kind: "down"}}))
 	now := start.Add(72*time.Hour + 10*time.Minute)
-	check(t, db.Flush(nil, Hour{Number: hourOf(now), Samples: []Sample{{Server: 1, Up: 600, Min: 0, Max: 1, People: 10, Checks: 10}, {Server: 2, Down: 600}}}))
+	check(t, db.Flush(nil, Hour{Number: hourOf(now), Samples: []Sample{{UpFor: 600, PeopleMax: 1, PeopleSum: 10, Counts: 10}, {DownFor: 600}}}))
 	check(t, db.Prune(now, 24*time.Hour, 400*24*time.Hour))
 
-	common := Uptime{Game: "rust", Status: Up, Since: start}
-	one, two := common, common
-	one.Addr, one.Name, one.Up = addr(1), "server 1", 72*60+10
-	one.People = &People{Min: 0, Max: 91, Mean: float64(72*60*15+10) / (72*60 + 10)}
-	one.Unseen = 50 // the rest of the running hour
-	two.Addr, two.Name, two.Up, two.Down, two.Outages = addr(2), "server 2", 36*30, 36*10+10, 2
-	two.Unseen = 73*60 - two.Up - two.Down
-	got := must(db.Uptime(start, now))(t)
-	if diff := cmp.Diff([]Uptime{one, two}, got, cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+	uptime := func(from, to time.Time, fields ...string) (all [][]any) {
+		t.Helper()
+		check(t, db.Uptime(from, to, fields, func(values []any) { all = append(all, slices.Clone(values)) }))
+		return all
+	}
+	up, down := int64(36*30), int64(36*10+10) // of server 2; what it lacks is unseen, and of server 1 the rest of the running hour
+	want := [][]any{
+		{addr(1).String(), "rust", "server 1", "up", "2026-11-20T00:00:00Z", 1.0, int64(72*60 + 10), int64(0), int64(50), int64(0), int64(0), 15.0, int64(91)},
+		{addr(2).String(), "rust", "server 2", "up", "2026-11-20T00:00:00Z", 0.744828, up, down, 73*60 - up - down, int64(2), nil, nil, nil},
+	}
+	if diff := cmp.Diff(want, uptime(start, now, UptimeFields...)); diff != "" {
 		t.Errorf("from the first hour on (-want +got):\n%s", diff)
 	}
 
 	// The second day is kept as a day, so a period that begins in it has all of it.
-	got = must(db.Uptime(start.Add(30*time.Hour), start.Add(40*time.Hour)))(t)
-	if got[0].Up != 24*60 || got[0].Unseen != 0 || got[1].Unseen != 24*60-12*40 || got[1].Outages != 0 {
-		t.Errorf("the second day: %+v", got)
+	want = [][]any{{int64(24 * 60), int64(0), 1.0, int64(0)}, {int64(12 * 30), int64(24*60 - 12*40), 0.75, int64(0)}}
+	if diff := cmp.Diff(want, uptime(start.Add(30*time.Hour), start.Add(40*time.Hour), "up", "unseen", "up_share", "outages")); diff != "" {
+		t.Errorf("the second day (-want +got):\n%s", diff)
 	}
-	if share, ok := got[1].Share(); share != 0.75 || !ok {
-		t.Errorf("share %v, %v: want 0.75", share, ok)
-	}
+	check(t, db.Servers(func(s *Server) {
+		if want := map[int64]uint32{1: at + 71*3600, 2: at}[s.ID]; s.LastSeen != want {
+			t.Errorf("server %d was last seen at %d, want %d", s.ID, s.LastSeen, want)
+		}
+	}))
 
 	check(t, db.Prune(now.Add(400*24*time.Hour), 24*time.Hour, 400*24*time.Hour))
-	if got, err := db.Uptime(start, start.Add(24*time.Hour)); err != nil || got[0].Up != 0 {
-		t.Errorf("after 400 days: %+v, %v", got, err)
+	if got := uptime(start, start.Add(24*time.Hour), "up"); got[0][0] != int64(0) {
+		t.Errorf("after 400 days: %v", got)
 	}
 	if id := must(db.LastID())(t); id != 2 {
 		t.Errorf("the last ID is %d, want 2: IDs never begin again", id)
@@ -194,13 +195,18 @@ func TestUptime(t *testing.T) {
 
 // A minute that is not whole never adds up to more than the hour.
 func TestMinutes(t *testing.T) {
-	for up := range 121 {
-		for down := range 121 {
-			s := Sample{Up: uint16(up), Down: uint16(down), Unseen: uint16(240 - up - down)}
-			if u, d, unseen, _ := s.minutes(); u+d+unseen != 4 || unseen < 0 {
-				t.Fatalf("%+v: %d, %d, %d", s, u, d, unseen)
-			}
+	db := opened(t, "", 0)
+	var samples []Sample
+	for up := range uint32(121) {
+		for down := range uint32(120) {
+			samples = append(samples, Sample{UpFor: up, DownFor: down, UnseenFor: 240 - up - down})
 		}
+	}
+	check(t, db.Flush(nil, Hour{Number: 1, Samples: samples}))
+	var rows, wrong int
+	check(t, db.sql.QueryRow("SELECT count(*), total(up + down + unseen != 4 OR min(up, down, unseen) < 0) FROM running_hours").Scan(&rows, &wrong))
+	if rows != len(samples) || wrong > 0 {
+		t.Errorf("%d rows, and %d of them do not add up", rows, wrong)
 	}
 }
 
@@ -222,10 +228,10 @@ func TestSize(t *testing.T) {
 	var week float64
 	for hour := range days * 24 {
 		for i := range samples {
-			samples[i] = Sample{Server: int64(i + 1), Up: 3540, Down: 60, Min: uint16(i % 50), Max: uint16(i%50 + 14), People: uint32(60 * (i%50 + 7)), Checks: 60}
+			samples[i] = Sample{UpFor: 3540, DownFor: 60, PeopleMin: uint32(i % 50), PeopleMax: uint32(i%50 + 14), PeopleSum: uint32(60 * (i%50 + 7)), Counts: 60}
 		}
 		at := start.Add(time.Duration(hour) * time.Hour)
-		check(t, db.Flush(nil, Hour{hourOf(at), true, samples}))
+		check(t, db.Flush(nil, Hour{Number: hourOf(at), Ended: true, Samples: samples}))
 		check(t, db.Prune(at, 7*24*time.Hour, 400*24*time.Hour))
 		if hour == 7*24 {
 			week = size()
