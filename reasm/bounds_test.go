@@ -1,8 +1,11 @@
 package reasm
 
 import (
+	"bytes"
 	"flag"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"testing"
 	"time"
@@ -81,6 +84,11 @@ func TestSizes(t *testing.T) {
 	}
 	if maxHead := 12 + packedHeader; blockData < maxHead || blockData%8 != 0 {
 		t.Errorf("%d bytes of data: a header or a digest would be cut", blockData)
+	}
+	doc, err := os.ReadFile("doc.go")
+	source := fmt.Sprintf("%d groups                                         %.1f MiB at most", maxGroups, maxGroups*groupRoom/float64(1<<20))
+	if err != nil || !bytes.Contains(doc, []byte(source)) {
+		t.Errorf("doc.go does not say of a source: %s (%v)", source, err)
 	}
 }
 

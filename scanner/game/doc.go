@@ -67,6 +67,8 @@
 // An attribute is for a value that the record's reader would have to decode or join,
 // or that is right where INFO is wrong.
 //
+// Decode has no clock, so a value that counts from now can't become a time.
+//
 // A game whose table fits that of another is a row beside it, such as those in ark.go.
 // Each game needs vectors, the made-up replies in vectordata_test.go. To add a recording of a
 // real server, put it beside the others and write its golden file with

@@ -25,11 +25,11 @@
 // ports of Config.Ports, which then must not be empty. Each of them may also have its own
 // ports after a colon: numbers and ranges of numbers, separated by commas.
 //
-// The target's tag is the text after the address, separated from it by white space or
-// by a comma that is not part of its ports; no character in it is special. If an address
-// has no port, and its tag is a port number or begins with one from 1024 on, the line is
-// invalid, because the number is probably meant as the port. If Config.Ports names ports,
-// such a number is a tag.
+// The target's tag is the text after the address, separated from it by white space, a
+// semicolon, or a comma that is not part of its ports; no character in it is special. If
+// an address has no port, and its tag is a port number or begins with one from 1024 on,
+// the line is invalid, because the number is probably meant as the port. If Config.Ports
+// names ports, such a number is a tag.
 //
 // A line without a target is invalid: it is reported to Config.Invalid and counted, and
 // reading continues. Numbers with leading zeros are invalid, since some programs

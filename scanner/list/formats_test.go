@@ -57,6 +57,7 @@ var lists = []struct {
 	{"CSV with semicolons", "CSV with semicolons", "name;host;query_port;port\na;1.0.0.1;5;9\nb;1.0.0.2;6;9\n", "1.0.0.1:5|1.0.0.2:6", ""},
 	{"TSV", "TSV", "name\taddress\tport\na\t1.0.0.1\t5\n\"q\"\t1.0.0.2\t6\n\t1.0.0.3\t7\n", "1.0.0.1:5|1.0.0.2:6|1.0.0.3:7", ""},
 	{"TSV without names", "TSV", "a b, c\t1.0.0.1\t5\nd\t1.0.0.2\t6\n", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"semicolons", "text", "1.0.0.1:5;\n1.0.0.2:6;eu;x\n1.0.0.3:7,9; a\n1.0.0.4:8 b\n", "1.0.0.1:5|1.0.0.2:6 eu;x|1.0.0.3:7 a|1.0.0.3:9 a|1.0.0.4:8 b", ""},
 	{"commas in tags", "text", "1.0.0.1:5,eu,1.0.0.9:9\n1.0.0.2 a b, 1.0.0.9\n", "1.0.0.1:5 eu,1.0.0.9:9|1.0.0.2:27015 a b, 1.0.0.9", ""},
 }
 

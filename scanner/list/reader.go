@@ -339,22 +339,20 @@ func isStray(tag []byte) bool {
 	return f == "" && (len(word) == len(tag) || port >= 1024)
 }
 
-// cutTag splits a line without surrounding white space into address and tag. A
-// comma begins the tag, unless it is inside a list of ports.
+// cutTag splits a line without surrounding white space into address and tag. A comma or
+// semicolon begins the tag, unless it is a comma in a list of ports.
 func cutTag(line []byte) (addr, tag []byte) {
 	for i, c := range line {
-		switch {
-		case c == ',':
-			ports := bytes.LastIndexByte(line[:i], ':') + 1
-			end := i + max(slices.IndexFunc(line[i:], isSpace), 0)
-			if end == i {
-				end = len(line)
+		if c == ',' {
+			ports, end := bytes.LastIndexByte(line[:i], ':')+1, len(line)
+			if n := bytes.IndexAny(line[i:], "; \t"); n > 0 {
+				end = i + n
 			}
 			if ports > 0 && isPortList.Match(line[ports:end]) {
-				return line[:end], bytes.TrimSpace(line[end:])
+				continue
 			}
-			return line[:i], bytes.TrimSpace(line[i+1:])
-		case isSpace(c):
+		}
+		if c == ',' || c == ';' || isSpace(c) {
 			return line[:i], bytes.TrimSpace(line[i+1:])
 		}
 	}

@@ -22,7 +22,7 @@ func columns(name string, between rune) Format {
 
 // sniffColumns reports whether the first line of a list is that of a table. A line
 // that begins with an address is text, with the rest as its tag, unless its second
-// column is the port, its first field is quoted, or a semicolon follows the address.
+// column is the port or its first field is quoted.
 func sniffColumns(first []byte, between rune) bool {
 	t := newTable(between)
 	fields, err := t.split(first)
@@ -35,7 +35,7 @@ func sniffColumns(first []byte, between rune) bool {
 		return len(fields) > 1 || between == ','
 	case !t.guess(fields):
 		return false
-	case t.names[0] == "ip" && first[0] != '"' && between != ';':
+	case t.names[0] == "ip" && first[0] != '"':
 		return slices.Contains(t.names, "port")
 	}
 	return fault != "" && (len(fields) > 1 || between == ',')

@@ -76,7 +76,7 @@ var toolLists = []struct {
 	{name: "a number further on", format: "CSV", text: "a,192.0.2.10,udp,27020\nb,192.0.2.11,udp,1\n", want: "192.0.2.11:27015",
 		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.10"},
 	{name: "another key", format: "NDJSON", text: `{"ip":"192.0.2.10","dst_port":27020}`, invalid: "1 " + string(faultPortColumn) + ": 192.0.2.10"},
-	{name: "words", format: "text", text: "192.0.2.10 27020 udp\n192.0.2.11;27020;udp\n", invalid: "1 " + string(faultStrayPort) + ": 192.0.2.10 27020 udp|2 not an IPv4 address: 192.0.2.11;27020;udp"},
+	{name: "words", format: "text", text: "192.0.2.10 27020 udp\n192.0.2.11;27020;udp\n", invalid: "1 " + string(faultStrayPort) + ": 192.0.2.10 27020 udp|2 " + string(faultStrayPort) + ": 192.0.2.11;27020;udp"},
 
 	// A quote without an end costs only its line, and other JSON says what to do.
 	{name: "an open quote", format: "CSV", text: "name,ip,port\n\"a,192.0.2.10,5\nb \"c\" d,192.0.2.11,6\n\"e\",192.0.2.12,7\n",

@@ -107,6 +107,8 @@ type result = scanner.Result
 // for info, add the field to wire.Info, with a bit of wire.Fields and its place in
 // wire/info.go, and its row to infoFields; fieldKeys has room for one key a bit. Two replies
 // that contradict each other are compared by differing in scanner/internal/session/answer.go.
+// A key that follows from other keys has a value type whose set does nothing, and no bit of
+// wire.Fields. Records in testdata and in cmd/a2sscan/testdata change.
 var schemaKeys = withHex([]field{
 	{name: "schema", is: ColumnUint8, always: true, about: "1; rises when the meaning of a key changes",
 		at: func(*result) value { return schemaValue{} }},

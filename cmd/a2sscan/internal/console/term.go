@@ -173,8 +173,8 @@ func (t *Terminal) wipe() {
 
 // Plain returns s in a form that is safe to show. The result has at most width
 // characters; if it is cut, it ends with "…". Everything but visible characters and
-// spaces is escaped: control and C1 characters, bidirectional and invisible
-// characters, line separators, and bytes that are not UTF-8.
+// the ASCII space is escaped: control and C1 characters, bidirectional and invisible
+// characters, other spaces, line separators, and bytes that are not UTF-8.
 func Plain(s string, width int) string {
 	var b strings.Builder
 	left := width
