@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -26,8 +27,10 @@ type inbox struct {
 	got    chan struct{}
 }
 
-func (b *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
+// RoundTrip answers without a network, so that the clock of a bubble goes on.
+func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	body, err := io.ReadAll(r.Body)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.times = append(b.times, time.Now())
@@ -36,18 +39,18 @@ func (b *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(b.refuse[0])
 		b.refuse = b.refuse[1:]
-		return
+		return w.Result(), err
 	}
 	b.bodies = append(b.bodies, string(body))
 	b.got <- struct{}{}
+	return w.Result(), err
 }
 
 // hooked returns a webhook to an inbox, its database, and what the watch says.
 func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db *watchdb.DB, said *strings.Builder) {
 	t.Helper()
 	b = &inbox{refuse: refuse, got: make(chan struct{}, 100)}
-	server := httptest.NewServer(b)
-	h, err := NewWebhook(server.URL+"/secret-token\n", discord, []census.Kind{"down", "up"})
+	h, err := NewWebhook("https://receiver.example/secret-token\n", discord, []census.Kind{"down", "up"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +60,12 @@ func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db
 	if err := db.SetCursor(cursorName, 0); err != nil {
 		t.Fatal(err)
 	}
+	h.client.Transport = b
 	said = &strings.Builder{}
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { h.deliver(ctx, db, console.New(said)) })
-	t.Cleanup(func() { cancel(); ended.Wait(); server.Close(); db.Close() })
+	t.Cleanup(func() { cancel(); ended.Wait(); db.Close() })
 	return h, b, db, said
 }
 
@@ -78,8 +82,9 @@ func append10(t *testing.T, db *watchdb.DB, first, n int, kind census.Kind, name
 
 // Events that nobody wants are skipped, many become one message, and a receiver that refuses
 // is asked again when it says so. Nothing shows the URL.
-func TestWebhook(t *testing.T) {
-	t.Parallel()
+func TestWebhook(t *testing.T) { synctest.Test(t, testWebhook) }
+
+func testWebhook(t *testing.T) {
 	_, b, db, said := hooked(t, false, 429, 302)
 	append10(t, db, 1, 2, "renamed", "x")
 	append10(t, db, 3, 2, "down", "x")
@@ -111,8 +116,9 @@ func TestWebhook(t *testing.T) {
 }
 
 // Names of servers can neither mention anybody nor format the message.
-func TestDiscord(t *testing.T) {
-	t.Parallel()
+func TestDiscord(t *testing.T) { synctest.Test(t, testDiscord) }
+
+func testDiscord(t *testing.T) {
 	h, b, db, _ := hooked(t, true)
 	append10(t, db, 1, 10, "down", "@everyone **free** <@123> [x](https://example.org) `"+strings.Repeat("_", 900))
 	<-b.got
