@@ -41,7 +41,6 @@ type watchFlags struct {
 	log         logFlag
 	state       string
 	downAfter   string
-	events      []string
 	reference   []string
 	hook        hookFlags
 	listen      flagvalue.ListenAddr
@@ -121,7 +120,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
 	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, call them down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: the watch is blind when they are all silent, and only then; may be repeated")
-	fs.StringSliceVar(&f.events, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watch.KindNames(), ", ")+" (default: all; but map only for games that keep their map for weeks)")
+	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watchdb.Kinds, ", ")+" (default: all; but map only for games that keep their map for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
@@ -149,7 +148,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 // check completes the options from the flags.
 func (f *watchFlags) check(args []string) (err error) {
 	rules := &f.opts.Rules
-	if rules.Kinds, err = watch.ParseKinds(f.events); err != nil {
+	if err := watch.CheckKinds(rules.Kinds); err != nil {
 		return console.Fail(console.ExitUsage, "--events: %w", err)
 	}
 	for _, s := range f.reference {
@@ -285,8 +284,7 @@ func stateFailure(path string, err error) error {
 
 // open returns the webhook that the flags name, or nil.
 func (h *hookFlags) open() (*watch.Webhook, error) {
-	kinds, err := watch.ParseKinds(h.events)
-	if err != nil {
+	if err := watch.CheckKinds(h.events); err != nil {
 		return nil, console.Fail(console.ExitUsage, "--webhook-events: %w", err)
 	}
 	secret, where := os.Getenv(hookVariable), hookVariable
@@ -304,7 +302,7 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	if secret == "" {
 		return nil, nil
 	}
-	hook, err := watch.NewWebhook(secret, h.format == "discord", kinds)
+	hook, err := watch.NewWebhook(secret, h.format == "discord", h.events)
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "%s: %w", where, err)
 	}

@@ -24,10 +24,9 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
-	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// With these flags, TestWatchLife becomes the long run whose numbers operating.md has.
+// With these flags, TestWatchLife becomes the long run whose status operating.md has.
 var (
 	lifeNetwork = flag.String("life-network", "127.130.0.0/24", "network of TestWatchLife")
 	lifeSpec    = flag.String("life", "outages=30,restarts=10,renames=10,maps=10,steamids=10,moves=5,span=12s,longest=26s", "what happens in TestWatchLife")
@@ -204,7 +203,7 @@ func (j *lifeJudge) read(truth io.Reader, output string) {
 }
 
 // of returns the events of a kind at an address.
-func (j *lifeJudge) of(kind census.Kind, addr string) (found []watchdb.Event) {
+func (j *lifeJudge) of(kind string, addr string) (found []watchdb.Event) {
 	for _, e := range j.events {
 		if e.Kind == kind && e.Addr == addr {
 			found = append(found, e)
@@ -269,13 +268,13 @@ func (j *lifeJudge) others() {
 		if addr != p.Addr || !counts || p.From.Before(j.begin.Add(2*j.every)) || j.cut(p.From, p.To.Add(5*j.every)) || p.To.Add(5*j.every).After(j.end) {
 			continue
 		}
-		kind := map[string]census.Kind{"restart": "restarted", "renamed": "renamed", "moved": "moved"}[p.What]
+		kind := map[string]string{"restart": "restarted", "renamed": "renamed", "moved": "moved"}[p.What]
 		want[p.What]++
 		if len(j.of(kind, addr)) > 0 {
 			got[p.What]++
 		}
 	}
-	counts := map[census.Kind]int{}
+	counts := map[string]int{}
 	for _, e := range j.events {
 		counts[e.Kind]++
 		p := j.fates[e.Addr]
@@ -326,7 +325,7 @@ func (j *lifeJudge) ids(state string, hook *receiver) {
 		if e.ID != int64(i+1) || stored[i].ID != e.ID {
 			j.Fatalf("event %d has the ID %d, and %d in the state", i+1, e.ID, stored[i].ID)
 		}
-		wanted := slices.Contains([]census.Kind{"up", "down", "blind", "seeing", "restarted", "renamed"}, e.Kind)
+		wanted := slices.Contains([]string{"up", "down", "blind", "seeing", "restarted", "renamed"}, e.Kind)
 		if last := j.end.Add(-5 * time.Second); wanted && posted[e.ID] == 0 && e.Time.Before(last) {
 			j.Errorf("no POST has event %d", e.ID)
 		}

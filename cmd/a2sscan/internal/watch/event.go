@@ -13,24 +13,14 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// ParseKinds reads names of kinds of events.
-func ParseKinds(names []string) (kinds []census.Kind, err error) {
-	for _, name := range names {
-		k := census.Kind(strings.TrimSpace(name))
-		if !slices.Contains(watchdb.Kinds, k) {
-			return nil, fmt.Errorf("%s is no kind of event: choose from %s", console.Quoted(name, 40), strings.Join(KindNames(), ", "))
+// CheckKinds returns an error if one of the words is no kind of event.
+func CheckKinds(kinds []string) error {
+	for i, kind := range kinds {
+		if kinds[i] = strings.TrimSpace(kind); !slices.Contains(watchdb.Kinds, kinds[i]) {
+			return fmt.Errorf("%s is no kind of event: choose from %s", console.Quoted(kind, 40), strings.Join(watchdb.Kinds, ", "))
 		}
-		kinds = append(kinds, k)
 	}
-	return kinds, nil
-}
-
-// KindNames returns all kinds of events as words.
-func KindNames() (names []string) {
-	for _, k := range watchdb.Kinds {
-		names = append(names, string(k))
-	}
-	return names
+	return nil
 }
 
 // Text returns an event as a line for people. It is safe to print.
@@ -79,7 +69,7 @@ func Details(e *watchdb.Event) string {
 // damped names what is damped together: a pair of kinds, or a kind.
 type damped struct {
 	server int
-	kind   census.Kind // "up" stands for "down", too
+	kind   string // "up" stands for "down", too
 }
 
 // window counts the events of one kind of a server in Rules.Damp.
@@ -143,36 +133,31 @@ func (w *Watcher) release(now uint32) {
 	}
 }
 
-// match enters a server that is down, or that is new, into the set of those, and reports a
-// move if the other set has its counterpart. Both sets go by census.Server.Identities.
+// match notes a server that went down, or that is new, by its identities. It reports a move if
+// the server noted before is its counterpart, and no third one has the same identity.
 func (w *Watcher) match(i int, now uint32) {
 	s := &w.servers[i]
 	if s.known == nil {
 		return
 	}
-	set, other := w.arrived, w.departed
-	if s.status == watchdb.Down {
-		set, other = other, set
-	}
 	found, by := i, ""
 	steamID, identity := s.known.Identities()
 	for n, key := range [...]uint64{identity, steamID} {
-		if key == 0 {
-			continue
-		}
-		set[key] = i
-		if j, ok := other[key]; ok && j != i {
+		if j, ok := w.noted[key]; ok && j != i {
 			found, by = j, [...]string{"identity", "steam_id"}[n]
+		}
+		if key != 0 {
+			w.noted[key] = i
 		}
 	}
 	from, to := found, i
 	if s.status == watchdb.Down {
 		from, to = i, found
 	}
-	if w.servers[from].status != watchdb.Down || w.servers[to].status != watchdb.Up {
+	if w.servers[from].status != watchdb.Down || w.servers[to].status != watchdb.Up || !w.servers[to].arrived {
 		return
 	}
-	for j := range w.servers { // another server with the same identity may be the one
+	for j := range w.servers {
 		if t := &w.servers[j]; j != from && j != to && t.known != nil && !t.gone {
 			if x, y := t.known.Identities(); by == "steam_id" && x == steamID || by == "identity" && y == identity {
 				return
@@ -180,17 +165,5 @@ func (w *Watcher) match(i int, now uint32) {
 		}
 	}
 	c := census.NewChange("moved", w.servers[from].known, w.servers[to].known)
-	w.emit(to, watchdb.Event{Kind: c.Kind, By: by, Before: c.Before, After: c.After}, now)
-}
-
-// back takes a server out of the set of those that are down.
-func (w *Watcher) back(i int) {
-	if s := w.servers[i].known; s != nil {
-		steamID, identity := s.Identities()
-		for _, key := range [...]uint64{identity, steamID} {
-			if w.departed[key] == i {
-				delete(w.departed, key)
-			}
-		}
-	}
+	w.emit(to, watchdb.Event{Kind: "moved", By: by, Before: c.Before, After: c.After}, now)
 }

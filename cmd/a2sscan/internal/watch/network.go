@@ -90,7 +90,7 @@ func isSilent(s *server) bool { return s.status == watchdb.Up && s.silent > 0 }
 // look counts the servers, finds out whether the watcher is blind or sees again, and calls
 // servers down that have been silent long enough.
 func (w *Watcher) look(now uint32) {
-	v, n := &w.view, Numbers{Servers: len(w.order)}
+	v, n := &w.view, Status{Servers: len(w.order)}
 	silent, references, answering := 0, 0, 0
 	var held []int // silent long enough
 	for i := range w.servers {
@@ -143,7 +143,7 @@ func (w *Watcher) look(now uint32) {
 		v.expired = now-v.since >= uint32(w.rules.BlindMax.Seconds())
 	}
 	n.Blind = v.blind
-	w.numbers = n
+	w.status = n
 	if len(held) == 0 || v.blind && !v.expired {
 		return
 	}

@@ -37,13 +37,17 @@ type Options struct {
 
 // Status is what a status line says.
 type Status struct {
-	Time time.Time `json:"time"`
-	Numbers
-	Every    float64 `json:"every"`           // seconds: the cycle that was asked for
-	Took     float64 `json:"cycle,omitempty"` // seconds: how long the latest cycle took
-	Events   uint64  `json:"events"`          // since the watch began
-	Sent     uint64  `json:"sent"`            // datagrams
-	Received uint64  `json:"received"`        // datagrams
+	Time     time.Time `json:"time"`
+	Servers  int       `json:"servers"` // in the list
+	Up       int       `json:"up"`
+	Down     int       `json:"down"`
+	People   int       `json:"people"`
+	Blind    bool      `json:"blind"`
+	Every    float64   `json:"every"`           // seconds: the cycle that was asked for
+	Took     float64   `json:"cycle,omitempty"` // seconds: how long the latest cycle took
+	Events   uint64    `json:"events"`          // since the watch began
+	Sent     uint64    `json:"sent"`            // datagrams
+	Received uint64    `json:"received"`        // datagrams
 }
 
 // String returns the status as a line of text.
@@ -69,8 +73,7 @@ func (s *Status) String() string {
 // Watch is a watch that runs. Several goroutines may call its exported methods, which read it.
 type Watch struct {
 	*Options
-	nextID int64
-	size   int // of the list
+	size int // of the list
 
 	mu         sync.Mutex // guards the rest
 	watcher    *Watcher
@@ -109,6 +112,7 @@ func Run(ctx context.Context, o *Options) error {
 	defer cancel(nil)
 	var ended sync.WaitGroup
 	ended.Go(func() { cancel(r.ask(ctx)) })
+	ended.Go(func() { cancel(r.relist(ctx)) })
 	if o.Hook != nil {
 		ended.Go(func() { o.Hook.deliver(ctx, o.DB, o.Terminal) })
 	}
@@ -133,28 +137,37 @@ func (r *Watch) restore() error {
 		return err
 	}
 	r.watcher.Resume(hours)
-	last, err := r.DB.LastID()
-	if err != nil {
-		return err
-	}
-	r.nextID = max(last, r.Log.Last) + 1
-	for r.Log.file != nil && r.Log.Last < last {
-		missing, err := r.DB.Since(r.Log.Last, 1000)
-		if err == nil {
-			err = r.Log.Write(missing)
-		}
-		if err != nil {
+	if r.Log.file == nil {
+		if r.Log.Last, err = r.DB.LastID(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.publish()
+}
+
+// relist loads the list again whenever that is due or wanted, until ctx ends.
+func (r *Watch) relist(ctx context.Context) (err error) {
+	var due <-chan time.Time
+	if r.ListEvery > 0 {
+		due = time.Tick(r.ListEvery)
+	}
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-due:
+		case <-r.Reload:
+		}
+		err = r.list(ctx)
+	}
+	return err
 }
 
 // list loads the list and gives it to the watcher.
 func (r *Watch) list(ctx context.Context) error {
 	addrs, err := r.Load(ctx)
 	switch {
-	case err != nil && r.size == 0:
+	case err != nil && (r.size == 0 || ctx.Err() != nil):
 		return err
 	case err != nil:
 		r.Terminal.Say("the new list can't be had, so the old one is watched: %v", err)
@@ -237,59 +250,33 @@ func pause(ctx context.Context, d time.Duration) {
 
 // loop does what is due until ctx ends.
 func (r *Watch) loop(ctx context.Context) error {
-	tick := time.NewTicker(tickEvery)
-	defer tick.Stop()
-	now := time.Now()
-	flushed, pruned, listed := now, time.Time{}, now
-	// due reports whether something has not been done for a time. If so, it is done now.
-	due := func(last *time.Time, every time.Duration) bool {
-		if now.Sub(*last) < every {
-			return false
-		}
-		*last = now
-		return true
-	}
-	lists := make(chan error, 1)
-	loading, reload := false, false
-	for {
-		var err error
+	tick, flush, prune := time.Tick(tickEvery), time.Tick(flushEvery), time.Tick(pruneEvery)
+	err := r.DB.Prune(time.Now(), r.Hourly, r.Daily)
+	for err == nil {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-r.Reload:
-			reload = true
-		case err = <-lists:
-			loading = false
-		case <-tick.C:
-		}
-		r.mu.Lock()
-		now = time.Now()
-		r.checkSending(now)
-		r.watcher.Tick(now)
-		full := r.watcher.pending > maxPending
-		paused := r.watcher.paused
-		r.watcher.paused = 0
-		r.mu.Unlock()
-		if paused > 0 {
-			r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
-		}
-		if err == nil {
-			err = r.publish()
-		}
-		if err == nil && (due(&flushed, flushEvery) || full) {
+		case <-flush:
 			err = r.flush()
-		}
-		if err == nil && due(&pruned, pruneEvery) {
-			err = r.DB.Prune(now, r.Hourly, r.Daily)
-		}
-		if err != nil {
-			return err
-		}
-		if !loading && (reload || r.ListEvery > 0 && due(&listed, r.ListEvery)) {
-			listed, loading, reload = now, true, false
-			go func() { lists <- r.list(ctx) }()
+		case <-prune:
+			err = r.DB.Prune(time.Now(), r.Hourly, r.Daily)
+		case <-tick:
+			now := time.Now()
+			r.mu.Lock()
+			r.checkSending(now)
+			r.watcher.Tick(now)
+			full, paused := r.watcher.pending > maxPending, r.watcher.paused
+			r.watcher.paused = 0
+			r.mu.Unlock()
+			if paused > 0 {
+				r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
+			}
+			if err = r.publish(); err == nil && full {
+				err = r.flush()
+			}
 		}
 	}
+	return err
 }
 
 // checkSending tells the watcher whether datagrams leave this machine: not if none has been
@@ -304,24 +291,30 @@ func (r *Watch) checkSending(now time.Time) {
 	}
 }
 
-// publish gives the new events their IDs, stores them, and then writes them.
+// publish gives the new events their IDs, stores them, and then writes all stored events that
+// the output lacks.
 func (r *Watch) publish() error {
 	r.mu.Lock()
 	events := r.watcher.events
 	r.watcher.events = nil
 	r.events += uint64(len(events))
 	r.mu.Unlock()
-	if len(events) == 0 {
-		return nil
-	}
+	last, err := r.DB.LastID()
 	for i := range events {
-		events[i].ID = r.nextID
-		r.nextID++
+		events[i].ID = max(last, r.Log.Last) + int64(i) + 1
 	}
-	if err := r.DB.Append(events); err != nil {
-		return console.Fail(console.ExitOutput, "the state: %w", err)
+	if err == nil {
+		err = r.DB.Append(events)
 	}
-	return r.Log.Write(events)
+	for err == nil {
+		if events, err = r.DB.Since(r.Log.Last, 1000); len(events) == 0 {
+			break
+		}
+		if err := r.Log.Write(events); err != nil {
+			return err
+		}
+	}
+	return stateFailed(err)
 }
 
 // flush stores what changed.
@@ -329,7 +322,11 @@ func (r *Watch) flush() error {
 	r.mu.Lock()
 	servers, hours := r.watcher.Changes()
 	r.mu.Unlock()
-	if err := r.DB.Flush(servers, hours...); err != nil {
+	return stateFailed(r.DB.Flush(servers, hours...))
+}
+
+func stateFailed(err error) error {
+	if err != nil {
 		return console.Fail(console.ExitOutput, "the state: %w", err)
 	}
 	return nil
@@ -339,9 +336,9 @@ func (r *Watch) flush() error {
 func (r *Watch) Status() *Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stats := r.monitor.Stats()
-	return &Status{
-		Time: time.Now().UTC(), Numbers: r.watcher.numbers, Every: r.Rules.Every.Seconds(), Took: r.watcher.took.Seconds(), Events: r.events,
-		Sent: r.before.DatagramsSent() + stats.DatagramsSent(), Received: r.before.DatagramsReceived() + stats.DatagramsReceived(),
-	}
+	stats, status := r.monitor.Stats(), r.watcher.status
+	status.Time, status.Every, status.Took, status.Events = time.Now().UTC(), r.Rules.Every.Seconds(), r.watcher.took.Seconds(), r.events
+	status.Sent = r.before.DatagramsSent() + stats.DatagramsSent()
+	status.Received = r.before.DatagramsReceived() + stats.DatagramsReceived()
+	return &status
 }

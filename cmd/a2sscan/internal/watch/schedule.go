@@ -11,13 +11,6 @@ type schedule struct {
 	done   int           // checks since anchor
 	began  time.Time     // when the current cycle began
 	took   time.Duration // how long the latest complete one took; 0: none, or the list changed
-	queue  []again
-}
-
-// again is a server to ask again, soon and for everything.
-type again struct {
-	due time.Time
-	i   int
 }
 
 // late is how far the checks may fall behind before the schedule gives the time up: without
@@ -32,27 +25,15 @@ func (c *schedule) rearrange(now time.Time) {
 	c.anchor, c.began, c.done, c.took = now, now, 0, 0
 }
 
-// soon makes the server the next one to ask once it is due.
-func (c *schedule) soon(i int, due time.Time) { c.queue = append(c.queue, again{due, i}) }
-
-// next returns the server that is due, and whether that is because of soon. Without one it
-// returns the time to wait.
-func (c *schedule) next(now time.Time, every time.Duration) (i int, soon bool, wait time.Duration) {
-	wait = time.Second
-	if len(c.queue) > 0 {
-		first := c.queue[0]
-		if wait = first.due.Sub(now); wait <= 0 {
-			c.queue = c.queue[1:]
-			return first.i, true, 0
-		}
-	}
+// next returns the server that is due, or the time to wait.
+func (c *schedule) next(now time.Time, every time.Duration) (i int, wait time.Duration) {
 	n := len(c.order)
 	if n == 0 {
-		return 0, false, wait
+		return 0, time.Second
 	}
 	due := c.anchor.Add(time.Duration(float64(c.done) / float64(n) * float64(every)))
-	if w := due.Sub(now); w > 0 {
-		return 0, false, min(w, wait)
+	if wait := due.Sub(now); wait > 0 {
+		return 0, min(wait, time.Second)
 	}
 	if now.Sub(due) > late {
 		c.anchor, c.done = now, 0
@@ -63,5 +44,5 @@ func (c *schedule) next(now time.Time, every time.Duration) (i int, soon bool, w
 	i = c.order[c.pos]
 	c.pos++
 	c.done++
-	return i, false, 0
+	return i, 0
 }

@@ -20,35 +20,29 @@ type Row struct {
 	Silent         time.Time // when it was asked first of the latest checks without an answer; zero: the last one was answered
 }
 
-// copied is how many rows are copied while the watch waits.
+// copied is how many servers are copied while the watch waits.
 const copied = 1000
 
 // Rows yields all servers that are watched, by their ID.
 func (r *Watch) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
-		rows := make([]Row, 0, copied)
-		for i, more := 0, true; more; {
-			rows = rows[:0]
+		var servers []server
+		for id, more := int64(0), true; more; {
 			r.mu.Lock()
-			servers := r.watcher.servers
-			for end := min(i+copied, len(servers)); i < end; i++ {
-				s := &servers[i]
-				if s.gone {
-					continue
-				}
+			rest := r.watcher.servers[id:]
+			servers = append(servers[:0], rest[:min(copied, len(rest))]...)
+			r.mu.Unlock()
+			more = len(rest) > copied
+			for _, s := range servers {
+				id++
 				row := Row{
-					ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: s.status,
+					ID: id, Addr: s.addr(), Known: s.known, Status: s.status,
 					Since: moment(s.since), People: -1, Places: -1, Silent: moment(s.silentAt),
 				}
 				if s.counted {
 					row.People, row.Places = int(s.people), int(s.places)
 				}
-				rows = append(rows, row)
-			}
-			more = i < len(servers)
-			r.mu.Unlock()
-			for _, row := range rows {
-				if !yield(row) {
+				if !s.gone && !yield(row) {
 					return
 				}
 			}

@@ -6,6 +6,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ type Rules struct {
 	BlindMax  time.Duration // how long a blind watcher believes that the servers are up
 
 	References []netip.AddrPort           // servers that are always up: they show whether the watcher is blind
-	Kinds      []census.Kind              // the events to report; nil: all but changes that happen all the time
+	Kinds      []string                   // the events to report; nil: all but changes that happen all the time
 	Excluded   func(netip.Addr) (no bool) // asked before every check; nil: nothing is excluded
 	Answers    bool                       // keep the latest answer of each server for the database
 }
@@ -46,9 +47,9 @@ const keepAsking = 24 * time.Hour
 // MaxDownAfter is the maximum of Rules.DownAfter.
 const MaxDownAfter = 1 << 14
 
-// follow is how long after a change the server is asked everything: a map change takes it a
-// moment.
-const follow = 2 * time.Second
+// follow is how many seconds after a change the server is asked everything: a map change takes it
+// a moment.
+const follow = 2
 
 // A server whose answer holds less than its last one keeps the last one this many times:
 // datagrams may have been lost.
@@ -71,7 +72,7 @@ type server struct {
 	challenge             uint32
 	first, last, since    uint32 // its first and latest answer; since when it has its status
 	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
-	fullAt, left          uint32 // when known was made; when it left the list
+	fullAt, left          uint32 // when known was made; when it left the list, 0: it is in it
 	people, places        uint16
 	silent, requests      uint16 // checks and requests in a row without an answer
 	poor                  uint8  // answers poorer than known
@@ -81,7 +82,8 @@ type server struct {
 	flying, full          bool // a check is under way; it asks everything
 	elsewhere             bool // INFO alone lacks the number of people
 	reference, answers    bool // it shows whether the watcher is blind; its latest check was answered
-	listed, gone          bool // gone: forgotten, or it never came
+	gone                  bool // forgotten, or it never came
+	arrived               bool // it is new since the watcher began
 }
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
@@ -92,17 +94,18 @@ type Watcher struct {
 	servers []server         // by their ID in the database, minus 1
 	index   map[uint64]int32 // of servers, by key
 	schedule
+	changing []int // servers to ask everything once they had a moment for their change
 
 	last   time.Time     // the time of the latest Tick
 	paused time.Duration // in which nothing ran; run reports it
 	ignore uint32        // silence asked for until then means nothing
 
 	view    network
-	numbers Numbers // as the latest Tick counted them
+	status  Status // as the latest Tick counted
 	damping map[damped]*window
 	ticked  uint32 // the second of the latest Tick
 
-	departed, arrived map[uint64]int // servers that are down, and new ones, by identity
+	noted map[uint64]int // the latest server to go down or arrive, by identity
 
 	hours   [2]watchdb.Hour // that may still change
 	ended   []watchdb.Hour
@@ -118,7 +121,7 @@ type Watcher struct {
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
 		rules: rules, index: map[uint64]int32{}, damping: map[damped]*window{}, changed: map[int][]byte{},
-		departed: map[uint64]int{}, arrived: map[uint64]int{},
+		noted: map[uint64]int{},
 	}
 	w.schedule.rearrange(now)
 	return w
@@ -154,7 +157,7 @@ func (w *Watcher) add(s server) {
 // order of their IDs.
 func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.AddrPort) {
 	for i := range w.servers {
-		w.servers[i].listed = false
+		w.servers[i].left = cmp.Or(w.servers[i].left, seconds(now))
 	}
 	w.servers = slices.Grow(w.servers, max(0, len(addrs)-len(w.servers))) // no more memory than needed
 	for _, a := range addrs {
@@ -168,15 +171,12 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		if s.gone {
 			s.gone, s.upto = false, seconds(now)
 		}
-		s.listed, s.left = true, 0
+		s.left = 0
 	}
 	w.order = w.order[:0]
 	for i := range w.servers {
 		s := &w.servers[i]
-		if !s.listed && s.left == 0 {
-			s.left = seconds(now)
-		}
-		if s.gone = s.gone || !s.listed && (s.status == watchdb.Unknown || now.Sub(time.Unix(int64(s.left), 0)) > keepAsking); !s.gone {
+		if s.gone = s.gone || s.left != 0 && (s.status == watchdb.Unknown || now.Sub(time.Unix(int64(s.left), 0)) > keepAsking); !s.gone {
 			w.order = append(w.order, i)
 			continue
 		}
@@ -193,8 +193,11 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
 	w.notice(now)
 	for {
-		i, again, wait := w.schedule.next(now, w.rules.Every)
-		if wait > 0 {
+		again := len(w.changing) > 0 && w.servers[w.changing[0]].last+follow <= seconds(now)
+		var i int
+		if again {
+			i, w.changing = w.changing[0], w.changing[1:]
+		} else if i, wait = w.schedule.next(now, w.rules.Every); wait > 0 {
 			return t, wait
 		}
 		s := &w.servers[i]
@@ -296,7 +299,6 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 		}
 		w.setStatus(i, watchdb.Up, now)
 		if was == watchdb.Down {
-			w.back(i)
 			w.emit(i, watchdb.Event{Kind: "up", For: int64(now - since)}, now)
 		}
 	}
@@ -305,7 +307,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	if full {
 		w.accept(i, r, now, was == watchdb.Unknown)
 	} else if r.HasInfo && infoHash(&r.Info) != s.info {
-		w.schedule.soon(i, time.Unix(int64(now), 0).Add(follow))
+		w.changing = append(w.changing, i)
 	}
 	if r.HasInfo && (full || !s.elsewhere) {
 		w.population(i, r.Population(), now)
@@ -322,15 +324,7 @@ func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 // infoHash is of what makes the watcher ask for everything again when it changes. It does not
 // cover counts of players.
 func infoHash(in *wire.Info) uint64 {
-	var b [256]byte
-	text := b[:0]
-	for _, t := range [][]byte{in.Name, in.Map, in.Version} {
-		text = append(append(text, t...), 0)
-	}
-	text = strconv.AppendUint(append(strconv.AppendUint(text, uint64(in.MaxPlayers), 10), ' '), in.SteamID, 10)
-	if in.Password != 0 {
-		text = append(text, 'p')
-	}
+	text := fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d %d %d", in.Name, in.Map, in.Version, in.MaxPlayers, in.SteamID, in.Password)
 	return xxhash.Sum64(text) | 1
 }
 
@@ -376,6 +370,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 		w.pending += len(line) - 1
 	}
 	if was.known == nil && w.cycle > 1 {
+		s.arrived = true
 		w.match(i, now)
 	}
 	if was.known == nil || first {
@@ -384,11 +379,11 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	lasting, volatile := census.Changed(was.known, s.known)
 	for _, kind := range append(lasting, volatile...) {
 		usual := slices.Contains(volatile, kind)
-		if !slices.Contains(watchdb.Kinds, kind) || usual && !slices.Contains(w.rules.Kinds, kind) {
+		if !slices.Contains(watchdb.Kinds, string(kind)) || usual && !slices.Contains(w.rules.Kinds, string(kind)) {
 			continue
 		}
 		c := census.NewChange(kind, was.known, s.known)
-		w.emit(i, watchdb.Event{Kind: kind, Before: c.Before, After: c.After}, now)
+		w.emit(i, watchdb.Event{Kind: string(kind), Before: c.Before, After: c.After}, now)
 	}
 	if was.started != 0 && s.started != 0 && max(s.started-was.started, was.started-s.started) > 60 {
 		w.emit(i, watchdb.Event{Kind: "wiped", Evidence: &watchdb.Evidence{Signs: []string{
@@ -431,7 +426,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	sample[watchdb.PeopleMax] = max(sample[watchdb.PeopleMax], people)
 	sample[watchdb.PeopleSum] += people
 	sample[watchdb.Counts]++
-	var kind census.Kind
+	var kind string
 	switch {
 	case !counted || s.known == nil:
 		return
@@ -523,15 +518,6 @@ func (w *Watcher) notAsked(i int, now uint32) {
 	if s.status != watchdb.Unknown {
 		w.count(i, now, watchdb.Unknown)
 	}
-}
-
-// Numbers are for the status line.
-type Numbers struct {
-	Servers int  `json:"servers"` // in the list
-	Up      int  `json:"up"`
-	Down    int  `json:"down"`
-	People  int  `json:"people"`
-	Blind   bool `json:"blind"`
 }
 
 // Changes returns what to store since the last call: servers by their ID, hours that have

@@ -11,7 +11,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -172,7 +171,7 @@ func (x *world) want(events ...string) {
 	var got []string
 	for _, e := range x.events {
 		i := slices.IndexFunc(x.servers, func(f *fake) bool { return f.addr.String() == e.Addr })
-		word := string(e.Kind)
+		word := e.Kind
 		if i >= 0 {
 			word += fmt.Sprint(" ", i)
 		}
@@ -190,7 +189,7 @@ func (x *world) want(events ...string) {
 }
 
 // all returns a word for each of the servers from one to another.
-func all(kind census.Kind, from, to int) (events []string) {
+func all(kind string, from, to int) (events []string) {
 	for i := from; i < to; i++ {
 		events = append(events, fmt.Sprint(kind, " ", i))
 	}
@@ -454,7 +453,7 @@ func TestChanges(t *testing.T) {
 	for _, named := range []bool{false, true} {
 		rules := usual()
 		if named {
-			rules.Kinds = []census.Kind{"map", "renamed"}
+			rules.Kinds = []string{"map", "renamed"}
 		}
 		x := newWorld(t, 10, rules)
 		x.run(3 * time.Minute)
@@ -532,6 +531,15 @@ func TestTwins(t *testing.T) {
 	x.servers[2].dead, x.servers[3].dead, x.servers[11].dead = true, true, false
 	x.run(6 * time.Minute)
 	x.want("down 2", "down 3")
+
+	x = newWorld(t, 12, usual()) // nor has one that falls after its twin came back
+	x.servers[3].name, x.servers[3].steam = x.servers[2].name, x.servers[2].steam
+	x.run(3 * time.Minute)
+	x.servers[2].dead = true
+	x.run(6 * time.Minute)
+	x.servers[2].dead, x.servers[3].dead = false, true
+	x.run(6 * time.Minute)
+	x.want("down 2", "up 2", "down 3")
 }
 
 // A server may be down only after many checks.
@@ -576,7 +584,7 @@ func TestList(t *testing.T) {
 	x.want("down 2")
 	x.w.Watch(two, x.now.Add(25*time.Hour))
 	x.w.Tick(x.now.Add(time.Second))
-	if n := x.w.numbers; n.Servers != 2 || n.Down != 0 {
+	if n := x.w.status; n.Servers != 2 || n.Down != 0 {
 		t.Errorf("%+v", n)
 	}
 	fresh := newFake(9)
@@ -586,7 +594,7 @@ func TestList(t *testing.T) {
 		t.Errorf("unknown: %v", got)
 	}
 	x.run(2 * time.Minute)
-	if n := x.w.numbers; n.Servers != 3 || n.Up != 3 {
+	if n := x.w.status; n.Servers != 3 || n.Up != 3 {
 		t.Errorf("%+v", n)
 	}
 	x.want()
@@ -614,7 +622,7 @@ func TestRestore(t *testing.T) {
 	again.now = again.now.Add(10 * time.Second) // reading the state took so long
 	again.w.Watch(addrs, again.now)
 	again.w.Tick(again.now)
-	if n := again.w.numbers; n.People != 15 {
+	if n := again.w.status; n.People != 15 {
 		t.Errorf("%d people before the first answer, and 15 were on the servers that are up", n.People)
 	}
 	x.servers[1].dead, x.servers[2].name = false, "renamed while nobody watched"
@@ -701,7 +709,7 @@ func TestOutages(t *testing.T) {
 
 // The status line accounts for every server.
 func TestStatusLine(t *testing.T) {
-	s := Status{Numbers: Numbers{Servers: 2000, Up: 1985, Down: 1, People: 7654}, Every: 60, Took: 60}
+	s := Status{Servers: 2000, Up: 1985, Down: 1, People: 7654, Every: 60, Took: 60}
 	if got, want := s.String(), "2,000 servers: 1,985 up, 1 down, 14 never answered; 7,654 people; 0 events"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

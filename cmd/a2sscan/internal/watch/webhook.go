@@ -16,7 +16,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
-	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Webhook posts events to an URL. The database is its queue, so each event arrives at least
@@ -24,7 +23,7 @@ import (
 type Webhook struct {
 	URL     string // secret: it is never shown
 	Discord bool   // messages for people, as Discord takes them; else JSON
-	Kinds   []census.Kind
+	Kinds   []string
 
 	client http.Client
 }
@@ -38,7 +37,7 @@ const (
 )
 
 // NewWebhook returns a webhook, or an error if the URL is none. The error does not show it.
-func NewWebhook(secret string, discord bool, kinds []census.Kind) (*Webhook, error) {
+func NewWebhook(secret string, discord bool, kinds []string) (*Webhook, error) {
 	u, err := url.Parse(strings.TrimSpace(secret))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("it is no URL that begins with https://")
@@ -138,7 +137,7 @@ func (h *Webhook) message(events []watchdb.Event) ([]byte, error) {
 	ids, counts := []int64{}, map[string]uint64{}
 	for i := range events {
 		ids = append(ids, events[i].ID)
-		counts[string(events[i].Kind)]++
+		counts[events[i].Kind]++
 	}
 	many := len(events) > batchLimit
 	if !h.Discord {
@@ -150,7 +149,7 @@ func (h *Webhook) message(events []watchdb.Event) ([]byte, error) {
 	}
 	var b strings.Builder
 	if many {
-		fmt.Fprintf(&b, "%d events: %s", len(events), console.Listed(counts, KindNames(), ", "))
+		fmt.Fprintf(&b, "%d events: %s", len(events), console.Listed(counts, watchdb.Kinds, ", "))
 		events = nil
 	}
 	for i := range events {

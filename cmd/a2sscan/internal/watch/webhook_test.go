@@ -15,7 +15,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
-	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // inbox receives POSTs, and refuses the first ones.
@@ -50,7 +49,7 @@ func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db *watchdb.DB, said *strings.Builder) {
 	t.Helper()
 	b = &inbox{refuse: refuse, got: make(chan struct{}, 100)}
-	h, err := NewWebhook("https://receiver.example/secret-token\n", discord, []census.Kind{"down", "up"})
+	h, err := NewWebhook("https://receiver.example/secret-token\n", discord, []string{"down", "up"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +68,7 @@ func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db
 	return h, b, db, said
 }
 
-func append10(t *testing.T, db *watchdb.DB, first, n int, kind census.Kind, name string) {
+func append10(t *testing.T, db *watchdb.DB, first, n int, kind string, name string) {
 	t.Helper()
 	var events []watchdb.Event
 	for i := range n {

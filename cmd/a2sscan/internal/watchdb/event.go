@@ -8,7 +8,7 @@ import (
 )
 
 // Kinds lists the kinds of events. Those that package census has too mean the same there.
-var Kinds = []census.Kind{
+var Kinds = []string{
 	"up", "down", "restarted", "map", "renamed", "version", "wiped", "moved", "capacity", "flags", "empty", "full", "blind", "seeing",
 }
 
@@ -16,7 +16,7 @@ var Kinds = []census.Kind{
 type Event struct {
 	ID       int64         `json:"id"` // increases
 	Time     time.Time     `json:"time"`
-	Kind     census.Kind   `json:"event"`
+	Kind     string        `json:"event"`
 	Addr     string        `json:"addr,omitempty"` // "": the event is about no single server
 	Game     string        `json:"game,omitempty"`
 	Name     string        `json:"name,omitempty"` // untrusted text
