@@ -234,17 +234,15 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 	keepParts(&sl.session, e.memory, e.recv.table, sl.source(), &e.recv.scratch)
 	if !e.supply.park(sl) {
-		s := &sl.session
-		o := outcome{
-			addr: sl.source(), label: e.open.labels[sl.source()], answer: s.Got,
-			err: s.Agenda.Err, infoAsks: s.Agenda.Attempts[wire.QuestionInfo], sent: sl.sent, sentBytes: sl.sentBytes,
-			firstAt: s.Clock.FirstAt, lastAt: s.Clock.LastAt(), endAt: now,
-		}
+		s, o := &sl.session, e.handoff.add()
+		o.addr, o.label, o.answer = sl.source(), e.open.labels[sl.source()], s.Got
+		o.err, o.infoAsks = s.Agenda.Err, s.Agenda.Attempts[wire.QuestionInfo]
+		o.sent, o.sentBytes = sl.sent, sl.sentBytes
+		o.firstAt, o.lastAt, o.endAt = s.Clock.FirstAt, s.Clock.LastAt(), now
 		if e.open.plan.Second {
 			o.sent += e.open.silentSent
 			o.sentBytes += e.open.silentBytes
 		}
-		e.handoff.add(o)
 	}
 	if a := sl.session.Got; a != nil && a.Conflict {
 		e.stats.InfoConflicts++

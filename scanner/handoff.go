@@ -65,13 +65,15 @@ func newHandoff(memory *session.Memory, limit int, stats *Stats) *handoff {
 // full reports whether too many outcomes wait for the caller's function.
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
-// add appends an outcome to the block that is being filled.
-func (h *handoff) add(o outcome) {
-	h.filling.outcomes = append(h.filling.outcomes, o)
-	h.waiting++
+// add appends an empty outcome to the block that is being filled, or to the next one if
+// that is full. The caller fills it in place: as an argument it would be copied.
+func (h *handoff) add() *outcome {
 	if len(h.filling.outcomes) == blockLen {
 		h.give(nil)
 	}
+	h.waiting++
+	h.filling.outcomes = append(h.filling.outcomes, outcome{})
+	return &h.filling.outcomes[len(h.filling.outcomes)-1]
 }
 
 // give passes the block that is being filled to the finisher, with the snapshot unless
@@ -170,13 +172,11 @@ const longTrip = 10 * time.Millisecond
 
 // make turns an outcome into a Result, which is valid until the next call.
 func (f *finisher) make(o *outcome) *Result {
-	r := &f.result
-	last := o.lastAt
-	*r = Result{
-		Addr: udp.Unpack(o.addr), Asked: f.questions,
-		Sent: uint32(o.sent), SentBytes: uint64(o.sentBytes),
-		Time: f.start.Add(o.endAt), Raw: r.Raw[:0],
-	}
+	r, raw, last := &f.result, f.result.Raw[:0], o.lastAt
+	*r = Result{} // a literal with these fields would be copied
+	r.Addr, r.Asked, r.Raw = udp.Unpack(o.addr), f.questions, raw
+	r.Sent, r.SentBytes = uint32(o.sent), uint64(o.sentBytes)
+	r.Time = f.start.Add(o.endAt)
 	if o.label != nil {
 		r.Tag, r.Master = o.label.tag, o.label.master
 		if o.label.infoOnly {

@@ -63,7 +63,9 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 		}
 		request, challenge := sl.session.Request(q, remembered)
 		s.out = append(s.out, outgoing{r, q, request})
-		s.packets = append(s.packets, udp.Packet{Addr: sl.source(), Data: s.open.plan.AppendRequest(at, request, challenge)})
+		s.packets = s.packets[:len(s.out)]
+		p := &s.packets[len(s.out)-1] // filled in place: appending a literal would copy it
+		p.Addr, p.Data, p.GSO = sl.source(), s.open.plan.AppendRequest(at, request, challenge), false
 		s.gso.mark(s.packets, s.out, sl)
 	}
 	sl.session.Flags &^= session.Queued

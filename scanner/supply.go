@@ -145,11 +145,11 @@ func (s *supply) park(sl *slot) bool {
 // skip finishes a target that was excluded before its second pass.
 func (s *supply) skip(now time.Duration, addr uint64) {
 	s.stats.Stopped++
-	s.handoff.add(outcome{
+	*s.handoff.add() = outcome{
 		addr: addr, label: s.open.labels[addr], sent: s.open.silentSent, sentBytes: s.open.silentBytes,
 		err:     [wire.NumQuestions]wire.Error{wire.ErrTimeout, wire.ErrTimeout, wire.ErrTimeout},
 		firstAt: now, lastAt: now, endAt: now,
-	})
+	}
 }
 
 // more reports whether there are targets that have not been started.

@@ -136,13 +136,11 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	}
 	var bytes uint64
 	for i := range ms {
-		m := &ms[i]
+		m, p := &ms[i], &ps[i]
 		from := m.Addr.(*net.UDPAddr)
-		ps[i] = Packet{
-			Addr:  uint64(binary.BigEndian.Uint32(from.IP.To4()))<<16 | uint64(uint16(from.Port)),
-			Data:  m.Buffers[0][:m.N],
-			Stamp: stampOf(m.OOB[:m.NN]),
-		}
+		p.Addr = uint64(binary.BigEndian.Uint32(from.IP.To4()))<<16 | uint64(uint16(from.Port))
+		p.Data = m.Buffers[0][:m.N]
+		p.Stamp, p.GSO = stampOf(m.OOB[:m.NN]), false
 		bytes += uint64(m.N)
 	}
 	c.stats.count(func(s *Stats) {

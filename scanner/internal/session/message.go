@@ -99,7 +99,7 @@ type incoming struct {
 
 // Message takes a complete message, and keeps it if it is an answer.
 func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
-	x := incoming{s, m, now, msg}
+	x := &incoming{s, m, now, msg} // in place: as a value it would be copied
 	switch wire.KindOf(msg) {
 	case wire.KindChallenge:
 		c, err := wire.DecodeChallenge(msg)
