@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/minio/minio-go/v7"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
@@ -42,6 +43,8 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	// A client of an object store waits nine seconds until it believes that a store is down.
+	minio.DefaultRetryUnit, minio.DefaultRetryCap = 50*time.Millisecond, 50*time.Millisecond
 	each := 4
 	if raceEnabled {
 		each = 3

@@ -29,10 +29,10 @@ import (
 // With these flags, TestWatchLife becomes the long run whose status operating.md has.
 var (
 	lifeNetwork = flag.String("life-network", "127.130.0.0/24", "network of TestWatchLife")
-	lifeSpec    = flag.String("life", "outages=30,restarts=10,renames=10,maps=10,steamids=10,moves=5,span=12s,longest=26s", "what happens in TestWatchLife")
+	lifeSpec    = flag.String("life", "outages=60,restarts=20,renames=20,maps=10,steamids=10,moves=10,span=8s,longest=18s", "what happens in TestWatchLife")
 	lifeEvery   = flag.Duration("life-every", 5*time.Second, "cycle of TestWatchLife")
 	lifeFull    = flag.Duration("life-full", 20*time.Second, "cycle of full checks of TestWatchLife")
-	lifeFor     = flag.Duration("life-for", 45*time.Second, "duration of TestWatchLife")
+	lifeFor     = flag.Duration("life-for", 27*time.Second, "duration of TestWatchLife")
 	lifeStrict  = flag.Bool("life-strict", false, "fail TestWatchLife if something is reported late or not at all, as on a busy machine")
 	lifeKills   = flag.Int("life-kills", 0, "kill the watch so many times in TestWatchLife")
 	lifeRate    = flag.String("life-rate", "5k", "rate of TestWatchLife")
