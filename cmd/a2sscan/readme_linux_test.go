@@ -100,7 +100,8 @@ func readmeInSQLite(t *testing.T, dir string) {
 }
 
 // readmePrelude is run before the README's commands. The README's servers are on the
-// Internet, but these are on loopback, which a scan queries only with --allow-reserved.
+// Internet, but these are on loopback, which a scan queries only with --allow-reserved,
+// and answer every question, so that nothing waits for them. The watch ends earlier.
 // doctor may find that this machine is not ready. Where the README waits a second for a
 // fleet, the prelude waits until the fleet is ready.
 const readmePrelude = `
@@ -112,13 +113,14 @@ sleep() {
 a2sscan() {
 	case $1 in
 	fleet) command a2sscan "$@" 2>>fleets; return ;;
+	watch) set -- "$@" --max-runtime 7s ;;
 	scan) shift; set -- scan --allow-reserved --cooldown 0 --timeout 300ms "$@" ;;
 	esac
 	command a2sscan "$@" || [ "$1 $?" = 'doctor 5' ]
 }
 : >fleets
 trap 'cat fleets >&2' EXIT
-a2sscan fleet --network 127.66.0.0/28 -p 27107 --for 120s & sleep 1
+a2sscan fleet --network 127.66.0.0/28 -p 27107 --kinds source,goldsource --for 120s & sleep 1
 `
 
 // runReadme runs a script, and terminates the processes that it leaves.
