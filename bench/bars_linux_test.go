@@ -203,30 +203,34 @@ func barsOfTimeouts(t *testing.T) {
 // testSmallThroughput checks that every server is complete, that every record is
 // correct, and that all clients exchange the same numbers of datagrams.
 func testSmallThroughput(t *testing.T) {
+	t.Parallel()
 	const servers = 1000
 	for _, c := range clients(servers) {
 		c.Check = c.Loop != Bare
 		c.Timeout = 10 * time.Second // a busy machine must not cause retries
-		r := run(t, c)
-		want := Kinds{servers, servers, servers, servers}
-		all := r.Complete == servers && r.Live == servers
-		if !all || r.Kinds != want || r.Sent != 4*servers || r.Received != 4*servers {
-			t.Errorf("%s: %d of %d complete, sent %d, received %d: %+v",
-				c.Name(), r.Complete, r.Live, r.Sent, r.Received, r.Kinds)
-		}
-		if r.Fleet.Queries != r.Sent || r.Fleet.Replies != r.Received {
-			t.Errorf("%s: the fleet has other numbers: %+v", c.Name(), r.Fleet)
-		}
-		if wantsFile := c.Output == NDJSON || c.Output == Zstd; wantsFile != (r.FileLen > 0) {
-			t.Errorf("%s: a file of %d bytes", c.Name(), r.FileLen)
-		}
-		if r.Usage.Total() <= 0 || r.PeakRSS < 1<<20 || r.Elapsed <= 0 {
-			t.Errorf("%s: %+v, %d bytes of memory, %v", c.Name(), r.Usage, r.PeakRSS, r.Elapsed)
-		}
+		t.Run(c.Name(), func(t *testing.T) {
+			t.Parallel() // the program waits for late replies
+			r := run(t, c)
+			want := Kinds{servers, servers, servers, servers}
+			all := r.Complete == servers && r.Live == servers
+			if !all || r.Kinds != want || r.Sent != 4*servers || r.Received != 4*servers {
+				t.Errorf("%d of %d complete, sent %d, received %d: %+v", r.Complete, r.Live, r.Sent, r.Received, r.Kinds)
+			}
+			if r.Fleet.Queries != r.Sent || r.Fleet.Replies != r.Received {
+				t.Errorf("the fleet has other numbers: %+v", r.Fleet)
+			}
+			if wantsFile := c.Output == NDJSON || c.Output == Zstd; wantsFile != (r.FileLen > 0) {
+				t.Errorf("a file of %d bytes", r.FileLen)
+			}
+			if r.Usage.Total() <= 0 || r.PeakRSS < 1<<20 || r.Elapsed <= 0 {
+				t.Errorf("%+v, %d bytes of memory, %v", r.Usage, r.PeakRSS, r.Elapsed)
+			}
+		})
 	}
 }
 
 func testSmallSweep(t *testing.T) {
+	t.Parallel()
 	c := sweepOf(t, "127.16.0.0/18")
 	c.Check = true
 	r := run(t, c)

@@ -119,6 +119,7 @@ func testSmallPath(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED under -short: with the race detector, this machine is too slow to send, which looks like a path that drops; go test without -short runs it")
 	}
+	t.Parallel() // most of the time it waits until it may send
 	const carries = 2000
 	c := findRate(Realistic(2000))
 	c.Rate = 8000

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	}
 	// A client of an object store waits nine seconds until it believes that a store is down.
 	minio.DefaultRetryUnit, minio.DefaultRetryCap = 50*time.Millisecond, 50*time.Millisecond
-	each := 4
+	each := 6
 	if raceEnabled {
 		each = 3
 	}
