@@ -91,11 +91,11 @@ func storeSampleHours(t *testing.T, p *Page) {
 	}
 	check(t, p.DB.Prune(now, 7*24*time.Hour, 400*24*time.Hour))
 	check(t, p.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"addr":"198.51.100.0:27015","info":{"name":"Rust community server 0","map":"Procedural Map"}}`)}}))
-	p.history.points = nil
 	for i := range 30 * 24 * 12 {
 		at := now.Add(time.Duration(i-30*24*12) * 5 * time.Minute)
-		p.history.add(point{at.Unix(), float64(33 + i/3000), float64(400+i/30) + 200*math.Sin(float64(i)*math.Pi/144)})
+		check(t, p.DB.Count(at, 33+i/3000, 400+i/30+int(200*math.Sin(float64(i)*math.Pi/144))))
 	}
+	p.readPast(t)
 }
 
 // newTab opens a tab.
@@ -368,7 +368,9 @@ func checkHostile(t *testing.T, b *browser) {
 func checkNews(t *testing.T, b *browser) {
 	// A chart covers the time of its heading also while it has one point.
 	first := newPage(t, newSample(5))
-	first.history.points = first.history.points[len(first.history.points)-1:]
+	first.forget(t)
+	check(t, first.DB.Count(now.Add(-time.Minute), 30, 500))
+	first.readPast(t)
 	b.server.Config.Handler = first.routes()
 	b.open("/", 1280, "light")
 	b.until(`document.querySelectorAll("#list tbody tr").length === 5`)

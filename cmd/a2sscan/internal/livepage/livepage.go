@@ -42,11 +42,11 @@ type Options struct {
 // Page is a site about a watch.
 type Page struct {
 	Options
-	site    *metrics.Site
-	latest  atomic.Pointer[snapshot] // nil: the servers are not known yet
-	history history
-	cancel  context.CancelFunc
-	ended   sync.WaitGroup
+	site   *metrics.Site
+	latest atomic.Pointer[snapshot] // nil: the servers are not known yet
+	past   atomic.Pointer[past]
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
 }
 
 // connections is how many connections may be open. Each may hold an answer of at most a few
@@ -72,29 +72,26 @@ func Open(t *console.Terminal, o Options) (p *Page, err error) {
 func (p *Page) Show(source Source, t *console.Terminal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
-	p.ended.Go(func() {
-		if err := p.history.load(ctx, p.DB, time.Now()); err != nil && ctx.Err() == nil {
-			t.Say("the live page can't show the last month: %v", err)
-		}
-	})
-	p.ended.Go(func() { p.refresh(ctx, source) })
+	p.ended.Go(func() { p.refresh(ctx, source, t) })
 }
 
 // fresh is how long a snapshot serves, or longer if it takes long to make: it may cost a
 // processor a fiftieth of its time.
 const fresh = time.Second
 
-// refresh makes snapshots until ctx is done, and takes one a minute into the history.
-func (p *Page) refresh(ctx context.Context, source Source) {
-	v, minute := viewer{source: source, label: p.Label}, time.Now()
+// refresh makes snapshots until ctx is done, and reads the past once a minute.
+func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
+	v, minute := viewer{source: source, label: p.Label}, time.Time{}
 	for ctx.Err() == nil {
 		start := time.Now()
-		s := v.make(start)
-		p.latest.Store(s)
 		if start.Sub(minute) >= time.Minute {
 			minute = start
-			p.history.add(point{s.Time.Unix(), float64(s.Up), float64(s.People)})
+			known, err := newPast(p.DB, start)
+			if p.past.Store(known); err != nil {
+				t.Say("the live page can't show the last month: %v", err)
+			}
 		}
+		p.latest.Store(v.make(start))
 		select {
 		case <-time.After(max(fresh, 50*time.Since(start))):
 		case <-ctx.Done():
@@ -143,8 +140,8 @@ func (p *Page) routes() http.Handler {
 		return p.news(r.URL.Query().Get("since"))
 	}, p.answer)
 	handle("GET /api/stats", func(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil }, p.answer)
-	handle("GET /api/history", func(_ *http.Request, s *snapshot) (any, error) {
-		return p.history.pages(s.Time), nil
+	handle("GET /api/history", func(*http.Request, *snapshot) (any, error) {
+		return p.past.Load(), nil
 	}, p.answer)
 	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) {
 		send(w, http.StatusOK, "application/schema+json", []byte(schema))

@@ -26,6 +26,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/net/html"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
@@ -101,10 +102,23 @@ func newPage(t testing.TB, source Source, events ...watchdb.Event) *Page {
 	}
 	check(t, db.Append(events))
 	for i := range 24 * 60 {
-		p.history.add(point{now.Add(time.Duration(i-24*60) * time.Minute).Unix(), float64(30 + i%3), float64(500 + i/4)})
+		check(t, db.Count(now.Add(time.Duration(i-24*60)*time.Minute), 30+i%3, 500+i/4))
 	}
+	p.readPast(t)
 	p.latest.Store((&viewer{source: source, label: unlabelled}).make(now))
 	return p
+}
+
+// forget removes all totals.
+func (p *Page) forget(t testing.TB) {
+	check(t, p.DB.Prune(now.AddDate(0, 2, 0), 400*24*time.Hour, 400*24*time.Hour))
+}
+
+// readPast does once what a page does every minute.
+func (p *Page) readPast(t testing.TB) {
+	known, err := newPast(p.DB, now)
+	check(t, err)
+	p.past.Store(known)
 }
 
 func check(t testing.TB, err error) {
@@ -134,10 +148,11 @@ func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../../packaging/api.md")
 	check(t, err)
 	p := newPage(t, newSample(6), sampleEvents...)
-	p.history = history{}
+	p.forget(t)
 	for i := range 12 {
-		p.history.add(point{now.Add(time.Duration(i-12) * time.Minute).Unix(), float64(i % 7), float64(100 + i)})
+		check(t, p.DB.Count(now.Add(time.Duration(i-12)*time.Minute), i%7, 100+i))
 	}
+	p.readPast(t)
 	hour := watchdb.Sample{watchdb.UpFor: 3000, watchdb.DownFor: 600, watchdb.PeopleMin: 2, watchdb.PeopleMax: 9, watchdb.PeopleSum: 240, watchdb.Counts: 60}
 	check(t, p.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"schema":1,"addr":"198.51.100.0:27015"}`)}}))
 	check(t, storeHour(p.DB, now.Truncate(time.Hour), hour))
@@ -584,51 +599,34 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// TestHistoryLoad: the last month comes from hours and days of the database, with a gap where
-// the watch did not run.
-func TestHistoryLoad(t *testing.T) {
+// TestPast: the last day and month come from the totals of minutes in the database, also from
+// those of an earlier watch, with a gap where the watch did not run.
+func TestPast(t *testing.T) {
 	p := newPage(t, newSample(2))
-	today := now.Truncate(24 * time.Hour)
-	for _, hours := range []int{-50, -49, -5, -4} {
-		check(t, storeHour(p.DB, today.Add(time.Duration(hours)*time.Hour),
-			watchdb.Sample{watchdb.UpFor: 3600, watchdb.PeopleSum: 300, watchdb.Counts: 60, watchdb.PeopleMax: 5}, watchdb.Sample{watchdb.DownFor: 3600}))
+	p.forget(t)
+	for _, minutes := range []int{-40 * 24 * 60, -3*24*60 - 1, -3 * 24 * 60, -90, -60, -59, -58, -54} {
+		check(t, p.DB.Count(now.Add(time.Duration(minutes)*time.Minute), 100+minutes%60, 10))
 	}
-	check(t, p.DB.Prune(today, 24*time.Hour, 400*24*time.Hour))
-	var h history
-	check(t, h.load(t.Context(), p.DB, now))
-	if len(h.points) != 3 || h.points[0] != (point{today.AddDate(0, 0, -3).Unix(), 1, 5}) || h.points[2].at != today.Add(-4*time.Hour).Unix() {
-		t.Errorf("%+v", h.points)
+	p.readPast(t)
+	day, long := p.past.Load().Day, p.past.Load().Month
+	at := func(minutes int) int64 { return now.Add(time.Duration(minutes) * time.Minute).Unix() }
+	if want := []int64{at(-90), at(-85), at(-60), at(-54)}; !slices.Equal(day.Times, want) || day.Up[1] != nil || *day.Up[2] != 61 || *day.People[2] != 10 {
+		t.Errorf("the last day: %v, want %v; %v", day.Times, want, day.Up)
 	}
-	if s := h.pages(now)["month"]; len(s.Times) != 3 || *s.Up[0] != 1 || s.Up[1] != nil {
-		t.Errorf("%+v", s)
-	}
-	running := watchdb.Hour{Number: now.Unix() / 3600, Samples: []watchdb.Sample{
-		{watchdb.UpFor: 600, watchdb.DownFor: 600, watchdb.PeopleSum: 80, watchdb.Counts: 10}, {watchdb.UpFor: 300, watchdb.PeopleSum: 6, watchdb.Counts: 3}, {},
-	}}
-	check(t, p.DB.Flush(nil, running))
-	h = history{}
-	check(t, h.load(t.Context(), p.DB, now))
-	if got := h.points[len(h.points)-1]; len(h.points) != 4 || got != (point{now.Truncate(time.Hour).Unix(), 1.5, 6}) {
-		t.Errorf("with an hour that goes on: %+v", h.points)
-	}
-	next := watchdb.Hour{Number: running.Number + 1, Samples: running.Samples[:1]}
-	check(t, p.DB.Flush(nil, next))
-	h = history{}
-	if check(t, h.load(t.Context(), p.DB, now.Add(time.Hour))); len(h.points) != 4 {
-		t.Errorf("with an hour in which half of the servers were not asked yet: %+v", h.points)
-	}
-	h.add(point{now.Unix(), 2, 7})
-	if s := h.pages(now)["day"]; len(s.Times) != 5 || *s.People[1] != 5 || s.People[2] != nil || *s.People[3] != 6 || *s.People[4] != 7 {
-		t.Errorf("%+v", s)
+	if len(long.Times) != 3 || long.Up[1] != nil || *long.Up[0] != 99.5 || long.Times[2] != at(-90) {
+		t.Errorf("the last month: %v", long.Times)
 	}
 }
 
-// TestRefresh: a snapshot serves for a second, and one a minute goes into the history.
+// TestRefresh: a snapshot serves for a second, and the past is read once a minute.
 func TestRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, p := newSample(10), &Page{Options: Options{Label: unlabelled}}
+		db, err := watchdb.Open("")
+		check(t, err)
+		defer db.Close()
+		s, p := newSample(10), &Page{Options: Options{Label: unlabelled, DB: db}}
 		ctx, cancel := context.WithCancel(t.Context())
-		go p.refresh(ctx, s)
+		go p.refresh(ctx, s, console.New(io.Discard))
 		synctest.Wait()
 		first := p.latest.Load()
 		s.mu.Lock()
@@ -646,12 +644,10 @@ func TestRefresh(t *testing.T) {
 		if next.servers[2].texts != first.servers[2].texts {
 			t.Error("texts that did not change were made anew")
 		}
+		check(t, db.Count(time.Now(), 7, 8))
 		time.Sleep(2 * time.Minute)
-		p.history.mu.Lock()
-		n := len(p.history.points)
-		p.history.mu.Unlock()
-		if n != 2 {
-			t.Errorf("%d points in the history", n)
+		if day := p.past.Load().Day; len(day.Times) != 1 || *day.Up[0] != 7 {
+			t.Errorf("the past after a minute: %+v", day)
 		}
 		cancel()
 	})

@@ -139,9 +139,9 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 		return nil, err
 	}
 	v := &view{page: "index", Query: q, Found: f, Back: f.back}
-	all := p.history.pages(s.Time)
-	for _, past := range []*series{all["day"], all["month"]} {
-		if len(past.Times) == 0 || past == all["month"] && past.Times[0] >= all["day"].From {
+	known := p.past.Load()
+	for _, past := range []*series{known.Day, known.Month} {
+		if len(past.Times) == 0 || past == known.Month && past.Times[0] >= known.Day.From {
 			continue // it would show no more than the day
 		}
 		for _, l := range []line{{"Players", "--s0", past.People}, {"Servers up", "--s2", past.Up}} {

@@ -256,8 +256,11 @@ func (r *Watch) loop(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-flush:
-			err = r.flush()
+		case now := <-flush:
+			if err = r.flush(); err == nil {
+				s := r.Status()
+				err = stateFailed(r.DB.Count(now, s.Up, s.People))
+			}
 		case <-prune:
 			err = r.DB.Prune(time.Now(), r.Hourly, r.Daily)
 		case <-tick:

@@ -46,16 +46,23 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }
 
-// Total returns how many servers were up in an hour or day, on average, and how many people on
-// them. asked is the number of the servers that were asked.
-func (db *DB) Total(start time.Time, length time.Duration) (up, people float64, asked int, err error) {
-	query, number := "(SELECT * FROM hours UNION ALL SELECT hour, server, up, down, unseen, people_min, people_mean * up, people_max FROM running_hours) WHERE hour = ?", hourOf(start)
-	if length == 24*time.Hour {
-		query, number = "days WHERE day = ?", number/24
-	}
-	err = db.sql.QueryRow("SELECT total(up * 1.0 / (up + down)), total(person_minutes * 1.0 / (up + down)), count(up / (up + down)) FROM "+query, number).
-		Scan(&up, &people, &asked)
-	return up, people, asked, err
+// Total is how many servers were up at a moment, and how many people were on them, or the mean of
+// that in the time that follows.
+type Total struct {
+	At         int64 // Unix seconds
+	Up, People float64
+}
+
+// Count stores the total of a minute.
+func (db *DB) Count(at time.Time, up, people int) error {
+	_, err := db.sql.Exec("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", at.Unix()/60, up, people)
+	return err
+}
+
+// Totals returns a total for each step since a moment of which something is stored.
+func (db *DB) Totals(since time.Time, step time.Duration) ([]Total, error) {
+	return decoded[Total](db, `SELECT json_object('At', min(minute) * 60, 'Up', avg(up), 'People', avg(people))
+		FROM totals WHERE minute * 60 >= ? GROUP BY minute * 60 / ? ORDER BY minute`, since.Unix(), int64(step/time.Second))
 }
 
 // Answer returns the latest full answer of a server as a line of a census without player

@@ -42,21 +42,22 @@ func TestHistory(t *testing.T) {
 	if got := must(db.History(77, hour(0), hour(72)))(t); len(got) != 0 {
 		t.Errorf("a server that is not there: %v", got)
 	}
-	for _, test := range []struct {
-		start      time.Time
-		length     time.Duration
-		up, people float64
-		asked      int
-	}{
-		{hour(30), time.Hour, 1.5, 6.5, 2},
-		{hour(0), 24 * time.Hour, 1.5, 6.5, 2},
-		{hour(50), time.Hour, 1, 7, 2},
-		{hour(60), time.Hour, 0, 0, 0},
-	} {
-		up, people, asked, err := db.Total(test.start, test.length)
-		if up != test.up || people != test.people || asked != test.asked || err != nil {
-			t.Errorf("%v: %v servers, %v people, %v asked, %v", test.start, up, people, asked, err)
-		}
+}
+
+// TestTotals: totals are means of the minutes of a step, and are kept for a month.
+func TestTotals(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	for minute, up := range map[int]int{-32 * 24 * 60: 1, 0: 2, 3: 5, 5: 7} {
+		check(t, db.Count(start.Add(time.Duration(minute)*time.Minute), up, 10*up))
+	}
+	check(t, db.Prune(start, time.Hour, time.Hour))
+	got := must(db.Totals(start.AddDate(-1, 0, 0), 5*time.Minute))(t)
+	if diff := cmp.Diff([]Total{{start.Unix(), 3.5, 35}, {start.Unix() + 300, 7, 70}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := must(db.Totals(start.Add(4*time.Minute), 5*time.Minute))(t); len(got) != 1 {
+		t.Errorf("since a moment: %v", got)
 	}
 }
 

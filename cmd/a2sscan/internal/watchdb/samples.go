@@ -82,7 +82,7 @@ func (db *DB) Running() ([]Hour, error) {
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
 // Prune makes rows of days from the rows of hours that are older than hourly, and
-// removes days and events that are older than daily.
+// removes days and events that are older than daily, and totals that are older than a month.
 func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
 	for { // an hour at a time, so that no change takes long
@@ -112,6 +112,7 @@ func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	if _, err := db.sql.Exec("DELETE FROM days WHERE day < ?", firstDay); err != nil {
 		return err
 	}
-	_, err := db.sql.Exec("DELETE FROM events WHERE time < ? AND id < (SELECT max(id) FROM events)", firstDay*86400)
+	_, err := db.sql.Exec(`DELETE FROM events WHERE time < ?1 AND id < (SELECT max(id) FROM events);
+		DELETE FROM totals WHERE minute < ?2`, firstDay*86400, now.AddDate(0, 0, -31).Unix()/60)
 	return err
 }

@@ -47,7 +47,14 @@ CREATE TABLE days (
   PRIMARY KEY (day, server)
 ) WITHOUT ROWID;
 
--- The same with times and addresses, for people.
+-- All servers together, a row per minute, for a month.
+CREATE TABLE totals (
+  minute INTEGER PRIMARY KEY, -- since 1970
+  up     INTEGER NOT NULL,    -- servers
+  people INTEGER NOT NULL     -- on them
+);
+
+-- The same as hours and days, with times and addresses, for people.
 CREATE VIEW hourly AS SELECT datetime(hour * 3600, 'unixepoch') AS time, addr, up, down, unseen,
   people_min, round(person_minutes * 1.0 / up, 1) AS people_mean, people_max
   FROM hours JOIN servers ON id = server;
