@@ -73,18 +73,6 @@ func (v *network) recovered(up int) bool {
 // forget drops all outcomes.
 func (v *network) forget() { v.asked, v.outcomes, v.mask = [len(v.asked)]tally{}, 0, 0 }
 
-// networks counts the /24 networks of the servers that are chosen, at most up to limit.
-func (w *Watcher) networks(limit int, chosen func(*server) bool) int {
-	nets := map[uint64]bool{}
-	for i := range w.servers {
-		if s := &w.servers[i]; len(nets) < limit && chosen(s) {
-			nets[s.key>>24] = true
-		}
-	}
-	return len(nets)
-}
-
-func isUp(s *server) bool     { return s.status == watchdb.Up }
 func isSilent(s *server) bool { return s.status == watchdb.Up && s.silent > 0 }
 
 // look counts the servers, finds out whether the watcher is blind or sees again, and calls
@@ -92,7 +80,8 @@ func isSilent(s *server) bool { return s.status == watchdb.Up && s.silent > 0 }
 func (w *Watcher) look(now uint32) {
 	v, n := &w.view, Status{Servers: len(w.order)}
 	silent, references, answering := 0, 0, 0
-	var held []int // silent long enough
+	up, dead := map[uint64]bool{}, map[uint64]bool{} // /24 networks with servers that are up, as far as they are needed, or silent
+	var held []int                                   // silent long enough
 	for i := range w.servers {
 		s := &w.servers[i]
 		switch {
@@ -101,8 +90,14 @@ func (w *Watcher) look(now uint32) {
 			n.Down++
 		case s.status == watchdb.Up:
 			n.Up++
-			n.People += int(s.people)
-			silent += min(int(s.silent), 1)
+			n.People += int(max(s.people, 0))
+			if len(up) < blindNetworks {
+				up[s.key>>24] = true
+			}
+			if isSilent(s) {
+				silent++
+				dead[s.key>>24] = true
+			}
 			if int(s.silent) >= w.rules.DownAfter {
 				held = append(held, i)
 			}
@@ -113,7 +108,7 @@ func (w *Watcher) look(now uint32) {
 			}
 		}
 	}
-	dark := silent >= blindServers && silent*100 >= n.Up*blindPercent && w.networks(blindNetworks, isSilent) == blindNetworks
+	dark := silent >= blindServers && silent*100 >= n.Up*blindPercent && len(dead) >= blindNetworks
 	light := v.recovered(n.Up)
 	if references > 0 {
 		dark, light = answering == 0, answering > 0
@@ -121,7 +116,7 @@ func (w *Watcher) look(now uint32) {
 	switch {
 	case !v.blind && (dark || v.failing):
 		v.blind, v.since, v.outcomes = true, now, 0
-		e := &watchdb.Evidence{Servers: n.Up, Silent: silent, Networks: w.networks(n.Up, isSilent)}
+		e := &watchdb.Evidence{Servers: n.Up, Silent: silent, Networks: len(dead)}
 		switch {
 		case v.failing:
 			e.Signs = []string{"datagrams can't be sent"}
@@ -147,7 +142,7 @@ func (w *Watcher) look(now uint32) {
 	if len(held) == 0 || v.blind && !v.expired {
 		return
 	}
-	doubt := !v.expired && references == 0 && n.Up >= blindServers && w.networks(blindNetworks, isUp) == blindNetworks
+	doubt := !v.expired && references == 0 && n.Up >= blindServers && len(up) >= blindNetworks
 	for _, i := range held {
 		s := &w.servers[i]
 		if !doubt || now-s.asked >= uint32(w.rules.Every/time.Second) || v.answered(s.asked) {

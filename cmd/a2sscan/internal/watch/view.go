@@ -37,10 +37,7 @@ func (r *Watch) Rows() iter.Seq[Row] {
 				id++
 				row := Row{
 					ID: id, Addr: s.addr(), Known: s.known, Status: s.status,
-					Since: moment(s.since), People: -1, Places: -1, Silent: moment(s.silentAt),
-				}
-				if s.counted {
-					row.People, row.Places = int(s.people), int(s.places)
+					Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
 				}
 				if !s.gone && !yield(row) {
 					return

@@ -73,12 +73,11 @@ type server struct {
 	first, last, since    uint32 // its first and latest answer; since when it has its status
 	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
 	fullAt, left          uint32 // when known was made; when it left the list, 0: it is in it
-	people, places        uint16
+	people, places        int32  // -1: unknown
 	silent, requests      uint16 // checks and requests in a row without an answer
 	poor                  uint8  // answers poorer than known
 	plain                 uint8  // checks to come without the remembered challenge
 	status                watchdb.Status
-	counted               bool // people and places are known
 	flying, full          bool // a check is under way; it asks everything
 	elsewhere             bool // INFO alone lacks the number of people
 	reference, answers    bool // it shows whether the watcher is blind; its latest check was answered
@@ -132,7 +131,10 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
 // Restore adds a server of the database, in the order of IDs.
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
-	s := server{key: udp.Pack(row.Addr), upto: seconds(now), first: row.FirstSeen, last: row.LastSeen, since: row.Since, status: row.Status}
+	s := server{
+		key: udp.Pack(row.Addr), upto: seconds(now), first: row.FirstSeen, last: row.LastSeen, since: row.Since, status: row.Status,
+		people: -1, places: -1,
+	}
 	s.gone = now.Sub(time.Unix(int64(row.LastSeen), 0)) > keepAsking
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
@@ -164,7 +166,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		i, ok := w.index[udp.Pack(a)]
 		if !ok {
 			i = int32(len(w.servers))
-			w.add(server{key: udp.Pack(a), status: watchdb.Unknown})
+			w.add(server{key: udp.Pack(a), status: watchdb.Unknown, people: -1, places: -1})
 			fresh = append(fresh, a)
 		}
 		s := &w.servers[i]
@@ -416,7 +418,7 @@ func restartSigns(was, is *server, now uint32) []string {
 // population takes the number of people on a server.
 func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	s := &w.servers[i]
-	before, wasFull, counted := s.people, s.isFull(), s.counted
+	before, wasFull := s.people, s.isFull()
 	s.setPeople(p)
 	sample, people := &w.hourOf(now).Samples[i], uint32(s.people)
 	if sample[watchdb.Counts] == 0 {
@@ -428,7 +430,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	sample[watchdb.Counts]++
 	var kind string
 	switch {
-	case !counted || s.known == nil:
+	case before < 0 || s.known == nil:
 		return
 	case before > 0 && s.people == 0:
 		kind = "empty"
@@ -445,7 +447,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 func (s *server) isFull() bool { return s.places > 0 && s.people >= s.places }
 
 func (s *server) setPeople(p scanner.Population) {
-	s.people, s.places, s.counted = uint16(min(max(p.People, 0), 65535)), uint16(min(max(p.Places, 0), 65535)), true
+	s.people, s.places = int32(min(max(p.People, 0), 65535)), int32(min(max(p.Places, 0), 65535))
 }
 
 // notice finds out whether time has passed in which nothing ran.
