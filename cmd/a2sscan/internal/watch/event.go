@@ -41,29 +41,31 @@ func about(e *watchdb.Event) (text string) {
 }
 
 // Details returns what Text says after the name.
-func Details(e *watchdb.Event) string {
-	var b strings.Builder
+func Details(e *watchdb.Event) (text string) {
+	parts := []string{"", compare.Detail(&census.Change{Before: e.Before, After: e.After})}
 	lasted := console.RoughDuration(time.Duration(e.For) * time.Second)
 	switch {
 	case e.Kind == "up" && e.For > 0:
-		fmt.Fprintf(&b, "  was down for %s", lasted)
+		parts[0] = "was down for " + lasted
 	case e.Kind == "down" && e.For > 0:
-		fmt.Fprintf(&b, "  was up for %s", lasted)
+		parts[0] = "was up for " + lasted
 	case e.Kind == "seeing":
-		fmt.Fprintf(&b, "  was blind for %s", lasted)
+		parts[0] = "was blind for " + lasted
 	case e.Kind == "blind":
-		fmt.Fprintf(&b, "  %d of %d servers are silent at once: is this machine's network down?", e.Evidence.Silent, e.Evidence.Servers)
+		parts[0] = fmt.Sprintf("%d of %d servers are silent at once: is this machine's network down?", e.Evidence.Silent, e.Evidence.Servers)
 	}
-	if what := compare.Detail(&census.Change{Before: e.Before, After: e.After}); what != "" {
-		fmt.Fprintf(&b, "  %s", what)
-	}
-	if e.Evidence != nil && len(e.Evidence.Signs) > 0 {
-		fmt.Fprintf(&b, "  %s", console.Plain(strings.Join(e.Evidence.Signs, "; "), 200))
+	if e.Evidence != nil {
+		parts = append(parts, console.Plain(strings.Join(e.Evidence.Signs, "; "), 200))
 	}
 	if e.LeftOut > 0 {
-		fmt.Fprintf(&b, "  (%d more left out)", e.LeftOut)
+		parts = append(parts, fmt.Sprintf("(%d more left out)", e.LeftOut))
 	}
-	return b.String()
+	for _, part := range parts {
+		if part != "" {
+			text += "  " + part
+		}
+	}
+	return text
 }
 
 // damped names what is damped together: a pair of kinds, or a kind.

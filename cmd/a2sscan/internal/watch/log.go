@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,19 +37,19 @@ func Print(out io.Writer, text bool) *Log { return &Log{out: out, text: text} }
 func OpenLog(path string, rotate sink.Rotation) (*Log, error) {
 	l := &Log{path: path, rotate: rotate}
 	if err := l.open(); errors.Is(err, sink.ErrNotCensus) {
-		return nil, foreign(path)
+		return nil, fmt.Errorf("%s is no file of events of a watch", console.Plain(path, 200))
 	} else if err != nil {
 		return nil, err
 	}
 	pattern := strings.Replace(sink.PartName(path, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
 	parts, _ := filepath.Glob(pattern) // the oldest first
-	parts = append(parts, path)
-	for i := len(parts) - 1; i >= 0 && l.Last == 0; i-- {
-		last, err := lastID(parts[i])
-		if err != nil {
+	for _, part := range slices.Backward(append(parts, path)) {
+		if err := l.findLast(part); err != nil {
 			return nil, errors.Join(err, l.file.Close())
 		}
-		l.Last = last
+		if l.Last > 0 {
+			break
+		}
 	}
 	return l, nil
 }
@@ -59,31 +60,27 @@ func (l *Log) open() (err error) {
 	return err
 }
 
-// lastID returns the ID of the last event in a file.
-func lastID(path string) (id int64, err error) {
+// findLast sets Last to the ID of the last event in a file, if there is one.
+func (l *Log) findLast(path string) error {
 	r, err := sink.Open(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer r.Close()
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
-			return id, nil
+			return nil
+		}
+		var e watchdb.Event
+		if err == nil {
+			err = json.Unmarshal(line, &e)
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
-		var e struct{ ID int64 }
-		if json.Unmarshal(line, &e) != nil || e.ID <= id {
-			return 0, foreign(path)
-		}
-		id = e.ID
+		l.Last = e.ID
 	}
-}
-
-func foreign(path string) error {
-	return fmt.Errorf("%s is no file of events of a watch", console.Plain(path, 200))
 }
 
 // Write writes events and returns when they are on the disk.

@@ -85,34 +85,27 @@ func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 // removes days and events that are older than daily, and totals that are older than a month.
 func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
-	for { // an hour at a time, so that no change takes long
-		var hour sql.NullInt64
-		if err := db.sql.QueryRow("SELECT min(hour) FROM hours WHERE hour < ?", firstHour).Scan(&hour); err != nil {
-			return err
-		}
-		if !hour.Valid {
-			break
-		}
-		if err := db.change(func(tx *sql.Tx) error {
-			_, err := tx.Exec(`INSERT INTO days
-				SELECT hour / 24, server, up, down, unseen, people_min, person_minutes, people_max FROM hours WHERE hour = ?
+	for moved := int64(1); moved > 0; { // an hour at a time, so that no change takes long
+		err := db.change(func(tx *sql.Tx) error {
+			result, err := tx.Exec(`INSERT INTO days
+				SELECT hour / 24, server, up, down, unseen, people_min, person_minutes, people_max FROM hours
+					WHERE hour = (SELECT min(hour) FROM hours WHERE hour < ?1)
 				ON CONFLICT DO UPDATE SET up = up + excluded.up, down = down + excluded.down, unseen = unseen + excluded.unseen,
 				people_min = coalesce(min(people_min, excluded.people_min), people_min, excluded.people_min),
 				person_minutes = coalesce(person_minutes + excluded.person_minutes, person_minutes, excluded.person_minutes),
-				people_max = coalesce(max(people_max, excluded.people_max), people_max, excluded.people_max)`, hour.Int64)
-			if err != nil {
-				return err
+				people_max = coalesce(max(people_max, excluded.people_max), people_max, excluded.people_max);
+				DELETE FROM hours WHERE hour = (SELECT min(hour) FROM hours WHERE hour < ?1)`, firstHour)
+			if err == nil {
+				moved, err = result.RowsAffected()
 			}
-			_, err = tx.Exec("DELETE FROM hours WHERE hour = ?", hour.Int64)
 			return err
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
-	if _, err := db.sql.Exec("DELETE FROM days WHERE day < ?", firstDay); err != nil {
-		return err
-	}
-	_, err := db.sql.Exec(`DELETE FROM events WHERE time < ?1 AND id < (SELECT max(id) FROM events);
-		DELETE FROM totals WHERE minute < ?2`, firstDay*86400, now.AddDate(0, 0, -31).Unix()/60)
+	_, err := db.sql.Exec(`DELETE FROM days WHERE day < ?1;
+		DELETE FROM events WHERE time < ?1 * 86400 AND id < (SELECT max(id) FROM events);
+		DELETE FROM totals WHERE minute < ?2`, firstDay, now.AddDate(0, 0, -31).Unix()/60)
 	return err
 }
