@@ -245,17 +245,9 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	}
 	a.sends = true
 	debug.SetGCPercent(30) // most of the memory is a table that does not change
-	reload := make(chan struct{}, 1)
+	reload := make(chan os.Signal, 1)
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
-		defer shutdown.Handle(func(os.Signal) {
-			if _, err := exclusions.Reload(); err != nil {
-				a.term.Say("exclusions stay as they were: %v", err)
-			}
-			select {
-			case reload <- struct{}{}:
-			default:
-			}
-		}, syscall.SIGHUP)()
+		signal.Notify(reload, syscall.SIGHUP)
 	}
 	f.opts.Rules.Excluded, f.opts.DB, f.opts.Reload, f.opts.Terminal = exclusions.Excluded, db, reload, a.term
 	f.opts.Load = func(ctx context.Context) ([]netip.AddrPort, error) { return f.load(ctx, a, exclusions, args) }
@@ -323,9 +315,12 @@ func (h *hookFlags) sendTest(t *console.Terminal, hook *watch.Webhook) error {
 	return nil
 }
 
-// load returns the servers that the arguments, lists and masters name. It says if the rate is
-// too low for them.
+// load reads the exclusions again, and returns the servers that the arguments, lists and masters
+// name. It says if the rate is too low for them.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string) (addrs []netip.AddrPort, err error) {
+	if _, err := exclusions.Reload(); err != nil {
+		a.term.Say("exclusions stay as they were: %v", err)
+	}
 	bad := inputs.NewBadLines(a.term, f.scan.Targets.Resolve)
 	defer bad.Close()
 	cfg, err := f.scan.ListConfig(args, a.in)

@@ -20,9 +20,8 @@ const doubtPercent = 40
 
 // network is what the checks of all servers say about the watcher's own network.
 type network struct {
-	asked    [4096]tally // of the latest seconds
-	mask     uint64      // the latest outcomes since the watcher became blind: 1 is an answer
-	outcomes int
+	latest   [64]outcome // of checks of servers that are up, as a ring
+	outcomes int         // how many there were, also since the watcher became blind
 
 	failing bool   // datagrams can't be sent
 	blind   bool   // since:
@@ -30,48 +29,28 @@ type network struct {
 	expired bool   // it has lasted longer than Rules.BlindMax: the silent servers are down
 }
 
-// tally counts the checks of one second.
-type tally struct{ second, asked, answered uint32 }
-
-// outcome counts a check of a server that is up, by the time at which it was asked.
-func (v *network) outcome(asked uint32, answered bool) {
-	v.mask, v.outcomes = v.mask<<1, v.outcomes+1
-	t := &v.asked[asked%uint32(len(v.asked))]
-	if t.second != asked {
-		*t = tally{second: asked}
-	}
-	t.asked++
-	if answered {
-		v.mask |= 1
-		v.failing = false
-		t.answered++
-	}
+// outcome is that of a check of a server that is up.
+type outcome struct {
+	asked    uint32 // when the check began
+	answered bool
 }
 
-// answered reports whether enough of what was asked since a moment was answered to tell a dead
-// server from a dead network.
-func (v *network) answered(since uint32) bool {
-	var sum tally
-	for _, t := range v.asked {
-		if t.second >= since {
-			sum.asked, sum.answered = sum.asked+t.asked, sum.answered+t.answered
+func (v *network) add(o outcome) {
+	v.latest[v.outcomes%len(v.latest)] = o
+	v.outcomes++
+}
+
+// count counts the latest outcomes of checks that began at a moment or later, at most n.
+func (v *network) count(n int, since uint32) (all, answered int) {
+	for i := range min(n, v.outcomes, len(v.latest)) {
+		if o := v.latest[(v.outcomes-1-i)%len(v.latest)]; o.asked >= since {
+			if all++; o.answered {
+				answered++
+			}
 		}
 	}
-	return sum.asked >= blindServers && sum.answered*100 >= sum.asked*doubtPercent
+	return all, answered
 }
-
-// recovered reports whether most of the latest checks of a blind watcher that knew up servers
-// were answered.
-func (v *network) recovered(up int) bool {
-	n, answered := min(64, max(up, 1)), 0
-	for i := range min(n, v.outcomes) {
-		answered += int(v.mask >> i & 1)
-	}
-	return v.outcomes >= n && answered*100 >= n*blindPercent
-}
-
-// forget drops all outcomes.
-func (v *network) forget() { v.asked, v.outcomes, v.mask = [len(v.asked)]tally{}, 0, 0 }
 
 func isSilent(s *server) bool { return s.status == watchdb.Up && s.silent > 0 }
 
@@ -109,7 +88,9 @@ func (w *Watcher) look(now uint32) {
 		}
 	}
 	dark := silent >= blindServers && silent*100 >= n.Up*blindPercent && len(dead) >= blindNetworks
-	light := v.recovered(n.Up)
+	enough := min(len(v.latest), max(n.Up, 1))
+	all, answered := v.count(enough, 0)
+	light := all == enough && answered*100 >= all*blindPercent
 	if references > 0 {
 		dark, light = answering == 0, answering > 0
 	}
@@ -133,7 +114,7 @@ func (w *Watcher) look(now uint32) {
 				w.settle(i, now)
 			}
 		}
-		v.forget()
+		v.outcomes = 0
 	case v.blind:
 		v.expired = now-v.since >= uint32(w.rules.BlindMax.Seconds())
 	}
@@ -145,7 +126,9 @@ func (w *Watcher) look(now uint32) {
 	doubt := !v.expired && references == 0 && n.Up >= blindServers && len(up) >= blindNetworks
 	for _, i := range held {
 		s := &w.servers[i]
-		if !doubt || now-s.asked >= uint32(w.rules.Every/time.Second) || v.answered(s.asked) {
+		all, answered := v.count(len(v.latest), s.asked)
+		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network, when the server was asked
+		if !doubt || now-s.asked >= uint32(w.rules.Every/time.Second) || alive {
 			w.fall(i, now)
 		}
 	}

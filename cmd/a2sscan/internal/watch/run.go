@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -26,8 +27,8 @@ type Options struct {
 	// Load returns the list of servers. On a new list, Run keeps the old one if Load fails or
 	// returns less than half as many.
 	Load      func(context.Context) ([]netip.AddrPort, error)
-	ListEvery time.Duration   // how often Load is called; 0: once
-	Reload    <-chan struct{} // a value makes Run call Load at once
+	ListEvery time.Duration    // how often Load is called; 0: once
+	Reload    <-chan os.Signal // a signal makes Run call Load at once
 
 	Hourly, Daily time.Duration // how long the database keeps rows of hours, and of days and events
 

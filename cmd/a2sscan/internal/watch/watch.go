@@ -241,7 +241,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		w.notAsked(i, at) // not really asked
 	default:
 		if s.status == watchdb.Up {
-			w.view.outcome(s.asked, false)
+			w.view.add(outcome{s.asked, false})
 		}
 		s.answers = false
 		if s.silent == 0 {
@@ -275,7 +275,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	was := s.status
 	if was == watchdb.Up {
-		w.view.outcome(s.asked, true)
+		w.view.add(outcome{s.asked, true})
 	}
 	switch {
 	case was == watchdb.Unknown:
@@ -496,7 +496,7 @@ func (w *Watcher) pause(from, to time.Time) {
 		}
 	}
 	w.ignore = now
-	w.view.forget()
+	w.view.outcomes = 0
 	w.schedule.rearrange(to)
 }
 

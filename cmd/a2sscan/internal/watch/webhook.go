@@ -71,10 +71,12 @@ func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal)
 		return 0, err
 	}
 	id, err := db.Cursor(cursorName)
-	if err != nil || id < 0 {
-		return 0, errors.Join(err, db.SetCursor(cursorName, last)) // a new webhook hears nothing old
-	}
-	if last-id > maxQueue {
+	switch {
+	case err != nil:
+		return 0, err
+	case id < 0: // a new webhook hears nothing old
+		return 0, db.SetCursor(cursorName, last)
+	case last-id > maxQueue:
 		t.Say("webhook: %s were dropped, because too many wait", console.Plural(int(last-id-maxQueue), "event"))
 		id = last - maxQueue
 	}
