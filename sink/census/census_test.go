@@ -23,7 +23,7 @@ func size() int {
 	if *bars {
 		return 65536
 	}
-	return 2048
+	return 1024
 }
 
 // changesOf returns the changes that Diff reports, as lines of JSON and as structs,

@@ -31,7 +31,7 @@ func fleetCensus(t *testing.T, c fleet.Config) *census.Census {
 // TestFarms: Open finds as many farms, with as many servers, as were planted.
 func TestFarms(t *testing.T) {
 	for _, kind := range append(fleet.FakerKinds(), fleet.Kind(0)) {
-		c := fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/22"), Ports: []uint16{27015}, Alive: 1, Fakes: 0.5, Seed: 5}
+		c := fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/23"), Ports: []uint16{27015}, Alive: 1, Fakes: 0.5, Seed: 5}
 		if c.FakeKinds = []fleet.Kind{kind}; kind == 0 {
 			c.FakeKinds, c.Fakes = nil, 0
 		}
