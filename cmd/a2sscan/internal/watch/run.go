@@ -120,7 +120,7 @@ func Run(ctx context.Context, o *Options) error {
 	err := r.loop(ctx)
 	cancel(err)
 	ended.Wait()
-	err = errors.Join(err, r.publish(), r.flush(), o.Log.Close())
+	err = errors.Join(err, r.publish(), r.flush(true), o.Log.Close())
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		err = cause
 	}
@@ -258,7 +258,7 @@ func (r *Watch) loop(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-flush:
-			if err = r.flush(); err == nil {
+			if err = r.flush(true); err == nil {
 				s := r.Status()
 				err = stateFailed(r.DB.Count(now, s.Up, s.People))
 			}
@@ -276,7 +276,7 @@ func (r *Watch) loop(ctx context.Context) error {
 				r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
 			}
 			if err = r.publish(); err == nil && full {
-				err = r.flush()
+				err = r.flush(false)
 			}
 		}
 	}
@@ -321,10 +321,10 @@ func (r *Watch) publish() error {
 	return stateFailed(err)
 }
 
-// flush stores what changed.
-func (r *Watch) flush() error {
+// flush stores what changed, with the hours that may still change if all is set.
+func (r *Watch) flush(all bool) error {
 	r.mu.Lock()
-	servers, hours := r.watcher.Changes()
+	servers, hours := r.watcher.Changes(all)
 	r.mu.Unlock()
 	return stateFailed(r.DB.Flush(servers, hours...))
 }

@@ -523,15 +523,17 @@ func (w *Watcher) notAsked(i int, now uint32) {
 }
 
 // Changes returns what to store since the last call: servers by their ID, hours that have
-// ended, and those that may still change.
-func (w *Watcher) Changes() (servers []watchdb.Server, hours []watchdb.Hour) {
+// ended, and, if all is set, those that may still change.
+func (w *Watcher) Changes(all bool) (servers []watchdb.Server, hours []watchdb.Hour) {
 	for _, i := range slices.Sorted(maps.Keys(w.changed)) {
 		s := &w.servers[i]
 		servers = append(servers, watchdb.Server{
 			ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since, Status: s.status, Answer: w.changed[i],
 		})
 	}
-	hours = append(w.ended, w.running()...)
+	if hours = w.ended; all {
+		hours = append(hours, w.running()...)
+	}
 	clear(w.changed)
 	w.ended, w.pending = nil, 0
 	return servers, hours

@@ -607,7 +607,7 @@ func TestRestore(t *testing.T) {
 	x.servers[1].dead = true
 	x.run(5 * time.Minute)
 	x.want("down 1")
-	rows, hours := x.w.Changes()
+	rows, hours := x.w.Changes(true)
 	if strings.Contains(string(rows[0].Answer), "somebody") {
 		t.Errorf("the answer names players: %s", rows[0].Answer)
 	}
@@ -651,7 +651,7 @@ func TestNeverAnswered(t *testing.T) {
 	if at := moment(s.since); s.status != watchdb.Unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
 		t.Errorf("unknown since %v, silent since %v; the watch began %v", at, moment(s.silentAt), begun)
 	}
-	rows, _ := x.w.Changes()
+	rows, _ := x.w.Changes(true)
 	again := &world{t: t, now: x.now.Add(10 * time.Minute), rng: x.rng, servers: x.servers}
 	again.w = New(usual(), again.now)
 	for i := range rows {
