@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -155,7 +156,9 @@ type variable struct {
 
 // engineVariables are the variables of the engines, in the order in which servers
 // send them.
-var engineVariables = map[string][]variable{"source": readVariables("source.txt"), "goldsource": readVariables("goldsource.txt")}
+var engineVariables = sync.OnceValue(func() map[string][]variable {
+	return map[string][]variable{"source": readVariables("source.txt"), "goldsource": readVariables("goldsource.txt")}
+})
 
 func readVariables(file string) (all []variable) {
 	data.Rows(file, func(cells []string) {
@@ -176,8 +179,9 @@ func (s *Server) variables(engine, id string, plugins bool) {
 		share = s.lasting.Between(5, 45)
 	}
 	plugin, here := "", false
-	for i := range engineVariables[engine] {
-		v := &engineVariables[engine][i]
+	known := engineVariables()[engine]
+	for i := range known {
+		v := &known[i]
 		if v.games != nil && !slices.Contains(v.games, id) {
 			continue
 		}

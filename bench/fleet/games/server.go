@@ -3,6 +3,7 @@ package games
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -57,10 +58,8 @@ type Title struct {
 	script   []step
 }
 
-// titles are all games.
-var titles []*Title
-
-func init() {
+// titles returns all games.
+var titles = sync.OnceValue(func() (titles []*Title) {
 	scripts := readScripts()
 	data.Rows("titles.txt", func(c []string) {
 		number := func(cell string) int { return number([]byte(cell)) }
@@ -73,7 +72,8 @@ func init() {
 		}
 		titles = append(titles, t)
 	})
-}
+	return titles
+})
 
 // Gold reports whether the game is on the GoldSource engine, which splits replies
 // in a way of its own.
@@ -83,7 +83,7 @@ const goldProtocol = 48
 
 // Titles returns the IDs of all games.
 func Titles() (ids []string) {
-	for _, t := range titles {
+	for _, t := range titles() {
 		ids = append(ids, t.ID)
 	}
 	return ids
@@ -91,7 +91,7 @@ func Titles() (ids []string) {
 
 // Find returns the game with an ID, or nil if it is not simulated.
 func Find(id string) *Title {
-	for _, t := range titles {
+	for _, t := range titles() {
 		if t.ID == id {
 			return t
 		}
@@ -102,7 +102,7 @@ func Find(id string) *Title {
 // Choose returns the games with these IDs, or all games if ids is empty, each as often
 // as its share says. It ignores unknown IDs.
 func Choose(ids []string) (chosen []*Title) {
-	for _, t := range titles {
+	for _, t := range titles() {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {
 			chosen = append(chosen, slices.Repeat([]*Title{t}, t.share)...)
 		}

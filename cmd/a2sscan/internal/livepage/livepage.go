@@ -150,7 +150,7 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		send(w, http.StatusOK, "text/plain; charset=utf-8", []byte(map[bool]string{true: "loading\n", false: "watching\n"}[p.latest.Load() == nil]))
 	})
-	policy := "default-src 'none'; script-src " + report.Hash(script) + "; style-src " + report.Hash(style) +
+	policy := "default-src 'none'; script-src " + report.Hash(report.Charts()+pageScript) + "; style-src " + report.Hash(report.Style()+pageStyle) +
 		"; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -26,26 +27,29 @@ var (
 	//go:embed page.js
 	pageScript string
 
-	style, script = report.Style + pageStyle, report.Charts + pageScript
-	layout        = template.Must(template.New("").Funcs(template.FuncMap{
-		"ago":     func(now, at time.Time) string { return console.RoughDuration(max(0, now.Sub(at))) },
-		"clock":   clock,
-		"host":    func(link string) string { u, _ := url.Parse(link); return u.Host },
-		"percent": percent, "rough": rough,
-		"orders":   func() []string { return orders },
-		"statuses": func() []watchdb.Status { return statuses },
-		"number":   func(n int) string { return console.Grouped(uint64(n)) },
-		"word":     func(s watchdb.Status) string { return cmp.Or(statusWords[s], string(s)) },
-	}).Parse(pageLayout))
+	// layout has the templates. Commands that serve no page start without it.
+	layout = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("").Funcs(template.FuncMap{
+			"ago":     func(now, at time.Time) string { return console.RoughDuration(max(0, now.Sub(at))) },
+			"clock":   clock,
+			"host":    func(link string) string { u, _ := url.Parse(link); return u.Host },
+			"percent": percent, "rough": rough,
+			"orders":   func() []string { return orders },
+			"statuses": func() []watchdb.Status { return statuses },
+			"number":   func(n int) string { return console.Grouped(uint64(n)) },
+			"word":     func(s watchdb.Status) string { return cmp.Or(statusWords[s], string(s)) },
+		}).Parse(pageLayout))
+	})
 
 	// top and bottom are the same in all pages, and most of a page.
-	top, bottom = rendered("top", template.CSS(style)), rendered("bottom", template.JS(script))
+	top    = sync.OnceValue(func() []byte { return rendered("top", template.CSS(report.Style()+pageStyle)) })
+	bottom = sync.OnceValue(func() []byte { return rendered("bottom", template.JS(report.Charts()+pageScript)) })
 )
 
 // rendered returns what a template makes of data. The templates do not fail.
 func rendered(name string, data any) []byte {
 	var b bytes.Buffer
-	if err := layout.ExecuteTemplate(&b, name, data); err != nil {
+	if err := layout().ExecuteTemplate(&b, name, data); err != nil {
 		panic(err)
 	}
 	return bytes.Clone(b.Bytes())
@@ -78,7 +82,7 @@ func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err
 	if err != nil {
 		text = p.made(s, &view{page: "failure", Why: err.Error()})
 	}
-	send(w, code, "text/html; charset=utf-8", top, text, bottom)
+	send(w, code, "text/html; charset=utf-8", top(), text, bottom())
 }
 
 // made returns the text of a page between top and bottom.

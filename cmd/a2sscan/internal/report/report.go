@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
@@ -45,21 +46,28 @@ var files embed.FS
 
 // Style and Charts are the style and the script that every page of the program begins with.
 // The script draws each element of the class plot, which contains a timeline as JSON, and
-// adds the chart to the array charts.
+// adds the chart to the array charts. Commands that make no page start without all of this.
 var (
-	Style  = mustRead("uplot/uPlot.min.css") + mustRead("page.css")
-	Charts = mustRead("uplot/uPlot.iife.min.js") + mustRead("charts.js")
-	script = Charts + mustRead("page.js")
-	layout = template.Must(template.New("").Funcs(functions).ParseFS(files, "page.html"))
+	Style  = embedded("uplot/uPlot.min.css", "page.css")
+	Charts = embedded("uplot/uPlot.iife.min.js", "charts.js")
+	script = embedded("uplot/uPlot.iife.min.js", "charts.js", "page.js")
+	layout = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("").Funcs(functions).ParseFS(files, "page.html"))
+	})
 )
 
-// mustRead returns the content of an embedded file.
-func mustRead(name string) string {
-	text, err := files.ReadFile(name)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
+// embedded returns a function that returns the content of embedded files.
+func embedded(names ...string) func() string {
+	return sync.OnceValue(func() (all string) {
+		for _, name := range names {
+			text, err := files.ReadFile(name)
+			if err != nil {
+				panic(err)
+			}
+			all += string(text)
+		}
+		return all
+	})
 }
 
 // Hash returns the CSP source expression for an inline script or style.
@@ -80,12 +88,12 @@ type Written struct {
 func Write(w io.Writer, in *Input) (Written, error) {
 	p := newPage(in)
 	rest := &counter{w: io.Discard}
-	if err := layout.ExecuteTemplate(rest, "page", p); err != nil {
+	if err := layout().ExecuteTemplate(rest, "page", p); err != nil {
 		return Written{}, err
 	}
 	p.Servers = in.Servers.table(MaxSize-rest.n, in.Stats)
 	out := &counter{w: w}
-	err := layout.ExecuteTemplate(out, "page", p)
+	err := layout().ExecuteTemplate(out, "page", p)
 	return Written{Bytes: out.n, Listed: p.Servers.Listed, Servers: in.Stats.All.Servers}, err
 }
 
@@ -130,9 +138,9 @@ func newPage(in *Input) *page {
 	return &page{
 		// Data URLs, because the page has an empty one as its icon: otherwise browsers would
 		// request an icon from a server.
-		Policy: "default-src 'none'; script-src " + Hash(script) + "; style-src " + Hash(Style) +
+		Policy: "default-src 'none'; script-src " + Hash(script()) + "; style-src " + Hash(Style()) +
 			"; img-src data:; base-uri 'none'; form-action 'none'",
-		Style: template.CSS(Style), Script: template.JS(script),
+		Style: template.CSS(Style()), Script: template.JS(script()),
 		Title: title(in), Program: in.Program, Files: in.Files, Stats: s, Names: names, Tiles: tiles(in),
 		Changes:   newChanges(in, names),
 		History:   in.History.view(s, names),
