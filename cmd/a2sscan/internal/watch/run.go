@@ -120,7 +120,10 @@ func Run(ctx context.Context, o *Options) error {
 	err := r.loop(ctx)
 	cancel(err)
 	ended.Wait()
-	err = errors.Join(err, r.publish(), r.flush(true), o.Log.Close())
+	if err == nil { // else the output may have failed
+		err = r.publish()
+	}
+	err = errors.Join(err, r.flush(true), o.Log.Close())
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		err = cause
 	}

@@ -30,9 +30,6 @@ const (
 	version     = 2
 )
 
-// memory is the name of a database in memory.
-const memory = ":memory:"
-
 // ErrForeign is the error for a file that is not the database of a watch.
 var ErrForeign = errors.New("is not the state of a watch")
 
@@ -71,7 +68,7 @@ type Server struct {
 // has it open, and ErrForeign or ErrVersion if the file is not one that it can continue.
 func Open(path string) (*DB, error) {
 	if path == "" {
-		return open(memory, nil)
+		return open("", "", nil)
 	}
 	lock, err := disk.TryLock(path + ".lock")
 	if err != nil {
@@ -79,15 +76,15 @@ func Open(path string) (*DB, error) {
 	}
 	// SQLite gives its other files the mode of this one.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, errors.Join(err, lock.Remove())
+	var db *DB
+	if err == nil {
+		_ = f.Close()
+		db, err = open(path, "rw", lock)
 	}
-	_ = f.Close()
-	db, err := open(location(path, "rw"), lock)
 	if err != nil {
-		return nil, errors.Join(err, lock.Remove())
+		err = errors.Join(err, lock.Remove())
 	}
-	return db, nil
+	return db, err
 }
 
 // Read opens the database at path to read it, beside a watch or after it.
@@ -95,27 +92,24 @@ func Read(path string) (*DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	return open(location(path, "ro"), nil)
+	return open(path, "ro", nil)
 }
 
-// location returns the name by which SQLite knows the file at path.
-func location(path, mode string) string {
-	if whole, err := filepath.Abs(path); err == nil {
-		path = whole
+// open opens the database at path, or one in memory if path is empty.
+func open(path, mode string, lock *disk.Lock) (*DB, error) {
+	name, connections := ":memory:", 1 // each would have a database of its own
+	if path != "" {
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		options := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "synchronous(FULL)"}}
+		file := url.URL{Scheme: "file", Path: filepath.ToSlash(whole), RawQuery: options.Encode()}
+		name, connections = file.String(), 4 // readers wait for nobody who writes
 	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
-	u.RawQuery = url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "synchronous(FULL)"}}.Encode()
-	return u.String()
-}
-
-func open(name string, lock *disk.Lock) (*DB, error) {
 	pool, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, err
-	}
-	connections := 4 // readers wait for nobody who writes
-	if name == memory {
-		connections = 1 // each would have a database of its own
 	}
 	pool.SetMaxOpenConns(connections)
 	db := &DB{sql: pool, lock: lock}
