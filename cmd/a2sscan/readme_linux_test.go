@@ -51,6 +51,7 @@ func readmeBlocks(t *testing.T, language string) (blocks []string) {
 // omits those that begin with go, which .ci/run runs. Then it reads the resulting
 // census in the ways that the README describes.
 func TestReadme(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	servers := "127.66.0.1:27107\n127.66.0.2:27107 with a tag\n127.66.0.3:27107\n127.66.0.4-127.66.0.12:27107\n"

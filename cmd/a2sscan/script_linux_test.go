@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	minio.DefaultRetryUnit, minio.DefaultRetryCap = 50*time.Millisecond, 50*time.Millisecond
 	each := 6
 	if raceEnabled {
-		each = 3
+		each = 4
 	}
 	if err := flag.Set("test.parallel", strconv.Itoa(each*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
