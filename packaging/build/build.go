@@ -13,8 +13,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing/fstest" // its MapFS is a file system in memory, which tar and zip read
 )
 
@@ -44,17 +46,28 @@ func (r *release) build(chosen []system, out string) error {
 		return err
 	}
 	defer os.RemoveAll(stage)
-	for _, s := range chosen {
-		t, err := r.contents(s, stage)
-		if err == nil {
-			err = r.writeArchive(s, t, out)
-		}
-		if err == nil && s.os == "linux" {
-			err = errors.Join(r.writePackages(s, t, filepath.Join(stage, s.arch), out), r.writeImage(s, t, out))
-		}
-		if err != nil {
-			return fmt.Errorf("for %s: %w", s, err)
-		}
+	errs := make([]error, len(chosen))
+	var all sync.WaitGroup
+	turn := make(chan bool, runtime.NumCPU()) // compressing takes longest, and uses one processor
+	for i, s := range chosen {
+		all.Go(func() {
+			turn <- true
+			defer func() { <-turn }()
+			stage := filepath.Join(stage, s.os+"-"+s.arch)
+			t, err := r.contents(s, stage)
+			if err == nil {
+				err = r.writeArchive(s, t, out)
+			}
+			if err == nil && s.os == "linux" {
+				err = errors.Join(r.writePackages(s, t, filepath.Join(stage, "package"), out), r.writeImage(s, t, out))
+			}
+			if err != nil {
+				errs[i] = fmt.Errorf("for %s: %w", s, err)
+			}
+		})
+	}
+	if all.Wait(); errors.Join(errs...) != nil {
+		return errors.Join(errs...)
 	}
 	return writeSums(out)
 }
