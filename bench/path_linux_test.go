@@ -82,14 +82,6 @@ func findRate(c Config) Config {
 	return c
 }
 
-// needed returns how many seconds it takes to send the datagrams of a run at the
-// given rate if none is lost: four to each live server, and three to each dead
-// target.
-func needed(r *Result, perSecond int) float64 {
-	dead := uint64(r.Config.Targets()) - r.Live
-	return float64(4*r.Live+3*dead) / float64(perSecond)
-}
-
 // pacedRate returns how many datagrams per second the scan sent while it was sending.
 func (r *Result) pacedRate() float64 { return float64(r.Paced.Sent) / r.Paced.Took.Seconds() }
 
@@ -102,7 +94,9 @@ func barsOfPath(t *testing.T) {
 		name := fmt.Sprintf("%d/s, %.0f %% loss", l.carries, 100*l.loss)
 		r := l.run(t, c)
 		carries := cmp.Or(l.carries, int(c.Rate))
-		ideal := needed(&r, carries) / (1 - l.loss)
+		// Each live server takes four datagrams, each dead target three.
+		datagrams := 4*r.Live + 3*(uint64(c.Targets())-r.Live)
+		ideal := float64(datagrams) / float64(carries) / (1 - l.loss)
 		hold(t,
 			bar{what: name + ": time, times the ideal", got: r.Elapsed.Seconds() / ideal, limit: 1.6},
 			bar{what: name + ": live servers complete, %", got: r.complete(), limit: 99.8, least: true},

@@ -28,23 +28,19 @@ func TestHelpWidth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := widestFlag(scan.UsageString()); got > want || got < want-20 {
-			t.Errorf("%d columns: flags take %d", columns, got)
+		widest := 0
+		for line := range strings.Lines(scan.UsageString()) {
+			if strings.HasPrefix(line, "      ") {
+				widest = max(widest, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+			}
+		}
+		if widest > want || widest < want-20 {
+			t.Errorf("%d columns: flags take %d", columns, widest)
 		}
 	}
 	if got := helpWidth(&bytes.Buffer{}); got != 80 {
 		t.Errorf("without a terminal: %d", got)
 	}
-}
-
-// widestFlag returns how many columns the flags of a help take.
-func widestFlag(help string) (columns int) {
-	for line := range strings.Lines(help) {
-		if strings.HasPrefix(line, "      ") {
-			columns = max(columns, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
-		}
-	}
-	return columns
 }
 
 // TestVerdictLast: on a terminal, ask repeats the verdict below the datagrams and the

@@ -182,15 +182,10 @@ type usage struct {
 }
 
 func (u usage) String() string {
-	load, _, _ := strings.Cut(readLoad(), " ")
+	averages, _ := os.ReadFile("/proc/loadavg")
+	load, _, _ := strings.Cut(string(averages), " ")
 	return fmt.Sprintf("%.1f s wall, %.1f s user, %.1f s system, %d MiB, load %s",
 		u.wall.Seconds(), u.user.Seconds(), u.system.Seconds(), u.memory>>20, load)
-}
-
-// readLoad returns the load averages of the machine.
-func readLoad() string {
-	text, _ := os.ReadFile("/proc/loadavg")
-	return string(text)
 }
 
 // measure runs the program, and prints and returns its usage.

@@ -154,7 +154,8 @@ func (u *unfinished) try(rng *rand.Rand) {
 		u.Fatal(err)
 	}
 	code := cmd.ProcessState.ExitCode()
-	u.Logf("%s: exit code %d: %s", what, code, firstLine(said.String()))
+	line, _, _ := strings.Cut(said.String(), "\n")
+	u.Logf("%s: exit code %d: %s", what, code, line)
 	if what == "scan.checkpoint of another run" && strings.Contains(said.String(), "gone from the output") {
 		u.checkUntouched() // the scan had only complete parts, which may have been deleted
 		return
@@ -172,11 +173,6 @@ func (u *unfinished) try(rng *rand.Rand) {
 	if u.Failed() {
 		u.Logf("%s\n%s", what, &said)
 	}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 // checkRefusal fails the test if the program printed no error or changed a file.

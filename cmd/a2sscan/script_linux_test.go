@@ -200,16 +200,6 @@ func fixedPort(line string) string {
 // servedBy is the key under which a script keeps the Config of its last fleet.
 const servedBy = "fleet"
 
-// setPorts sets the variables with the ports of a fleet.
-func setPorts(ts *testscript.TestScript, cfg fleet.Config) {
-	words := make([]string, len(cfg.Ports))
-	for i, port := range cfg.Ports {
-		words[i] = strconv.Itoa(int(port))
-		ts.Setenv("PORT"+strconv.Itoa(i+1), words[i])
-	}
-	ts.Setenv("PORT", strings.Join(words, ","))
-}
-
 // scriptFill replaces variables in files by their values.
 func scriptFill(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
@@ -231,7 +221,12 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(f.check())
 	fl, err := fleet.New(f.Fleet)
 	ts.Check(err)
-	setPorts(ts, fl.Config())
+	ports := make([]string, len(fl.Config().Ports))
+	for i, port := range fl.Config().Ports {
+		ports[i] = strconv.Itoa(int(port))
+		ts.Setenv("PORT"+strconv.Itoa(i+1), ports[i])
+	}
+	ts.Setenv("PORT", strings.Join(ports, ","))
 	*ts.Value(servedBy).(*fleet.Config) = fl.Config()
 	serveScript(ts, fl)
 }

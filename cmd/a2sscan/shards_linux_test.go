@@ -42,7 +42,9 @@ func TestShards(t *testing.T) {
 		scans = append(scans, func() error { return scanShard(t, dir, i, output) })
 	}
 	atOnce(t, scans...)
-	runAt(t, dir, append([]string{"merge", "-o", "all.ndjson.zst"}, parts...)...)
+	if err := tryAt(t, dir, append([]string{"merge", "-o", "all.ndjson.zst"}, parts...)...); err != nil {
+		t.Fatal(err)
+	}
 	merged, one := readSummary(t, filepath.Join(dir, "all.ndjson.zst.summary.json")), readSummary(t, filepath.Join(dir, "one.ndjson.zst.summary.json"))
 	if !reflect.DeepEqual(merged.Targets, one.Targets) || !reflect.DeepEqual(merged.Plan, one.Plan) {
 		t.Errorf("merged %+v %+v\none scan %+v %+v", merged.Targets, merged.Plan, one.Targets, one.Plan)
@@ -84,14 +86,6 @@ func atOnce(t *testing.T, all ...func() error) {
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// runAt runs the program in a directory.
-func runAt(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	if err := tryAt(t, dir, args...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -187,7 +187,9 @@ func (u *uploading) start(how string, cmd *exec.Cmd, after time.Duration) (compl
 	u.scans++
 	u.history = append(u.history, how)
 	u.checkSaved()
-	return u.isDone()
+	// It had done everything if it removed its checkpoint, after the store had the summary.
+	_, err = os.Stat(filepath.Join(u.dir, "scan.checkpoint"))
+	return errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(u.names(), func(n string) bool { return strings.HasSuffix(n, ".summary.json") })
 }
 
 // checkSaved fails the test if a complete part of the checkpoint is neither on this
@@ -213,13 +215,6 @@ func (u *uploading) checkSaved() {
 			u.Errorf("%s is neither here nor in the store", name)
 		}
 	}
-}
-
-// isDone reports whether a scan that was killed had done everything: it removed its
-// checkpoint, after the store had the summary.
-func (u *uploading) isDone() bool {
-	_, err := os.Stat(filepath.Join(u.dir, "scan.checkpoint"))
-	return errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(u.names(), func(n string) bool { return strings.HasSuffix(n, ".summary.json") })
 }
 
 // names returns the names of the objects.

@@ -183,7 +183,9 @@ func (s *shape) records(number int) (lines []byte) {
 		r.Rules = []wire.Rule{{Name: []byte("world.seed"), Value: fmt.Append(nil, number, i)}}
 		people(r, i, 4)
 		s.change(i, r)
-		r.Addr = moveTo(r.Addr, number)
+		own := r.Addr.Addr().As4()
+		own[1] = byte(number) // each shape has its own addresses
+		r.Addr = netip.AddrPortFrom(netip.AddrFrom4(own), r.Addr.Port())
 		for p := range r.Players { // nobody plays in two shapes
 			if len(r.Players[p].Name) > 0 {
 				r.Players[p].Name = fmt.Appendf(nil, "%s of %d", r.Players[p].Name, number)
@@ -203,14 +205,6 @@ func (s *shape) records(number int) (lines []byte) {
 // at returns an address that several servers of a shape share.
 func at(host, port int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{30, 0, 255, byte(host)}), uint16(port))
-}
-
-// moveTo returns a with its second byte set to number, so that each shape has its
-// own addresses.
-func moveTo(a netip.AddrPort, number int) netip.AddrPort {
-	b := a.Addr().As4()
-	b[1] = byte(number)
-	return netip.AddrPortFrom(netip.AddrFrom4(b), a.Port())
 }
 
 // copyOf gives a server a name, and the settings that all copies have.

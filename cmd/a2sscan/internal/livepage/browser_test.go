@@ -55,6 +55,7 @@ func TestBrowser(t *testing.T) {
 	check(t, chromedp.Do(chromium))
 	forty := newPage(t, newSample(40), sampleEvents...)
 	storeSampleHours(t, forty)
+	strange, events := hostileSample()
 	for _, part := range []struct {
 		name  string
 		page  *Page
@@ -64,7 +65,7 @@ func TestBrowser(t *testing.T) {
 		{"many", newPage(t, newSample(100_000), sampleEvents...), checkMany},
 		{"plain", newPage(t, newSample(300)), checkPlain},
 		{"local", newPage(t, newSample(40), sampleEvents...), checkLocal},
-		{"hostile", hostilePage(t), checkHostile},
+		{"hostile", newPage(t, strange, events...), checkHostile},
 		{"news", newPage(t, newSample(5)), checkNews},
 	} {
 		t.Run(part.name, func(t *testing.T) {
@@ -339,11 +340,6 @@ func checkLocal(t *testing.T, b *browser) {
 	b.open("/server/"+addr, 1280, "light")
 	b.until(`document.querySelector("#addr .copy").textContent === "` + addr + `"`)
 	b.noFaults()
-}
-
-func hostilePage(t *testing.T) *Page {
-	strange, events := hostileSample()
-	return newPage(t, strange, events...)
 }
 
 // checkHostile: no name runs or loads anything, or shows anything but its own text.

@@ -19,7 +19,6 @@ import (
 
 // inbox receives POSTs, and refuses the first ones.
 type inbox struct {
-	mu     sync.Mutex
 	refuse []int // status codes
 	bodies []string
 	times  []time.Time
@@ -30,8 +29,6 @@ type inbox struct {
 func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	body, err := io.ReadAll(r.Body)
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.times = append(b.times, time.Now())
 	if len(b.refuse) > 0 {
 		w.Header().Set("Retry-After", "3")
