@@ -7,6 +7,7 @@ package watch
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -326,8 +327,12 @@ func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 // infoHash is of what makes the watcher ask for everything again when it changes. It does not
 // cover counts of players.
 func infoHash(in *wire.Info) uint64 {
-	text := fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d %d %d", in.Name, in.Map, in.Version, in.MaxPlayers, in.SteamID, in.Password)
-	return xxhash.Sum64(text) | 1
+	text := append(make([]byte, 0, 256), in.Name...)
+	text = append(append(text, 0), in.Map...)
+	text = append(append(text, 0), in.Version...)
+	text = binary.LittleEndian.AppendUint32(text, in.MaxPlayers)
+	text = binary.LittleEndian.AppendUint64(text, in.SteamID)
+	return xxhash.Sum64(append(text, in.Password)) | 1
 }
 
 // remember keeps what a full answer says.
