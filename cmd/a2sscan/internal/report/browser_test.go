@@ -50,8 +50,11 @@ func TestBrowser(t *testing.T) {
 		{"accessible on a desktop", func(t *testing.T, b *browser) { checkAccessible(t, b, 1280, "dark") }},
 		{"sizes", checkSizes},
 		{"hostile", checkHostile},
-		{"tooltips", checkTooltips},
-		{"timelines", checkTimelines},
+		{"charts", func(t *testing.T, b *browser) {
+			b.open(rendered(t, sampleInput(365)), 1280, "light")
+			checkTooltips(t, b)
+			checkTimelines(t, b)
+		}},
 		{"table", checkTable},
 		{"noticed", checkNoticed},
 	} {
@@ -295,7 +298,6 @@ func checkTable(t *testing.T, b *browser) {
 // checkTooltips: charts explain the mark under the pointer. Escape hides the
 // explanation.
 func checkTooltips(t *testing.T, b *browser) {
-	b.open(rendered(t, sampleInput(40)), 1280, "light")
 	const tip = `(document.getElementById("tip").hidden ? "hidden: " : "") + document.getElementById("tip").textContent`
 	point := func(selector string, x float64) {
 		t.Helper()
@@ -317,13 +319,11 @@ func checkTooltips(t *testing.T, b *browser) {
 	if got := eval[string](b, tip); !strings.HasPrefix(got, "hidden: ") {
 		t.Errorf("after Escape: %q", got)
 	}
-	b.noFaults()
 }
 
 // checkTimelines: the legend of a timeline has the values of the night under the
 // pointer. Dragging zooms in.
 func checkTimelines(t *testing.T, b *browser) {
-	b.open(rendered(t, sampleInput(365)), 1280, "light")
 	pointer := func(event input.DispatchMouseEventType, selector string, x float64) {
 		t.Helper()
 		at := eval[[]float64](b, fmt.Sprintf(`(() => {

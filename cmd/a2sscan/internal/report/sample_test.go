@@ -201,8 +201,8 @@ func sampleInput(nights int) *Input {
 	in.Before = in.History.before(tonight)
 	in.Changes = sampleChanges(in.Stats, in.Before)
 	addSingleChanges(in)
-	servers := 3000
-	if nights == 365 {
+	servers := 300
+	if *screenshots != "" {
 		servers = 40_000 // more than fit
 	}
 	for i := range servers {
