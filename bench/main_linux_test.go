@@ -20,6 +20,8 @@ var (
 func TestMain(m *testing.M) {
 	Child()
 	code := m.Run()
-	removeProgram()
+	if programDir != "" {
+		os.RemoveAll(programDir)
+	}
 	os.Exit(code)
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// builtProgram builds the program once, into a directory that removeProgram removes.
+// builtProgram builds the program once, into a directory that TestMain removes.
 var builtProgram = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "a2sscan-bench")
 	if err != nil {
@@ -26,12 +26,6 @@ var builtProgram = sync.OnceValues(func() (string, error) {
 })
 
 var programDir string
-
-func removeProgram() {
-	if programDir != "" {
-		os.RemoveAll(programDir)
-	}
-}
 
 // program runs a2sscan scan as users start it: with its default flags, except that
 // the rate is not limited. The processor time is that of the whole process, and the

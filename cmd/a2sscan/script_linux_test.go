@@ -57,7 +57,10 @@ func TestMain(m *testing.M) {
 		"panics":  panics,
 		"dies":    dies,
 		"pauses":  pauses,
-		"nolocks": noLocks,
+		"nolocks": func() { // on a file system without locks
+			disk.Flock = func(*flock.Flock) (bool, error) { return false, syscall.ENOTSUP }
+			main()
+		},
 	})
 }
 
@@ -77,12 +80,6 @@ func panics() {
 	done := make(chan struct{})
 	go func() { panic("a bug") }()
 	<-done
-}
-
-// noLocks runs the program as on a file system without locks.
-func noLocks() {
-	disk.Flock = func(*flock.Flock) (bool, error) { return false, syscall.ENOTSUP }
-	main()
 }
 
 // TestScripts runs testdata/*.txtar, which show how the program is used and what it
