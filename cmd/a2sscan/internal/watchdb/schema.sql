@@ -1,7 +1,8 @@
 -- The state of a2sscan watch. Times are seconds since 1970 (UTC). This is version 2:
--- PRAGMA user_version. A later version may add tables and columns.
+-- PRAGMA user_version. A later version may add tables and columns. Version 1 had no table
+-- totals, and another table running.
 
-CREATE TABLE servers (
+CREATE TABLE IF NOT EXISTS servers (
   id         INTEGER PRIMARY KEY,
   addr       TEXT NOT NULL UNIQUE, -- ADDRESS:PORT
   first_seen INTEGER,              -- its first answer; NULL: none yet
@@ -11,19 +12,19 @@ CREATE TABLE servers (
   answer     TEXT                  -- JSON: its latest full answer, as in a census, without player names
 );
 
-CREATE TABLE events (
+CREATE TABLE IF NOT EXISTS events (
   id    INTEGER PRIMARY KEY,       -- increases
   time  INTEGER NOT NULL,
   addr  TEXT,                      -- NULL: about no single server, such as blind
   event TEXT NOT NULL,             -- its kind: up, down, map …
   line  TEXT NOT NULL              -- the event as the watch printed it, in JSON
 );
-CREATE INDEX events_of_server ON events (addr, id);
+CREATE INDEX IF NOT EXISTS events_of_server ON events (addr, id);
 
 -- One row per server and hour, written when the next hour ends; after a week these become
 -- rows of days. Minutes in which the watch did not ask are unseen, and so are hours without
 -- a row.
-CREATE TABLE hours (
+CREATE TABLE IF NOT EXISTS hours (
   hour           INTEGER, -- hours since 1970
   server         INTEGER, -- servers.id
   up             INTEGER, -- minutes
@@ -35,7 +36,7 @@ CREATE TABLE hours (
   PRIMARY KEY (hour, server)
 ) WITHOUT ROWID;
 
-CREATE TABLE days (
+CREATE TABLE IF NOT EXISTS days (
   day            INTEGER, -- days since 1970
   server         INTEGER,
   up             INTEGER,
@@ -48,35 +49,35 @@ CREATE TABLE days (
 ) WITHOUT ROWID;
 
 -- All servers together, a row per minute, for a month.
-CREATE TABLE totals (
+CREATE TABLE IF NOT EXISTS totals (
   minute INTEGER PRIMARY KEY, -- since 1970
   up     INTEGER NOT NULL,    -- servers
   people INTEGER NOT NULL     -- on them
 );
 
 -- The same as hours and days, with times and addresses, for people.
-CREATE VIEW hourly AS SELECT datetime(hour * 3600, 'unixepoch') AS time, addr, up, down, unseen,
+CREATE VIEW IF NOT EXISTS hourly AS SELECT datetime(hour * 3600, 'unixepoch') AS time, addr, up, down, unseen,
   people_min, round(person_minutes * 1.0 / up, 1) AS people_mean, people_max
   FROM hours JOIN servers ON id = server;
-CREATE VIEW daily AS SELECT date(day * 86400, 'unixepoch') AS date, addr, up, down, unseen,
+CREATE VIEW IF NOT EXISTS daily AS SELECT date(day * 86400, 'unixepoch') AS date, addr, up, down, unseen,
   people_min, round(person_minutes * 1.0 / up, 1) AS people_mean, people_max
   FROM days JOIN servers ON id = server;
 
 -- What the watch needs to go on after it ends.
-CREATE TABLE running (    -- the last two hours, as written a minute ago
+CREATE TABLE IF NOT EXISTS running (    -- the last two hours, as written a minute ago
   hour  INTEGER,
   block INTEGER,          -- 256 servers each: 0 has those with the ids 1 to 256
   data  TEXT NOT NULL,    -- JSON: for each of these servers the numbers that running_hours names
   PRIMARY KEY (hour, block)
 ) WITHOUT ROWID;
-CREATE TABLE cursors (    -- how far each reader of events has come
+CREATE TABLE IF NOT EXISTS cursors (    -- how far each reader of events has come
   reader TEXT PRIMARY KEY,
   event  INTEGER NOT NULL
 );
 
 -- The running hours with the columns of hours, and some more. The minutes add up to those of the
 -- seconds.
-CREATE VIEW running_hours AS SELECT hour, server, (up + 30) / 60 AS up, (up + down + 30) / 60 - (up + 30) / 60 AS down,
+CREATE VIEW IF NOT EXISTS running_hours AS SELECT hour, server, (up + 30) / 60 AS up, (up + down + 30) / 60 - (up + 30) / 60 AS down,
   (up + down + unseen + 30) / 60 - (up + down + 30) / 60 AS unseen, iif(counts, least, NULL) AS people_min,
   (people * ((up + 30) / 60) + counts / 2) / counts AS person_minutes, iif(counts, most, NULL) AS people_max,
   people * 1.0 / counts AS people_mean, seen, block

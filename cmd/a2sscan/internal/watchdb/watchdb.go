@@ -119,9 +119,11 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 	return db, nil
 }
 
-// prepare creates the tables of a new database, and checks the version of another.
+// prepare creates the tables of a new database, and checks the version of another. A watch
+// turns version 1 into this one; its running hours are lost.
 func (db *DB) prepare() error {
 	var app, v, objects int
+	upgrade := ""
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&app, &v, &objects)
 	var coded interface{ Code() int }
@@ -131,11 +133,13 @@ func (db *DB) prepare() error {
 		return ErrForeign
 	case err != nil || app == application && v == version:
 		return err
-	case app == application:
+	case app == application && (v != 1 || db.lock == nil):
 		return ErrVersion
+	case v == 1:
+		upgrade = "DROP TABLE running;"
 	}
-	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		schema, application, version))
+	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		upgrade, schema, application, version))
 	return err
 }
 

@@ -143,6 +143,31 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A watch goes on with a database of version 1; who only reads it leaves it as it is.
+func TestUpgrade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	db := must(Open(path))(t)
+	check(t, db.Add([]netip.AddrPort{addr(1)}))
+	check(t, db.SetCursor("webhook", 7))
+	_, err := db.sql.Exec(`DROP VIEW running_hours; DROP TABLE totals; DROP TABLE running; PRAGMA user_version = 1;
+		CREATE TABLE running (hour INTEGER PRIMARY KEY, data BLOB NOT NULL); INSERT INTO running VALUES (400000, x'0100')`)
+	check(t, err)
+	check(t, db.Close())
+	if _, err := Read(path); !errors.Is(err, ErrVersion) {
+		t.Errorf("read: %v", err)
+	}
+	for range 2 {
+		db = must(Open(path))(t)
+		hours, cursor := must(db.Running())(t), must(db.Cursor("webhook"))(t)
+		var servers []Server
+		check(t, db.Servers(func(s *Server) { servers = append(servers, *s) }))
+		if len(hours) > 0 || cursor != 7 || len(servers) != 1 || servers[0].Addr != addr(1) {
+			t.Errorf("after the upgrade: %v, cursor %d, %v", hours, cursor, servers)
+		}
+		check(t, db.Close())
+	}
+}
+
 // Three days, of which the first two have become rows of days: the sums stay.
 func TestUptime(t *testing.T) {
 	db := opened(t, "", 2)
