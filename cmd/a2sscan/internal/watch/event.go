@@ -142,6 +142,9 @@ func (w *Watcher) match(i int, now uint32) {
 	if s.known == nil {
 		return
 	}
+	if len(w.noted) > 4*len(w.servers)+100 { // most are SteamIDs that no server has any more
+		clear(w.noted)
+	}
 	found, by := i, ""
 	steamID, identity := s.known.Identities()
 	for n, key := range [...]uint64{identity, steamID} {

@@ -8,8 +8,8 @@ import (
 
 const secondsOfHour = 3600
 
-// hourOf returns the hour of a moment, unless it is so long ago that the hour has ended; then it
-// returns a later one. A new hour ends the one before the last.
+// hourOf returns the hour of a moment. If that hour has ended already, it returns a later one.
+// When an hour begins, the one before the last ends.
 func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]

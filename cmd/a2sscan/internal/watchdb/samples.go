@@ -30,9 +30,9 @@ type Hour struct {
 	Block   int      // if not 0, the first one is that of server 1 + Block * BlockSize
 }
 
-// BlockSize is how many samples are one value in the database: many, because a row for each would
-// make the writing of a minute as dear as the asking, but not so many that it takes long to find
-// one.
+// BlockSize is how many samples are one value in the database. A row for each sample would make
+// the writes of a minute cost as much as its queries; with much larger blocks it would take long
+// to find the sample of one server.
 const BlockSize = 256
 
 // Flush stores what changed since the last call, which is at most a minute ago: the

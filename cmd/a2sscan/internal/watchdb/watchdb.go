@@ -135,7 +135,7 @@ func (db *DB) prepare() error {
 		return err
 	case app == application && (v != 1 || db.lock == nil):
 		return ErrVersion
-	case v == 1:
+	case app == application:
 		upgrade = "DROP TABLE running;"
 	}
 	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
