@@ -101,7 +101,8 @@ func panics() {
 //	                   makes uploads block, conflict first stores objects of
 //	                   another scan under their names, refuse STATUS CODE
 //	                   answers everything with an error, put KEY FILE stores an
-//	                   object, list FILE writes all names
+//	                   object, list FILE writes all names, summary PREFIX FILE
+//	                   copies the summary below a prefix
 //	exits CODE CMD…    like exec, and checks that the exit code is CODE
 //	tmpfs DIR SIZE     mounts a file system of SIZE at DIR
 //
@@ -234,7 +235,7 @@ const storedBy = "objectstore"
 func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
 	s := ts.Value(storedBy).(*storetest.Store)
 	if neg || len(args) == 0 || s.Server == nil && args[0] != "start" {
-		ts.Fatalf("usage: objectstore start|down|up|refuse|put|list …")
+		ts.Fatalf("usage: objectstore start|down|up|refuse|put|list|summary …")
 	}
 	switch args[0] {
 	case "start":
@@ -273,6 +274,12 @@ func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
 	case "list":
 		keys := slices.Sorted(maps.Keys(s.Objects()))
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(keys, "\n")+"\n"), 0o666))
+	case "summary":
+		for key, content := range s.Objects() {
+			if strings.HasPrefix(key, args[1]) && strings.HasSuffix(key, ".summary.json") {
+				ts.Check(os.WriteFile(ts.MkAbs(args[2]), content, 0o666))
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package scanrun
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -172,6 +173,9 @@ func (s *Run) report(sum *ledger.Summary) error {
 		s.how.output = cmp.Or(s.how.output, lost)
 	}
 	if path != "" {
+		if s.uploads != nil { // beside the parts, ship may have uploaded the summary of an earlier run
+			delete(s.uploads.arrived, filepath.Base(path))
+		}
 		s.ship(sum, []sink.Part{{Name: path}})
 	}
 	verdict := s.verdict(sum)
