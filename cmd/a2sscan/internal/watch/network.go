@@ -110,8 +110,8 @@ func (w *Watcher) look(now uint32) {
 		v.blind, v.expired, held = false, false, nil
 		w.ignore = now
 		for i := range w.servers {
-			if s := &w.servers[i]; isSilent(s) {
-				w.settle(i, now)
+			if isSilent(&w.servers[i]) {
+				w.unseen(i, now, now)
 			}
 		}
 		v.outcomes = 0

@@ -233,10 +233,10 @@ func (r *Watch) targets(ctx context.Context) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		for ctx.Err() == nil {
 			r.mu.Lock()
-			t, wait := r.watcher.Next(time.Now())
+			t, due := r.watcher.Next(time.Now())
 			r.mu.Unlock()
-			if wait > 0 {
-				pause(ctx, max(wait, atRest))
+			if !due {
+				pause(ctx, atRest)
 			} else if !yield(t) {
 				return
 			}

@@ -123,7 +123,7 @@ func New(rules Rules, now time.Time) *Watcher {
 		rules: rules, index: map[uint64]int32{}, damping: map[damped]*window{}, changed: map[int][]byte{},
 		noted: map[uint64]int{},
 	}
-	w.schedule.rearrange(now)
+	w.schedule.rearrange(now, rules.Every)
 	return w
 }
 
@@ -188,27 +188,27 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		}
 	}
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
-	w.schedule.rearrange(now)
+	w.schedule.rearrange(now, w.rules.Every)
 	return fresh
 }
 
-// Next returns the next server to ask, or how long nothing is due.
-func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
+// Next returns the next server to ask, if one is due.
+func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 	w.notice(now)
 	for {
 		again := len(w.changing) > 0 && w.servers[w.changing[0]].last+follow <= seconds(now)
 		var i int
 		if again {
 			i, w.changing = w.changing[0], w.changing[1:]
-		} else if i, wait = w.schedule.next(now, w.rules.Every); wait > 0 {
-			return t, wait
+		} else if i, due = w.schedule.next(now); !due {
+			return t, false
 		}
 		s := &w.servers[i]
 		switch {
 		case s.gone || s.flying && now.Unix()-int64(s.asked) < 120:
 			continue
 		case w.rules.Excluded != nil && w.rules.Excluded(s.addr().Addr()):
-			w.notAsked(i, seconds(now))
+			w.unseen(i, 0, seconds(now))
 			continue
 		}
 		s.asked, s.flying = seconds(now), true
@@ -218,7 +218,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
 			s.plain--
 			t.Challenge = 0
 		}
-		return t, 0
+		return t, true
 	}
 }
 
@@ -239,7 +239,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	case r.Status <= scanner.StatusError:
 		w.answer(i, r, at)
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
-		w.notAsked(i, at) // not really asked
+		w.unseen(i, 0, at) // not really asked
 	default:
 		if s.status == watchdb.Up {
 			w.view.add(outcome{s.asked, false})
@@ -278,14 +278,10 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	if was == watchdb.Up {
 		w.view.add(outcome{s.asked, true})
 	}
-	switch {
-	case was == watchdb.Unknown:
-		s.upto = now
-	case was == watchdb.Up && w.view.blind:
-		w.settle(i, now)
-	default:
-		w.count(i, now, was)
+	if w.view.blind {
+		w.unseen(i, now, now)
 	}
+	w.count(i, now, was)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
 	s.last, s.answers = now, true
 	if r.Challenge != 0 {
@@ -490,41 +486,27 @@ func (w *Watcher) pause(from, to time.Time) {
 	end, now := seconds(from), seconds(to)
 	for i := range w.servers {
 		s := &w.servers[i]
-		w.settle(i, end)
-		if s.status != watchdb.Unknown && now > s.upto {
-			w.count(i, now, watchdb.Unknown)
-		}
-		s.upto = now
+		w.unseen(i, end, now)
 		s.flying = false
-		for _, t := range []*uint32{&s.since, &s.last, &s.asked, &s.fullAt} {
+		for _, t := range []*uint32{&s.since, &s.last, &s.asked, &s.fullAt, &s.upto} {
 			*t = min(*t, now) // the clock may have been set back
 		}
 	}
 	w.ignore = now
 	w.view.outcomes = 0
-	w.schedule.rearrange(to)
+	w.schedule.rearrange(to, w.rules.Every)
 }
 
-// settle counts the time of a server up to a moment, and forgets its silence. Time in which
-// it was silent, and not called down, is unseen.
-func (w *Watcher) settle(i int, until uint32) {
+// unseen counts the time of a server from a moment until now as unseen, and also what it was
+// silent before without being called down. It forgets this silence.
+func (w *Watcher) unseen(i int, since, now uint32) {
 	s := &w.servers[i]
-	as := s.status
 	if isSilent(s) {
-		w.count(i, s.silentAt, as)
-		as = watchdb.Unknown
+		since = min(since, s.silentAt)
 	}
-	w.count(i, until, as)
+	w.count(i, since, s.status)
+	w.count(i, now, watchdb.Unknown)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
-}
-
-// notAsked counts the time since the last check of a server as unseen.
-func (w *Watcher) notAsked(i int, now uint32) {
-	s := &w.servers[i]
-	w.settle(i, min(now, max(s.last, s.upto)))
-	if s.status != watchdb.Unknown {
-		w.count(i, now, watchdb.Unknown)
-	}
 }
 
 // Changes returns what to store since the last call: servers by their ID, hours that have

@@ -125,8 +125,8 @@ func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
 func (x *world) run(d time.Duration) {
 	for end := x.now.Add(d); x.now.Before(end); {
 		for {
-			t, wait := x.w.Next(x.now)
-			if wait > 0 {
+			t, due := x.w.Next(x.now)
+			if !due {
 				break
 			}
 			x.asked++
