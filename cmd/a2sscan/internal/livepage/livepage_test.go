@@ -571,7 +571,8 @@ func TestDashboard(t *testing.T) {
 
 // storeHour stores an hour that has ended.
 func storeHour(db *watchdb.DB, at time.Time, samples ...watchdb.Sample) error {
-	return db.Flush(nil, watchdb.Hour{Number: at.Unix() / 3600, Ended: true, Samples: samples})
+	number := at.Unix() / 3600
+	return db.Flush(nil, watchdb.Hour{Number: number, Samples: samples}, watchdb.Hour{Number: number + 2})
 }
 
 // TestBars: each period counts for its day, and the last day is today.

@@ -9,14 +9,11 @@ import (
 const secondsOfHour = 3600
 
 // hourOf returns the hour of a moment. If that hour has ended already, it returns a later one.
-// When an hour begins, the one before the last ends.
+// When an hour begins, the one before the last ends, as it was stored last.
 func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
 	if number > hour.Number {
-		if hour.Ended = true; len(hour.Samples) > 0 {
-			w.ended = append(w.ended, *hour)
-		}
 		*hour = watchdb.Hour{Number: number}
 	}
 	for len(hour.Samples) < len(w.servers) {
@@ -52,10 +49,11 @@ func (w *Watcher) Resume(hours []watchdb.Hour) {
 	}
 }
 
-// running returns copies of the hours that may still change.
-func (w *Watcher) running() (hours []watchdb.Hour) {
+// Running returns copies of the hours that may still change.
+func (w *Watcher) Running() (hours []watchdb.Hour) {
+	latest := max(w.hours[0].Number, w.hours[1].Number)
 	for _, h := range w.hours {
-		if h.Samples = slices.Clone(h.Samples); len(h.Samples) > 0 {
+		if h.Samples = slices.Clone(h.Samples); len(h.Samples) > 0 && h.Number >= latest-1 {
 			hours = append(hours, h)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/netip"
 	"os"
 	"slices"
@@ -76,14 +75,13 @@ type Watch struct {
 	*Options
 	size int // of the list
 
-	mu         sync.Mutex // guards the rest
-	watcher    *Watcher
-	monitor    *scanner.Monitor
-	before     scanner.Stats // of earlier scans, which failed
-	events     uint64
-	sent       time.Time // when a datagram was last sent
-	datagrams  uint64    // of the current scan until then
-	sendErrors uint64    // likewise
+	mu      sync.Mutex // guards the rest
+	watcher *Watcher
+	monitor *scanner.Monitor
+	before  scanner.Stats // of earlier scans, which failed
+	events  uint64
+	sent    time.Time     // when a datagram was last sent
+	then    scanner.Stats // the counters then
 }
 
 // The intervals of Run.
@@ -101,7 +99,7 @@ const maxPending = 8 << 20
 // Run watches until ctx ends. Then it stores everything and returns nil. It returns an error
 // if the first list can't be had, or if the database or the output fails.
 func Run(ctx context.Context, o *Options) error {
-	r := &Watch{Options: o, watcher: New(o.Rules, time.Now()), monitor: &scanner.Monitor{}}
+	r := &Watch{Options: o, watcher: New(o.Rules, time.Now()), monitor: &scanner.Monitor{}, sent: time.Now()}
 	if err := r.restore(); err != nil {
 		return err
 	}
@@ -193,21 +191,32 @@ func (r *Watch) list(ctx context.Context) error {
 	return r.DB.Add(r.watcher.Watch(addrs, time.Now()))
 }
 
-// ask queries the servers that are due. A scan that fails is begun again: the watcher is
+// ask queries the servers as they become due. A scan that fails is begun again: the watcher is
 // blind until then.
 func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
 	cfg.Cooldown = scanner.Off // a server that was just finished may be asked again
 	cfg.Attempts = r.Rules.Attempts
 	cfg.Excluded = r.Rules.Excluded
+	targets := func(yield func(scanner.Target) bool) {
+		for ctx.Err() == nil {
+			r.mu.Lock()
+			t, due := r.watcher.Next(time.Now())
+			r.mu.Unlock()
+			if !due {
+				pause(ctx, atRest)
+			} else if !yield(t) {
+				return
+			}
+		}
+	}
 	for first := true; ctx.Err() == nil; first = false {
 		cfg.Monitor = r.monitor
-		_, err := scanner.Scan(ctx, cfg, r.targets(ctx), func(answer *scanner.Result) {
+		stats, err := scanner.Scan(ctx, cfg, targets, func(answer *scanner.Result) {
 			r.mu.Lock()
 			r.watcher.Answered(answer, time.Now())
 			r.mu.Unlock()
 		})
-		stats := r.monitor.Stats()
 		if ctx.Err() != nil || first && err != nil && stats.DatagramsSent() == 0 {
 			return err
 		}
@@ -224,24 +233,15 @@ func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.before.Add(stats)
-	r.monitor, r.sent, r.datagrams, r.sendErrors = &scanner.Monitor{}, time.Now(), 0, 0
+	r.monitor, r.sent, r.then = &scanner.Monitor{}, time.Now(), r.before
 	r.watcher.view.failing = true
 }
 
-// targets yields the servers as they become due.
-func (r *Watch) targets(ctx context.Context) iter.Seq[scanner.Target] {
-	return func(yield func(scanner.Target) bool) {
-		for ctx.Err() == nil {
-			r.mu.Lock()
-			t, due := r.watcher.Next(time.Now())
-			r.mu.Unlock()
-			if !due {
-				pause(ctx, atRest)
-			} else if !yield(t) {
-				return
-			}
-		}
-	}
+// stats returns the counters of all scans.
+func (r *Watch) stats() scanner.Stats {
+	stats := r.monitor.Stats()
+	stats.Add(&r.before)
+	return stats
 }
 
 // pause waits until d has passed or ctx ends.
@@ -289,11 +289,11 @@ func (r *Watch) loop(ctx context.Context) error {
 // checkSending tells the watcher whether datagrams leave this machine: not if none has been
 // sent for a cycle, although some should.
 func (r *Watch) checkSending(now time.Time) {
-	stats := r.monitor.Stats()
-	if n := stats.DatagramsSent(); n != r.datagrams || r.sent.IsZero() {
-		r.sent, r.datagrams, r.sendErrors = now, n, stats.SendErrors
+	stats := r.stats()
+	if stats.DatagramsSent() != r.then.DatagramsSent() {
+		r.sent, r.then = now, stats
 		r.watcher.view.failing = false
-	} else if stats.SendErrors > r.sendErrors && now.Sub(r.sent) >= r.Rules.Every {
+	} else if stats.SendErrors > r.then.SendErrors && now.Sub(r.sent) >= r.Rules.Every {
 		r.watcher.view.failing = true
 	}
 }
@@ -324,10 +324,14 @@ func (r *Watch) publish() error {
 	return stateFailed(err)
 }
 
-// flush stores what changed, with the hours that may still change if all is set.
+// flush stores the servers that changed, and the hours that may still change if all is set.
 func (r *Watch) flush(all bool) error {
+	var hours []watchdb.Hour
 	r.mu.Lock()
-	servers, hours := r.watcher.Changes(all)
+	servers := r.watcher.Changes()
+	if all {
+		hours = r.watcher.Running()
+	}
 	r.mu.Unlock()
 	return stateFailed(r.DB.Flush(servers, hours...))
 }
@@ -343,9 +347,8 @@ func stateFailed(err error) error {
 func (r *Watch) Status() *Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stats, status := r.monitor.Stats(), r.watcher.status
+	stats, status := r.stats(), r.watcher.status
 	status.Time, status.Every, status.Took, status.Events = time.Now().UTC(), r.Rules.Every.Seconds(), r.watcher.took.Seconds(), r.events
-	status.Sent = r.before.DatagramsSent() + stats.DatagramsSent()
-	status.Received = r.before.DatagramsReceived() + stats.DatagramsReceived()
+	status.Sent, status.Received = stats.DatagramsSent(), stats.DatagramsReceived()
 	return &status
 }

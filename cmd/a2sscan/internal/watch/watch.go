@@ -108,9 +108,8 @@ type Watcher struct {
 	noted map[uint64]int // the latest server to go down or arrive, by identity
 
 	hours   [2]watchdb.Hour // that may still change
-	ended   []watchdb.Hour
-	changed map[int][]byte // servers to store, with their new answer, if any
-	pending int            // bytes of these answers
+	changed map[int][]byte  // servers to store, with their new answer, if any
+	pending int             // bytes of these answers
 	encoder record.Encoder
 
 	interpreter scanner.Interpreter
@@ -509,21 +508,17 @@ func (w *Watcher) unseen(i int, since, now uint32) {
 	s.silent, s.requests, s.silentAt = 0, 0, 0
 }
 
-// Changes returns what to store since the last call: servers by their ID, hours that have
-// ended, and, if all is set, those that may still change.
-func (w *Watcher) Changes(all bool) (servers []watchdb.Server, hours []watchdb.Hour) {
+// Changes returns the servers to store since the last call, by their ID.
+func (w *Watcher) Changes() (servers []watchdb.Server) {
 	for _, i := range slices.Sorted(maps.Keys(w.changed)) {
 		s := &w.servers[i]
 		servers = append(servers, watchdb.Server{
 			ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since, Status: s.status, Answer: w.changed[i],
 		})
 	}
-	if hours = w.ended; all {
-		hours = append(hours, w.running()...)
-	}
 	clear(w.changed)
-	w.ended, w.pending = nil, 0
-	return servers, hours
+	w.pending = 0
+	return servers
 }
 
 func moment(seconds uint32) (t time.Time) {

@@ -226,7 +226,7 @@ func TestDownAndUp(t *testing.T) {
 	}
 	x.want("up 3")
 	up, down := 0, 0
-	for _, h := range x.w.running() {
+	for _, h := range x.w.Running() {
 		s := h.Samples[3]
 		up, down = up+int(s[watchdb.UpFor]), down+int(s[watchdb.DownFor])
 	}
@@ -292,7 +292,7 @@ func TestBlind(t *testing.T) {
 		x.run(5 * time.Minute)
 		x.want("seeing", "down 0")
 		unseen := 0
-		for _, h := range x.w.running() {
+		for _, h := range x.w.Running() {
 			unseen += int(h.Samples[5][watchdb.UnseenFor])
 		}
 		if unseen < 3*60 || unseen > 5*60 {
@@ -413,9 +413,12 @@ func TestPause(t *testing.T) {
 		x.want()
 		x.run(3 * time.Minute)
 		x.want("down 2")
-		unseen := 0
-		for _, h := range x.w.running() {
-			unseen += int(h.Samples[9][watchdb.UnseenFor])
+		unseen, up := 0, 0
+		for _, h := range x.w.Running() {
+			unseen, up = unseen+int(h.Samples[9][watchdb.UnseenFor]), up+int(h.Samples[9][watchdb.UpFor])
+		}
+		if up < 600 {
+			t.Errorf("%d s up around %v, want nearly 700", up, jump)
 		}
 		if want := max(0, int(jump.Seconds())); unseen < want-5 || unseen > want+5 {
 			t.Errorf("%d s unseen after %v", unseen, jump)
@@ -607,7 +610,7 @@ func TestRestore(t *testing.T) {
 	x.servers[1].dead = true
 	x.run(5 * time.Minute)
 	x.want("down 1")
-	rows, hours := x.w.Changes(true)
+	rows, hours := x.w.Changes(), x.w.Running()
 	if strings.Contains(string(rows[0].Answer), "somebody") {
 		t.Errorf("the answer names players: %s", rows[0].Answer)
 	}
@@ -632,11 +635,64 @@ func TestRestore(t *testing.T) {
 		t.Errorf("a pause of %v", again.w.paused)
 	}
 	var s watchdb.Sample
-	for _, h := range again.w.running() {
+	for _, h := range again.w.Running() {
 		s = h.Samples[0]
 	}
 	if s[watchdb.UpFor] < 7*60 || s[watchdb.UpFor] > 9*60 || s[watchdb.UnseenFor] > 5 {
 		t.Errorf("%+v, want up to 7 and 2 minutes up, and the gap in neither count", s)
+	}
+}
+
+// Hours that have ended are stored as they were, also those that an earlier watch left open.
+func TestHours(t *testing.T) {
+	db, err := watchdb.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	x := newWorld(t, 3, usual())
+	begin := x.now
+	if err := db.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}); err != nil {
+		t.Fatal(err)
+	}
+	watch := func(d time.Duration) {
+		for end := x.now.Add(d); x.now.Before(end); {
+			x.run(time.Minute)
+			hours := x.w.Running()
+			if hours[0].Number+1 < x.now.Unix()/3600 {
+				t.Fatalf("hour %d is stored again at %v", hours[0].Number, x.now)
+			}
+			if err := db.Flush(x.w.Changes(), hours...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	watch(165 * time.Minute) // until 14:55
+	x.now = x.now.Add(5 * time.Hour) // 19:55
+	x.w = New(usual(), x.now)
+	if err := db.Servers(func(s *watchdb.Server) { x.w.Restore(s, x.now) }); err != nil {
+		t.Fatal(err)
+	}
+	hours, err := db.Running()
+	if err != nil || len(hours) != 2 {
+		t.Fatalf("%v, %v", hours, err)
+	}
+	x.w.Resume(hours)
+	x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}, x.now)
+	watch(10 * time.Minute)
+	periods, err := db.History(2, begin, x.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range periods {
+		got = append(got, fmt.Sprintf("%s %d", p.Time.Format("15"), (p.Up+4)/5*5))
+	}
+	if want := []string{"12 50", "13 60", "14 55", "19 5", "20 5"}; !slices.Equal(got, want) {
+		t.Errorf("minutes up %q, want %q", got, want)
+	}
+	if hours, err := db.Running(); err != nil || len(hours) != 2 {
+		t.Errorf("%d hours are still open: %v", len(hours), err)
 	}
 }
 
@@ -651,7 +707,7 @@ func TestNeverAnswered(t *testing.T) {
 	if at := moment(s.since); s.status != watchdb.Unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
 		t.Errorf("unknown since %v, silent since %v; the watch began %v", at, moment(s.silentAt), begun)
 	}
-	rows, _ := x.w.Changes(true)
+	rows := x.w.Changes()
 	again := &world{t: t, now: x.now.Add(10 * time.Minute), rng: x.rng, servers: x.servers}
 	again.w = New(usual(), again.now)
 	for i := range rows {

@@ -19,7 +19,7 @@ func TestHistory(t *testing.T) {
 		return Sample{UpFor: up, DownFor: down, PeopleMin: 1, PeopleMax: 9, PeopleSum: people * 60, Counts: 60}
 	}
 	for h := range 50 {
-		check(t, db.Flush(nil, Hour{Number: hourOf(hour(h)), Ended: true, Samples: []Sample{sample(3600, 0, 5), sample(1800, 1800, 3)}}))
+		check(t, db.Flush(nil, ended(hourOf(hour(h)), sample(3600, 0, 5), sample(1800, 1800, 3))...))
 	}
 	check(t, db.Prune(hour(72), 48*time.Hour, 400*24*time.Hour)) // the first day becomes a row
 	check(t, db.Flush(nil, Hour{Number: hourOf(hour(50)), Samples: []Sample{sample(600, 0, 7), sample(0, 600, 0)}}))

@@ -25,7 +25,6 @@ const (
 // Hour holds the samples of servers in one hour.
 type Hour struct {
 	Number  int64    // hours since 1970
-	Ended   bool     // it changes no more
 	Samples []Sample // by the IDs of the servers, from 1 on
 	Block   int      // if not 0, the first one is that of server 1 + Block * BlockSize
 }
@@ -35,9 +34,8 @@ type Hour struct {
 // to find the sample of one server.
 const BlockSize = 256
 
-// Flush stores what changed since the last call, which is at most a minute ago: the
-// servers that changed, by their ID, and hours. A server without Answer keeps the stored
-// one.
+// Flush stores what changed since the last call: the servers that changed, by their ID, and
+// the hours that may still change. What is stored of earlier hours becomes rows. A server without Answer keeps the stored one.
 func (db *DB) Flush(servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		update, err := tx.Prepare(`UPDATE servers SET first_seen = nullif(?, 0), last_seen = nullif(?, 0), since = nullif(?, 0), status = ?,
@@ -51,6 +49,7 @@ func (db *DB) Flush(servers []Server, hours ...Hour) error {
 				return err
 			}
 		}
+		latest := int64(0)
 		for _, hour := range hours {
 			for block, samples := range slices.Collect(slices.Chunk(hour.Samples, BlockSize)) {
 				text, _ := json.Marshal(samples) // numbers never fail
@@ -58,18 +57,15 @@ func (db *DB) Flush(servers []Server, hours ...Hour) error {
 					return err
 				}
 			}
-			if !hour.Ended {
-				continue
-			}
-			if _, err := tx.Exec(`
-				INSERT OR REPLACE INTO hours
-					SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour = ?1;
-				UPDATE servers SET last_seen = seen FROM running_hours WHERE hour = ?1 AND id = server AND seen > 0;
-				DELETE FROM running WHERE hour = ?1`, hour.Number); err != nil {
-				return err
-			}
+			latest = max(latest, hour.Number)
 		}
-		return nil
+		_, err = tx.Exec(`
+			INSERT OR REPLACE INTO hours
+				SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour < ?1;
+			UPDATE servers SET last_seen = seen FROM (SELECT server, max(seen) AS seen FROM running_hours WHERE hour < ?1 GROUP BY server)
+				WHERE id = server AND seen > 0;
+			DELETE FROM running WHERE hour < ?1`, latest-1)
+		return err
 	})
 }
 

@@ -42,6 +42,11 @@ func check(t testing.TB, err error) {
 	}
 }
 
+// ended returns an hour with samples, and another that ends it.
+func ended(number int64, samples ...Sample) []Hour {
+	return []Hour{{Number: number, Samples: samples}, {Number: number + 2}}
+}
+
 // opened opens a new database with n servers that are up since start.
 func opened(t testing.TB, path string, n int64) *DB {
 	t.Helper()
@@ -177,7 +182,7 @@ func TestUptime(t *testing.T) {
 		if hour%2 == 0 { // server 2: every other hour has no row
 			samples = append(samples, Sample{UpFor: 1800, DownFor: 600, UnseenFor: 1200})
 		}
-		check(t, db.Flush(nil, Hour{Number: hourOf(at), Ended: true, Samples: samples}))
+		check(t, db.Flush(nil, ended(hourOf(at), samples...)...))
 	}
 	check(t, db.Append([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2).String(), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2).String(), Kind: "down"}}))
 	now := start.Add(72*time.Hour + 10*time.Minute)
@@ -254,7 +259,7 @@ func TestSize(t *testing.T) {
 			samples[i] = Sample{UpFor: 3540, DownFor: 60, PeopleMin: uint32(i % 50), PeopleMax: uint32(i%50 + 14), PeopleSum: uint32(60 * (i%50 + 7)), Counts: 60}
 		}
 		at := start.Add(time.Duration(hour) * time.Hour)
-		check(t, db.Flush(nil, Hour{Number: hourOf(at), Ended: true, Samples: samples}))
+		check(t, db.Flush(nil, ended(hourOf(at), samples...)...))
 		check(t, db.Prune(at, 7*24*time.Hour, 400*24*time.Hour))
 		if hour == 7*24 {
 			week = size()
