@@ -48,6 +48,9 @@ func (s *Run) completeEarlier() error {
 		s.term.Say("running --on-complete again: it was not completed after the last scan")
 		signalled, err := s.runStep(step)
 		if signalled {
+			if err == nil {
+				s.checkpoint.StepDone()
+			}
 			return cmp.Or(err, error(console.Fail(console.ExitInterrupted, "interrupted before the first packet")))
 		}
 		if err != nil {

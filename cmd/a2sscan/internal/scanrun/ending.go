@@ -182,7 +182,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 	ledger.Finished(s.term.Log, sum, verdict)
 	complete, anew := s.how.complete && s.how.output == nil, s.startsAnew()
 	var step checkpoint.Step
-	if complete && s.opts.OnComplete != "" {
+	if complete && sum.Guard == nil && s.opts.OnComplete != "" {
 		step = s.stepAfter(sum, s.uploads.object(path))
 	}
 	s.checkpoint.Done(complete || anew, step)
