@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
@@ -15,6 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // outcome says how a scan ended.
@@ -140,8 +142,12 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary) error {
-	s.ship(sum, s.files())
-	path := s.opts.summaryPath(s.out.File().Name, s.start)
+	resumes := s.checkpoint.Enabled && !s.how.complete && !s.opts.Rotate.On() // the next run adds to the file
+	all := s.files()
+	files := slices.DeleteFunc(slices.Clone(all), func(f sink.Part) bool { return resumes || strings.HasSuffix(f.Name, disk.PartSuffix) })
+	s.ship(sum, files)
+	beside := s.opts.summaryPath(s.out.File().Name, s.start)
+	path := cmp.Or(s.opts.Summary, beside)
 	var lost error
 	if path != "" {
 		if lost = sum.WriteFile(path); lost != nil {
@@ -158,7 +164,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 		case !s.opts.Out.ToFile():
 			c.Place = "standard output"
 		case s.uploads != nil:
-			c.Place = s.uploads.place(c.Place, len(sum.Parts), s.how.output == nil)
+			c.Place = s.uploads.place(c.Place, len(sum.Parts), s.how.output == nil && len(files) == len(all))
 		case name != s.opts.Out.Path && !s.startsAnew():
 			c.Kept = s.opts.Out.Path
 		}
@@ -172,10 +178,9 @@ func (s *Run) report(sum *ledger.Summary) error {
 		}
 		s.how.output = cmp.Or(s.how.output, lost)
 	}
-	if path != "" {
-		if s.uploads != nil { // beside the parts, ship may have uploaded the summary of an earlier run
-			delete(s.uploads.arrived, filepath.Base(path))
-		}
+	if s.uploads != nil && beside != "" && output.IsFile(path) {
+		s.uploads.summary, s.uploads.beside = path, filepath.Base(beside)
+		delete(s.uploads.arrived, s.uploads.beside) // ship may have uploaded that of an earlier run
 		s.ship(sum, []sink.Part{{Name: path}})
 	}
 	verdict := s.verdict(sum)

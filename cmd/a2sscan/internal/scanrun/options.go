@@ -342,15 +342,13 @@ func (o *Options) statusKind() progress.Kind {
 	return progress.Kind(o.Status.String())
 }
 
-// summaryPath returns the path of the summary of a census at path, or "" if there
-// is none. By default a pipe or a device has no summary.
+// summaryPath returns the path of the summary of a census at path, unless --summary
+// names another. A pipe or a device has none: then it returns "".
 func (o *Options) summaryPath(path string, start time.Time) string {
 	switch {
-	case o.Summary != "" || path == "-":
-		return o.Summary
 	case o.Rotate.On():
 		return census.Beside(sink.PartName(path, start, 1), ".summary.json")
-	case !output.IsFile(path):
+	case path == "-" || !output.IsFile(path):
 		return ""
 	}
 	return census.Beside(path, ".summary.json")

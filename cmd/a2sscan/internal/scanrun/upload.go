@@ -88,8 +88,10 @@ type uploads struct {
 	client  *store.Client
 	replace bool                    // replace objects of other content
 	parts   func() []sink.Part      // of the output
-	arrived map[string]store.Object // by the names of their files
+	arrived map[string]store.Object // by the last parts of their keys
 	now     atomic.Pointer[progress.Store]
+
+	summary, beside string // the path of the summary, and the name that it has beside the parts
 }
 
 // openStore prepares the upload, before anything is sent. If the store can't be
@@ -171,7 +173,7 @@ func (u *uploads) each(ctx context.Context, paths []string) error {
 	var left []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		_, arrived := u.arrived[filepath.Base(path)]
+		_, arrived := u.arrived[u.key(path)]
 		if err == nil && !arrived && info.Mode().IsRegular() && !strings.HasSuffix(path, disk.PartSuffix) {
 			left = append(left, path)
 			now.WaitingBytes += info.Size()
@@ -185,7 +187,7 @@ func (u *uploads) each(ctx context.Context, paths []string) error {
 	for i, path := range left {
 		now.Waiting = len(left) - i
 		show()
-		name := filepath.Base(path)
+		name := u.key(path)
 		o, err := u.client.Put(ctx, path, u.to.Beside(name), u.replace || strings.HasSuffix(name, ".summary.json"))
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -221,7 +223,7 @@ func (u *uploads) clean() {
 		return
 	}
 	for _, path := range u.closed() {
-		if _, arrived := u.arrived[filepath.Base(path)]; arrived && os.Remove(path) == nil {
+		if _, arrived := u.arrived[u.key(path)]; arrived && os.Remove(path) == nil {
 			disk.Step("part.unspooled")
 		}
 	}
@@ -249,11 +251,11 @@ func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 	}
 	err := u.each(ctx, paths)
 	for _, f := range files { // an earlier run may have uploaded it, and removed it here
-		if err != nil || strings.HasSuffix(f.Name, disk.PartSuffix) {
-			continue
+		if err != nil {
+			break
 		}
-		at := u.to.Beside(filepath.Base(f.Name))
-		was, ours := u.arrived[filepath.Base(f.Name)]
+		at := u.to.Beside(u.key(f.Name))
+		was, ours := u.arrived[u.key(f.Name)]
 		var now store.Object
 		switch now, err = u.client.Stat(ctx, at); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -281,6 +283,14 @@ func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 	f := store.Failure(console.ExitOutput, "can't write", u.name, err)
 	s.how.output = f.WithHint("%s", strings.TrimPrefix(f.Hint+"; "+left, "; "))
 	sum.Ended = ledger.EndedOutput
+}
+
+// key returns the last part of the key of a file's object.
+func (u *uploads) key(path string) string {
+	if path == u.summary {
+		return u.beside
+	}
+	return filepath.Base(path)
 }
 
 // object returns the URL of a file that belongs in the store, and any other name
