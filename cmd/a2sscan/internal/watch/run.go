@@ -93,7 +93,7 @@ const (
 	atRest = 250 * time.Millisecond
 )
 
-// maxPending is the size of answers that makes Run store them before a minute has passed.
+// maxPending is the size of changes that makes Run store them before a minute has passed.
 const maxPending = 8 << 20
 
 // Run watches until ctx ends. Then it stores everything and returns nil. It returns an error
@@ -328,7 +328,8 @@ func (r *Watch) publish() error {
 func (r *Watch) flush(all bool) error {
 	var hours []watchdb.Hour
 	r.mu.Lock()
-	servers := r.watcher.Changes()
+	servers := r.watcher.changed
+	r.watcher.changed, r.watcher.pending = nil, 0
 	if all {
 		hours = r.watcher.Running()
 	}

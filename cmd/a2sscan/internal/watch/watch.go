@@ -6,10 +6,8 @@
 package watch
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -42,8 +40,8 @@ type Rules struct {
 	Answers    bool                       // keep the latest answer of each server for the database
 }
 
-// A server that left the list is asked for keepAsking more, and then no longer.
-const keepAsking = 24 * time.Hour
+// A server that left the list is asked for keepAsking more seconds, and then no longer.
+const keepAsking = 24 * 3600
 
 // MaxDownAfter is the maximum of Rules.DownAfter.
 const MaxDownAfter = 1 << 14
@@ -73,13 +71,13 @@ type server struct {
 	challenge             uint32
 	first, last, since    uint32 // its first and latest answer; since when it has its status
 	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
-	fullAt, left          uint32 // when known was made; when it left the list, 0: it is in it
+	fullAt, until         uint32 // when known was made; until when it is asked, if not always
 	people, places        int32  // -1: unknown
 	silent, requests      uint16 // checks and requests in a row without an answer
 	poor                  uint8  // answers poorer than known
 	plain                 uint8  // checks to come without the remembered challenge
 	status                watchdb.Status
-	flying, full          bool // a check is under way; it asks everything
+	flying, listed        bool // a check is under way; it is in the list
 	elsewhere             bool // INFO alone lacks the number of people
 	reference, answers    bool // it shows whether the watcher is blind; its latest check was answered
 	gone                  bool // forgotten, or it never came
@@ -107,9 +105,9 @@ type Watcher struct {
 
 	noted map[uint64]int // the latest server to go down or arrive, by identity
 
-	hours   [2]watchdb.Hour // that may still change
-	changed map[int][]byte  // servers to store, with their new answer, if any
-	pending int             // bytes of these answers
+	hours   [2]watchdb.Hour  // that may still change
+	changed []watchdb.Server // to store, in the order of the changes
+	pending int              // bytes of these, about
 	encoder record.Encoder
 
 	interpreter scanner.Interpreter
@@ -119,8 +117,7 @@ type Watcher struct {
 // New returns a watcher without servers.
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
-		rules: rules, index: map[uint64]int32{}, damping: map[damped]*window{}, changed: map[int][]byte{},
-		noted: map[uint64]int{},
+		rules: rules, index: map[uint64]int32{}, damping: map[damped]*window{}, noted: map[uint64]int{},
 	}
 	w.schedule.rearrange(now, rules.Every)
 	return w
@@ -133,9 +130,8 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 	s := server{
 		key: udp.Pack(row.Addr), upto: seconds(now), first: row.FirstSeen, last: row.LastSeen, since: row.Since, status: row.Status,
-		people: -1, places: -1,
+		people: -1, places: -1, until: row.LastSeen + keepAsking,
 	}
-	s.gone = now.Sub(time.Unix(int64(row.LastSeen), 0)) > keepAsking
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
 		s.info = 0 // the first answer is asked for in full anyway
@@ -159,7 +155,9 @@ func (w *Watcher) add(s server) {
 // order of their IDs.
 func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.AddrPort) {
 	for i := range w.servers {
-		w.servers[i].left = cmp.Or(w.servers[i].left, seconds(now))
+		if s := &w.servers[i]; s.listed {
+			s.listed, s.until = false, seconds(now)+keepAsking
+		}
 	}
 	w.servers = slices.Grow(w.servers, max(0, len(addrs)-len(w.servers))) // no more memory than needed
 	for _, a := range addrs {
@@ -169,20 +167,17 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 			w.add(server{key: udp.Pack(a), status: watchdb.Unknown, people: -1, places: -1})
 			fresh = append(fresh, a)
 		}
-		s := &w.servers[i]
-		if s.gone {
-			s.gone, s.upto = false, seconds(now)
-		}
-		s.left = 0
+		w.servers[i].listed = true
 	}
 	w.order = w.order[:0]
 	for i := range w.servers {
 		s := &w.servers[i]
-		if s.gone = s.gone || s.left != 0 && (s.status == watchdb.Unknown || now.Sub(time.Unix(int64(s.left), 0)) > keepAsking); !s.gone {
-			w.order = append(w.order, i)
-			continue
+		if s.gone {
+			s.upto = seconds(now)
 		}
-		if s.status == watchdb.Up {
+		if s.gone = !s.listed && (s.gone || s.status == watchdb.Unknown || s.until < seconds(now)); !s.gone {
+			w.order = append(w.order, i)
+		} else if s.status == watchdb.Up {
 			w.setStatus(i, watchdb.Unknown, seconds(now))
 		}
 	}
@@ -211,8 +206,8 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 			continue
 		}
 		s.asked, s.flying = seconds(now), true
-		s.full = again || s.info == 0 || (w.cycle+i)%max(1, int(w.rules.FullEvery/w.rules.Every)) == 0
-		t = scanner.Target{Addr: s.addr(), Challenge: s.challenge, InfoOnly: !s.full, Place: uint64(i)}
+		full := again || s.info == 0 || (w.cycle+i)%max(1, int(w.rules.FullEvery/w.rules.Every)) == 0
+		t = scanner.Target{Addr: s.addr(), Challenge: s.challenge, InfoOnly: !full}
 		if s.plain > 0 {
 			s.plain--
 			t.Challenge = 0
@@ -283,9 +278,10 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	w.count(i, now, was)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
 	s.last, s.answers = now, true
+	full := r.Asked&scanner.AskAll == scanner.AskAll
 	if r.Challenge != 0 {
 		const ignored = 3 // the request with the old challenge, one without, and one with a new challenge
-		if s.plain == 0 && s.challenge != 0 && s.challenge != r.Challenge && r.Sent >= ignored && !s.full {
+		if s.plain == 0 && s.challenge != 0 && s.challenge != r.Challenge && r.Sent >= ignored && !full {
 			s.plain = askPlainly
 		}
 		s.challenge = r.Challenge
@@ -301,7 +297,6 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 		}
 	}
 	w.hourOf(now).Samples[i][watchdb.SeenAt] = now
-	full := s.full && r.Asked&scanner.AskAll == scanner.AskAll
 	if full {
 		w.accept(i, r, now, was == watchdb.Unknown)
 	} else if r.HasInfo && infoHash(&r.Info) != s.info {
@@ -314,9 +309,16 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 
 func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 	w.servers[i].status, w.servers[i].since = to, since
-	if _, known := w.changed[i]; !known {
-		w.changed[i] = nil
-	}
+	w.store(i, nil)
+}
+
+// store stores a server, with its new answer if there is one.
+func (w *Watcher) store(i int, answer []byte) {
+	s := &w.servers[i]
+	w.changed = append(w.changed, watchdb.Server{
+		ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
+	})
+	w.pending += 100 + len(answer)
 }
 
 // infoHash is of what makes the watcher ask for everything again when it changes. It does not
@@ -366,10 +368,8 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	if w.rules.Answers {
 		c := *r
 		c.HasPlayers, c.Players, c.Hashes[wire.QuestionPlayers] = false, nil, 0 // no names of players
-		w.pending -= len(w.changed[i])
 		line := w.encoder.Append(nil, "", &c)
-		w.changed[i] = line[:len(line)-1]
-		w.pending += len(line) - 1
+		w.store(i, line[:len(line)-1])
 	}
 	if was.known == nil && w.cycle > 1 {
 		s.arrived = true
@@ -506,19 +506,6 @@ func (w *Watcher) unseen(i int, since, now uint32) {
 	w.count(i, since, s.status)
 	w.count(i, now, watchdb.Unknown)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
-}
-
-// Changes returns the servers to store since the last call, by their ID.
-func (w *Watcher) Changes() (servers []watchdb.Server) {
-	for _, i := range slices.Sorted(maps.Keys(w.changed)) {
-		s := &w.servers[i]
-		servers = append(servers, watchdb.Server{
-			ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since, Status: s.status, Answer: w.changed[i],
-		})
-	}
-	clear(w.changed)
-	w.pending = 0
-	return servers
 }
 
 func moment(seconds uint32) (t time.Time) {

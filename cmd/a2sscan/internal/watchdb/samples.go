@@ -34,8 +34,8 @@ type Hour struct {
 // to find the sample of one server.
 const BlockSize = 256
 
-// Flush stores what changed since the last call: the servers that changed, by their ID, and
-// the hours that may still change. What is stored of earlier hours becomes rows. A server without Answer keeps the stored one.
+// Flush stores servers in the order of their changes, and the hours that may still change. What
+// is stored of earlier hours becomes rows. A server without Answer keeps the stored one.
 func (db *DB) Flush(servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		update, err := tx.Prepare(`UPDATE servers SET first_seen = nullif(?, 0), last_seen = nullif(?, 0), since = nullif(?, 0), status = ?,
@@ -63,7 +63,7 @@ func (db *DB) Flush(servers []Server, hours ...Hour) error {
 			INSERT OR REPLACE INTO hours
 				SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour < ?1;
 			UPDATE servers SET last_seen = seen FROM (SELECT server, max(seen) AS seen FROM running_hours WHERE hour < ?1 GROUP BY server)
-				WHERE id = server AND seen > 0;
+				WHERE id = server AND seen > coalesce(last_seen, 0);
 			DELETE FROM running WHERE hour < ?1`, latest-1)
 		return err
 	})

@@ -223,6 +223,18 @@ func TestUptime(t *testing.T) {
 	}
 }
 
+// The end of an hour replaces no later answer by one of the hour.
+func TestLastSeen(t *testing.T) {
+	db := opened(t, "", 1)
+	later := Server{ID: 1, FirstSeen: at, LastSeen: at + 7260, Since: at, Status: Up}
+	check(t, db.Flush([]Server{later}, ended(hourOf(start), Sample{UpFor: 10, SeenAt: at + 100})...))
+	check(t, db.Servers(func(s *Server) {
+		if s.LastSeen != later.LastSeen {
+			t.Errorf("last seen at %d, want %d", s.LastSeen, later.LastSeen)
+		}
+	}))
+}
+
 // A minute that is not whole never adds up to more than the hour.
 func TestMinutes(t *testing.T) {
 	db := opened(t, "", 0)
