@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -96,12 +97,32 @@ func ReadSummaries(from sink.Source, files, names []string) (all []*Summary, err
 	return all, nil
 }
 
-// Parts returns the files that the scan wrote.
-func (s *Summary) Parts() []sink.Part {
-	if s.Division != nil {
-		return s.Division
+// Files yields the files that the scan wrote, each with its place among names; -1: it is
+// not there. A file may have been moved or, if there is only one, renamed.
+func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
+	parts := s.Division
+	if parts == nil {
+		parts = []sink.Part{{Name: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum}}
 	}
-	return []sink.Part{{Name: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum}}
+	base := func(name string) string {
+		return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), disk.PartSuffix)
+	}
+	return func(yield func(sink.Part, int) bool) {
+		for _, part := range parts {
+			at := slices.IndexFunc(names, func(name string) bool { // files in other folders may have the same name
+				return Beside(name, ".summary.json") == s.name && (s.Division == nil || base(name) == base(part.Name))
+			})
+			if at < 0 {
+				at = slices.IndexFunc(names, func(name string) bool { return base(name) == base(part.Name) })
+			}
+			if at < 0 && len(parts) == 1 && len(names) == 1 {
+				at = 0
+			}
+			if !yield(part, at) {
+				return
+			}
+		}
+	}
 }
 
 // Reading says what was read of a file.
@@ -118,7 +139,9 @@ type Reading struct {
 // that the scans wrote.
 func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
+	var names []string
 	for _, r := range files {
+		names = append(names, r.File)
 		if r.Damage.Found() {
 			say("%s is damaged: skipped %s", r.File, r.Damage)
 		}
@@ -130,8 +153,7 @@ func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
 		}
 	}
 	for _, s := range summaries {
-		for _, part := range s.Parts() {
-			at := slices.IndexFunc(files, func(r Reading) bool { return s.describes(part, r.File, len(files)) })
+		for part, at := range s.Files(names) {
 			switch {
 			case at < 0 && whole:
 				say("%s is missing: the summary says that it has %s", part.Name, plural(part.Records, "record", "records"))
@@ -148,21 +170,6 @@ func plural(n uint64, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprint(n, " ", many)
-}
-
-// describes reports whether a part in the summary is the file, which may have been moved
-// or, if there is only one, renamed.
-func (s *Summary) describes(part sink.Part, file string, files int) bool {
-	base := func(name string) string {
-		return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), disk.PartSuffix)
-	}
-	switch {
-	case base(file) == base(part.Name):
-		return true
-	case s.Division != nil:
-		return false
-	}
-	return files == 1 || Beside(file, ".summary.json") == s.name
 }
 
 // run returns the sums of the summaries, or nil if there are none.

@@ -1,15 +1,14 @@
 package censusfile
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
-	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -27,11 +25,11 @@ const maxProblems = 20
 // Check reads the files of a census to their end, and returns what it found: the files,
 // and problems, of which the last may say how many more there are. It verifies the
 // checksums of zstd frames and compares each record with the schema, and the files with
-// want, which may be nil. It also finds addresses that have several records in one scan.
+// the summaries in want. It also finds addresses that have several records in one scan.
 // It calls progress, unless that is nil, with the number of bytes read and the size of
 // all files. It needs 8 bytes of memory per record. The error is that of a file that
 // could not be read.
-func Check(files []string, want *census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
+func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	v := &verifier{reader: record.NewReader().Strict(), scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -44,9 +42,9 @@ func Check(files []string, want *census.Summary, progress func(read, size int64)
 		}
 	}
 	v.addRepeated()
-	if want != nil {
-		v.compareCounts(want)
-		v.compareParts(want)
+	v.compareCounts(want)
+	for _, summary := range want {
+		v.compareParts(summary)
 	}
 	if n := len(v.problems); n > maxProblems {
 		v.problems = append(v.problems[:maxProblems], fmt.Sprintf("%d more problems", n-maxProblems))
@@ -174,27 +172,38 @@ func (v *verifier) addRepeated() {
 	}
 }
 
-// compareCounts compares the records of the scan, in all and by status. Targets that did
-// not answer have records only if the scan was configured to write them; if there are
-// none, their statuses are not compared.
-func (v *verifier) compareCounts(want *census.Summary) {
-	found := v.scans[want.Scan]
-	if found == nil {
-		found = &scanCount{}
+// compareCounts compares the records of each scan, in all and by status. Shards may be
+// scans of one name. Targets that did not answer have records only if the scan was
+// configured to write them; if there are none, their statuses are not compared.
+func (v *verifier) compareCounts(want []*census.Summary) {
+	wanted := map[string]*scanCount{}
+	for _, s := range want {
+		w := cmp.Or(wanted[s.Scan], &scanCount{})
+		wanted[s.Scan] = w
+		w.records += s.Records
+		if w.byStatus == nil && s.Targets.ByStatus != nil {
+			w.byStatus = map[string]uint64{}
+		}
+		for word, n := range s.Targets.ByStatus {
+			w.byStatus[word] += n
+		}
 	}
-	if found.records != want.Records {
-		v.add("%d records of scan %s, and its summary says %d", found.records, want.Scan, want.Records)
-	}
-	if want.Targets.ByStatus == nil {
-		return
-	}
-	all := maps.Clone(want.Targets.ByStatus)
-	maps.Copy(all, found.byStatus)
 	silent := []string{scanner.StatusNoReply.String(), scanner.StatusUnreachable.String()}
-	unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
-	for _, word := range slices.Sorted(maps.Keys(all)) {
-		if n := found.byStatus[word]; n != want.Targets.ByStatus[word] && (unanswered || !slices.Contains(silent, word)) {
-			v.add("%d records with status %s, and the summary says %d targets", n, word, want.Targets.ByStatus[word])
+	for _, scan := range slices.Sorted(maps.Keys(wanted)) {
+		want, found := wanted[scan], cmp.Or(v.scans[scan], &scanCount{})
+		if found.records != want.records {
+			v.add("%d records of scan %s, and its summary says %d", found.records, scan, want.records)
+		}
+		if want.byStatus == nil {
+			continue
+		}
+		all := maps.Clone(want.byStatus)
+		maps.Copy(all, found.byStatus)
+		unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
+		for _, word := range slices.Sorted(maps.Keys(all)) {
+			if n := found.byStatus[word]; n != want.byStatus[word] && (unanswered || !slices.Contains(silent, word)) {
+				v.add("%d records with status %s, and the summary says %d targets", n, word, want.byStatus[word])
+			}
 		}
 	}
 }
@@ -202,16 +211,14 @@ func (v *verifier) compareCounts(want *census.Summary) {
 // compareParts compares the files with those in the summary. The files may have
 // been moved to another directory.
 func (v *verifier) compareParts(want *census.Summary) {
-	base := func(name string) string { return strings.TrimSuffix(filepath.Base(name), disk.PartSuffix) }
-	parts := want.Parts()
 	if want.Division == nil && want.Sum == "" {
 		return // the summary does not describe the file
 	}
-	for _, p := range parts {
-		at := slices.IndexFunc(v.files, func(f sink.Part) bool { return base(f.Name) == base(p.Name) })
-		if len(parts) == 1 && len(v.files) == 1 {
-			at = 0 // whatever its name is
-		}
+	var names []string
+	for _, f := range v.files {
+		names = append(names, f.Name)
+	}
+	for p, at := range want.Files(names) {
 		if at < 0 {
 			v.add("%s is missing", p.Name)
 			continue

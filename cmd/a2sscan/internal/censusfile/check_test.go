@@ -19,7 +19,11 @@ import (
 // verified returns the problems that Check finds in files.
 func verified(t *testing.T, want *census.Summary, files ...string) []string {
 	t.Helper()
-	_, problems, err := Check(files, want, nil)
+	var summaries []*census.Summary
+	if want != nil {
+		summaries = append(summaries, want)
+	}
+	_, problems, err := Check(files, summaries, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +78,7 @@ func TestCheck(t *testing.T) {
 		want := write(t, path, 30)
 		wantProblems(t, verified(t, nil, path))
 		var read, size int64
-		files, problems, err := Check([]string{path}, want, func(n, of int64) { read, size = n, of })
+		files, problems, err := Check([]string{path}, []*census.Summary{want}, func(n, of int64) { read, size = n, of })
 		if err != nil || len(problems) > 0 || !slices.Equal(files, want.Division) {
 			t.Errorf("%+v, %q, %v", files, problems, err)
 		}
@@ -102,7 +106,7 @@ func TestCheckFlipped(t *testing.T) {
 		for i := 0; i < len(file); i += 1 + len(file)/150 {
 			file[i] ^= 1 << (i % 8)
 			put(t, path, string(file))
-			_, problems, err := Check([]string{path}, want, nil)
+			_, problems, err := Check([]string{path}, []*census.Summary{want}, nil)
 			if err == nil && len(problems) == 0 {
 				t.Errorf("%s: byte %d changed", name, i)
 			}

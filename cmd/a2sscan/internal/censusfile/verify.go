@@ -1,8 +1,11 @@
 package censusfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
@@ -12,27 +15,37 @@ import (
 )
 
 // Verify checks a census and compares it with the named summary or, if summary is
-// empty, with the one beside the first file. It prints a line for each file, and the
+// empty, with those beside the files. It prints a line for each file, and the
 // problems. If there are problems, it returns an error.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	files, err := Files(files)
 	if err != nil {
 		return err
 	}
-	var names []string
-	if summary != "" {
-		names = []string{summary}
+	names := []string{summary}
+	if summary == "" {
+		names = nil
+		for _, file := range files {
+			names = append(names, census.Beside(file, ".summary.json"))
+		}
+		slices.Sort(names)
 	}
-	all, err := census.ReadSummaries(store.Source(), files[:1], names)
-	if err != nil {
-		return console.Fail(console.ExitInput, "can't read the summary %s", console.Plain(err.Error(), 300)).
-			WithHint("--summary names the file that scan wrote with the numbers of the run")
-	}
-	var want *census.Summary
-	if len(all) > 0 {
-		want = all[0]
-	} else {
-		t.Say("there is no %s: the census is compared with no summary", console.Plain(census.Beside(files[0], ".summary.json"), 200))
+	var want []*census.Summary
+	unknown, ended := false, "complete"
+	for _, name := range slices.Compact(names) {
+		one, err := census.ReadSummaries(store.Source(), nil, []string{name})
+		switch {
+		case summary == "" && errors.Is(err, fs.ErrNotExist):
+			t.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))
+			unknown = true
+			continue
+		case err != nil:
+			return console.Fail(console.ExitInput, "can't read the summary %s", console.Plain(err.Error(), 300)).
+				WithHint("--summary names the file that scan wrote with the numbers of the run")
+		case ended == "complete":
+			ended = one[0].Ended
+		}
+		want = append(want, one...)
 	}
 	found, problems, err := Check(files, want, ReadProgress(t))
 	t.ClearStatus()
@@ -50,10 +63,10 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 			WithHint("a2sscan cat prints the records that can be read")
 	}
 	switch {
-	case want == nil:
+	case unknown:
 		fmt.Fprintln(out, "undamaged; only its summary can tell whether it is complete")
-	case want.Ended != "complete":
-		fmt.Fprintf(out, "undamaged, but not complete: the scan ended with %s\n", console.Quoted(want.Ended, 40))
+	case ended != "complete":
+		fmt.Fprintf(out, "undamaged, but not complete: the scan ended with %s\n", console.Quoted(ended, 40))
 	default:
 		fmt.Fprintln(out, "complete and undamaged")
 	}

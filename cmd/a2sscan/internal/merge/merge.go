@@ -115,7 +115,7 @@ func (m *merger) check() error {
 		s := &p.sum
 		want := &census.Summary{Scan: s.Scan, Output: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum, Division: s.Parts}
 		want.Targets.ByStatus = s.Targets.By("by_status")
-		_, problems, err := censusfile.Check(p.files, want, censusfile.ReadProgress(m.term))
+		_, problems, err := censusfile.Check(p.files, []*census.Summary{want}, censusfile.ReadProgress(m.term))
 		if err != nil {
 			return censusfile.Failure(err)
 		}
