@@ -16,19 +16,20 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
 
 // uptimeFlags are the flags of uptime.
 type uptimeFlags struct {
 	state    string
-	from, to string
+	from, to time.Time
 	fields   []string
 	format   string
 }
 
 func uptimeCommand(a *app) *cobra.Command {
-	f := &uptimeFlags{}
+	f := &uptimeFlags{to: time.Now()}
 	cmd := &cobra.Command{
 		Use:   "uptime --state FILE",
 		Short: "Show how long each server of a watch was up",
@@ -47,28 +48,24 @@ where the watch no longer keeps hours.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.state, "state", "", "database `FILE` of the watch")
-	fs.StringVar(&f.from, "from", "", "begin at `TIME`: 2026-11-20, 2026-11-20T03:00:00Z, or an age such as 24h (default: the first hour that is kept)")
-	fs.StringVar(&f.to, "to", "", "end at `TIME` (default: now)")
+	fs.Var(&flagvalue.Value[time.Time]{To: &f.from, Parse: parseTime}, "from", "begin at `TIME`: 2026-11-20, 2026-11-20T03:00:00Z, or an age such as 24h (default: the first hour that is kept)")
+	fs.Var(&flagvalue.Value[time.Time]{To: &f.to, Parse: parseTime}, "to", "end at `TIME` (default: now)")
 	fs.StringVar(&f.format, "format", "", "`WORD` is text, csv, tsv or json (default text on a terminal, else json)")
 	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` of "+strings.Join(watchdb.UptimeFields, ", "))
 	return cmd
 }
 
-// parseTime reads a time of a flag. An age counts back from now.
-func parseTime(flag, s string, otherwise, now time.Time) (time.Time, error) {
-	if s == "" {
-		return otherwise, nil
-	}
+// parseTime parses the value of a flag for a time. An age counts back from now.
+func parseTime(s string) (time.Time, error) {
 	if age, err := time.ParseDuration(s); err == nil && age >= 0 {
-		return now.Add(-age), nil
+		return time.Now().Add(-age), nil
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", time.DateTime, time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t, nil
 		}
 	}
-	return now, console.Fail(console.ExitUsage, "%s %s is no time", flag, console.Quoted(s, 40)).
-		WithHint("such as 2026-11-20, 2026-11-20T03:00:00Z (UTC), or 24h for a day ago")
+	return time.Time{}, errors.New("want a time such as 2026-11-20, 2026-11-20T03:00:00Z (UTC), or 24h for a day ago")
 }
 
 // run prints the uptime of servers.
@@ -91,16 +88,7 @@ func (f *uptimeFlags) run(a *app) error {
 	if !slices.Contains([]string{"text", "csv", "tsv", "json"}, f.format) {
 		return console.Fail(console.ExitUsage, "--format %s: want text, csv, tsv or json", console.Quoted(f.format, 40))
 	}
-	now := time.Now()
-	from, err := parseTime("--from", f.from, now.AddDate(-100, 0, 0), now)
-	if err != nil {
-		return err
-	}
-	to, err := parseTime("--to", f.to, now, now)
-	if err != nil {
-		return err
-	}
-	if !from.Before(to) {
+	if !f.from.Before(f.to) {
 		return console.Fail(console.ExitUsage, "--from is not before --to")
 	}
 	db, err := watchdb.Read(f.state)
@@ -126,7 +114,7 @@ func (f *uptimeFlags) run(a *app) error {
 	if f.format != "json" {
 		write(f.fields)
 	}
-	err = db.Uptime(from, to, f.fields, func(values []any) {
+	err = db.Uptime(f.from, f.to, f.fields, func(values []any) {
 		row, cells := map[string]any{}, []string{}
 		for i, value := range values {
 			row[f.fields[i]] = value

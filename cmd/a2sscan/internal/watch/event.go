@@ -86,7 +86,7 @@ type window struct {
 // emit adds an event of a server, unless its kind is not wanted. An event that is too frequent
 // is counted as left out.
 func (w *Watcher) emit(i int, e watchdb.Event, now uint32) {
-	if w.rules.Kinds != nil && !slices.Contains(w.rules.Kinds, e.Kind) {
+	if wanted := w.rules.Kinds; !slices.Contains(watchdb.Kinds, e.Kind) || wanted != nil && !slices.Contains(wanted, e.Kind) {
 		return
 	}
 	s := &w.servers[i]

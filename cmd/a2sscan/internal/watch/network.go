@@ -26,7 +26,6 @@ type network struct {
 	failing bool   // datagrams can't be sent
 	blind   bool   // since:
 	since   uint32 //
-	expired bool   // it has lasted longer than Rules.BlindMax: the silent servers are down
 }
 
 // outcome is that of a check of a server that is up.
@@ -107,7 +106,7 @@ func (w *Watcher) look(now uint32) {
 		w.events = append(w.events, watchdb.Event{Kind: "blind", Time: moment(now), Evidence: e})
 	case v.blind && light && !v.failing:
 		w.events = append(w.events, watchdb.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
-		v.blind, v.expired, held = false, false, nil
+		v.blind, held = false, nil
 		w.ignore = now
 		for i := range w.servers {
 			if isSilent(&w.servers[i]) {
@@ -115,21 +114,20 @@ func (w *Watcher) look(now uint32) {
 			}
 		}
 		v.outcomes = 0
-	case v.blind:
-		v.expired = now-v.since >= uint32(w.rules.BlindMax.Seconds())
 	}
 	n.Blind = v.blind
 	w.status = n
-	if len(held) == 0 || v.blind && !v.expired {
+	expired := v.blind && now-v.since >= uint32(w.rules.BlindMax.Seconds()) // the silent servers are down
+	if len(held) == 0 || v.blind && !expired {
 		return
 	}
-	doubt := !v.expired && references == 0 && n.Up >= blindServers && len(up) >= blindNetworks
+	doubt := !expired && references == 0 && n.Up >= blindServers && len(up) >= blindNetworks
 	for _, i := range held {
 		s := &w.servers[i]
 		all, answered := v.count(len(v.latest), s.asked)
 		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network, when the server was asked
 		if !doubt || now-s.asked >= uint32(w.rules.Every/time.Second) || alive {
-			w.fall(i, now)
+			w.fall(i, now, expired)
 		}
 	}
 }

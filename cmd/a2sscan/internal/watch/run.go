@@ -88,7 +88,6 @@ type Watch struct {
 const (
 	tickEvery  = 200 * time.Millisecond
 	flushEvery = time.Minute
-	pruneEvery = time.Hour
 	// atRest is how long the feed sleeps between servers that are due.
 	atRest = 250 * time.Millisecond
 )
@@ -254,7 +253,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // loop does what is due until ctx ends.
 func (r *Watch) loop(ctx context.Context) error {
-	tick, flush, prune := time.Tick(tickEvery), time.Tick(flushEvery), time.Tick(pruneEvery)
+	tick, flush := time.Tick(tickEvery), time.Tick(flushEvery)
 	err := r.DB.Prune(time.Now(), r.Hourly, r.Daily)
 	for err == nil {
 		select {
@@ -265,8 +264,9 @@ func (r *Watch) loop(ctx context.Context) error {
 				s := r.Status()
 				err = stateFailed(r.DB.Count(now, s.Up, s.People))
 			}
-		case <-prune:
-			err = r.DB.Prune(time.Now(), r.Hourly, r.Daily)
+			if err == nil && now.Minute() == 0 {
+				err = r.DB.Prune(now, r.Hourly, r.Daily)
+			}
 		case <-tick:
 			now := time.Now()
 			r.mu.Lock()

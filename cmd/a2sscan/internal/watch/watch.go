@@ -253,13 +253,13 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 }
 
-// fall calls a server down.
-func (w *Watcher) fall(i int, now uint32) {
+// fall calls a server down, although most are silent if allSilent is set.
+func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, watchdb.Up)
 	w.count(i, now, watchdb.Down)
 	w.emit(i, watchdb.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &watchdb.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.expired,
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
 	}}, now)
 	w.setStatus(i, watchdb.Down, s.silentAt)
 	w.match(i, now)
@@ -378,12 +378,11 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	if was.known == nil || first {
 		return
 	}
-	lasting, volatile := census.Changed(was.known, s.known)
-	for _, kind := range append(lasting, volatile...) {
-		usual := slices.Contains(volatile, kind)
-		if !slices.Contains(watchdb.Kinds, string(kind)) || usual && !slices.Contains(w.rules.Kinds, string(kind)) {
-			continue
-		}
+	kinds, volatile := census.Changed(was.known, s.known)
+	if w.rules.Kinds != nil {
+		kinds = append(kinds, volatile...)
+	}
+	for _, kind := range kinds {
 		c := census.NewChange(kind, was.known, s.known)
 		w.emit(i, watchdb.Event{Kind: string(kind), Before: c.Before, After: c.After}, now)
 	}

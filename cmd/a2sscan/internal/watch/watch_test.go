@@ -647,7 +647,7 @@ func TestRestore(t *testing.T) {
 	}
 	again.w.Resume(hours)
 	again.now = again.now.Add(10 * time.Second) // reading the state took so long
-	again.w.Watch(addrs[:3], again.now) // the last one is asked for the rest of its day
+	again.w.Watch(addrs[:3], again.now)         // the last one is asked for the rest of its day
 	again.w.Tick(again.now)
 	if n := again.w.status; n.People != 15 {
 		t.Errorf("%d people before the first answer, and 15 were on the servers that are up", n.People)
