@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,8 +48,12 @@ func (o *Options) useStore() (err error) {
 	if u.to, err = store.Parse(u.name); err != nil {
 		return store.Failure(console.ExitUsage, "", u.name, err)
 	}
-	old := u.to.Base() + ".spool" // of earlier versions
-	left, _ := filepath.Glob(filepath.Join(old, "[^.]*"))
+	old := ""
+	for _, suffix := range []string{".spool", ".upload"} { // of earlier versions
+		if left, _ := filepath.Glob(filepath.Join(u.to.Base()+suffix, "[^.]*")); len(left) > 0 {
+			old = u.to.Base() + suffix
+		}
+	}
 	err = console.FirstBroken(
 		console.Rule{Broken: inStore && u.Prefix != "", Err: "--upload and an output in a store exclude each other",
 			Hint: "-o LOCAL --upload s3://BUCKET/PREFIX/ keeps the files here, too"},
@@ -63,7 +68,7 @@ func (o *Options) useStore() (err error) {
 			Hint: "omit --summary: it goes beside the parts"},
 		console.Rule{Broken: inStore && o.Records.NoNames && o.Records.PlayerKey == "", Err: "--no-player-names needs --player-key with an output in a store",
 			Hint: "the key stays on this machine: name a file"},
-		console.Rule{Broken: inStore && len(left) > 0, Err: console.Plain(old, 200) + " has parts that an earlier version did not upload",
+		console.Rule{Broken: inStore && old != "", Err: console.Plain(old, 200) + " has parts that an earlier version did not upload",
 			Hint: "upload them with a tool such as rclone or aws s3 cp, then remove the folder"},
 	)
 	if err != nil || !inStore {
@@ -75,7 +80,7 @@ func (o *Options) useStore() (err error) {
 		}
 	}
 	u.census = u.name
-	u.dir, err = filepath.Abs(u.to.Base() + ".upload")
+	u.dir, err = filepath.Abs(url.PathEscape(u.to.Bucket+"/"+u.to.Key) + ".upload") // others have folders of their own
 	o.Out.Path = filepath.Join(u.dir, u.to.Base())
 	return err
 }
@@ -156,7 +161,10 @@ func (u *uploads) watch() (end func()) {
 // in the folder for an output in a store, where an earlier scan may have left files.
 func (u *uploads) closed() (paths []string) {
 	if u.dir != "" {
-		paths, _ = filepath.Glob(filepath.Join(u.dir, "*"))
+		files, _ := os.ReadDir(u.dir)
+		for _, f := range files {
+			paths = append(paths, filepath.Join(u.dir, f.Name()))
+		}
 		return paths
 	}
 	for _, p := range u.parts() {
