@@ -229,7 +229,7 @@ func (v *verifier) compareParts(want *census.Summary) {
 			v.add("%s has %d bytes, and the summary says %d", f.Name, f.Bytes, p.Bytes)
 		case p.Sum != "" && f.Sum != p.Sum:
 			v.add("%s has xxh64 %s, and the summary says %s", f.Name, f.Sum, p.Sum)
-		case p.Records != 0 && f.Records != p.Records:
+		case want.Division != nil && p.Records != 0 && f.Records != p.Records: // a single file may have other scans
 			v.add("%s has %d records, and the summary says %d", f.Name, f.Records, p.Records)
 		}
 	}

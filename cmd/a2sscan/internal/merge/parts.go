@@ -62,6 +62,8 @@ func (p *part) load() (gap string, err error) {
 	switch {
 	case s.Ended != ledger.EndedComplete:
 		gap = "is not complete: its scan ended with " + console.Quoted(s.Ended, 40)
+	case s.Targets.Left() > 0:
+		gap = "is not complete: its scan left out " + console.Plural(s.Targets.Left(), "target")
 	case !s.Consistent:
 		gap = "has numbers that do not add up"
 	case s.Plan == nil:
