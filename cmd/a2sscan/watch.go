@@ -237,11 +237,13 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		}
 		defer page.Close()
 	}
-	f.opts.Log = watch.Print(a.term.Beside(a.out), console.IsTerminal(a.out.w))
+	screen := a.term.Beside(a.out)
 	if f.scan.Out.ToFile() {
-		if f.opts.Log, err = watch.OpenLog(f.scan.Out.Path, *f.scan.Rotate.Plan(time.Time{})); err != nil {
-			return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
-		}
+		screen = nil
+	}
+	f.opts.Log, err = watch.OpenLog(f.scan.Out.Path, screen, screen != nil && console.IsTerminal(a.out.w), *f.scan.Rotate.Plan(time.Time{}))
+	if err != nil {
+		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
 	}
 	a.sends = true
 	debug.SetGCPercent(30) // most of the memory is a table that does not change

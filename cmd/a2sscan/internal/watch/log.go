@@ -17,29 +17,27 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Log writes events: lines of JSON to a file that it continues, or lines to standard output.
+// Log writes events: to a file that it continues, or to standard output.
 type Log struct {
 	Last int64 // the ID of the last event in the file
 
 	path   string
+	screen io.Writer // stands for standard output; nil: path is a file
+	text   bool
 	rotate sink.Rotation
 	opened time.Time
 	file   *sink.Output
-	out    io.Writer
-	text   bool
 }
 
-// Print returns a Log that writes to out: lines for people if text is set, else JSON.
-func Print(out io.Writer, text bool) *Log { return &Log{out: out, text: text} }
-
-// OpenLog opens a file of events to continue it. When it has the size or the age of rotate,
-// it gets the name of a part, and a new file begins.
-func OpenLog(path string, rotate sink.Rotation) (*Log, error) {
-	l := &Log{path: path, rotate: rotate}
+// OpenLog opens a file of events to continue it, or standard output if screen is set. Lines are
+// for people if text is set, else JSON. When the file has the size or the age of rotate, it gets
+// the name of a part, and a new file begins.
+func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
+	l := &Log{path: path, screen: screen, text: text, rotate: rotate}
 	if err := l.open(); errors.Is(err, sink.ErrNotCensus) {
 		return nil, fmt.Errorf("%s is no file of events of a watch", console.Plain(path, 200))
-	} else if err != nil {
-		return nil, err
+	} else if err != nil || screen != nil {
+		return l, err
 	}
 	pattern := strings.Replace(sink.PartName(path, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
 	parts, _ := filepath.Glob(pattern) // the oldest first
@@ -56,7 +54,7 @@ func OpenLog(path string, rotate sink.Rotation) (*Log, error) {
 
 func (l *Log) open() (err error) {
 	l.opened = time.Now().UTC()
-	l.file, err = sink.Create(l.path, sink.Options{Append: true, Begins: `{"id":`})
+	l.file, err = sink.Create(l.path, sink.Options{Append: true, Begins: `{"id":`, Screen: l.screen})
 	return err
 }
 
@@ -83,26 +81,17 @@ func (l *Log) findLast(path string) error {
 	}
 }
 
-// Write writes events and returns when they are on the disk.
+// Write writes events and returns when they are written, and on the disk if it is a file.
 func (l *Log) Write(events []watchdb.Event) error {
 	for i := range events {
 		line, err := json.Marshal(&events[i])
-		switch {
-		case err != nil:
-		case l.file != nil:
-			err = l.file.WriteLine(line)
-		case l.text:
-			_, err = fmt.Fprintln(l.out, Text(&events[i]))
-		default:
-			_, err = fmt.Fprintf(l.out, "%s\n", line)
+		if l.text {
+			line = []byte(Text(&events[i]))
 		}
-		if err != nil {
+		if err = errors.Join(err, l.file.WriteLine(line)); err != nil {
 			return err
 		}
 		l.Last = events[i].ID
-	}
-	if l.file == nil {
-		return nil
 	}
 	at, err := l.file.Sync()
 	if err != nil {
@@ -124,12 +113,4 @@ func (l *Log) Write(events []watchdb.Event) error {
 			return l.open()
 		}
 	}
-}
-
-// Close closes the file.
-func (l *Log) Close() error {
-	if l.file == nil {
-		return nil
-	}
-	return l.file.Close()
 }

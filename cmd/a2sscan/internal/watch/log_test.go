@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/sink"
@@ -18,7 +19,7 @@ func TestLog(t *testing.T) {
 	}
 	write := func(rotate sink.Rotation, last int64, ids ...int64) {
 		t.Helper()
-		l, err := OpenLog(path, rotate)
+		l, err := OpenLog(path, nil, false, rotate)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,7 @@ func TestLog(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := l.Close(); err != nil {
+		if err := l.file.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +57,25 @@ func TestLog(t *testing.T) {
 	if err := os.WriteFile(foreign, []byte("{\"schema\":1,\"addr\":\"127.0.0.1:1\"}\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenLog(foreign, sink.Rotation{}); err == nil {
+	if _, err := OpenLog(foreign, nil, false, sink.Rotation{}); err == nil {
 		t.Error("a census was taken for a file of events")
+	}
+}
+
+// Standard output gets lines of JSON, or lines for people.
+func TestStandardOutput(t *testing.T) {
+	for text, want := range map[bool]string{false: `{"id":7,"time":"2026-11-20T12:00:00Z","event":"seeing"}` + "\n", true: "  seeing     was blind for 0 s\n"} {
+		var b strings.Builder
+		l, err := OpenLog("-", &b, text, sink.Rotation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = l.Write([]watchdb.Event{{ID: 7, Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Kind: "seeing"}})
+		if got := b.String(); err != nil || !strings.HasSuffix(got, want) || l.Last != 7 {
+			t.Errorf("%q, want %q; %v, last %d", got, want, err, l.Last)
+		}
+		if err := l.file.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

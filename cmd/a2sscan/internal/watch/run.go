@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Options are what Run needs.
@@ -120,7 +122,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err == nil { // else the output may have failed
 		err = r.publish()
 	}
-	err = errors.Join(err, r.flush(true), o.Log.Close())
+	err = errors.Join(err, r.flush(true), o.Log.file.Close())
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		err = cause
 	}
@@ -138,7 +140,7 @@ func (r *Watch) restore() error {
 		return err
 	}
 	r.watcher.Resume(hours)
-	if r.Log.file == nil {
+	if r.Log.screen != nil {
 		if r.Log.Last, err = r.DB.LastID(); err != nil {
 			return err
 		}
@@ -352,4 +354,42 @@ func (r *Watch) Status() *Status {
 	status.Time, status.Every, status.Took, status.Events = time.Now().UTC(), r.Rules.Every.Seconds(), r.watcher.took.Seconds(), r.events
 	status.Sent, status.Received = stats.DatagramsSent(), stats.DatagramsReceived()
 	return &status
+}
+
+// Row is what a watch knows of a server.
+type Row struct {
+	ID             int64 // in the database
+	Addr           netip.AddrPort
+	Known          *census.Server // its last full answer, which nobody changes; nil: none
+	Status         watchdb.Status
+	Since          time.Time // since when it has its status
+	People, Places int       // -1: unknown
+	Silent         time.Time // when it was asked first of the latest checks without an answer; zero: the last one was answered
+}
+
+// copied is how many servers are copied while the watch waits.
+const copied = 1000
+
+// Rows yields all servers that are watched, by their ID.
+func (r *Watch) Rows() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		var servers []server
+		for id, more := int64(0), true; more; {
+			r.mu.Lock()
+			rest := r.watcher.servers[id:]
+			servers = append(servers[:0], rest[:min(copied, len(rest))]...)
+			r.mu.Unlock()
+			more = len(rest) > copied
+			for _, s := range servers {
+				id++
+				row := Row{
+					ID: id, Addr: s.addr(), Known: s.known, Status: s.status,
+					Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
+				}
+				if !s.gone && !yield(row) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -219,11 +219,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 // Answered takes the result of a check.
 func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	w.notice(now)
-	number, ok := w.index[udp.Pack(r.Addr)]
-	if !ok {
-		return
-	}
-	i := int(number)
+	i := int(w.index[udp.Pack(r.Addr)])
 	s, at := &w.servers[i], seconds(now)
 	s.flying = false
 	if s.gone {
