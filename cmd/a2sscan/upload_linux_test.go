@@ -213,7 +213,7 @@ func (u *uploading) checkSaved() {
 	objects := u.objects()
 	for _, p := range c.Output.Parts { // each is here or there
 		name := strings.TrimSuffix(filepath.Base(p.Name), disk.PartSuffix)
-		here, _ := filepath.Glob(filepath.Join(u.dir, "*census.ndjson.zst.upload", name+"*"))
+		here, _ := filepath.Glob(filepath.Join(u.dir, "census.ndjson.zst.upload", name+"*"))
 		if len(here) == 0 && int64(len(objects[name])) != p.Bytes {
 			u.Errorf("%s is neither here nor in the store", name)
 		}

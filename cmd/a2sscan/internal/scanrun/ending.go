@@ -196,8 +196,8 @@ func (s *Run) report(sum *ledger.Summary) error {
 	}
 	if complete {
 		s.uploads.clean()
-		if s.opts.Upload.dir != "" {
-			os.Remove(s.opts.Upload.dir) // fails if it still has files
+		if s.opts.Upload.dir != "" && len(s.uploads.closed()) == 0 {
+			os.RemoveAll(s.opts.Upload.dir)
 		}
 	}
 	if step != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,12 +47,8 @@ func (o *Options) useStore() (err error) {
 	if u.to, err = store.Parse(u.name); err != nil {
 		return store.Failure(console.ExitUsage, "", u.name, err)
 	}
-	old := ""
-	for _, suffix := range []string{".spool", ".upload"} { // of earlier versions
-		if left, _ := filepath.Glob(filepath.Join(u.to.Base()+suffix, "[^.]*")); len(left) > 0 {
-			old = u.to.Base() + suffix
-		}
-	}
+	old := u.to.Base() + ".spool" // of earlier versions
+	left, _ := filepath.Glob(filepath.Join(old, "[^.]*"))
 	err = console.FirstBroken(
 		console.Rule{Broken: inStore && u.Prefix != "", Err: "--upload and an output in a store exclude each other",
 			Hint: "-o LOCAL --upload s3://BUCKET/PREFIX/ keeps the files here, too"},
@@ -68,7 +63,7 @@ func (o *Options) useStore() (err error) {
 			Hint: "omit --summary: it goes beside the parts"},
 		console.Rule{Broken: inStore && o.Records.NoNames && o.Records.PlayerKey == "", Err: "--no-player-names needs --player-key with an output in a store",
 			Hint: "the key stays on this machine: name a file"},
-		console.Rule{Broken: inStore && old != "", Err: console.Plain(old, 200) + " has parts that an earlier version did not upload",
+		console.Rule{Broken: inStore && len(left) > 0, Err: console.Plain(old, 200) + " has parts that an earlier version did not upload",
 			Hint: "upload them with a tool such as rclone or aws s3 cp, then remove the folder"},
 	)
 	if err != nil || !inStore {
@@ -80,7 +75,7 @@ func (o *Options) useStore() (err error) {
 		}
 	}
 	u.census = u.name
-	u.dir, err = filepath.Abs(url.PathEscape(u.to.Bucket+"/"+u.to.Key) + ".upload") // others have folders of their own
+	u.dir, err = filepath.Abs(u.to.Base() + ".upload")
 	o.Out.Path = filepath.Join(u.dir, u.to.Base())
 	return err
 }
@@ -122,13 +117,35 @@ func (s *Run) openStore() error {
 		s.term.Hint("the files wait on this machine until it can")
 	}
 	if u.dir != "" {
-		if err := os.MkdirAll(u.dir, 0o777); err != nil {
-			return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(u.dir, 200), console.WithoutPath(err))
+		if err := u.claim(); err != nil {
+			return err
 		}
 	}
 	s.uploads = &uploads{Upload: u, term: s.term, client: client, replace: s.opts.Out.Force,
 		parts: func() []sink.Part { return s.out.Parts() }, arrived: map[string]store.Object{}}
 	s.uploads.now.Store(&progress.Store{})
+	return nil
+}
+
+// ownerFile is in the upload folder of a census, and names the census.
+const ownerFile = ".census"
+
+// claim creates the upload folder. If the folder belongs to another census, which has the
+// same name in another place, claim returns an error: its files must not be uploaded to
+// this place.
+func (u *Upload) claim() error {
+	file, folder := filepath.Join(u.dir, ownerFile), console.Plain(u.dir, 200)
+	err := os.MkdirAll(u.dir, 0o777)
+	if owner, e := os.ReadFile(file); e == nil && string(owner) != u.name {
+		return console.Fail(console.ExitOutput, "%s belongs to %s", folder, console.Plain(string(owner), 200)).
+			WithHint("run this scan in another folder; the scan of the other census uploads its files, and removes the folder")
+	}
+	if err == nil {
+		err = os.WriteFile(file, []byte(u.name), 0o666)
+	}
+	if err != nil {
+		return console.Fail(console.ExitOutput, "can't create %s: %w", folder, console.WithoutPath(err))
+	}
 	return nil
 }
 
@@ -163,7 +180,9 @@ func (u *uploads) closed() (paths []string) {
 	if u.dir != "" {
 		files, _ := os.ReadDir(u.dir)
 		for _, f := range files {
-			paths = append(paths, filepath.Join(u.dir, f.Name()))
+			if f.Name() != ownerFile {
+				paths = append(paths, filepath.Join(u.dir, f.Name()))
+			}
 		}
 		return paths
 	}
