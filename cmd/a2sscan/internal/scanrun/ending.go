@@ -142,10 +142,11 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary) error {
-	resumes := s.checkpoint.Enabled && !s.how.complete && !s.opts.Rotate.On() // the next run adds to the file
+	open := !s.opts.Rotate.On() && (s.how.output != nil || s.checkpoint.Enabled && !s.how.complete) // the next run adds to the file
 	all := s.files()
-	files := slices.DeleteFunc(slices.Clone(all), func(f sink.Part) bool { return resumes || strings.HasSuffix(f.Name, disk.PartSuffix) })
+	files := slices.DeleteFunc(slices.Clone(all), func(f sink.Part) bool { return open || strings.HasSuffix(f.Name, disk.PartSuffix) })
 	s.ship(sum, files)
+	s.uploads.clean() // if the disk is full, the summary and the next run have space
 	beside := s.opts.summaryPath(s.out.File().Name, s.start)
 	path := cmp.Or(s.opts.Summary, beside)
 	var lost error
@@ -178,7 +179,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 		}
 		s.how.output = cmp.Or(s.how.output, lost)
 	}
-	if s.uploads != nil && beside != "" && output.IsFile(path) {
+	if s.uploads != nil && s.how.output == nil && beside != "" && output.IsFile(path) {
 		s.uploads.summary, s.uploads.beside = path, filepath.Base(beside)
 		delete(s.uploads.arrived, s.uploads.beside) // ship may have uploaded that of an earlier run
 		s.ship(sum, []sink.Part{{Name: path}})

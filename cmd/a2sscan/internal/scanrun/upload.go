@@ -258,10 +258,10 @@ func (u *uploads) clean() {
 
 // ship uploads the given files of a census that has ended, and proves that the store
 // has each of them. A signal ends it. If it fails, that is an error of the output,
-// except after an interrupt.
+// except after an interrupt or another such error.
 func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 	u := s.uploads
-	if u == nil || s.how.output != nil {
+	if u == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -292,7 +292,7 @@ func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 			err = store.NotUploaded(at)
 		}
 	}
-	if err == nil {
+	if err == nil || s.how.output != nil {
 		return
 	}
 	if ctx.Err() != nil {
