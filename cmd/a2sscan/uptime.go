@@ -70,26 +70,21 @@ func parseTime(s string) (time.Time, error) {
 
 // run prints the uptime of servers.
 func (f *uptimeFlags) run(a *app) error {
-	if f.state == "" {
-		return console.Fail(console.ExitUsage, "uptime needs the database of a watch").WithHint("a2sscan uptime --state watch.db")
-	}
-	if f.fields == nil {
+	if len(f.fields) == 0 {
 		f.fields = watchdb.UptimeFields
-	}
-	for _, name := range f.fields {
-		if !slices.Contains(watchdb.UptimeFields, name) {
-			return console.Fail(console.ExitUsage, "--fields: there is no %s", console.Quoted(name, 40)).
-				WithHint("choose from %s", strings.Join(watchdb.UptimeFields, ", "))
-		}
 	}
 	if f.format == "" {
 		f.format = map[bool]string{true: "text", false: "json"}[console.IsTerminal(a.out.w)]
 	}
-	if !slices.Contains([]string{"text", "csv", "tsv", "json"}, f.format) {
-		return console.Fail(console.ExitUsage, "--format %s: want text, csv, tsv or json", console.Quoted(f.format, 40))
-	}
-	if !f.from.Before(f.to) {
-		return console.Fail(console.ExitUsage, "--from is not before --to")
+	unknown := slices.IndexFunc(f.fields, func(name string) bool { return !slices.Contains(watchdb.UptimeFields, name) })
+	err := console.FirstBroken(
+		console.Rule{Broken: f.state == "", Err: "uptime needs the database of a watch", Hint: "a2sscan uptime --state watch.db"},
+		console.Rule{Broken: unknown >= 0, Err: "--fields: there is no " + console.Quoted(f.fields[max(unknown, 0)], 40), Hint: "choose from " + strings.Join(watchdb.UptimeFields, ", ")},
+		console.Rule{Broken: !slices.Contains(columns.Formats, columns.Format(f.format)), Err: "--format is text, csv, tsv or json", Hint: "text is for people"},
+		console.Rule{Broken: !f.from.Before(f.to), Err: "--from is not before --to", Hint: "without --to, the period ends now"},
+	)
+	if err != nil {
+		return err
 	}
 	db, err := watchdb.Read(f.state)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"net/netip"
 	"net/url"
 	"os"
@@ -148,8 +149,10 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 // check completes the options from the flags.
 func (f *watchFlags) check(args []string) (err error) {
 	rules := &f.opts.Rules
-	if err := watch.CheckKinds(rules.Kinds); err != nil {
-		return console.Fail(console.ExitUsage, "--events: %w", err)
+	for flag, kinds := range map[string][]string{"--events": rules.Kinds, "--webhook-events": f.hook.events} {
+		if err := watch.CheckKinds(kinds); err != nil {
+			return console.Fail(console.ExitUsage, "%s: %w", flag, err)
+		}
 	}
 	for _, s := range f.reference {
 		addr, err := netip.ParseAddrPort(s)
@@ -183,7 +186,7 @@ func (f *watchFlags) check(args []string) (err error) {
 	return console.FirstBroken(
 		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
 		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
-		console.Rule{Broken: rules.DownAfter < 1 || rules.DownAfter > watch.MaxDownAfter, Err: "--down-after is not from 1 to 16,384 checks", Hint: "3 is a good choice: datagrams may be lost"},
+		console.Rule{Broken: rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
 		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.scan.Guard.MaxRuntime) < 0, Err: "a duration is negative", Hint: "0 switches it off"},
 		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
 		console.Rule{Broken: f.scan.Pace.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
@@ -191,6 +194,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is no URL of a site", Hint: "it looks like https://example.org/"},
 		console.Rule{Broken: f.scan.Rotate.On() && !f.scan.Out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format is json or discord", Hint: "json has everything, discord is for people"},
+		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test without a webhook", Hint: "write its URL into a file, and name that with --webhook-file"},
 	)
 }
 
@@ -203,7 +207,13 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return err
 	}
 	if f.hook.test {
-		return f.hook.sendTest(a.term, f.opts.Hook)
+		ctx, end := shutdown.Interruptible(false)
+		defer end()
+		if err := f.opts.Hook.Test(ctx); err != nil {
+			return console.Fail(console.ExitOutput, "webhook: %w", err)
+		}
+		a.term.Say("the webhook took the test message")
+		return nil
 	}
 	exclusions, err := f.scan.Exclude.Open(func(note string) { a.term.Say("%s", note) })
 	if err != nil {
@@ -212,11 +222,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	hangup := !console.IsTerminal(a.in)
 	ctx, end := shutdown.Interruptible(!hangup)
 	defer end()
-	if most := f.scan.Guard.MaxRuntime; most > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, most)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.scan.Guard.MaxRuntime, math.MaxInt64))
+	defer cancel()
 	if f.state == "" {
 		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour
 		if !f.scan.Quiet {
@@ -278,9 +285,6 @@ func stateFailure(path string, err error) error {
 
 // open returns the webhook that the flags name, or nil.
 func (h *hookFlags) open() (*watch.Webhook, error) {
-	if err := watch.CheckKinds(h.events); err != nil {
-		return nil, console.Fail(console.ExitUsage, "--webhook-events: %w", err)
-	}
 	secret, where := os.Getenv(hookVariable), hookVariable
 	if strings.Contains(h.file, "://") {
 		return nil, console.Fail(console.ExitUsage, "--webhook-file takes the name of a file, not the URL itself").
@@ -301,20 +305,6 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 		return nil, console.Fail(console.ExitInput, "%s: %w", where, err)
 	}
 	return hook, nil
-}
-
-// sendTest posts a test message.
-func (h *hookFlags) sendTest(t *console.Terminal, hook *watch.Webhook) error {
-	if hook == nil {
-		return console.Fail(console.ExitUsage, "--webhook-test without a webhook").WithHint("write its URL into a file, and name that with --webhook-file")
-	}
-	ctx, end := shutdown.Interruptible(false)
-	defer end()
-	if err := hook.Test(ctx); err != nil {
-		return console.Fail(console.ExitOutput, "webhook: %w", err)
-	}
-	t.Say("the webhook took the test message")
-	return nil
 }
 
 // load reads the exclusions again, and returns the servers that the arguments, lists and masters

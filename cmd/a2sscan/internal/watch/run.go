@@ -86,16 +86,15 @@ type Watch struct {
 	then    scanner.Stats // the counters then
 }
 
-// The intervals of Run.
+// The intervals of Run, and its limit.
 const (
 	tickEvery  = 200 * time.Millisecond
 	flushEvery = time.Minute
 	// atRest is how long the feed sleeps between servers that are due.
 	atRest = 250 * time.Millisecond
+	// maxPending is the size of changes that makes Run store them before a minute has passed.
+	maxPending = 8 << 20
 )
-
-// maxPending is the size of changes that makes Run store them before a minute has passed.
-const maxPending = 8 << 20
 
 // Run watches until ctx ends. Then it stores everything and returns nil. It returns an error
 // if the first list can't be had, or if the database or the output fails.

@@ -43,9 +43,6 @@ type Rules struct {
 // A server that left the list is asked for keepAsking more seconds, and then no longer.
 const keepAsking = 24 * 3600
 
-// MaxDownAfter is the maximum of Rules.DownAfter.
-const MaxDownAfter = 1 << 14
-
 // follow is how many seconds after a change the server is asked everything: a map change takes it
 // a moment.
 const follow = 2
@@ -73,7 +70,7 @@ type server struct {
 	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
 	fullAt, until         uint32 // when known was made; until when it is asked, if not always
 	people, places        int32  // -1: unknown
-	silent, requests      uint16 // checks and requests in a row without an answer
+	silent, requests      uint32 // checks and requests in a row without an answer
 	poor                  uint8  // answers poorer than known
 	plain                 uint8  // checks to come without the remembered challenge
 	status                watchdb.Status
@@ -241,8 +238,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		if s.status == watchdb.Unknown && s.since == 0 { // it has never answered
 			w.setStatus(i, watchdb.Unknown, s.asked)
 		}
-		s.silent = uint16(min(int(s.silent)+1, MaxDownAfter))
-		s.requests = uint16(min(int(s.requests)+int(r.Sent), 1<<16-1))
+		s.silent, s.requests = s.silent+1, s.requests+uint32(r.Sent)
 		if s.status == watchdb.Down {
 			w.count(i, at, watchdb.Down)
 		}
