@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,9 +71,9 @@ func startChromium(t *testing.T) context.Context {
 	if testing.Short() {
 		t.Skip("SKIPPED under -short: it starts a browser; go test without -short runs it")
 	}
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("SKIPPED, THE PAGE WAS NOT OPENED IN A BROWSER: there is no chromium in PATH (Debian: package chromium)")
+	program := os.Getenv("A2SSCAN_CHROMIUM")
+	if program == "" {
+		t.Skip("SKIPPED, THE PAGE WAS NOT OPENED IN A BROWSER: A2SSCAN_CHROMIUM does not name the program (Debian: package chromium)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
