@@ -19,7 +19,7 @@ var builtProgram = sync.OnceValues(func() (string, error) {
 	}
 	programDir = dir
 	path := filepath.Join(dir, "a2sscan")
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/a2sscan").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-w", "-o", path, "../cmd/a2sscan").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
 	return path, nil

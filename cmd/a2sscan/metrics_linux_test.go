@@ -131,7 +131,10 @@ func (w *watched) feed() {
 	defer close(w.halfway)
 	defer w.list.Close()
 	io.WriteString(w.list, w.halves[0])
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for begun := time.Now(); w.half.sum("targets_total") < float64(w.lines); {
+		<-tick.C
 		if w.half = scrape(w.T, w.url); w.half == nil || time.Since(begun) > time.Minute {
 			w.Error("the first half of the list was never finished")
 			return

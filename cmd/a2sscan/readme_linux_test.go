@@ -244,7 +244,7 @@ func runProgram(t *testing.T, source string) string {
 	if err := os.WriteFile(dir+"/main.go", []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-o", dir+"/program", dir+"/main.go").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-w", "-o", dir+"/program", dir+"/main.go").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -29,7 +29,7 @@ func totalAlloc() uint64 {
 // allocates more.
 func TestMemory(t *testing.T) {
 	skipShort(t)
-	const lines = 3 << 20
+	const lines = 3 << 19
 	tests := []struct {
 		name  string
 		base  uint64

@@ -257,7 +257,7 @@ func TestSize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED under -short: it starts no goroutine, and go test without -short runs it")
 	}
-	const servers, days = 500, 20
+	const servers, days = 300, 20
 	db := opened(t, "", servers)
 	size := func() (size float64) {
 		check(t, db.sql.QueryRow("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&size))
