@@ -236,11 +236,12 @@ func (o *Options) checkpointFiles() []string {
 	return []string{path, path + ".lock", path + ".silent", path + disk.PartSuffix}
 }
 
-// checkInputs returns an error if the scan would overwrite a file that it reads.
+// checkInputs returns an error if the scan would overwrite a file that it reads, or the
+// player key that it creates.
 // With --order input, the scan would otherwise truncate a list while reading it,
 // and nobody would notice.
 func (o *Options) checkInputs(args []string) error {
-	read := slices.Concat(args, o.Exclude.Files, o.Databases)
+	read := slices.Concat(args, o.Exclude.Files, o.Databases, []string{o.Records.PlayerKey, o.From.KeyFile, o.OnComplete})
 	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {
 		return err
 	}
