@@ -10,10 +10,10 @@ import (
 )
 
 // Overwritten returns an error if path, the value of flag, is one of the files or objects
-// that are read. An empty name is no file.
+// that are read.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
-		same := in == path && in != ""
+		same := in == path
 		if !store.IsURL(in) {
 			x, err1 := os.Stat(in)
 			y, err2 := os.Stat(path)

@@ -184,6 +184,8 @@ func (o *Options) checkRules() error {
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",
 			Hint: "omit --summary: it goes to PATH.summary.json"},
+		console.Rule{Broken: inputs.SamePath(o.Summary, o.Records.PlayerKey), Err: "--summary and --player-key name the same file",
+			Hint: "the key stays for later censuses"},
 		console.Rule{Broken: o.Guard.MaxSendErrors < -1, Err: "--max-send-errors is negative",
 			Hint: "--max-send-errors 0 stops at the first, -1 never"},
 		console.Rule{Broken: o.Guard.MaxRuntime < 0, Err: "--max-runtime is negative", Hint: "--max-runtime 0 never stops a scan"},
@@ -218,7 +220,7 @@ func (o *Options) checkCheckpoint() error {
 			WithHint("give the scan a file of its own: a2sscan cat reads several")
 	}
 	for _, own := range o.checkpointFiles() {
-		if inputs.SamePath(own, o.Out.Path) || inputs.SamePath(own, o.Summary) {
+		if inputs.SamePath(own, o.Out.Path) || inputs.SamePath(own, o.Summary) || inputs.SamePath(own, o.Records.PlayerKey) {
 			return console.Fail(console.ExitUsage, "--checkpoint names the file of another flag").
 				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .part beside it")
 		}
@@ -236,8 +238,7 @@ func (o *Options) checkpointFiles() []string {
 	return []string{path, path + ".lock", path + ".silent", path + disk.PartSuffix}
 }
 
-// checkInputs returns an error if the scan would overwrite a file that it reads, or the
-// player key that it creates.
+// checkInputs returns an error if the scan would overwrite a file that it reads.
 // With --order input, the scan would otherwise truncate a list while reading it,
 // and nobody would notice.
 func (o *Options) checkInputs(args []string) error {
