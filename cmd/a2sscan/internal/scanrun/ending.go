@@ -2,6 +2,7 @@ package scanrun
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ type outcome struct {
 	stopped  bool  // a signal has ended the scan before every target was finished
 	output   error // the error of the output; nil: none
 	broken   error // the error that ended the scan early; nil: none
+	unsent   bool  // that error is that not one datagram could be sent
 }
 
 // account returns what the summary counts: the sums of all runs, given the counts of
@@ -69,6 +71,10 @@ func (s *Run) conclude(all *scanner.Stats) {
 	if how.complete {
 		s.guard.judge(all, false)
 	}
+	if how.complete && s.guard.tripped() == nil && all.DatagramsSent() == 0 && all.SendErrors > 0 {
+		how.complete, how.unsent = false, true
+		how.broken = fmt.Errorf("nobody was asked: not one of %d datagrams could be sent", all.SendErrors)
+	}
 	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
 		how.output = output.Failure(s.out.Commit())
 	} else {
@@ -80,11 +86,12 @@ func (s *Run) conclude(all *scanner.Stats) {
 }
 
 // startsAnew reports whether the next run of the command begins a new census, although
-// there is a checkpoint. A scan in which too few targets answered may have had no
-// network: its silent targets must not become part of a later census.
+// there is a checkpoint. A scan that could send nothing, or in which too few targets
+// answered, may have had no network: its silent targets must not become part of a later
+// census.
 func (s *Run) startsAnew() bool {
 	trip := s.guard.tripped()
-	return s.checkpoint.Enabled && trip != nil && trip.Flag == minHitrate
+	return s.checkpoint.Enabled && (s.how.unsent || trip != nil && trip.Flag == minHitrate)
 }
 
 // ended returns the summary's word for why the scan ended.
@@ -229,8 +236,6 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 		return inputs.LoadFailure(s.list.Err())
 	case s.fetched.err != nil:
 		return console.Fail(console.ExitInput, "the list was incomplete: %w", s.fetched.err)
-	case sum.Datagrams.N("sent") == 0 && sum.Datagrams.N("send_errors") > 0:
-		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.N("send_errors"))
 	}
 	return inputs.Truncated(s.list)
 }
