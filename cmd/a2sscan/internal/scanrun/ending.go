@@ -153,7 +153,9 @@ func (s *Run) report(sum *ledger.Summary) error {
 	all := s.files()
 	files := slices.DeleteFunc(slices.Clone(all), func(f sink.Part) bool { return open || strings.HasSuffix(f.Name, disk.PartSuffix) })
 	s.ship(sum, files)
-	s.uploads.clean() // if the disk is full, the summary and the next run have space
+	if !s.how.complete { // else a resumed scan could need the last part until the checkpoint is removed
+		s.uploads.clean() // if the disk is full, the next run has space
+	}
 	beside := s.opts.summaryPath(s.out.File().Name, s.start)
 	path := cmp.Or(s.opts.Summary, beside)
 	var lost error
