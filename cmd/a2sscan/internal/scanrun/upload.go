@@ -136,12 +136,14 @@ const ownerFile = ".census"
 func (u *Upload) claim() error {
 	file, folder := filepath.Join(u.dir, ownerFile), console.Plain(u.dir, 200)
 	err := os.MkdirAll(u.dir, 0o777)
-	if owner, e := os.ReadFile(file); e == nil && string(owner) != u.name {
+	owner, _ := os.ReadFile(file)
+	switch {
+	case string(owner) == u.name: // a full disk has no space to write it again
+	case len(owner) > 0:
 		return console.Fail(console.ExitOutput, "%s belongs to %s", folder, console.Plain(string(owner), 200)).
 			WithHint("run this scan in another folder; the scan of the other census uploads its files, and removes the folder")
-	}
-	if err == nil {
-		err = os.WriteFile(file, []byte(u.name), 0o666)
+	case err == nil:
+		err = disk.Replace(file, []byte(u.name), 0o666)
 	}
 	if err != nil {
 		return console.Fail(console.ExitOutput, "can't create %s: %w", folder, console.WithoutPath(err))
