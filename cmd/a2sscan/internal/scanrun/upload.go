@@ -301,8 +301,11 @@ func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 		err = errors.New("interrupted before everything was uploaded")
 	}
 	left := "the same command uploads what is missing"
-	if u.dir != "" {
+	switch {
+	case u.dir != "":
 		left = fmt.Sprintf("the files wait in %s; %s", console.Plain(u.dir, 200), left)
+	case !s.checkpoint.Enabled:
+		left = "the files stay on this machine: upload them with a tool such as rclone or aws s3 cp"
 	}
 	if s.how.stopped {
 		u.term.Say("not everything is uploaded: %v", err)
