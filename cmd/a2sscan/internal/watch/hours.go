@@ -30,7 +30,7 @@ var counted = []watchdb.Status{watchdb.Up, watchdb.Down, watchdb.Unknown}
 func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 	s := &w.servers[i]
 	field := slices.Index(counted, as)
-	for s.first != 0 && !s.gone && s.upto < until {
+	for s.status != watchdb.Unknown && !s.gone && s.upto < until {
 		end := min(until, (s.upto/secondsOfHour+1)*secondsOfHour)
 		if hour := w.hourOf(s.upto); hour.Number == int64(s.upto/secondsOfHour) {
 			sum := &hour.Samples[i][field]

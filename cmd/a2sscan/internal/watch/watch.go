@@ -66,7 +66,7 @@ type server struct {
 	longest float32        // the longest time that one of its players has been on it
 
 	challenge             uint32
-	first, last, since    uint32 // its first and latest answer; since when it has its status
+	last, since           uint32 // its latest answer; since when it has its status
 	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
 	fullAt, until         uint32 // when known was made; until when it is asked, if not always
 	people, places        int32  // -1: unknown
@@ -126,7 +126,7 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 // Restore adds a server of the database, in the order of IDs.
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 	s := server{
-		key: udp.Pack(row.Addr), upto: seconds(now), first: row.FirstSeen, last: row.LastSeen, since: row.Since, status: row.Status,
+		key: udp.Pack(row.Addr), upto: seconds(now), last: row.LastSeen, since: row.Since, status: row.Status,
 		people: -1, places: -1, until: row.LastSeen + keepAsking,
 	}
 	if _, r, err := record.Read(row.Answer); err == nil {
@@ -280,9 +280,6 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	}
 	if was != watchdb.Up {
 		since := s.since
-		if s.first == 0 {
-			s.first = now
-		}
 		w.setStatus(i, watchdb.Up, now)
 		if was == watchdb.Down {
 			w.emit(i, watchdb.Event{Kind: "up", For: int64(now - since)}, now)
@@ -308,7 +305,7 @@ func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 func (w *Watcher) store(i int, answer []byte) {
 	s := &w.servers[i]
 	w.changed = append(w.changed, watchdb.Server{
-		ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
+		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
 	})
 	w.pending += 100 + len(answer)
 }

@@ -38,14 +38,14 @@ const BlockSize = 256
 // is stored of earlier hours becomes rows. A server without Answer keeps the stored one.
 func (db *DB) Flush(servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
-		update, err := tx.Prepare(`UPDATE servers SET first_seen = nullif(?, 0), last_seen = nullif(?, 0), since = nullif(?, 0), status = ?,
-			answer = coalesce(nullif(?, ''), answer) WHERE id = ?`)
+		update, err := tx.Prepare(`UPDATE servers SET first_seen = coalesce(first_seen, nullif(?1, 0)), last_seen = nullif(?1, 0), since = nullif(?2, 0), status = ?3,
+			answer = coalesce(nullif(?4, ''), answer) WHERE id = ?5`)
 		if err != nil {
 			return err
 		}
 		defer update.Close()
 		for _, s := range servers {
-			if _, err := update.Exec(s.FirstSeen, s.LastSeen, s.Since, string(s.Status), string(s.Answer), s.ID); err != nil {
+			if _, err := update.Exec(s.LastSeen, s.Since, string(s.Status), string(s.Answer), s.ID); err != nil {
 				return err
 			}
 		}

@@ -54,13 +54,12 @@ const (
 
 // Server is a row of servers.
 type Server struct {
-	ID        int64
-	Addr      netip.AddrPort
-	FirstSeen uint32 // its first answer, in seconds since 1970; 0: none yet
-	LastSeen  uint32 // its latest answer
-	Since     uint32 // since when it has its status
-	Status    Status
-	Answer    []byte // its latest full answer, as a line of a census without player names
+	ID       int64
+	Addr     netip.AddrPort
+	LastSeen uint32 // its latest answer, in seconds since 1970; 0: none yet
+	Since    uint32 // since when it has its status
+	Status   Status
+	Answer   []byte // its latest full answer, as a line of a census without player names
 }
 
 // Open opens the database at path for a watch, and creates it if it does not exist. An
@@ -199,12 +198,12 @@ func (db *DB) Servers(do func(*Server)) error {
 	return db.each(func(row *sql.Rows) error {
 		var s Server
 		var addr []byte
-		err := row.Scan(&addr, &s.ID, &s.FirstSeen, &s.LastSeen, &s.Since, &s.Status, &s.Answer)
+		err := row.Scan(&addr, &s.ID, &s.LastSeen, &s.Since, &s.Status, &s.Answer)
 		if err = errors.Join(err, s.Addr.UnmarshalText(addr)); err == nil {
 			do(&s)
 		}
 		return err
-	}, "SELECT addr, id, coalesce(first_seen, 0), coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
+	}, "SELECT addr, id, coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
 }
 
 // Add adds servers that the database does not have. Their IDs follow the largest one, which

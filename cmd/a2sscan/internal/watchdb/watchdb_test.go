@@ -56,7 +56,7 @@ func opened(t testing.TB, path string, n int64) *DB {
 	var servers []Server
 	for id := int64(1); id <= n; id++ {
 		addrs = append(addrs, addr(id))
-		servers = append(servers, Server{ID: id, Addr: addr(id), FirstSeen: at, LastSeen: at, Since: at, Status: Up,
+		servers = append(servers, Server{ID: id, Addr: addr(id), LastSeen: at, Since: at, Status: Up,
 			Answer: fmt.Appendf(nil, `{"info":{"name":"server %d"},"game":{"id":"rust"}}`, id)})
 	}
 	check(t, db.Add(addrs))
@@ -72,7 +72,7 @@ func TestReopened(t *testing.T) {
 		{ID: 9, Time: start.Add(time.Second), Kind: "blind", Evidence: &Evidence{Silent: 20}},
 	}
 	check(t, db.Append(events))
-	down := Server{ID: 2, Addr: addr(2), FirstSeen: at, LastSeen: at + 60, Since: at + 120, Status: Down}
+	down := Server{ID: 2, Addr: addr(2), LastSeen: at + 60, Since: at + 120, Status: Down}
 	running := []Sample{{UpFor: 60, PeopleMin: 3, PeopleMax: 5, PeopleSum: 8, Counts: 2, SeenAt: 1}, {DownFor: 40, UnseenFor: 20}}
 	check(t, db.Flush([]Server{down}, Hour{Number: hourOf(start), Samples: running}))
 	check(t, db.SetCursor("webhook", 7))
@@ -226,13 +226,18 @@ func TestUptime(t *testing.T) {
 // The end of an hour replaces no later answer by one of the hour.
 func TestLastSeen(t *testing.T) {
 	db := opened(t, "", 1)
-	later := Server{ID: 1, FirstSeen: at, LastSeen: at + 7260, Since: at, Status: Up}
+	later := Server{ID: 1, LastSeen: at + 7260, Since: at, Status: Up}
 	check(t, db.Flush([]Server{later}, ended(hourOf(start), Sample{UpFor: 10, SeenAt: at + 100})...))
 	check(t, db.Servers(func(s *Server) {
 		if s.LastSeen != later.LastSeen {
 			t.Errorf("last seen at %d, want %d", s.LastSeen, later.LastSeen)
 		}
 	}))
+	var first uint32
+	check(t, db.sql.QueryRow("SELECT first_seen FROM servers").Scan(&first))
+	if first != at {
+		t.Errorf("first seen at %d, want %d", first, at)
+	}
 }
 
 // A minute that is not whole never adds up to more than the hour.
