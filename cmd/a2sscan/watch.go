@@ -23,6 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/livepage"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
@@ -264,7 +265,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		if page != nil {
 			page.Show(w, a.term)
 		}
-		return f.showStatus(a.term, w)
+		status := progress.Status{Terminal: a.term, Kind: f.scan.StatusKind(), InLog: time.Minute}
+		return status.Watch(func() string { return w.Status().String() }, func() { a.term.JSON(w.Status()) })
 	}
 	return watch.Run(ctx, &f.opts)
 }
@@ -351,18 +353,4 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 			console.Plural(len(addrs), "server"), console.Short(need), rate.String())
 	}
 	return addrs, l.Err()
-}
-
-// showStatus prints status lines until end is called.
-func (f *watchFlags) showStatus(t *console.Terminal, w *watch.Watch) (end func()) {
-	kind := f.scan.Status.String()
-	switch {
-	case f.scan.Quiet && !f.scan.Status.Given, kind == "none":
-		return func() {}
-	case kind == "json":
-		return console.Every(time.Second, func() { t.JSON(w.Status()) })
-	case t.Interactive:
-		return t.RepeatStatus(time.Second, func() string { return w.Status().String() })
-	}
-	return console.Every(time.Minute, func() { t.Say("%s", w.Status()) })
 }

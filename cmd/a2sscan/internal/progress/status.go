@@ -72,6 +72,7 @@ type Status struct {
 	Kind     Kind
 	Scan     string        // name of the scan
 	Store    func() *Store // returns the progress of the upload; nil: there is none
+	InLog    time.Duration // how often a line of text is due elsewhere than on a terminal; 0: every 10 s
 
 	tracker *Tracker // for the lines in JSON
 }
@@ -123,16 +124,20 @@ func (s *Status) sayJSON(r Record, v *View) {
 	s.Terminal.JSON(json.RawMessage(b))
 }
 
-// watch shows status lines until stop is called: line returns one as text, and record
+// Watch shows status lines until stop is called: line returns one as text, and record
 // prints one in JSON.
-func (s *Status) watch(line func() string, record func()) (stop func()) {
+func (s *Status) Watch(line func() string, record func()) (stop func()) {
 	switch s.Kind {
 	case None:
 		return func() {}
 	case JSON:
 		return console.Every(statusOnTerminal, record)
 	}
-	return s.Terminal.RepeatStatus(Interval(s.Terminal), line)
+	every := Interval(s.Terminal)
+	if !s.Terminal.Interactive {
+		every = max(every, s.InLog)
+	}
+	return s.Terminal.RepeatStatus(every, line)
 }
 
 // WatchTargets shows status lines while lists are read, or while a dry run counts targets.
@@ -145,7 +150,7 @@ func (s *Status) WatchTargets(phase string, progress func() (n uint64, part floa
 	if s.Kind == JSON && phase != Reading { // most lists are read at once
 		record()
 	}
-	return s.watch(func() string { return TargetsLine(phase, progress) }, record)
+	return s.Watch(func() string { return TargetsLine(phase, progress) }, record)
 }
 
 // The phases before a scan.
@@ -178,7 +183,7 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 	if s.Kind == JSON {
 		record()
 	}
-	return s.watch(
+	return s.Watch(
 		func() string {
 			v := tracker.Sample(m.Stats())
 			if earlier := tracker.cfg.Earlier; earlier != nil { // show the counts of all runs, as the closing lines do

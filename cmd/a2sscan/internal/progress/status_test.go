@@ -30,3 +30,17 @@ func TestWatchCounting(t *testing.T) {
 		})
 	}
 }
+
+// TestInLog: in a log, lines come as seldom as a command wants.
+func TestInLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := 0
+		s := Status{Terminal: console.New(&bytes.Buffer{}), Kind: Text, InLog: time.Minute}
+		stop := s.Watch(func() string { lines++; return "" }, nil)
+		time.Sleep(3*time.Minute + 1)
+		stop()
+		if lines != 3 {
+			t.Errorf("%d lines in three minutes, want 3", lines)
+		}
+	})
+}

@@ -85,7 +85,7 @@ func (s *Run) dryRun() error {
 	const shown = 10
 	stop, ctx, end := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	defer end()
-	s.status = progress.Status{Terminal: s.term, Kind: s.opts.statusKind(), Scan: s.id}
+	s.status = progress.Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id}
 	endStatus := s.status.WatchTargets(progress.Reading, s.list.Progress)
 	err := inputs.LoadFailure(s.list.Load(stop.Drained))
 	if endStatus(); err == nil {

@@ -335,9 +335,9 @@ func (o *Options) plan(read []ledger.Input, excluded string, databases []string)
 	return p
 }
 
-// statusKind returns how progress is shown: not at all with --quiet, unless
+// StatusKind returns how progress is shown: not at all with --quiet, unless
 // --status is given.
-func (o *Options) statusKind() progress.Kind {
+func (o *Options) StatusKind() progress.Kind {
 	if o.Quiet && !o.Status.Given {
 		return progress.None
 	}

@@ -22,7 +22,7 @@ func TestStatusKind(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := f.statusKind(); got != test.want {
+		if got := f.StatusKind(); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}

@@ -345,7 +345,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
-	s.status = progress.Status{Terminal: s.term, Kind: s.opts.statusKind(), Scan: s.id, Store: s.uploads.status}
+	s.status = progress.Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id, Store: s.uploads.status}
 	stop := s.status.WatchTargets(progress.Reading, s.list.Progress)
 	err := s.list.Load(s.shutdown.Drained)
 	if stop(); err != nil {

@@ -66,11 +66,7 @@ func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Termin
 // post posts the new events, if there are any. On an error, wait is how long the receiver
 // wants to be left alone.
 func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal) (wait time.Duration, err error) {
-	last, err := db.LastID()
-	if err != nil {
-		return 0, err
-	}
-	id, err := db.Cursor(cursorName)
+	id, last, err := db.Cursor(cursorName)
 	switch {
 	case err != nil:
 		return 0, err

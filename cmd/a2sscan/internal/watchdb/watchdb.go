@@ -222,10 +222,11 @@ func (db *DB) insert(statement string, values any) error {
 }
 
 // Cursor returns the ID of the last event that a reader of events, such as a webhook, has
-// dealt with, or -1 if the reader is new.
-func (db *DB) Cursor(reader string) (id int64, err error) {
-	err = db.sql.QueryRow("SELECT coalesce(max(event), -1) FROM cursors WHERE reader = ?", reader).Scan(&id)
-	return id, err
+// dealt with, or -1 if the reader is new, and that of the latest event.
+func (db *DB) Cursor(reader string) (id, last int64, err error) {
+	err = db.sql.QueryRow(`SELECT coalesce(max(event), -1), (SELECT coalesce(max(id), 0) FROM events)
+		FROM cursors WHERE reader = ?`, reader).Scan(&id, &last)
+	return id, last, err
 }
 
 // SetCursor stores the ID of the last event that a reader has dealt with.

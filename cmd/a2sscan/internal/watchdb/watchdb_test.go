@@ -105,11 +105,10 @@ func TestReopened(t *testing.T) {
 	if diff := cmp.Diff([]Hour{{Number: hourOf(start), Samples: running}}, must(db.Running())(t)); diff != "" {
 		t.Errorf("the running hours (-want +got):\n%s", diff)
 	}
-	if id := must(db.Cursor("webhook"))(t); id != 7 {
-		t.Errorf("cursor: %d", id)
-	}
-	if id := must(db.Cursor("other"))(t); id != -1 {
-		t.Errorf("cursor of another reader: %d", id)
+	for reader, want := range map[string]int64{"webhook": 7, "other": -1} {
+		if id, last, err := db.Cursor(reader); id != want || last != 9 || err != nil {
+			t.Errorf("%s: cursor %d, want %d; the last event is %d, %v", reader, id, want, last, err)
+		}
 	}
 	check(t, db.Add([]netip.AddrPort{addr(3)}))
 	check(t, db.Servers(func(s *Server) {
@@ -163,7 +162,9 @@ func TestUpgrade(t *testing.T) {
 	}
 	for range 2 {
 		db = must(Open(path))(t)
-		hours, cursor := must(db.Running())(t), must(db.Cursor("webhook"))(t)
+		hours := must(db.Running())(t)
+		cursor, _, err := db.Cursor("webhook")
+		check(t, err)
 		var servers []Server
 		check(t, db.Servers(func(s *Server) { servers = append(servers, *s) }))
 		if len(hours) > 0 || cursor != 7 || len(servers) != 1 || servers[0].Addr != addr(1) {
