@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
 // web runs the master command against a Web API on loopback whose handler is answer. It
@@ -18,9 +19,12 @@ func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdou
 	t.Helper()
 	server := httptest.NewServer(answer)
 	defer server.Close()
-	t.Setenv(masterlist.KeyVariable, "SECRETSECRET")
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("SECRETSECRET"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var out, errs bytes.Buffer
-	args = append([]string{"master", "--url", server.URL}, args...)
+	args = append([]string{"master", "--url", server.URL, "--key-file", key}, args...)
 	code = run(args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
 }
@@ -75,6 +79,7 @@ func TestMasterHostile(t *testing.T) {
 // TestMasterHostileStatus: the key is not shown even if a master sends it back in
 // an error.
 func TestMasterHostileStatus(t *testing.T) {
+	t.Parallel() // most of the time it waits between requests
 	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Bad", "\x1b[31m?"+r.URL.RawQuery)
 	})
