@@ -5,6 +5,7 @@ package decode
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"net/netip"
 	"os"
@@ -43,11 +44,14 @@ type run struct {
 // Run decodes files, and writes their records to out.
 func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) error {
 	d := &run{term: t, options: o, stdin: stdin, out: out, decoder: scanner.NewDecoder()}
+	var lost error // a census is damaged: the other records are decoded
 	for _, name := range o.Files {
-		if err := d.file(name); err != nil {
+		err := d.file(name)
+		if err != nil && console.ExitCode(err) != console.ExitNumbers {
 			d.out.Close()
 			return err
 		}
+		lost = cmp.Or(lost, err)
 	}
 	if err := d.out.Commit(); err != nil {
 		return output.Failure(err)
@@ -63,21 +67,21 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 		case d.differ > 0 || d.badLines > 0: // a line that is not a record makes the check fail too
 			return console.Fail(console.ExitNumbers, "some records decode differently").
 				WithHint("either the record was changed, or another version of the program wrote it")
-		case d.same == 0:
+		case d.same == 0 && lost == nil:
 			return console.Fail(console.ExitInput, "no record that can be checked").
 				WithHint("scan --raw keeps the datagrams")
 		}
-		return nil
+		return lost
 	}
 	if d.noRaw > 0 {
 		t.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(d.noRaw, "record"))
 	}
-	if d.records == 0 {
+	if d.records == 0 && lost == nil {
 		return console.Fail(console.ExitInput, "no datagrams in the input, %s", bad).
 			WithHint("decode reads datagrams in hexadecimal, pcap files, and records with raw datagrams: a2sscan decode --help")
 	}
 	t.Say("%s from %s, %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
-	return nil
+	return lost
 }
 
 // file decodes one file.
