@@ -184,7 +184,8 @@ func (c *Checkpoint) possible() bool {
 	if !c.Plan.Rotate {
 		written = c.Records
 	}
-	counted := hasRecords(o.Offset, written, o.Sum) && (c.Plan.Rotate || len(o.Parts) == 0)
+	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // and no row yet
+	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Rotate || len(o.Parts) == 0)
 	for i := range o.Parts {
 		p := &o.Parts[i]
 		counted = counted && hasRecords(p.Bytes, p.Records, p.Sum)

@@ -141,10 +141,10 @@ func TestOurs(t *testing.T) {
 		if err := os.WriteFile(path, line, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if !ours(path, scan) {
+		if !ours(path, scan, "") {
 			t.Errorf("%s is not recognised", line)
 		}
-		if ours(path, scan+"x") || ours(path, "") {
+		if ours(path, scan+"x", "") || ours(path, "", "") {
 			t.Errorf("%s is recognised as that of another scan", line)
 		}
 	}

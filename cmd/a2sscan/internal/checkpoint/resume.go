@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/sink"
@@ -170,7 +171,7 @@ func (k *Checkpointer) outputGone() string {
 		return name + " is no longer a regular file"
 	case info.Size() < was.Offset:
 		return fmt.Sprintf("%s has %d bytes, but had %d", name, info.Size(), was.Offset)
-	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan):
+	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan, k.plan.Columns):
 		return name + " is not the file that the scan wrote"
 	}
 	return ""
@@ -196,17 +197,25 @@ func (c *Checkpoint) OutputFile(plan *Plan) string {
 }
 
 // ours reports whether the scan may have written the file before its first
-// checkpoint with an offset. That is so if the first record is the scan's, or if
-// there is no complete record.
-func ours(path, scan string) bool {
+// checkpoint with an offset. That is so if the first record is the scan's, if the file
+// begins with the header of the columns, or if there is no complete line.
+func ours(path, scan, shown string) bool {
 	r, err := sink.Open(path)
 	if err != nil {
 		return false
 	}
 	defer r.Close()
+	if shown != "" {
+		r.KeepLines()
+	}
 	line, err := r.Next()
 	if err != nil {
 		return err == io.EOF
+	}
+	if shown != "" {
+		words := strings.FieldsFunc(shown, func(c rune) bool { return c == ' ' || c == ',' })
+		table, err := columns.New(columns.Format(words[0]), words[1:], columns.Screen{})
+		return err == nil && string(line)+"\n" == string(table.Header())
 	}
 	rec, err := record.NewReader("scan").Read(line)
 	return err == nil && rec.Scan == scan
