@@ -68,7 +68,7 @@ type server struct {
 	challenge             uint32
 	last, since           uint32 // its latest answer; since when it has its status
 	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
-	fullAt, until         uint32 // when known was made; until when it is asked, if not always
+	fullAt, until         uint32 // when known was made; until when it is asked although it left the list
 	people, places        int32  // -1: unknown
 	silent, requests      uint32 // checks and requests in a row without an answer
 	poor                  uint8  // answers poorer than known
@@ -127,7 +127,7 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 	s := server{
 		key: udp.Pack(row.Addr), upto: seconds(now), last: row.LastSeen, since: row.Since, status: row.Status,
-		people: -1, places: -1, until: row.LastSeen + keepAsking,
+		people: -1, places: -1, listed: seconds(now) < row.LastSeen+keepAsking,
 	}
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
