@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
@@ -99,7 +98,7 @@ type event struct {
 func newEvents(stored []watchdb.Event) []event {
 	events := []event{}
 	for i := range stored {
-		events = append(events, event{stored[i], report.Shown(stored[i].Name, longName), strings.TrimSpace(watch.Details(&stored[i]))})
+		events = append(events, event{stored[i], report.Shown(stored[i].Name, longName), watch.Details(&stored[i])})
 	}
 	return events
 }

@@ -33,7 +33,9 @@ func about(e *watchdb.Event) (text string) {
 	if e.Addr != "" {
 		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
 	}
-	text += Details(e)
+	if details := Details(e); details != "" {
+		text += "  " + details
+	}
 	if e.Kind == "down" && e.Evidence != nil {
 		text += e.Evidence.First.Local().Format(", silent since 15:04:05")
 	}
@@ -41,7 +43,7 @@ func about(e *watchdb.Event) (text string) {
 }
 
 // Details returns what Text says after the name.
-func Details(e *watchdb.Event) (text string) {
+func Details(e *watchdb.Event) string {
 	parts := []string{"", compare.Detail(&census.Change{Before: e.Before, After: e.After})}
 	lasted := console.RoughDuration(time.Duration(e.For) * time.Second)
 	switch {
@@ -60,12 +62,7 @@ func Details(e *watchdb.Event) (text string) {
 	if e.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("(%d more left out)", e.LeftOut))
 	}
-	for _, part := range parts {
-		if part != "" {
-			text += "  " + part
-		}
-	}
-	return text
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "  ")
 }
 
 // damped names what is damped together: a pair of kinds, or a kind.

@@ -79,3 +79,17 @@ func TestStandardOutput(t *testing.T) {
 		}
 	}
 }
+
+// What an event says beside its kind stands in one line, and what is unknown leaves no gap.
+func TestText(t *testing.T) {
+	e := watchdb.Event{Kind: "restarted", Addr: "127.0.0.1:1", Name: "a", Evidence: &watchdb.Evidence{Signs: []string{"x", "y"}}, LeftOut: 2}
+	for _, c := range [][2]string{{Text(&e)[10:], "restarted  127.0.0.1:1            a  x; y  (2 more left out)"}, {Details(&e), "x; y  (2 more left out)"}} {
+		if c[0] != c[1] {
+			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+	e.Evidence, e.LeftOut = nil, 0
+	if got := Text(&e)[10:]; got != "restarted  127.0.0.1:1            a" {
+		t.Errorf("%q", got)
+	}
+}
