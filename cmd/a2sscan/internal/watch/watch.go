@@ -304,6 +304,9 @@ func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 // store stores a server, with its new answer if there is one.
 func (w *Watcher) store(i int, answer []byte) {
 	s := &w.servers[i]
+	if n := len(w.changed) - 1; n >= 0 && answer != nil && w.changed[n].ID == int64(i+1) {
+		w.changed = w.changed[:n] // with this answer its status changed
+	}
 	w.changed = append(w.changed, watchdb.Server{
 		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
 	})

@@ -634,6 +634,9 @@ func TestRestore(t *testing.T) {
 	x.servers[1].dead = true
 	x.run(5 * time.Minute)
 	x.want("down 1")
+	if n := len(x.w.changed); n != 4+1 {
+		t.Errorf("%d changes to store, want an answer of each server, and an outage", n)
+	}
 	rows, hours := x.rows(), x.w.Running()
 	if strings.Contains(string(rows[0].Answer), "somebody") {
 		t.Errorf("the answer names players: %s", rows[0].Answer)
