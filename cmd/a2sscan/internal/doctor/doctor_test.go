@@ -183,6 +183,26 @@ func TestDoctorFindings(t *testing.T) {
 	}
 }
 
+// TestDoctorThroughput: a scan needs half as much again as loopback alone.
+func TestDoctorThroughput(t *testing.T) {
+	for _, test := range []struct {
+		rate  float64
+		level Level
+		need  string
+	}{
+		{600e3, OK, "900k: "},
+		{700e3, Warning, "1.05M: "},
+		{10e6, Bad, "15M: "},
+	} {
+		m, _ := healthy()
+		r := m.examine(&Options{Rate: test.rate, Timeout: time.Second})
+		f := r.find("throughput")
+		if f.Level != test.level || f.Measured != 1e6 || !strings.HasPrefix(f.Need, test.need) || test.level == Bad && r.Ready {
+			t.Errorf("%.0f: %+v, ready %v", test.rate, f, r.Ready)
+		}
+	}
+}
+
 // TestDoctorElsewhere: a system without Linux's files is ready, and each check that
 // it does not support is reported as unknown.
 func TestDoctorElsewhere(t *testing.T) {
