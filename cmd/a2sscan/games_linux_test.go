@@ -20,7 +20,7 @@ func TestFleetOfGames(t *testing.T) {
 		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
 	}
 	t.Parallel()
-	const network = "127.70.16.0/21"
+	const network = "127.70.16.0/22"
 	cfg, port := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix(network), Seed: 2, Kinds: []fleet.Kind{fleet.Games}, Fakes: 0.6,
 	})

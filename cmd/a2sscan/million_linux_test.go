@@ -23,7 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-var million = flag.Int("million", 1000, "how many servers `N` the nights of TestMillion have; the long form is 1000000")
+var million = flag.Int("million", 300, "how many servers `N` the nights of TestMillion have; the long form is 1000000")
 
 // mostMemory and leastReading are limits that TestMillion checks, the second only with
 // 100,000 servers or more.
