@@ -115,7 +115,7 @@ func testSmallPath(t *testing.T) {
 	}
 	t.Parallel() // most of the time it waits until it may send
 	const carries = 2000
-	c := findRate(Realistic(2000))
+	c := findRate(Realistic(1200))
 	c.Rate = 8000
 	r := link{carries: carries}.run(t, c)
 	if rate := r.pacedRate(); rate < carries/2 || rate > 2*carries {

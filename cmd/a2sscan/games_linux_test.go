@@ -25,7 +25,7 @@ func TestFleetOfGames(t *testing.T) {
 		Network: netip.MustParsePrefix(network), Seed: 2, Kinds: []fleet.Kind{fleet.Games}, Fakes: 0.6,
 	})
 	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
-	ran(t, "scan", network, "-p", port, "--allow-reserved", "-r", "5k", "-o", census, "-q")
+	ran(t, "scan", network, "-p", port, "--allow-reserved", "-r", "5k", "--retries", "5", "-o", census, "-q")
 	r, err := sink.Open(census)
 	if err != nil {
 		t.Fatal(err)
