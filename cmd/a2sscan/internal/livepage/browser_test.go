@@ -93,7 +93,7 @@ func storeSampleHours(t *testing.T, p *Page) {
 		}
 	}
 	check(t, p.DB.Prune(now, 7*24*time.Hour, 400*24*time.Hour))
-	check(t, p.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"addr":"198.51.100.0:27015","info":{"name":"Rust community server 0","map":"Procedural Map"}}`)}}))
+	check(t, p.DB.Flush(nil, []watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"addr":"198.51.100.0:27015","info":{"name":"Rust community server 0","map":"Procedural Map"}}`)}}))
 	for i := range 30 * 24 * 12 {
 		at := now.Add(time.Duration(i-30*24*12) * 5 * time.Minute)
 		check(t, p.DB.Count(at, 33+i/3000, 400+i/30+int(200*math.Sin(float64(i)*math.Pi/144))))

@@ -100,7 +100,7 @@ func newPage(t testing.TB, source Source, events ...watchdb.Event) *Page {
 	for i := range events {
 		events[i].ID = int64(i + 1)
 	}
-	check(t, db.Append(events))
+	check(t, db.Flush(events, nil))
 	for i := range 24 * 60 {
 		check(t, db.Count(now.Add(time.Duration(i-24*60)*time.Minute), 30+i%3, 500+i/4))
 	}
@@ -154,7 +154,7 @@ func TestDocumented(t *testing.T) {
 	}
 	p.readPast(t)
 	hour := watchdb.Sample{watchdb.UpFor: 3000, watchdb.DownFor: 600, watchdb.PeopleMin: 2, watchdb.PeopleMax: 9, watchdb.PeopleSum: 240, watchdb.Counts: 60}
-	check(t, p.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"schema":1,"addr":"198.51.100.0:27015"}`)}}))
+	check(t, p.DB.Flush(nil, []watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"schema":1,"addr":"198.51.100.0:27015"}`)}}))
 	check(t, storeHour(p.DB, now.Truncate(time.Hour), hour))
 	compiled := compileSchema(t)
 	examples := regexp.MustCompile("(?s)`GET (/api/[^`]*)` answers with `(\\w+)`.*?```json\n(.*?)```").FindAllSubmatch(text, -1)
@@ -446,7 +446,7 @@ func TestPages(t *testing.T) {
 	p := newPage(t, newSample(300), sampleEvents...)
 	strange, events := hostileSample()
 	h := newPage(t, strange, events...)
-	check(t, h.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"info":{"name":"</pre><script>window.hacked=7</script>` + "\u202e" + `"}}`)}}))
+	check(t, h.DB.Flush(nil, []watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"info":{"name":"</pre><script>window.hacked=7</script>` + "\u202e" + `"}}`)}}))
 	folder := t.TempDir()
 	for i, page := range []struct {
 		of  *Page
@@ -572,7 +572,7 @@ func TestDashboard(t *testing.T) {
 // storeHour stores an hour that has ended.
 func storeHour(db *watchdb.DB, at time.Time, samples ...watchdb.Sample) error {
 	number := at.Unix() / 3600
-	return db.Flush(nil, watchdb.Hour{Number: number, Samples: samples}, watchdb.Hour{Number: number + 2})
+	return db.Flush(nil, nil, watchdb.Hour{Number: number, Samples: samples}, watchdb.Hour{Number: number + 2})
 }
 
 // TestBars: each period counts for its day, and the last day is today.

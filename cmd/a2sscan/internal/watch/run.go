@@ -118,10 +118,11 @@ func Run(ctx context.Context, o *Options) error {
 	err := r.loop(ctx)
 	cancel(err)
 	ended.Wait()
-	if err == nil { // else the output may have failed
+	stored := r.flush(true)
+	if err == nil && stored == nil { // else the output may have failed
 		err = r.publish()
 	}
-	err = errors.Join(err, r.flush(true), o.Log.file.Close())
+	err = errors.Join(err, stored, o.Log.file.Close())
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		err = cause
 	}
@@ -273,14 +274,14 @@ func (r *Watch) loop(ctx context.Context) error {
 			r.mu.Lock()
 			r.checkSending(now)
 			r.watcher.Tick(now)
-			full, paused := r.watcher.pending > maxPending, r.watcher.paused
+			paused := r.watcher.paused
 			r.watcher.paused = 0
 			r.mu.Unlock()
 			if paused > 0 {
 				r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
 			}
-			if err = r.publish(); err == nil && full {
-				err = r.flush(false)
+			if err = r.flush(false); err == nil {
+				err = r.publish()
 			}
 		}
 	}
@@ -299,43 +300,39 @@ func (r *Watch) checkSending(now time.Time) {
 	}
 }
 
-// publish gives the new events their IDs, stores them, and then writes all stored events that
-// the output lacks.
-func (r *Watch) publish() error {
-	r.mu.Lock()
-	events := r.watcher.events
-	r.watcher.events = nil
-	r.events += uint64(len(events))
-	r.mu.Unlock()
-	last, err := r.DB.LastID()
-	for i := range events {
-		events[i].ID = max(last, r.Log.Last) + int64(i) + 1
-	}
-	if err == nil {
-		err = r.DB.Append(events)
-	}
-	for err == nil {
-		if events, err = r.DB.Since(r.Log.Last, 1000); len(events) == 0 {
-			break
-		}
-		if err := r.Log.Write(events); err != nil {
-			return err
-		}
-	}
-	return stateFailed(err)
-}
-
-// flush stores the servers that changed, and the hours that may still change if all is set.
+// flush gives the new events their IDs, and stores them together with the servers that changed, so
+// that a watch that goes on after a kill does not report them again. It stores the servers also if
+// there are many, and everything if all is set.
 func (r *Watch) flush(all bool) error {
+	last, err := r.DB.LastID()
 	var hours []watchdb.Hour
 	r.mu.Lock()
-	servers := r.watcher.changed
-	r.watcher.changed, r.watcher.pending = nil, 0
+	if err != nil || !all && len(r.watcher.events) == 0 && r.watcher.pending <= maxPending {
+		r.mu.Unlock()
+		return stateFailed(err)
+	}
+	events, servers := r.watcher.events, r.watcher.changed
+	r.watcher.events, r.watcher.changed, r.watcher.pending = nil, nil, 0
+	r.events += uint64(len(events))
 	if all {
 		hours = r.watcher.Running()
 	}
 	r.mu.Unlock()
-	return stateFailed(r.DB.Flush(servers, hours...))
+	for i := range events {
+		events[i].ID = max(last, r.Log.Last) + int64(i) + 1
+	}
+	return stateFailed(r.DB.Flush(events, servers, hours...))
+}
+
+// publish writes all stored events that the output lacks.
+func (r *Watch) publish() error {
+	for {
+		if events, err := r.DB.Since(r.Log.Last, 1000); err != nil || len(events) == 0 {
+			return stateFailed(err)
+		} else if err := r.Log.Write(events); err != nil {
+			return err
+		}
+	}
 }
 
 func stateFailed(err error) error {

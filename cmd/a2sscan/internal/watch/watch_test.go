@@ -689,7 +689,7 @@ func TestHours(t *testing.T) {
 			if hours[0].Number+1 < x.now.Unix()/3600 {
 				t.Fatalf("hour %d is stored again at %v", hours[0].Number, x.now)
 			}
-			if err := db.Flush(x.w.changed, hours...); err != nil {
+			if err := db.Flush(nil, x.w.changed, hours...); err != nil {
 				t.Fatal(err)
 			}
 			x.w.changed = nil
@@ -801,4 +801,36 @@ func TestStatusLine(t *testing.T) {
 	if got := s.String(); !strings.Contains(got, ", 14 not heard yet;") {
 		t.Errorf("in the first cycle: %q", got)
 	}
+}
+
+// TestKilled checks that what an event is about is stored with it: the next watch would report it
+// again.
+func TestKilled(t *testing.T) {
+	db, err := watchdb.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	x := newWorld(t, 1, usual())
+	if err := db.Add([]netip.AddrPort{x.servers[0].addr}); err != nil {
+		t.Fatal(err)
+	}
+	x.run(2 * time.Minute)
+	r := &Watch{Options: &Options{DB: db, Log: &Log{}}, watcher: x.w}
+	if err := r.flush(true); err != nil {
+		t.Fatal(err)
+	}
+	x.servers[0].dead = true
+	x.run(4 * time.Minute)
+	x.w.events = x.events
+	if err := r.flush(false); err != nil || r.events != 1 {
+		t.Fatal(r.events, err)
+	}
+	y := &world{t: t, now: x.now, servers: x.servers, rng: x.rng, w: New(usual(), x.now)}
+	if err := db.Servers(func(row *watchdb.Server) { y.w.Restore(row, y.now) }); err != nil {
+		t.Fatal(err)
+	}
+	y.w.Watch([]netip.AddrPort{x.servers[0].addr}, y.now)
+	y.run(5 * time.Minute)
+	y.want()
 }

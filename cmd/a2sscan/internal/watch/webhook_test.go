@@ -71,7 +71,7 @@ func append10(t *testing.T, db *watchdb.DB, first, n int, kind string, name stri
 	for i := range n {
 		events = append(events, watchdb.Event{ID: int64(first + i), Time: time.Unix(1e9, 0).UTC(), Kind: kind, Addr: "127.0.0.1:27015", Name: name})
 	}
-	if err := db.Append(events); err != nil {
+	if err := db.Flush(events, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -41,12 +41,6 @@ type Evidence struct {
 	Signs     []string  `json:"signs,omitempty"`      // in words
 }
 
-// Append stores events. Their IDs are larger than that of any stored event.
-func (db *DB) Append(events []Event) error {
-	return db.insert(`INSERT INTO events (id, time, addr, event, line)
-		SELECT value ->> 'id', unixepoch(value ->> 'time'), value ->> 'addr', value ->> 'event', value FROM json_each(?)`, events)
-}
-
 // LastID returns the ID of the latest event, or 0.
 func (db *DB) LastID() (id int64, err error) {
 	err = db.sql.QueryRow("SELECT coalesce(max(id), 0) FROM events").Scan(&id)

@@ -19,10 +19,10 @@ func TestHistory(t *testing.T) {
 		return Sample{UpFor: up, DownFor: down, PeopleMin: 1, PeopleMax: 9, PeopleSum: people * 60, Counts: 60}
 	}
 	for h := range 50 {
-		check(t, db.Flush(nil, ended(hourOf(hour(h)), sample(3600, 0, 5), sample(1800, 1800, 3))...))
+		check(t, db.Flush(nil, nil, ended(hourOf(hour(h)), sample(3600, 0, 5), sample(1800, 1800, 3))...))
 	}
 	check(t, db.Prune(hour(72), 48*time.Hour, 400*24*time.Hour)) // the first day becomes a row
-	check(t, db.Flush(nil, Hour{Number: hourOf(hour(50)), Samples: []Sample{sample(600, 0, 7), sample(0, 600, 0)}}))
+	check(t, db.Flush(nil, nil, Hour{Number: hourOf(hour(50)), Samples: []Sample{sample(600, 0, 7), sample(0, 600, 0)}}))
 
 	got := must(db.History(2, hour(0), hour(72)))(t)
 	if len(got) != 1+26+1 {
@@ -66,7 +66,7 @@ func TestEventsOf(t *testing.T) {
 	db := must(Open(""))(t)
 	defer db.Close()
 	for id := range int64(10) {
-		check(t, db.Append([]Event{{ID: id + 1, Time: start, Addr: addr(id % 2).String(), Kind: "down"}}))
+		check(t, db.Flush([]Event{{ID: id + 1, Time: start, Addr: addr(id % 2).String(), Kind: "down"}}, nil))
 	}
 	got := must(db.EventsOf(addr(1), 3))(t)
 	if len(got) != 3 || got[0].ID != 10 || got[2].ID != 6 || got[0].Addr != addr(1).String() {
@@ -79,7 +79,7 @@ func TestAnswer(t *testing.T) {
 	db := must(Open(""))(t)
 	defer db.Close()
 	check(t, db.Add([]netip.AddrPort{addr(1), addr(2)}))
-	check(t, db.Flush([]Server{{ID: 1, Status: Up, Answer: []byte(`{"a":1}`)}}))
+	check(t, db.Flush(nil, []Server{{ID: 1, Status: Up, Answer: []byte(`{"a":1}`)}}))
 	for id, want := range []string{"", `{"a":1}`, "", ""} {
 		if got := must(db.Answer(int64(id)))(t); string(got) != want {
 			t.Errorf("server %d: %q", id, got)

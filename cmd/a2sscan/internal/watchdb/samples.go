@@ -34,10 +34,16 @@ type Hour struct {
 // to find the sample of one server.
 const BlockSize = 256
 
-// Flush stores servers in the order of their changes, and the hours that may still change. What
-// is stored of earlier hours becomes rows. A server without Answer keeps the stored one.
-func (db *DB) Flush(servers []Server, hours ...Hour) error {
+// Flush stores events, servers in the order of their changes, and the hours that may still change:
+// all of it, or nothing. IDs of events are larger than that of any stored one. What is stored of
+// earlier hours becomes rows. A server without Answer keeps the stored one.
+func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
+		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
+			SELECT value ->> 'id', unixepoch(value ->> 'time'), value ->> 'addr', value ->> 'event', value FROM json_each(?)`, events)
+		if err != nil {
+			return err
+		}
 		update, err := tx.Prepare(`UPDATE servers SET first_seen = coalesce(first_seen, nullif(?1, 0)), last_seen = nullif(?1, 0), since = nullif(?2, 0), status = ?3,
 			answer = coalesce(nullif(?4, ''), answer) WHERE id = ?5`)
 		if err != nil {

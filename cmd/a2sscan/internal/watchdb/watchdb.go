@@ -209,14 +209,16 @@ func (db *DB) Servers(do func(*Server)) error {
 // Add adds servers that the database does not have. Their IDs follow the largest one, which
 // begins with 1.
 func (db *DB) Add(addrs []netip.AddrPort) error {
-	return db.insert("INSERT INTO servers (addr, status) SELECT value, 'unknown' FROM json_each(?)", addrs)
+	return insert(db.sql, "INSERT INTO servers (addr, status) SELECT value, 'unknown' FROM json_each(?)", addrs)
 }
 
 // insert runs a statement whose parameter is a list in JSON: all of it is stored, or nothing.
-func (db *DB) insert(statement string, values any) error {
+func insert(into interface {
+	Exec(query string, args ...any) (sql.Result, error)
+}, statement string, values any) error {
 	text, err := json.Marshal(values)
 	if err == nil && string(text) != "null" {
-		_, err = db.sql.Exec(statement, string(text))
+		_, err = into.Exec(statement, string(text))
 	}
 	return err
 }

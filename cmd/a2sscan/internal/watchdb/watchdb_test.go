@@ -60,7 +60,7 @@ func opened(t testing.TB, path string, n int64) *DB {
 			Answer: fmt.Appendf(nil, `{"info":{"name":"server %d"},"game":{"id":"rust"}}`, id)})
 	}
 	check(t, db.Add(addrs))
-	check(t, db.Flush(servers))
+	check(t, db.Flush(nil, servers))
 	return db
 }
 
@@ -71,10 +71,10 @@ func TestReopened(t *testing.T) {
 		{ID: 7, Time: start, Addr: addr(2).String(), Kind: "down"},
 		{ID: 9, Time: start.Add(time.Second), Kind: "blind", Evidence: &Evidence{Silent: 20}},
 	}
-	check(t, db.Append(events))
+	check(t, db.Flush(events, nil))
 	down := Server{ID: 2, Addr: addr(2), LastSeen: at + 60, Since: at + 120, Status: Down}
 	running := []Sample{{UpFor: 60, PeopleMin: 3, PeopleMax: 5, PeopleSum: 8, Counts: 2, SeenAt: 1}, {DownFor: 40, UnseenFor: 20}}
-	check(t, db.Flush([]Server{down}, Hour{Number: hourOf(start), Samples: running}))
+	check(t, db.Flush(nil, []Server{down}, Hour{Number: hourOf(start), Samples: running}))
 	check(t, db.SetCursor("webhook", 7))
 	check(t, db.Close())
 
@@ -183,11 +183,11 @@ func TestUptime(t *testing.T) {
 		if hour%2 == 0 { // server 2: every other hour has no row
 			samples = append(samples, Sample{UpFor: 1800, DownFor: 600, UnseenFor: 1200})
 		}
-		check(t, db.Flush(nil, ended(hourOf(at), samples...)...))
+		check(t, db.Flush(nil, nil, ended(hourOf(at), samples...)...))
 	}
-	check(t, db.Append([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2).String(), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2).String(), Kind: "down"}}))
+	check(t, db.Flush([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2).String(), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2).String(), Kind: "down"}}, nil))
 	now := start.Add(72*time.Hour + 10*time.Minute)
-	check(t, db.Flush(nil, Hour{Number: hourOf(now), Samples: []Sample{{UpFor: 600, PeopleMax: 1, PeopleSum: 10, Counts: 10}, {DownFor: 600}}}))
+	check(t, db.Flush(nil, nil, Hour{Number: hourOf(now), Samples: []Sample{{UpFor: 600, PeopleMax: 1, PeopleSum: 10, Counts: 10}, {DownFor: 600}}}))
 	check(t, db.Prune(now, 24*time.Hour, 400*24*time.Hour))
 
 	uptime := func(from, to time.Time, fields ...string) (all [][]any) {
@@ -228,7 +228,7 @@ func TestUptime(t *testing.T) {
 func TestLastSeen(t *testing.T) {
 	db := opened(t, "", 1)
 	later := Server{ID: 1, LastSeen: at + 7260, Since: at, Status: Up}
-	check(t, db.Flush([]Server{later}, ended(hourOf(start), Sample{UpFor: 10, SeenAt: at + 100})...))
+	check(t, db.Flush(nil, []Server{later}, ended(hourOf(start), Sample{UpFor: 10, SeenAt: at + 100})...))
 	check(t, db.Servers(func(s *Server) {
 		if s.LastSeen != later.LastSeen {
 			t.Errorf("last seen at %d, want %d", s.LastSeen, later.LastSeen)
@@ -250,7 +250,7 @@ func TestMinutes(t *testing.T) {
 			samples = append(samples, Sample{UpFor: up, DownFor: down, UnseenFor: 240 - up - down})
 		}
 	}
-	check(t, db.Flush(nil, Hour{Number: 1, Samples: samples}))
+	check(t, db.Flush(nil, nil, Hour{Number: 1, Samples: samples}))
 	var rows, wrong int
 	check(t, db.sql.QueryRow("SELECT count(*), total(up + down + unseen != 4 OR min(up, down, unseen) < 0) FROM running_hours").Scan(&rows, &wrong))
 	if rows != len(samples) || wrong > 0 {
@@ -277,7 +277,7 @@ func TestSize(t *testing.T) {
 			samples[i] = Sample{UpFor: 3540, DownFor: 60, PeopleMin: uint32(i % 50), PeopleMax: uint32(i%50 + 14), PeopleSum: uint32(60 * (i%50 + 7)), Counts: 60}
 		}
 		at := start.Add(time.Duration(hour) * time.Hour)
-		check(t, db.Flush(nil, ended(hourOf(at), samples...)...))
+		check(t, db.Flush(nil, nil, ended(hourOf(at), samples...)...))
 		check(t, db.Prune(at, 7*24*time.Hour, 400*24*time.Hour))
 		if hour == 7*24 {
 			week = size()
