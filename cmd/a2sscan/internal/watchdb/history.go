@@ -88,7 +88,7 @@ var UptimeFields = []string{
 // nothing is stored is unseen.
 func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any)) error {
 	var first sql.NullInt64 // the first hour that is stored as such
-	if err := db.sql.QueryRow("SELECT min(hour) FROM hours").Scan(&first); err != nil {
+	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {
 		return err
 	}
 	unit := func(t time.Time) time.Duration {
@@ -112,7 +112,7 @@ func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any))
 		WITH periods AS (
 			SELECT * FROM hours WHERE hour >= ?1 AND hour < ?2
 			UNION ALL SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour >= ?1 AND hour < ?2
-			UNION ALL SELECT * FROM days WHERE day >= ?1 / 24 AND day < (?2 + 23) / 24
+			UNION ALL SELECT * FROM days WHERE day * 24 >= ?1 AND day < (?2 + 23) / 24
 			UNION ALL SELECT NULL, id, 0, 0, 0, NULL, NULL, NULL FROM servers WHERE first_seen < ?2 * 3600),
 		sums AS (
 			SELECT server, sum(up) AS up, sum(down) AS down, min(people_min) AS people_min, sum(person_minutes) AS person_minutes,

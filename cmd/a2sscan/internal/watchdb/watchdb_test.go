@@ -209,11 +209,24 @@ func TestUptime(t *testing.T) {
 	if diff := cmp.Diff(want, uptime(start.Add(30*time.Hour), start.Add(40*time.Hour), "up", "unseen", "up_share", "outages")); diff != "" {
 		t.Errorf("the second day (-want +got):\n%s", diff)
 	}
+
+	// The third day is kept as a day until 04:00, and a period that begins later has none of it.
+	check(t, db.Prune(now, 20*time.Hour, 400*24*time.Hour))
+	if got := uptime(start.Add(56*time.Hour), now, "up", "unseen")[0]; got[0] != int64(16*60+10) || got[1] != int64(50) {
+		t.Errorf("the end of the third day: %v", got)
+	}
 	check(t, db.Servers(func(s *Server) {
 		if want := map[int64]uint32{1: at + 71*3600, 2: at}[s.ID]; s.LastSeen != want {
 			t.Errorf("server %d was last seen at %d, want %d", s.ID, s.LastSeen, want)
 		}
 	}))
+
+
+	// When all hours have become days, and one runs, a period still begins with a day.
+	check(t, db.Prune(now, time.Minute, 400*24*time.Hour))
+	if got := uptime(start.Add(50*time.Hour), now, "up", "unseen")[0]; got[0] != int64(24*60+10) || got[1] != int64(50) {
+		t.Errorf("from the third day: %v", got)
+	}
 
 	check(t, db.Prune(now.Add(400*24*time.Hour), 24*time.Hour, 400*24*time.Hour))
 	if got := uptime(start, start.Add(24*time.Hour), "up"); got[0][0] != int64(0) {
