@@ -66,15 +66,14 @@ func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Termin
 // post posts the new events, if there are any. On an error, wait is how long the receiver
 // wants to be left alone.
 func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal) (wait time.Duration, err error) {
-	id, last, err := db.Cursor(cursorName)
+	id, last, dropped, err := db.Cursor(cursorName, maxQueue)
 	switch {
 	case err != nil:
 		return 0, err
 	case id < 0: // a new webhook hears nothing old
 		return 0, db.SetCursor(cursorName, last)
-	case last-id > maxQueue:
-		t.Say("webhook: %s were dropped, because too many wait", console.Plural(int(last-id-maxQueue), "event"))
-		id = last - maxQueue
+	case dropped > 0:
+		t.Say("webhook: %s were dropped, because too many wait", console.Plural(dropped, "event"))
 	}
 	events, err := db.Since(id, maxQueue)
 	if err != nil || len(events) == 0 {

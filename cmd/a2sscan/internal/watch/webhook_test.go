@@ -106,7 +106,14 @@ func testWebhook(t *testing.T) {
 	if p := posts[1]; len(p.IDs) != 37 || p.Counts["up"] != 37 || p.Events != nil {
 		t.Errorf("%+v", p)
 	}
-	if s := said.String(); strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
+	append10(t, db, 200_001, 1, "up", "x") // IDs continue those of an old file of events
+	<-b.got
+	if s := said.String(); strings.Contains(s, "dropped") {
+		t.Errorf("said %q, and no event waited", s)
+	}
+	append10(t, db, 200_002, maxQueue+3, "up", "x")
+	<-b.got
+	if s := said.String(); !strings.Contains(s, "webhook: 3 events were dropped") || strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
 		t.Errorf("said %q", s)
 	}
 }

@@ -224,11 +224,14 @@ func insert(into interface {
 }
 
 // Cursor returns the ID of the last event that a reader of events, such as a webhook, has
-// dealt with, or -1 if the reader is new, and that of the latest event.
-func (db *DB) Cursor(reader string) (id, last int64, err error) {
-	err = db.sql.QueryRow(`SELECT coalesce(max(event), -1), (SELECT coalesce(max(id), 0) FROM events)
-		FROM cursors WHERE reader = ?`, reader).Scan(&id, &last)
-	return id, last, err
+// dealt with, or -1 if the reader is new, and that of the latest event. If more events wait than
+// the limit, id is that of the last one to drop.
+func (db *DB) Cursor(reader string, limit int) (id, last int64, dropped int, err error) {
+	err = db.sql.QueryRow(`WITH cursor AS (SELECT coalesce(max(event), -1) AS done FROM cursors WHERE reader = ?1)
+		SELECT coalesce(max(id), (SELECT done FROM cursor)), (SELECT coalesce(max(id), 0) FROM events), count(*)
+		FROM (SELECT id FROM cursor JOIN events ON done >= 0 AND id > done ORDER BY id DESC LIMIT -1 OFFSET ?2)`,
+		reader, limit).Scan(&id, &last, &dropped)
+	return id, last, dropped, err
 }
 
 // SetCursor stores the ID of the last event that a reader has dealt with.

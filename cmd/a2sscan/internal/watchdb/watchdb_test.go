@@ -106,7 +106,7 @@ func TestReopened(t *testing.T) {
 		t.Errorf("the running hours (-want +got):\n%s", diff)
 	}
 	for reader, want := range map[string]int64{"webhook": 7, "other": -1} {
-		if id, last, err := db.Cursor(reader); id != want || last != 9 || err != nil {
+		if id, last, _, err := db.Cursor(reader, 100); id != want || last != 9 || err != nil {
 			t.Errorf("%s: cursor %d, want %d; the last event is %d, %v", reader, id, want, last, err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestUpgrade(t *testing.T) {
 	for range 2 {
 		db = must(Open(path))(t)
 		hours := must(db.Running())(t)
-		cursor, _, err := db.Cursor("webhook")
+		cursor, _, _, err := db.Cursor("webhook", 100)
 		check(t, err)
 		var servers []Server
 		check(t, db.Servers(func(s *Server) { servers = append(servers, *s) }))
