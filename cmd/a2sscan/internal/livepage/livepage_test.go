@@ -367,6 +367,23 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestSwapped: servers are in order by name also after one has left the list, and another is back.
+func TestSwapped(t *testing.T) {
+	s := newSample(3)
+	for i, name := range []string{"a", "c", "b"} {
+		s.rows[i].Known.Name = name
+	}
+	rows, v := s.rows, &viewer{source: s, label: unlabelled}
+	v.make(now)
+	for _, left := range []int{0, 1, 2} {
+		s.rows = slices.Delete(slices.Clone(rows), left, left+1)
+		latest := v.make(now)
+		if first, second := latest.servers[latest.byName[0]].Name, latest.servers[latest.byName[1]].Name; first > second {
+			t.Errorf("%s before %s", first, second)
+		}
+	}
+}
+
 // TestGames: games of one name are one, under the ID that the program knows, and each of their
 // IDs selects all of their servers, in each order.
 func TestGames(t *testing.T) {

@@ -161,6 +161,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 		if e.Status == watchdb.Unknown && !row.Silent.IsZero() {
 			e.Status = silent
 		}
+		renamed = renamed || len(s.servers) < len(v.latest.servers) && v.latest.servers[len(s.servers)].id != t.id
 		s.servers = append(s.servers, e)
 	}
 	s.byPeople = s.sorted(func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) })

@@ -80,10 +80,15 @@ type window struct {
 	leftOut int
 }
 
+// wanted reports whether events of a kind are reported.
+func (w *Watcher) wanted(kind string) bool {
+	return slices.Contains(watchdb.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
+}
+
 // emit adds an event of a server, unless its kind is not wanted. An event that is too frequent
 // is counted as left out.
 func (w *Watcher) emit(i int, e watchdb.Event, now uint32) {
-	if wanted := w.rules.Kinds; !slices.Contains(watchdb.Kinds, e.Kind) || wanted != nil && !slices.Contains(wanted, e.Kind) {
+	if !w.wanted(e.Kind) {
 		return
 	}
 	s := &w.servers[i]

@@ -103,9 +103,13 @@ func (w *Watcher) look(now uint32) {
 		case references > 0:
 			e.Signs = []string{"no answer from the servers of --reference"}
 		}
-		w.events = append(w.events, watchdb.Event{Kind: "blind", Time: moment(now), Evidence: e})
+		if w.wanted("blind") {
+			w.events = append(w.events, watchdb.Event{Kind: "blind", Time: moment(now), Evidence: e})
+		}
 	case v.blind && light && !v.failing:
-		w.events = append(w.events, watchdb.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
+		if w.wanted("seeing") {
+			w.events = append(w.events, watchdb.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
+		}
 		v.blind, held = false, nil
 		w.ignore = now
 		for i := range w.servers {

@@ -133,16 +133,16 @@ func Run(ctx context.Context, o *Options) error {
 func (r *Watch) restore() error {
 	now := time.Now()
 	if err := r.DB.Servers(func(row *watchdb.Server) { r.watcher.Restore(row, now) }); err != nil {
-		return err
+		return stateFailed(err)
 	}
 	hours, err := r.DB.Running()
 	if err != nil {
-		return err
+		return stateFailed(err)
 	}
 	r.watcher.Resume(hours)
 	if r.Log.screen != nil {
 		if r.Log.Last, err = r.DB.LastID(); err != nil {
-			return err
+			return stateFailed(err)
 		}
 	}
 	return r.publish()
@@ -189,7 +189,7 @@ func (r *Watch) list(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.size = len(addrs)
-	return r.DB.Add(r.watcher.Watch(addrs, time.Now()))
+	return stateFailed(r.DB.Add(r.watcher.Watch(addrs, time.Now())))
 }
 
 // ask queries the servers as they become due. A scan that fails is begun again: the watcher is
@@ -256,7 +256,7 @@ func pause(ctx context.Context, d time.Duration) {
 // loop does what is due until ctx ends.
 func (r *Watch) loop(ctx context.Context) error {
 	tick, flush := time.Tick(tickEvery), time.Tick(flushEvery)
-	err := r.DB.Prune(time.Now(), r.Hourly, r.Daily)
+	err := stateFailed(r.DB.Prune(time.Now(), r.Hourly, r.Daily))
 	for err == nil {
 		select {
 		case <-ctx.Done():
@@ -267,7 +267,7 @@ func (r *Watch) loop(ctx context.Context) error {
 				err = stateFailed(r.DB.Count(now, s.Up, s.People))
 			}
 			if err == nil && now.Minute() == 0 {
-				err = r.DB.Prune(now, r.Hourly, r.Daily)
+				err = stateFailed(r.DB.Prune(now, r.Hourly, r.Daily))
 			}
 		case <-tick:
 			now := time.Now()

@@ -172,7 +172,8 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		if s.gone {
 			s.upto = seconds(now)
 		}
-		if s.gone = !s.listed && (s.gone || s.status == watchdb.Unknown || s.until < seconds(now)); !s.gone {
+		left := s.gone || s.status == watchdb.Unknown || s.until < seconds(now) || w.excluded(s)
+		if s.gone = !s.listed && left; !s.gone {
 			w.order = append(w.order, i)
 		} else if s.status == watchdb.Up {
 			w.setStatus(i, watchdb.Unknown, seconds(now))
@@ -181,6 +182,10 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
 	w.schedule.rearrange(now, w.rules.Every)
 	return fresh
+}
+
+func (w *Watcher) excluded(s *server) bool {
+	return w.rules.Excluded != nil && w.rules.Excluded(s.addr().Addr())
 }
 
 // Next returns the next server to ask, if one is due.
@@ -198,8 +203,9 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 		switch {
 		case s.gone || s.flying && now.Unix()-int64(s.asked) < 120:
 			continue
-		case w.rules.Excluded != nil && w.rules.Excluded(s.addr().Addr()):
+		case w.excluded(s):
 			w.unseen(i, 0, seconds(now))
+			s.answers = false
 			continue
 		}
 		s.asked, s.flying = seconds(now), true

@@ -834,3 +834,39 @@ func TestKilled(t *testing.T) {
 	y.run(5 * time.Minute)
 	y.want()
 }
+
+// A server that is excluded is forgotten at once, and as a reference it proves nothing.
+func TestExcluded(t *testing.T) {
+	var excluded netip.Addr
+	rules := usual()
+	rules.Excluded = func(a netip.Addr) bool { return a == excluded }
+	rules.References = []netip.AddrPort{newFake(1).addr, newFake(2).addr}
+	x := newWorld(t, 3, rules)
+	x.run(2 * time.Minute)
+	excluded = x.servers[0].addr.Addr()
+	x.w.Watch([]netip.AddrPort{x.servers[1].addr, x.servers[2].addr}, x.now)
+	x.run(time.Second)
+	if n := x.w.status; n.Up != 2 || n.Servers != 2 {
+		t.Errorf("%+v, and one of three servers is excluded", n)
+	}
+	excluded = x.servers[1].addr.Addr()
+	x.run(time.Minute)
+	x.servers[2].dead = true
+	x.run(5 * time.Minute)
+	x.want("blind")
+}
+
+// Only kinds that are wanted are reported, also of those that are about no single server.
+func TestWanted(t *testing.T) {
+	rules := usual()
+	rules.Kinds = []string{"down", "seeing"}
+	x := newWorld(t, 40, rules)
+	x.run(3 * time.Minute)
+	for _, dead := range []bool{true, false} {
+		for _, f := range x.servers {
+			f.dead = dead
+		}
+		x.run(5 * time.Minute)
+	}
+	x.want("seeing")
+}

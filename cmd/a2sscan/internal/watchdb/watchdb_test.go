@@ -221,7 +221,6 @@ func TestUptime(t *testing.T) {
 		}
 	}))
 
-
 	// When all hours have become days, and one runs, a period still begins with a day.
 	check(t, db.Prune(now, time.Minute, 400*24*time.Hour))
 	if got := uptime(start.Add(50*time.Hour), now, "up", "unseen")[0]; got[0] != int64(24*60+10) || got[1] != int64(50) {
