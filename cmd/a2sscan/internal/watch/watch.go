@@ -126,7 +126,7 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 // Restore adds a server of the database, in the order of IDs.
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 	s := server{
-		key: udp.Pack(row.Addr), upto: seconds(now), last: row.LastSeen, since: row.Since, status: row.Status,
+		key: udp.Pack(row.Addr), upto: seconds(now), last: min(row.LastSeen, seconds(now)), since: min(row.Since, seconds(now)), status: row.Status,
 		people: -1, places: -1, listed: seconds(now) < row.LastSeen+keepAsking,
 	}
 	if _, r, err := record.Read(row.Answer); err == nil {
@@ -488,8 +488,11 @@ func (w *Watcher) pause(from, to time.Time) {
 			*t = min(*t, now) // the clock may have been set back
 		}
 	}
+	for _, d := range w.damping {
+		d.end = min(d.end, now+uint32(w.rules.Damp.Seconds()))
+	}
 	w.ignore = now
-	w.view.outcomes = 0
+	w.view.outcomes, w.view.since = 0, min(w.view.since, now)
 	w.schedule.rearrange(to, w.rules.Every)
 }
 

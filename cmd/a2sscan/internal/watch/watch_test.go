@@ -870,3 +870,47 @@ func TestWanted(t *testing.T) {
 	}
 	x.want("seeing")
 }
+
+// A clock that is set back lengthens neither blindness nor damping, and no status began later.
+func TestClockBack(t *testing.T) {
+	x := newWorld(t, 40, usual())
+	kill := func(dead bool, d time.Duration, servers ...*fake) {
+		for _, f := range servers {
+			f.dead = dead
+		}
+		x.run(d)
+	}
+	x.run(3 * time.Minute)
+	for range 2 {
+		kill(true, 5*time.Minute, x.servers[0])
+		kill(false, 2*time.Minute, x.servers[0])
+	}
+	x.want("down 0", "up 0")
+	x.now = x.now.Add(-24 * time.Hour)
+	x.run(12 * time.Minute)
+	kill(true, 5*time.Minute, x.servers[0])
+	x.want("down 0")
+	kill(false, 12*time.Minute, x.servers[0])
+	x.want("up 0")
+	kill(true, 3*time.Minute, x.servers...)
+	x.now = x.now.Add(-time.Hour)
+	x.run(5 * time.Minute)
+	x.want("blind")
+	kill(false, 3*time.Minute, x.servers...)
+	if e := x.events[0]; e.For > 12*60 {
+		t.Errorf("blind for %d s", e.For)
+	}
+	x.want("seeing")
+
+	rows := x.rows()
+	rows[0].Status = watchdb.Down
+	x.now = x.now.Add(-48 * time.Hour)
+	x.w = New(usual(), x.now)
+	x.w.Restore(&rows[0], x.now)
+	x.w.Watch([]netip.AddrPort{rows[0].Addr}, x.now)
+	x.run(2 * time.Minute)
+	if e := x.events[0]; e.For > 60 {
+		t.Errorf("down for %d s", e.For)
+	}
+	x.want("up 0")
+}
