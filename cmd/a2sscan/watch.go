@@ -315,6 +315,9 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("exclusions stay as they were: %v", err)
 	}
+	if f.labels.Load() != nil && slices.Contains(args, "-") {
+		return nil, errors.New("standard input has been read")
+	}
 	bad := inputs.NewBadLines(a.term, f.scan.Targets.Resolve)
 	defer bad.Close()
 	cfg, err := f.scan.ListConfig(args, a.in)

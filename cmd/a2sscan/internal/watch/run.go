@@ -140,6 +140,13 @@ func (r *Watch) restore() error {
 		return stateFailed(err)
 	}
 	r.watcher.Resume(hours)
+	latest, err := r.DB.EventsOf(netip.AddrPort{}, 1)
+	if err != nil {
+		return stateFailed(err)
+	}
+	if len(latest) > 0 && latest[0].Kind == "blind" { // it ended before it could see
+		r.watcher.view.blind, r.watcher.view.since = true, min(seconds(latest[0].Time), seconds(now))
+	}
 	if r.Log.screen != nil {
 		if r.Log.Last, err = r.DB.LastID(); err != nil {
 			return stateFailed(err)

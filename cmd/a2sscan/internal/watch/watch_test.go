@@ -873,7 +873,9 @@ func TestWanted(t *testing.T) {
 
 // A clock that is set back lengthens neither blindness nor damping, and no status began later.
 func TestClockBack(t *testing.T) {
-	x := newWorld(t, 40, usual())
+	rules := usual()
+	rules.Damp = 30 * time.Minute
+	x := newWorld(t, 40, rules)
 	kill := func(dead bool, d time.Duration, servers ...*fake) {
 		for _, f := range servers {
 			f.dead = dead
@@ -887,10 +889,10 @@ func TestClockBack(t *testing.T) {
 	}
 	x.want("down 0", "up 0")
 	x.now = x.now.Add(-24 * time.Hour)
-	x.run(12 * time.Minute)
+	x.run(31 * time.Minute)
 	kill(true, 5*time.Minute, x.servers[0])
 	x.want("down 0")
-	kill(false, 12*time.Minute, x.servers[0])
+	kill(false, 31*time.Minute, x.servers[0])
 	x.want("up 0")
 	kill(true, 3*time.Minute, x.servers...)
 	x.now = x.now.Add(-time.Hour)
@@ -913,4 +915,31 @@ func TestClockBack(t *testing.T) {
 		t.Errorf("down for %d s", e.For)
 	}
 	x.want("up 0")
+}
+
+// A watch that ends while it is blind is blind when it begins again: each blind has its seeing.
+func TestBlindRestart(t *testing.T) {
+	db, err := watchdb.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	x := newWorld(t, 40, usual())
+	x.run(3 * time.Minute)
+	for id, kind := range []string{"", "blind", "down", "seeing"} {
+		e := watchdb.Event{ID: int64(id), Time: x.now, Kind: kind}
+		if kind == "down" {
+			e.Addr = x.servers[0].addr.String()
+		}
+		if err := db.Flush([]watchdb.Event{e}, nil); err != nil {
+			t.Fatal(err)
+		}
+		r := &Watch{Options: &Options{DB: db, Log: &Log{Last: 9}}, watcher: New(usual(), x.now)}
+		if err := r.restore(); err != nil || r.watcher.view.blind != (kind == "blind" || kind == "down") {
+			t.Errorf("after %q: blind is %v, %v", kind, r.watcher.view.blind, err)
+		}
+	}
+	x.w.view.blind, x.w.view.since = true, seconds(x.now)
+	x.run(3 * time.Minute)
+	x.want("seeing")
 }

@@ -52,7 +52,9 @@ func (db *DB) Since(id int64, limit int) ([]Event, error) {
 	return decoded[Event](db, "SELECT line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit)
 }
 
-// EventsOf returns the latest events of a server, the latest first.
+// EventsOf returns the latest events of a server, the latest first. Those of the zero address are
+// about no single server.
 func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
-	return decoded[Event](db, "SELECT line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit)
+	return decoded[Event](db, "SELECT line FROM events WHERE addr IS nullif(?, ?) ORDER BY id DESC LIMIT ?",
+		addr.String(), netip.AddrPort{}.String(), limit)
 }
