@@ -39,7 +39,8 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 	} else if err != nil || screen != nil {
 		return l, err
 	}
-	pattern := strings.Replace(sink.PartName(path, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
+	literal := strings.ReplaceAll(path, "[", "[[]")
+	pattern := strings.Replace(sink.PartName(literal, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
 	parts, _ := filepath.Glob(pattern) // the oldest first
 	for _, part := range slices.Backward(append(parts, path)) {
 		if err := l.findLast(part); err != nil {

@@ -1,19 +1,21 @@
 package watch
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
 // A file of events is continued after its last complete event, also in a part.
 func TestLog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "events.ndjson")
+	path := filepath.Join(t.TempDir(), "events[1].ndjson")
 	if err := os.WriteFile(path, []byte(`{"id":1}`+"\n"+`{"id":2}`+"\n"+`{"id":3,"na`), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func TestLog(t *testing.T) {
 	write(sink.Rotation{}, 2, 3, 4)
 	write(sink.Rotation{Size: 1}, 4, 5)
 	write(sink.Rotation{Size: 1}, 5, 6, 7)
-	parts, _ := filepath.Glob(strings.Replace(path, ".ndjson", "-*", 1))
+	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*-*"))
 	if len(parts) != 3 {
 		t.Errorf("parts %q", parts)
 	}
@@ -91,5 +93,26 @@ func TestText(t *testing.T) {
 	e.Evidence, e.LeftOut = nil, 0
 	if got := Text(&e)[10:]; got != "restarted  127.0.0.1:1            a" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestLogFull: events that can't be written have the exit code of results that can't be.
+func TestLogFull(t *testing.T) {
+	db, err := watchdb.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Flush([]watchdb.Event{{ID: 1, Kind: "seeing"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	closed, pipe := io.Pipe()
+	closed.Close()
+	l, err := OpenLog("-", pipe, false, sink.Rotation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Watch{Options: &Options{DB: db, Log: l}}).publish(); console.ExitCode(err) != console.ExitOutput {
+		t.Errorf("%v has the exit code %d", err, console.ExitCode(err))
 	}
 }

@@ -122,7 +122,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err == nil && stored == nil { // else the output may have failed
 		err = r.publish()
 	}
-	err = errors.Join(err, stored, o.Log.file.Close())
+	err = errors.Join(err, stored, outputFailed(o.Log.file.Close()))
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		err = cause
 	}
@@ -337,9 +337,16 @@ func (r *Watch) publish() error {
 		if events, err := r.DB.Since(r.Log.Last, 1000); err != nil || len(events) == 0 {
 			return stateFailed(err)
 		} else if err := r.Log.Write(events); err != nil {
-			return err
+			return outputFailed(err)
 		}
 	}
+}
+
+func outputFailed(err error) error {
+	if err != nil {
+		return console.Fail(console.ExitOutput, "%w", err)
+	}
+	return nil
 }
 
 func stateFailed(err error) error {
