@@ -2,6 +2,7 @@ package watch
 
 import (
 	"slices"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
@@ -41,9 +42,13 @@ func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 	s.upto = max(s.upto, until)
 }
 
-// Resume takes over the hours that a watch left open.
-func (w *Watcher) Resume(hours []watchdb.Hour) {
+// Resume takes over the hours that a watch left open, but none far ahead: its clock was
+// wrong.
+func (w *Watcher) Resume(hours []watchdb.Hour, now time.Time) {
 	for _, h := range hours {
+		if h.Number > now.Unix()/secondsOfHour+1 {
+			continue
+		}
 		all := w.hourOf(uint32(h.Number * secondsOfHour)).Samples
 		copy(all[min(h.Block*watchdb.BlockSize, len(all)):], h.Samples)
 	}

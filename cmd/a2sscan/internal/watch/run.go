@@ -139,7 +139,7 @@ func (r *Watch) restore() error {
 	if err != nil {
 		return stateFailed(err)
 	}
-	r.watcher.Resume(hours)
+	r.watcher.Resume(hours, now)
 	latest, err := r.DB.EventsOf(netip.AddrPort{}, 1)
 	if err != nil {
 		return stateFailed(err)

@@ -488,6 +488,11 @@ func (w *Watcher) pause(from, to time.Time) {
 			*t = min(*t, now) // the clock may have been set back
 		}
 	}
+	for n := range w.hours {
+		if w.hours[n].Number > int64(now/secondsOfHour)+1 {
+			w.hours[n] = watchdb.Hour{}
+		}
+	}
 	for _, d := range w.damping {
 		d.end = min(d.end, now+uint32(w.rules.Damp.Seconds()))
 	}

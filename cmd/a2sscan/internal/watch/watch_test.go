@@ -648,7 +648,7 @@ func TestRestore(t *testing.T) {
 		again.w.Restore(&rows[i], again.now)
 		addrs = append(addrs, rows[i].Addr)
 	}
-	again.w.Resume(hours)
+	again.w.Resume(hours, again.now)
 	again.now = again.now.Add(10 * time.Second) // reading the state took so long
 	again.w.Watch(addrs[:3], again.now)         // the last one is asked for the rest of its day
 	again.w.Tick(again.now)
@@ -705,7 +705,7 @@ func TestHours(t *testing.T) {
 	if err != nil || len(hours) != 2 {
 		t.Fatalf("%v, %v", hours, err)
 	}
-	x.w.Resume(hours)
+	x.w.Resume(hours, x.now)
 	x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}, x.now)
 	watch(10 * time.Minute)
 	periods, err := db.History(2, begin, x.now)
@@ -942,4 +942,28 @@ func TestBlindRestart(t *testing.T) {
 	x.w.view.blind, x.w.view.since = true, seconds(x.now)
 	x.run(3 * time.Minute)
 	x.want("seeing")
+}
+
+// A clock that was a day ahead for a minute costs that minute, not the day, also if the watch ends
+// in it.
+func TestClockAhead(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		x := newWorld(t, 1, usual())
+		x.run(5 * time.Minute)
+		x.now = x.now.Add(24 * time.Hour)
+		x.run(time.Minute)
+		rows, hours := x.rows(), x.w.Running()
+		x.now = x.now.Add(-24 * time.Hour)
+		if ends {
+			x.w = New(usual(), x.now)
+			x.w.Restore(&rows[0], x.now)
+			x.w.Resume(hours, x.now)
+			x.w.Watch([]netip.AddrPort{rows[0].Addr}, x.now)
+		}
+		x.run(10 * time.Minute)
+		hours = x.w.Running()
+		if last := hours[len(hours)-1]; last.Number != x.now.Unix()/3600 || last.Samples[0][watchdb.UpFor] < 8*60 {
+			t.Errorf("ends %v: at %v: %+v", ends, x.now, hours)
+		}
+	}
 }
