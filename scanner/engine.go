@@ -19,7 +19,6 @@ const (
 	againWait    = time.Millisecond       // between two of these attempts
 	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
-	giveEvery    = 20 * time.Millisecond  // between two blocks that are not full: each wakes the finisher
 	idleWait     = 100 * time.Millisecond // longest sleep in any case, since the Monitor shows new numbers
 	workerQueue  = 64                     // compressed replies that wait: 64 MiB if all are as large as possible
 )
@@ -51,7 +50,6 @@ type engine struct {
 	publishedAt time.Duration // when the Monitor last got the numbers
 	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0: the scan does not wait for an address
 	snapshotAt  time.Duration // when the last snapshot was taken
-	giveAt      time.Duration // when a block that is not full may be handed over
 }
 
 func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
@@ -111,9 +109,8 @@ func (e *engine) loop(ctx context.Context) error {
 		if e.finished(now) {
 			return nil
 		}
-		if h := e.handoff; sent == 0 && len(h.filling.outcomes) > 0 && len(h.given) == 0 && now >= e.giveAt {
-			h.give(nil) // there is time for a block that is not full
-			e.giveAt = now + giveEvery
+		if sent == 0 && len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
+			e.handoff.give(nil) // there is time for a block that is not full
 		}
 		wait, e.pacer.paced = 0, false
 		if n < maxDrain && sent < batchLen {
@@ -395,11 +392,8 @@ func (e *engine) idle(now time.Duration) time.Duration {
 		return againWait
 	}
 	d := idleWait
-	if e.stats.Wait == waitOutput || e.recv.worker.Pending() > 0 || e.stats.Wait == waitBudget {
+	if e.handoff.waiting > 0 || e.recv.worker.Pending() > 0 || e.stats.Wait == waitBudget {
 		d = pollWait
-	}
-	if len(e.handoff.filling.outcomes) > 0 {
-		d = min(d, max(e.giveAt-now, pollWait)) // the finisher may still have the last block
 	}
 	if next := e.open.wheel.next(); next > 0 {
 		d = min(d, next-now)

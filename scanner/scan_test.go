@@ -482,28 +482,6 @@ func TestScanOutputStalls(t *testing.T) {
 	})
 }
 
-// TestResultsInBlocks checks that a scan with time to spare passes its Results on soon,
-// and several at once, since each time wakes a goroutine.
-func TestResultsInBlocks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
-		times := map[time.Time]bool{}
-		handle := func(r *Result) {
-			times[time.Now()] = true
-			if late := time.Since(r.Time.Add(r.Took)); late > giveEvery+burstTime {
-				t.Errorf("a Result came after %v", late)
-			}
-		}
-		st, err := Scan(context.Background(), Config{Rate: 1000, AddressRate: Off, transport: n}, seqOf(addresses(1000)), handle)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if most := int(st.Elapsed/giveEvery) + 1; len(times) > most {
-			t.Errorf("Results were passed on %d times in %v, want at most %d", len(times), st.Elapsed, most)
-		}
-	})
-}
-
 // TestLastResultsAreWaitedFor checks that a scan whose last Results wait for the
 // caller's function reports waitOutput.
 func TestLastResultsAreWaitedFor(t *testing.T) {
