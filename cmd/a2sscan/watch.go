@@ -223,7 +223,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	hangup := !console.IsTerminal(a.in)
 	ctx, end := shutdown.Interruptible(!hangup)
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.scan.Guard.MaxRuntime, math.MaxInt64))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.scan.Guard.MaxRuntime, math.MaxInt64)) // by default without an end
 	defer cancel()
 	if f.state == "" {
 		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour

@@ -40,7 +40,7 @@ type browser struct {
 // TestBrowser shows pages in a browser.
 func TestBrowser(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it starts a browser; go test without -short runs it")
+		t.Skip("SKIPPED under -short: it starts a browser, which takes long")
 	}
 	program := os.Getenv("A2SSCAN_CHROMIUM")
 	if program == "" {

@@ -72,7 +72,7 @@ type Status struct {
 	Kind     Kind
 	Scan     string        // name of the scan
 	Store    func() *Store // returns the progress of the upload; nil: there is none
-	InLog    time.Duration // how often a line of text is due elsewhere than on a terminal; 0: every 10 s
+	InLog    time.Duration // between lines of text that do not go to a terminal; 0: 10 s
 
 	tracker *Tracker // for the lines in JSON
 }

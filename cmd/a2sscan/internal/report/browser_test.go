@@ -69,7 +69,7 @@ func TestBrowser(t *testing.T) {
 func startChromium(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it starts a browser; go test without -short runs it")
+		t.Skip("SKIPPED under -short: it starts a browser, which takes long")
 	}
 	program := os.Getenv("A2SSCAN_CHROMIUM")
 	if program == "" {

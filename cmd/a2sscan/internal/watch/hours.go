@@ -10,7 +10,8 @@ import (
 const secondsOfHour = 3600
 
 // hourOf returns the hour of a moment. If that hour has ended already, it returns a later one.
-// When an hour begins, the one before the last ends, as it was stored last.
+// A new hour takes the place of the one before the last, which the database keeps as it was
+// last stored.
 func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
@@ -42,8 +43,8 @@ func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 	s.upto = max(s.upto, until)
 }
 
-// Resume takes over the hours that a watch left open, but none far ahead: its clock was
-// wrong.
+// Resume takes over the hours that a watch left open, but none that lie far in the future: then
+// its clock was wrong.
 func (w *Watcher) Resume(hours []watchdb.Hour, now time.Time) {
 	for _, h := range hours {
 		if h.Number > now.Unix()/secondsOfHour+1 {

@@ -273,7 +273,7 @@ func (r *Watch) loop(ctx context.Context) error {
 				s := r.Status()
 				err = stateFailed(r.DB.Count(now, s.Up, s.People))
 			}
-			if err == nil && now.Minute() == 0 {
+			if err == nil && now.Minute() == 0 { // once an hour is enough
 				err = stateFailed(r.DB.Prune(now, r.Hourly, r.Daily))
 			}
 		case <-tick:
@@ -311,12 +311,11 @@ func (r *Watch) checkSending(now time.Time) {
 // that a watch that goes on after a kill does not report them again. It stores the servers also if
 // there are many, and everything if all is set.
 func (r *Watch) flush(all bool) error {
-	last, err := r.DB.LastID()
 	var hours []watchdb.Hour
 	r.mu.Lock()
-	if err != nil || !all && len(r.watcher.events) == 0 && r.watcher.pending <= maxPending {
+	if !all && len(r.watcher.events) == 0 && r.watcher.pending <= maxPending {
 		r.mu.Unlock()
-		return stateFailed(err)
+		return nil
 	}
 	events, servers := r.watcher.events, r.watcher.changed
 	r.watcher.events, r.watcher.changed, r.watcher.pending = nil, nil, 0
@@ -325,6 +324,10 @@ func (r *Watch) flush(all bool) error {
 		hours = r.watcher.Running()
 	}
 	r.mu.Unlock()
+	last, err := r.DB.LastID()
+	if err != nil {
+		return stateFailed(err)
+	}
 	for i := range events {
 		events[i].ID = max(last, r.Log.Last) + int64(i) + 1
 	}

@@ -222,7 +222,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 // Answered takes the result of a check.
 func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	w.notice(now)
-	i := int(w.index[udp.Pack(r.Addr)])
+	i := int(w.index[udp.Pack(r.Addr)]) // only servers of the index are asked
 	s, at := &w.servers[i], seconds(now)
 	s.flying = false
 	if s.gone {
@@ -251,7 +251,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 }
 
-// fall calls a server down, although most are silent if allSilent is set.
+// fall calls a server down. If allSilent is set, most of the others are silent, too.
 func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, watchdb.Up)
@@ -501,8 +501,8 @@ func (w *Watcher) pause(from, to time.Time) {
 	w.schedule.rearrange(to, w.rules.Every)
 }
 
-// unseen counts the time of a server from a moment until now as unseen, and also what it was
-// silent before without being called down. It forgets this silence.
+// unseen counts the time of a server from since until now as unseen, and also the time before
+// that in which it was silent, but not called down. It forgets that silence.
 func (w *Watcher) unseen(i int, since, now uint32) {
 	s := &w.servers[i]
 	if isSilent(s) {
