@@ -95,7 +95,7 @@ func readmeInClickHouse(t *testing.T, dir string) {
 	wantReadmeAnswers(t, dir, clickHouse(t, dir, append(statements, readmeQueries(t)...)...))
 }
 
-// readmeQueries returns the SQL queries in packaging/databases.md.
+// readmeQueries returns the SQL queries in docs/databases.md.
 func readmeQueries(t *testing.T) (queries []string) {
 	for q := range strings.SplitSeq(readmeBlocks(t, "sql")[0], ";\n") {
 		if q = strings.TrimSpace(q); q != "" {

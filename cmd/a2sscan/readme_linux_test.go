@@ -25,7 +25,7 @@ import (
 )
 
 // readmePages are the README and the pages that continue it.
-var readmePages = []string{"../../README.md", "../../packaging/operating.md", "../../packaging/databases.md"}
+var readmePages = []string{"../../README.md", "../../docs/operating.md", "../../docs/watching.md", "../../docs/databases.md"}
 
 // readmeBlocks returns the code blocks of the README and its pages that are marked
 // with a language.

@@ -26,7 +26,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
 
-// With these flags, TestWatchLife becomes the long run whose status operating.md has.
+// With these flags, TestWatchLife becomes a long run.
 var (
 	lifeNetwork = flag.String("life-network", "127.130.0.0/24", "network of TestWatchLife")
 	lifeSpec    = flag.String("life", "outages=60,restarts=20,renames=20,maps=10,steamids=10,moves=10,span=8s,longest=18s", "what happens in TestWatchLife")

@@ -145,7 +145,7 @@ func (p *Page) get(t testing.TB, url string) *httptest.ResponseRecorder {
 
 // TestDocumented: the API answers as its document shows, and as its schema says.
 func TestDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../../packaging/api.md")
+	text, err := os.ReadFile("../../../../docs/api.md")
 	check(t, err)
 	p := newPage(t, newSample(6), sampleEvents...)
 	p.forget(t)
