@@ -53,9 +53,6 @@ func (m *model) faked(addr uint64) (nature, bool) {
 func (n *nature) play(t *games.Title) {
 	n.title, n.quirks = t, 0
 	n.layout, n.fragment = wire.LayoutSource, 1248
-	if t.Gold() {
-		n.layout, n.fragment = wire.LayoutGoldSource, 1391
-	}
 }
 
 // plan returns the Plan from which package games makes the server's contents.

@@ -2,12 +2,12 @@ package fleet
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
@@ -37,6 +37,28 @@ var (
 	modDownloads = constants("", "http://example.org/get")
 )
 
+// Words that names consist of.
+var (
+	wideNames = []string{
+		"Сервер для своих | Москва", "Только Dust2 · без лагов", "中国社区服 上海 32人", "【日本】サバイバル鯖", "한국 공식 서버 #1",
+		"خادم عربي للمبتدئين", "🔥 2× LOOT 🔥 MONDAY WIPE 💀", "Ελληνικός server — καλώς ήρθατε", "Ünïcødé Tëst",
+		"שרת ישראלי", "Zażółć gęślą jaźń", "👩‍👩‍👧‍👦 family friendly ❤️",
+	}
+	clanTags = []string{
+		"[EU]", "[RU]", "skial.com", "=F|A=", "BRASIL", "uwu", "Mutiny", "24/7", "[GER]", "Old School", "NoPing",
+		"Zombie Haven", "#1", "Public", "Valve",
+	}
+	kindsOfPlay = []string{
+		"Dust2 only", "Fun Server", "No Lag", "DarkRP", "Instant Respawn", "128 tick", "2x Vanilla", "Deathmatch",
+		"Trade", "Surf Beginner", "Community", "Noobs welcome", "PvP", "Roleplay",
+	}
+	playerNames = []string{
+		"[D]---->T.N.W<----", "Killer !!!", "xX_Sniper_Xx", "unnamed", "Player", "(1)Player", "Вася", "Kemal", "小明",
+		"ゆき", "Gordon", "noob.exe", "João", "🔥ace🔥", "a", "| clan | leader", "Shipmate", "LandLubber", "Алексей",
+		"Łukasz", "dr. \"quote\"", "back\\slash", "^3yellow", "Привет", "bob", "Max Players",
+	}
+)
+
 // appendName appends a server's name: usually a plain name, sometimes one of the
 // odd sorts found in the wild.
 func appendName(dst []byte, r *random.Stream) []byte {
@@ -45,10 +67,10 @@ func appendName(dst []byte, r *random.Stream) []byte {
 	case at < 62:
 		return appendPlainName(dst, r)
 	case at < 78:
-		return append(dst, random.Pick(r, data.Words["wide names"])...)
+		return append(dst, random.Pick(r, wideNames)...)
 	case at < 84:
 		for len(dst)-start < nameLimit {
-			dst = append(dst, random.Pick(r, data.Words["wide names"])...)
+			dst = append(dst, random.Pick(r, wideNames)...)
 			dst = append(dst, ' ')
 		}
 		return dst[:start+nameLimit]
@@ -68,12 +90,12 @@ func appendName(dst []byte, r *random.Stream) []byte {
 		}
 		return dst
 	}
-	return append(append(dst, "   "...), random.Pick(r, data.Words["tags"])...) // EC-39
+	return append(append(dst, "   "...), random.Pick(r, clanTags)...) // EC-39
 }
 
 func appendPlainName(dst []byte, r *random.Stream) []byte {
-	dst = append(append(dst, random.Pick(r, data.Words["tags"])...), ' ')
-	dst = append(append(dst, random.Pick(r, data.Words["kinds of play"])...), " #"...)
+	dst = append(append(dst, random.Pick(r, clanTags)...), ' ')
+	dst = append(append(dst, random.Pick(r, kindsOfPlay)...), " #"...)
 	return strconv.AppendInt(dst, int64(r.Below(10000)), 10)
 }
 
@@ -89,9 +111,9 @@ func appendPlayerName(dst []byte, r *random.Stream) []byte {
 	case at == 6 && r.OneIn(8):
 		return append(dst, "\xcf\xf0\xe8\xe2\xe5\xf2"...) // CP1251
 	case at < 60:
-		return append(dst, random.Pick(r, data.Words["players"])...)
+		return append(dst, random.Pick(r, playerNames)...)
 	}
-	dst = append(append(dst, random.Pick(r, data.Words["players"])...), '.')
+	dst = append(append(dst, random.Pick(r, playerNames)...), '.')
 	return strconv.AppendInt(dst, int64(r.Below(1000)), 10)
 }
 
@@ -112,7 +134,7 @@ type cvar struct {
 
 // cvars are rules found on servers of all engines.
 var cvars = func() (vars []cvar) {
-	data.Rows("cvars.txt", func(cells []string) {
+	rows("cvars.txt", func(cells []string) {
 		vars = append(vars, cvar{[]byte(cells[0]), constants(cells[1:]...)})
 	})
 	return vars
@@ -132,7 +154,7 @@ type simpleGame struct {
 // simpleGames are the games by the kind of the servers that play them.
 var simpleGames = func() map[Kind][]*simpleGame {
 	all := map[Kind][]*simpleGame{}
-	data.Rows("simple.txt", func(cells []string) {
+	rows("simple.txt", func(cells []string) {
 		kind := Kind(slices.Index(kindWords[:], cells[0]))
 		app, err1 := strconv.ParseUint(cells[1], 10, 32)
 		protocol, err2 := strconv.ParseUint(cells[2], 10, 8)
@@ -188,3 +210,20 @@ var escapes = []string{
 // maxPages is the maximum number of binary pages at the beginning of a list of
 // rules.
 const maxPages = 7
+
+//go:embed cvars.txt simple.txt
+var files embed.FS
+
+// rows calls yield with the columns of each line of a file, which tabs separate. It
+// skips empty lines and comments.
+func rows(file string, yield func(cells []string)) {
+	b, err := files.ReadFile(file)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
+			yield(strings.Split(line, "\t"))
+		}
+	}
+}

@@ -37,13 +37,12 @@ var arrows = map[string][]string{
 	"sink/census":              {"sink"},
 	"sink":                     {"sink/record", "sink/disk", "scanner", "scanner/internal/session", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 
-	"bench/fleet/internal/data":     {},
 	"bench/fleet/internal/random":   {"wire"},
 	"bench/fleet/internal/loopback": {"wire", "scanner/udp", "bench/fleet/internal/random"},
-	"bench/fleet/games":             {"wire", "scanner", "scanner/internal/session", "scanner/game", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "bench/fleet/internal/data", "bench/fleet/internal/random"},
-	"bench/fleet":                   simulated("/internal/data", "/internal/random", "/internal/loopback", "/games"),
-	"bench/fleet/canned":            simulated("", "/internal/data", "/internal/random", "/internal/loopback", "/games"),
-	"bench/fleet/judge":             simulated("", "/internal/data", "/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/games":             {"wire", "scanner", "scanner/internal/session", "scanner/game", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "bench/fleet/internal/random"},
+	"bench/fleet":                   simulated("/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/canned":            simulated("", "/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback", "/games"),
 
 	"cmd/a2sscan/internal/console":    {},
 	"cmd/a2sscan/internal/doctor":     {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},

@@ -38,7 +38,7 @@ same flags always give the same servers. --truth prints the records that a
 perfect scan of them would write.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
-  a2sscan fleet --kinds games --games rust,dayz --truth`,
+  a2sscan fleet --kinds games --games rust,arma3 --truth`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := f.check(); err != nil {
@@ -62,7 +62,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
 	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.Kinds, Parse: fleet.ParseKinds}, "kinds", "`LIST` of kinds of honest servers (default: all usual kinds, but not the kind games)")
 	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.HostileKinds, Parse: fleet.ParseKinds}, "hostile-kinds", "`LIST` of kinds of hostile servers (default: all)")
-	fs.StringSliceVar(&c.Games, "games", nil, "for servers of the kind games: `LIST` of games, such as rust,dayz (default: all)")
+	fs.StringSliceVar(&c.Games, "games", nil, "for servers of the kind games: `LIST` of games, such as rust,arma3 (default: all)")
 	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which one operator runs 50 fake servers, 0 to 1 (default 0)")
 	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.FakeKinds, Parse: fleet.ParseKinds}, "fake-kinds", "`LIST` of kinds of such operators, such as farm-list,farm-clones (default: all)")
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")

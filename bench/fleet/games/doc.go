@@ -10,7 +10,6 @@
 //
 // # Adding a game
 //
-// Add a line to titles.txt and a script to scripts.txt in package data; the comment
-// there explains the statements. Each statement gives both what is sent and what it means.
-// What a script can't express is a function in functions.go.
+// Add a title and its function to six.go. Each statement there gives both what is sent
+// and what it means.
 package games

@@ -3,7 +3,6 @@ package games
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -12,66 +11,57 @@ import (
 )
 
 // fact is a part of what the replies mean: the value of a common key or of an
-// attribute. An empty value has no meaning.
+// attribute.
 type fact struct {
 	key       game.Key // of a common value
 	attribute string   // instead of key
-	value     []byte
+	value     any
 	source    string
 }
 
-// isTrue reports whether a value of a truth means yes.
-func isTrue(value []byte) bool {
-	switch string(value) {
-	case "t", "true", "True", "1", "Y":
-		return true
-	}
-	return false
-}
-
-// tell stores a fact in g, unless g already has a value for its key or attribute:
-// the first value counts.
+// tell stores a fact in g, unless g already has a value for its key: the first value
+// counts.
 func (f *fact) tell(g *game.Game) {
-	if f.attribute != "" {
-		if !slices.ContainsFunc(g.Attributes, func(a game.Attribute) bool { return a.Name == f.attribute }) {
-			g.Attributes = append(g.Attributes, game.Attribute{Name: f.attribute, Value: f.value, Source: f.source})
-		}
+	switch {
+	case f.attribute != "":
+		g.Attributes = append(g.Attributes, game.Attribute{Name: f.attribute, Value: f.value.([]byte), Source: f.source})
 		return
-	}
-	if g.Has.Has(f.key) {
+	case g.Has.Has(f.key):
 		return
 	}
 	g.Has |= 1 << f.key
 	g.Sources[f.key] = f.source
+	if f.key == game.KeyMods {
+		return
+	}
 	field := reflect.ValueOf(g).Elem().FieldByNameFunc(func(name string) bool {
 		return strings.EqualFold(name, strings.ReplaceAll(f.key.String(), "_", ""))
 	})
-	switch field.Interface().(type) {
-	case int, int64:
-		n, _ := strconv.ParseInt(string(f.value), 10, 64)
-		field.SetInt(n)
-	case bool:
-		field.SetBool(isTrue(f.value))
-	case []byte:
-		field.SetBytes(f.value)
-	}
+	field.Set(reflect.ValueOf(f.value).Convert(field.Type()))
 }
 
 // is states the value of a common key.
-func (s *Server) is(source string, key game.Key, value []byte) {
+func (s *Server) is(source string, key game.Key, value any) {
 	s.facts = append(s.facts, fact{key: key, value: value, source: source})
 }
 
-// attribute states the value of an attribute.
+// attribute states the value of an attribute. An empty value has no meaning.
 func (s *Server) attribute(source, name string, value any) {
-	s.facts = append(s.facts, fact{attribute: name, value: s.bytes(value), source: source})
+	if v := s.bytes(value); len(v) > 0 {
+		s.facts = append(s.facts, fact{attribute: name, value: v, source: source})
+	}
 }
 
-// hasMods states that the server has these mods.
-func (s *Server) hasMods(source string, mods ...game.Mod) {
-	s.mods = append(s.mods, mods...)
-	s.is(source, game.KeyMods, []byte("yes"))
+// tagKey adds a keyword whose value is that of a common key.
+func (s *Server) tagKey(name string, value any, key game.Key) { s.is(s.tag(name, value), key, value) }
+
+// tagAttribute adds a keyword whose value is that of an attribute.
+func (s *Server) tagAttribute(name string, value any, attribute string) {
+	s.attribute(s.tag(name, value), attribute, value)
 }
+
+// hasMods states that the list of mods is complete.
+func (s *Server) hasMods(source string) { s.is(source, game.KeyMods, nil) }
 
 // Meaning stores in g what the answers to these questions mean. Without INFO, g is
 // empty.
@@ -86,7 +76,7 @@ func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
 		if strings.HasPrefix(f.source, "rules.") {
 			q = wire.QuestionRules
 		}
-		if answered.Has(q) && len(f.value) > 0 {
+		if answered.Has(q) {
 			f.tell(g)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // fakeTitles are the games that fakers pretend to be.
-var fakeTitles = []string{"css", "cs16", "tf2", "gmod"}
+var fakeTitles = []string{"gmod", "valheim"}
 
 // FakeTitle returns the game that a faker's servers pretend to be.
 func FakeTitle(fake string, seed uint64) *Title {

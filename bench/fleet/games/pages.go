@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// pageSize is the maximum number of bytes of binary data that Arma 3 and DayZ send
-// in one rule.
+// pageSize is the maximum number of bytes of binary data that Arma 3 sends in
+// one rule.
 const pageSize = 124
 
 // bohemiaMod is a mod as the binary pages have it.
@@ -45,25 +45,6 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-// pages adds the rules that hold the binary data b, and states what it means. It
-// escapes bytes that a rule cannot hold.
-func (s *Server) pages(b []byte, dlc, signatures []string) {
-	escaped := strings.NewReplacer("\x01", "\x01\x01", "\x00", "\x01\x02", "\xff", "\x01\x03").Replace(string(b))
-	total := (len(escaped) + pageSize - 1) / pageSize
-	for i := range total {
-		end := min(len(escaped), (i+1)*pageSize)
-		s.rule(string([]byte{byte(i + 1), byte(total)}), s.bytes(escaped[i*pageSize:end]))
-	}
-	s.attribute(inPages, "dlc", strings.Join(dlc, ";"))
-	s.attribute(inPages, "signatures", strings.Join(signatures, ";"))
-	s.hasMods(inPages)
-	for _, m := range s.chosen {
-		s.mods = append(s.mods, game.Mod{
-			ID: s.bytes(m.id), Name: s.bytes(m.name), Hash: s.bytes(fmt.Sprintf("%08x", m.hash)), CreatorDLC: m.creator,
-		})
-	}
-}
-
 const inPages = "rules.pages" // the source of what the pages mean
 
 // dlcs picks DLCs at random. It returns the bits of a mask, the hashes as they are
@@ -80,9 +61,9 @@ func (s *Server) dlcs(known ...string) (mask uint16, b []byte, names []string) {
 	return mask, b, names
 }
 
-// arma3Pages adds the pages of an Arma 3 server, with the difficulty in two bytes.
-func arma3Pages(s *Server) {
-	s.keywords = append(s.keywords, ',')
+// pages adds the rules that hold the binary pages, with the difficulty in two bytes, and
+// states what they mean.
+func (s *Server) pages() {
 	mask, dlc, names := s.dlcs("karts", "marksmen", "heli", "zeus", "apex", "jets", "laws_of_war", "malden", "tac_ops",
 		"tanks", "contact", "enoch", "art_of_war")
 	level, ai := s.lasting.Below(4), s.lasting.Below(4)
@@ -106,18 +87,21 @@ func arma3Pages(s *Server) {
 	signatures := []string{"a3", "cba_3.16.0", "ace_3.17.1"}
 	b := binary.LittleEndian.AppendUint16([]byte{3, 0}, mask)
 	b = append(append(b, difficulty, crosshair), dlc...)
-	s.pages(appendTexts(appendMods(b, s.chosen), signatures), names, signatures)
-}
-
-// dayzPages adds the pages of a DayZ server, with its description.
-func dayzPages(s *Server) {
-	mask, dlc, names := s.dlcs("livonia", "frostline", "badlands")
-	b := append(binary.LittleEndian.AppendUint16([]byte{2, 0}, mask), dlc...)
-	signatures := []string{"dayz", "cf", "vpp"}
-	description := s.bytes("Rules: be nice. ", s.remarks(3))
 	b = appendTexts(appendMods(b, s.chosen), signatures)
-	s.pages(append(append(b, byte(len(description))), description...), names, signatures)
-	s.is(inPages, game.KeyDescription, description)
+	escaped := strings.NewReplacer("\x01", "\x01\x01", "\x00", "\x01\x02", "\xff", "\x01\x03").Replace(string(b))
+	total := (len(escaped) + pageSize - 1) / pageSize
+	for i := range total {
+		end := min(len(escaped), (i+1)*pageSize)
+		s.rule(string([]byte{byte(i + 1), byte(total)}), escaped[i*pageSize:end])
+	}
+	s.attribute(inPages, "dlc", strings.Join(names, ";"))
+	s.attribute(inPages, "signatures", strings.Join(signatures, ";"))
+	s.hasMods(inPages)
+	for _, m := range s.chosen {
+		s.mods = append(s.mods, game.Mod{
+			ID: s.bytes(m.id), Name: s.bytes(m.name), Hash: s.bytes(fmt.Sprintf("%08x", m.hash)), CreatorDLC: m.creator,
+		})
+	}
 }
 
 // workshop are mods that many servers have.

@@ -2,8 +2,8 @@ package games
 
 import (
 	"strconv"
+	"strings"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -29,31 +29,9 @@ func (s *Server) setPeople(n int) {
 		}
 		who := random.Stream(seed)
 		s.Players = append(s.Players, wire.Player{
-			Index: s.index(i), Name: s.playerName(&who),
+			Name:  s.playerName(&who),
 			Score: int32(present.Below(80)), Duration: float32(present.Between(60, 4*3600*64)) / 64,
 		})
-	}
-}
-
-// index returns the index that the server sends for player i: GoldSource counts
-// from 1, all others send 0 (EC-77, EC-78).
-func (s *Server) index(i int) uint8 {
-	if s.Title.Gold() {
-		return uint8(i + 1)
-	}
-	return 0
-}
-
-// addBots adds n players that are programs, or fewer if there are not enough slots.
-func (s *Server) addBots(n int) {
-	n = min(n, int(s.Info.MaxPlayers)-s.people)
-	for i := range max(n, 0) {
-		s.Players = append(s.Players, wire.Player{
-			Index: s.index(s.people + i), Name: s.bytes(data.Words["bots"][i%len(data.Words["bots"])]),
-			Score: int32(s.tonight.Below(30)), Duration: float32(s.tonight.Between(64, 3600*64)) / 64,
-		})
-		s.Info.Players++
-		s.Info.Bots++
 	}
 }
 
@@ -61,11 +39,11 @@ func (s *Server) addBots(n int) {
 func (s *Server) playerName(r *random.Stream) []byte {
 	switch r.Below(4) {
 	case 0:
-		return s.bytes(random.Pick(r, data.Words["plain"]), r.Below(1000))
+		return s.bytes(random.Pick(r, plainNames), r.Below(1000))
 	case 1:
-		return s.bytes("[", random.Pick(r, data.Words["clans"]), "] ", random.Pick(r, data.Words["first"]), random.Pick(r, data.Words["last"]), r.Below(100))
+		return s.bytes("[", random.Pick(r, clans), "] ", random.Pick(r, firstWords), random.Pick(r, lastWords), r.Below(100))
 	}
-	return s.bytes(random.Pick(r, data.Words["first"]), random.Pick(r, data.Words["last"]), r.Below(10000))
+	return s.bytes(random.Pick(r, firstWords), random.Pick(r, lastWords), r.Below(10000))
 }
 
 // serverName returns a random name that a server of the game might have.
@@ -74,11 +52,65 @@ func (s *Server) serverName() []byte {
 	number := strconv.Itoa(r.Between(1, 9000))
 	switch r.Below(5) {
 	case 0:
-		return s.bytes("[", random.Pick(r, data.Words["regions"]), "] ", random.Pick(r, data.Words["hosts"]), " | ", random.Pick(r, data.Words["themes"]), " #", number)
+		return s.bytes("[", random.Pick(r, regions), "] ", random.Pick(r, hosts), " | ", random.Pick(r, themes), " #", number)
 	case 1:
-		return s.bytes(random.Pick(r, data.Words["hosts"]), " ", random.Pick(r, data.Words["themes"]), " ", random.Pick(r, data.Words["regions"]), " ", number)
+		return s.bytes(random.Pick(r, hosts), " ", random.Pick(r, themes), " ", random.Pick(r, regions), " ", number)
 	case 2:
-		return s.bytes(random.Pick(r, data.Words["wide"]), " #", number)
+		return s.bytes(random.Pick(r, wideNames), " #", number)
 	}
-	return s.bytes(random.Pick(r, data.Words["hosts"]), " ", s.Title.recorded, " ", number, " - ", random.Pick(r, data.Words["themes"]))
+	return s.bytes(random.Pick(r, hosts), " ", s.Title.recorded, " ", number, " - ", random.Pick(r, themes))
 }
+
+// remarks returns 1 to n remarks of the server's owner, separated by spaces.
+func (s *Server) remarks(n int) string {
+	var text []string
+	first := s.lasting.Below(len(remarks))
+	for i := range s.lasting.Between(1, n) {
+		text = append(text, remarks[(first+i*7)%len(remarks)])
+	}
+	return strings.Join(text, " ")
+}
+
+// Words that names and descriptions consist of.
+var (
+	firstWords = []string{
+		"Iron", "Silent", "Dark", "Lucky", "Old", "Red", "Sneaky", "Mad", "Cold", "Tiny", "Wild", "Lazy", "Rusty",
+		"Grim",
+	}
+	lastWords = []string{
+		"Wolf", "Badger", "Hunter", "Duck", "Ghost", "Viking", "Sniper", "Potato", "Raven", "Bear", "Goblin",
+		"Pilot", "Fox",
+	}
+	plainNames = []string{
+		"Sandra", "mikkel", "Tomasz", "Jürgen", "Алексей", "たけし", "小明", "João", "Łukasz", "Émilie", "kemal", "Nils",
+		"박지훈",
+	}
+	clans = []string{
+		"GER", "7th", "NL", "FUN", "RDX", "OG", "AUS", "Pro",
+	}
+	regions = []string{
+		"EU", "US East", "US West", "DE", "RU", "BR", "AU", "Asia", "UK", "PL",
+	}
+	themes = []string{
+		"Vanilla", "2x", "Hardcore", "Beginners welcome", "No Lag", "Community", "PvP", "Roleplay", "24/7", "Weekly",
+		"Monthly", "Casual",
+	}
+	hosts = []string{
+		"Northlight", "Red Fox", "Old Harbour", "Ironworks", "Blue Lagoon", "Mountain", "Nightshift", "Sunrise",
+		"Wanderers", "Kraken",
+	}
+	wideNames = []string{
+		"Сервер для своих | Москва", "中国社区服 上海", "한국 공식 서버", "Ελληνικός server", "【日本】サバイバル鯖",
+		"Küchentisch und Freunde",
+	}
+	remarks = []string{
+		"No cheating, no scripting, no exploits.", "Admins are there every evening.",
+		"Please speak English in the global chat.", "Raiding is allowed on weekends only.",
+		"Teams of up to four people.", "Ask for the password on our Discord.", "Starter kits for everybody.",
+		"Map wipe on the first Thursday of the month.", "Blueprints stay until the forced wipe.",
+		"Twice the gather rate, stacks of five.", "Shops, homes and teleports.", "We have been here since 2016.",
+		"Bases that nobody visits for a week are removed.", "Donations keep the server up; they buy no advantage.",
+		"Events on Saturday at eight.", "Be kind to beginners.", "Racist talk gets you banned.",
+		"Loot is as the game has it.", "Solo players are welcome.", "The map is on our page.",
+	}
+)

@@ -1,11 +1,9 @@
 package games
 
 import (
+	"fmt"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
@@ -35,8 +33,7 @@ type Server struct {
 	tonight  random.Stream // random numbers that change every night
 	facts    []fact
 	mods     []game.Mod
-	chosen   []bohemiaMod      // mods of the script
-	vars     map[string][]byte // variables of the script
+	chosen   []bohemiaMod
 	keywords []byte
 	separate byte // between two keywords
 	text     []byte
@@ -47,43 +44,19 @@ type Title struct {
 	ID       string // as in records
 	recorded string // name in records
 
-	app      uint32
-	folder   string
-	name     string // INFO's game
-	version  string // INFO's version
-	protocol uint8
-	maps     []string
-	places   []int // usual capacities
-	share    int   // weight of the game among the chosen games
-	script   []step
+	app     uint32
+	folder  string
+	name    string // INFO's game
+	version string // INFO's version
+	maps    []string
+	places  []int         // usual capacities
+	share   int           // weight of the game among the chosen games
+	send    func(*Server) // adds keywords and rules, and what they mean
 }
-
-// titles returns all games.
-var titles = sync.OnceValue(func() (titles []*Title) {
-	scripts := readScripts()
-	data.Rows("titles.txt", func(c []string) {
-		number := func(cell string) int { return number([]byte(cell)) }
-		t := &Title{
-			ID: c[0], app: uint32(number(c[1])), protocol: uint8(number(c[2])), share: number(c[3]),
-			folder: c[5], version: c[6], name: c[7], recorded: c[8], maps: strings.Split(c[9], "|"), script: scripts[c[10]],
-		}
-		for places := range strings.FieldsSeq(c[4]) {
-			t.places = append(t.places, number(places))
-		}
-		titles = append(titles, t)
-	})
-	return titles
-})
-
-// Gold reports whether the game is on the GoldSource engine, which splits replies
-// in a way of its own.
-func (t *Title) Gold() bool { return t.protocol == goldProtocol }
-
-const goldProtocol = 48
 
 // Titles returns the IDs of all games.
 func Titles() (ids []string) {
-	for _, t := range titles() {
+	for _, t := range titles {
 		ids = append(ids, t.ID)
 	}
 	return ids
@@ -91,7 +64,7 @@ func Titles() (ids []string) {
 
 // Find returns the game with an ID, or nil if it is not simulated.
 func Find(id string) *Title {
-	for _, t := range titles() {
+	for _, t := range titles {
 		if t.ID == id {
 			return t
 		}
@@ -102,7 +75,7 @@ func Find(id string) *Title {
 // Choose returns the games with these IDs, or all games if ids is empty, each as often
 // as its share says. It ignores unknown IDs.
 func Choose(ids []string) (chosen []*Title) {
-	for _, t := range titles() {
+	for _, t := range titles {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {
 			chosen = append(chosen, slices.Repeat([]*Title{t}, t.share)...)
 		}
@@ -127,17 +100,13 @@ func (s *Server) Fill(p Plan) {
 	s.lasting = random.Stream(random.Hash(p.Seed, streamLasting))
 	s.tonight = random.Stream(random.Hash(p.Seed, p.Night, streamTonight))
 	s.facts, s.mods, s.chosen, s.text = s.facts[:0], s.mods[:0], s.chosen[:0], s.text[:0]
-	if s.vars == nil {
-		s.vars = map[string][]byte{}
-	}
-	clear(s.vars)
 	s.keywords, s.separate = s.keywords[:0], ','
 	s.Players, s.Rules = s.Players[:0], s.Rules[:0]
 	t := s.Title
 	s.Info = wire.Info{
 		Has: CommonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
 			wire.HasSteamID | wire.HasGameID,
-		Format: wire.FormatSource, Protocol: t.protocol,
+		Format: wire.FormatSource, Protocol: 17,
 		Folder: s.bytes(t.folder), Game: s.bytes(t.name), Version: s.bytes(t.version),
 		ServerType: 'd', Environment: random.Pick(&s.lasting, []byte("llllw")), VAC: uint8(s.lasting.Below(8) / 2 & 1),
 		ShortAppID: uint16(t.app), GameID: uint64(t.app), GamePort: s.plan.Port,
@@ -153,7 +122,7 @@ func (s *Server) Fill(p Plan) {
 		people = s.tonight.Between(1, max(1, int(s.Info.MaxPlayers)*s.tonight.Between(20, 100)/100))
 	}
 	s.setPeople(people)
-	s.run(p.Title.script)
+	t.send(s)
 	s.pretend()
 	if len(s.keywords) > 0 {
 		s.Info.EDF |= EDFKeywords
@@ -182,3 +151,35 @@ const (
 	persistentServer = 3<<52 | 1<<56
 	anonymousServer  = 4<<52 | 1<<56
 )
+
+// tag adds a keyword that consists of a name and a value. It returns the source of the
+// value: where in the replies it is.
+func (s *Server) tag(name string, value any) (source string) {
+	if len(s.keywords) > 0 {
+		s.keywords = append(s.keywords, s.separate)
+	}
+	s.keywords = append(append(s.keywords, name...), s.bytes(value)...)
+	return "keywords." + name
+}
+
+// rule adds a rule. It returns the source of the value.
+func (s *Server) rule(name string, value any) (source string) {
+	s.Rules = append(s.Rules, wire.Rule{Name: s.bytes(name), Value: s.bytes(value)})
+	return "rules." + name
+}
+
+// bytes returns the values one after the other, as text.
+func (s *Server) bytes(values ...any) []byte {
+	start := len(s.text)
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			s.text = append(s.text, v...)
+		case []byte:
+			s.text = append(s.text, v...)
+		default:
+			s.text = fmt.Append(s.text, v)
+		}
+	}
+	return s.text[start:len(s.text):len(s.text)]
+}

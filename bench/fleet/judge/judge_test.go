@@ -167,7 +167,7 @@ func plain(r *scanner.Result) bool {
 
 // oneServer returns a fleet of one server of a kind whose record has no oddities
 // except a count of players. A Source server has three players and plain names; a
-// Games server is a Squad server with players.
+// Games server is a Rust server with players.
 func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 	c := testConfig()
 	c.Network = netip.MustParsePrefix("127.1.0.1/32")
@@ -183,7 +183,7 @@ func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 		odd := r != nil && (r.Notes&^wire.NotePlayersCount != 0 || r.RulesAnnounced >= 0)
 		fits := !odd && (r != nil && len(r.Rules) > 2 || k.Hostile() || k == fleet.Silent || k == fleet.InfoOnly)
 		if k == fleet.Games {
-			fits = n.Game == "squad" && r.Game != nil && len(r.Players) > 0
+			fits = n.Game == "rust" && r.Game != nil && len(r.Players) > 0
 		}
 		if fits && k == fleet.Source {
 			fits = len(r.Players) == 3 && r.PlayersAnnounced < 0 && plain(r)

@@ -48,7 +48,7 @@ type Demo struct {
 func StartDemo(network string) (*Demo, error) {
 	// Servers of application 730 mostly ignore RULES, so a scan asks them for RULES only
 	// twice. With the losses, that is too few to prove that a server does not answer.
-	all := slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
+	all := slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" })
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
 		Kinds: append(fleet.UsualKinds(), fleet.Games), Games: all,
