@@ -17,6 +17,10 @@ type Damage struct {
 	// Sync has ever reported as written; they are not damage. It is 0 if nothing was lost,
 	// even if the last frame has no end yet because the file is still being written.
 	Truncated int64
+
+	// Open reports, once Next has returned io.EOF, that the file ends inside a zstd frame or
+	// a gzip member: the file was cut there, or it is still being written.
+	Open bool
 }
 
 // Found reports whether anything was damaged.

@@ -92,6 +92,7 @@ func (g *gunzip) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
+		g.noEnd = true
 		if !g.got {
 			g.truncated = g.n - g.whole
 		}

@@ -57,6 +57,7 @@ type Reader struct {
 type unpacking struct {
 	whole     int64  // end of the last complete one
 	truncated int64  // bytes after it, of a block or member of which nothing can be read
+	noEnd     bool   // the file ends inside one
 	unended   bool   // the content up to whole does not end with a newline
 	padded    bool   // zeros follow
 	last      byte   // the last byte of the content
@@ -162,9 +163,12 @@ func (r *Reader) KeepLines() { r.raw = true }
 // Damage returns what Next has skipped so far.
 func (r *Reader) Damage() Damage {
 	d := r.dropped
-	if r.content != nil && r.content.damage.Found() {
-		d = r.content.damage
-		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+	if r.content != nil {
+		if r.content.damage.Found() {
+			d = r.content.damage
+			d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+		}
+		d.Open = r.content.noEnd
 	}
 	d.Truncated = r.truncated
 	return d
@@ -179,7 +183,7 @@ func (r *Reader) start() (err error) {
 	}
 	var content io.Reader = r.in
 	switch {
-	case bytes.HasPrefix(b, []byte("\x1F\x8B\x08")): // a gzip member with deflated data
+	case begins(b, "\x1F\x8B\x08"): // a gzip member with deflated data
 		g := &gunzip{in: bufio.NewReaderSize(r.in, readAhead), unpacking: unpacking{last: '\n'}, member: new(gzip.Reader)}
 		r.packed, r.content, content = inGzip, &g.unpacking, g
 	case isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{':
@@ -201,7 +205,13 @@ func isZstd(b []byte) bool {
 	if len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" {
 		return true
 	}
-	return len(b) > 0 && bytes.HasPrefix([]byte("\x28\xB5\x2F\xFD"), b)
+	return begins(b, "\x28\xB5\x2F\xFD")
+}
+
+// begins reports whether a file with the first bytes b, or whose only bytes are b, begins
+// with magic as far as it goes.
+func begins(b []byte, magic string) bool {
+	return len(b) > 0 && string(b[:min(len(b), len(magic))]) == magic[:min(len(b), len(magic))]
 }
 
 // readLong reads the rest of a line whose beginning filled the buffer.

@@ -220,7 +220,7 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return n, fmt.Errorf("the frame at byte %d needs a window of more than %d MiB to unpack", u.good, maxWindow>>20)
 	case atEnd && errors.Is(err, io.ErrUnexpectedEOF):
-		u.truncated = u.at - u.good
+		u.truncated, u.noEnd = u.at-u.good, true
 		return n, io.EOF
 	}
 	u.damage.Frames++

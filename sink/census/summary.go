@@ -147,6 +147,8 @@ func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
 		}
 		if n := r.Damage.Truncated; n > 0 {
 			say("%s: truncated: %d bytes after the last complete record left out", r.File, n)
+		} else if r.Damage.Open {
+			say("%s is cut: its last compressed frame has no end", r.File)
 		}
 		if r.Bad > 0 {
 			say("%s: %s no records: left out; one of them %v", r.File, plural(r.Bad, "line is", "lines are"), r.Why)

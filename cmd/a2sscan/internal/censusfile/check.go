@@ -126,6 +126,8 @@ func (v *verifier) file(name string) error {
 	}
 	if n := r.Damage().Truncated; n > 0 {
 		v.add("%s ends in a record that is cut off: %d bytes", name, n)
+	} else if r.Damage().Open {
+		v.add("%s is cut, or still being written: its last compressed frame has no end", name)
 	}
 	v.files = append(v.files, sink.Part{Name: name, Records: n, Bytes: c.n, Sum: fmt.Sprintf("%016x", c.sum.Sum64())})
 	return nil

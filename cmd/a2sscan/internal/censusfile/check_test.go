@@ -168,6 +168,47 @@ func TestCheckProblems(t *testing.T) {
 	}
 }
 
+// TestCheckEveryCut checks that a compressed census that ends anywhere but behind a frame
+// or a member is never found complete, although no summary says how long it was.
+func TestCheckEveryCut(t *testing.T) {
+	for _, name := range names[1:] {
+		path := filepath.Join(t.TempDir(), name)
+		write(t, path, 2)
+		first, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := filepath.Join(t.TempDir(), name)
+		write(t, second, 1)
+		more, err := os.ReadFile(second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := string(first) + string(more)
+		for cut := 1; cut < len(both); cut++ {
+			put(t, path, both[:cut])
+			_, problems, err := Check([]string{path}, nil, nil)
+			isCut := slices.ContainsFunc(problems, func(s string) bool { return strings.Contains(s, " cut") })
+			if err != nil || isCut == (cut == len(first)) {
+				t.Errorf("%s, %d of %d bytes: %q, %v", name, cut, len(both), problems, err)
+			}
+			lost := census.Lost([]census.Reading{reading(t, path)}, nil, false)
+			if len(lost) == 0 && cut != len(first) {
+				t.Errorf("%s, %d of %d bytes: nothing is lost", name, cut, len(both))
+			}
+		}
+	}
+}
+
+func reading(t *testing.T, path string) census.Reading {
+	t.Helper()
+	read, err := EachOf(path, func(int, []byte) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
 // TestCheckMany checks that all problems are counted, and the first ones described, and
 // that files that can't be read are an error.
 func TestCheckMany(t *testing.T) {
