@@ -163,9 +163,7 @@
 //
 // # Sources
 //
-// Comments name the source of a rule. Documents 000 to 004 describe the protocol:
-// the page "Server queries" of the Valve Developer Community in Russian (000)
-// and in French (001, repeated in part in 003), Valve's text of 2004 as distributed
-// with QStat (002), and Chinese notes on Counter-Strike 1.6 (004). EC-1 to EC-145 are
-// observations of what servers send beyond these documents.
+// Comments name the source of a rule: one of documents 000 to 004, which describe the
+// protocol, or the number of a fact, such as EC-25, about what servers send beyond these
+// documents. docs/PROTOCOL.md has all of them.
 package wire

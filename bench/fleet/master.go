@@ -43,7 +43,7 @@ type MasterConfig struct {
 
 // pageAddrs is the number of addresses in a full page of a Steam master, a datagram of
 // 1392 bytes. webCap is the maximum number of servers in an answer of the Web API, and
-// maxUDPFilter the longest filter that a master accepts over UDP (FORMATS 4.1, 4.2).
+// maxUDPFilter the longest filter that a master accepts over UDP (docs/FORMATS.md, sections 1 and 2).
 const (
 	pageAddrs    = 231
 	webCap       = 10_000

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDayZPages decodes pages of DayZ that were made for this test, because no recording
-// has any. gamedig 5.3.3 expects one hash for "two DLCs", and an ID of four bytes for "a
+// TestDayZPages decodes pages of DayZ (EC-103) that were made for this test, because no
+// recording has any. gamedig 5.3.3 expects one hash for "two DLCs", and an ID of four bytes for "a
 // local mod"; it takes the signature for another mod.
 func TestDayZPages(t *testing.T) {
 	tests := []struct {

@@ -162,7 +162,7 @@ func TestFlags(t *testing.T) {
 		{name: "a redirect in Garry's Mod", in: server(appTF2, 0, 10).keywords("gm:a best=dest=1 dest=192.0.2.1 loc:us"), want: "redirect"},
 		{name: "a tag with dest in it", in: server(appTF2, 0, 10).keywords("cp,best=dest=1")},
 
-		{name: "an edge", facts: Facts{InfoRTT: 10 * ms, RulesRTT: 70 * ms}, want: "edge_answers"},
+		{name: "EC-155 an edge", facts: Facts{InfoRTT: 10 * ms, RulesRTT: 70 * ms}, want: "edge_answers"},
 		{name: "rules a little slower", facts: Facts{InfoRTT: 10 * ms, RulesRTT: 69 * ms}},
 		{name: "far away, and a little slower", facts: Facts{InfoRTT: 200 * ms, RulesRTT: 599 * ms}},
 		{name: "far away, and a lot slower", facts: Facts{InfoRTT: 200 * ms, RulesRTT: 600 * ms}, want: "edge_answers"},

@@ -113,7 +113,7 @@ func (v *vector) reply(t *table) Reply {
 }
 
 // TestVectors decodes the vectors of each game and compares the results with what
-// they expect. It uses one Game for all of them, so a value that remains from an
+// they expect (EC-41, EC-107). It uses one Game for all of them, so a value that remains from an
 // earlier reply fails the test.
 func TestVectors(t *testing.T) {
 	var g Game

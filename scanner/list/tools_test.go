@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// The lists that other programs write, as FORMATS 4.5 has them, and what they yield.
+// The lists that other programs write, as docs/FORMATS.md, section 5, has them, and what they yield.
 var toolLists = []struct {
 	name, format, text string
 	want               string // targets, separated by '|'

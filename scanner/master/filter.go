@@ -23,7 +23,7 @@ type Condition struct {
 // server over UDP. The Web API accepts far longer filters.
 const maxUDPFilter = 190
 
-// known holds the keys that are documented or used by a client (FORMATS 4.1).
+// known holds the keys that are documented or used by a client (docs/FORMATS.md, section 1).
 var known = strings.Fields(`nor nand or dedicated secure gamedir map linux password empty full
 	proxy appid napp noplayers white gametype gamedata gamedataor name_match version_match
 	collapse_addr_hash gameaddr type`)

@@ -24,7 +24,7 @@ const (
 )
 
 // fields are the fields of a server's entry in the answers of GetServerList and
-// GetServersAtAddress (FORMATS 4.2), in the order in which Server.Details has them.
+// GetServersAtAddress (docs/FORMATS.md, section 2), in the order in which Server.Details has them.
 // Every field is optional.
 var fields = [...]struct {
 	api, record string // names in the answers and in a record

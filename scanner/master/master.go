@@ -60,11 +60,11 @@ type limit struct {
 // udpLimits are the limits of master servers. They are said to accept 30 requests per
 // minute and 60 per five minutes, and to ignore a client for a minute if it exceeds
 // that. Valve has stated a limit of 20 per minute, but 15 works best in practice
-// (FORMATS 4.1). Each span is a second longer, because network delay varies.
+// (docs/FORMATS.md, section 1). Each span is a second longer, because network delay varies.
 var udpLimits = []limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
 // webLimits are the limits of the Web API, which has been observed to accept this rate
-// from one key (FORMATS 4.2).
+// from one key (docs/FORMATS.md, section 2).
 var webLimits = []limit{{1, 1500 * time.Millisecond}, {200, 5 * time.Minute}}
 
 // Server is one entry of a master's list.

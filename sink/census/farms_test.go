@@ -28,7 +28,7 @@ func fleetCensus(t *testing.T, c fleet.Config) *census.Census {
 	return openRecords(t, b.Bytes())
 }
 
-// TestFarms: Open finds as many farms, with as many servers, as were planted.
+// TestFarms: Open finds as many farms, with as many servers, as were planted (EC-60).
 func TestFarms(t *testing.T) {
 	for _, kind := range append(fleet.FakerKinds(), fleet.Kind(0)) {
 		c := fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/23"), Ports: []uint16{27015}, Alive: 1, Fakes: 0.5, Seed: 5}

@@ -49,7 +49,7 @@ import (
 
 // Limits of a session. The values are ours; the reasons are how servers behave.
 const (
-	SerialGap = 1200 * time.Millisecond // servers that allow one query per second are common (FORMATS 4.4)
+	SerialGap = 1200 * time.Millisecond // servers that allow one query per second are common (docs/FORMATS.md, section 4)
 
 	maxRounds   = 4                     // challenges per question, then challenge_loop (EC-2)
 	minGold     = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
