@@ -57,7 +57,8 @@ func TestCitationFaults(t *testing.T) {
 		{"a/b.go", "// docs/PROTOCOL.md, \"Lies\"", "a/b.go: docs/PROTOCOL.md has no heading \"Lies\""},
 		{"docs/x.md", "`a`, `a/a_test.go`, `a/*.go`, `a.Do`, `a.Thing.Method`, `a.Thing.Field`, `a_test.go`, `TestA`, `a/a_test.go:TestA`, " +
 			"`fmt.Println`, `client.go:12`, `pkg/x.go`, `a.thing`, `a/a_test.go in words` [x](PROTOCOL.md#31-more-facts)", ""},
-		{"docs/x.md", "```\n`a/none.go`\n```", ""},
+		{"docs/x.md", "```\n`a/none.go`\n```\n`Do` and `Thing.Method` in `a/a.go`", ""},
+		{"docs/x.md", "`Do` and `Thing.Lie` of `a/a.go`", "docs/x.md: a/a.go has no Thing.Lie"},
 		{"docs/x.md", "`a/none.go`", "docs/x.md: there is no a/none.go"},
 		{"docs/x.md", "`a/none_*.go`", "docs/x.md: there is no a/none_*.go"},
 		{"docs/x.md", "`none.go`", "docs/x.md: there is no none.go"},
@@ -222,6 +223,7 @@ func (tr *tree) declare(name, text string) {
 		case *ast.FuncDecl:
 			id := decl.Name.Name
 			if decl.Recv != nil {
+				tr.declared[name][id] = true
 				id = typeName(decl.Recv.List[0].Type) + "." + id
 			}
 			add(id)
@@ -355,6 +357,7 @@ func (tr *tree) citations() (faults []string) {
 
 var (
 	quoted     = regexp.MustCompile("`([^`\n]+)`")
+	isIn       = regexp.MustCompile("((?:`[\\w.]+`(?:, | and )?)+) (?:in|of) `([\\w./-]+\\.go)`")
 	link       = regexp.MustCompile(`\]\(([^)#\s:]*)(?:#([^)]*))?\)`)
 	identifier = regexp.MustCompile(`^([a-z]\w*)\.([A-Z]\w*(?:\.\w+)?)$`)
 	testName   = regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)[A-Z]\w*$`)
@@ -374,6 +377,13 @@ func (tr *tree) names() (faults []string) {
 		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
 			if f := tr.missing(m[1]); f != "" {
 				fault("%s", f)
+			}
+		}
+		for _, m := range isIn.FindAllStringSubmatch(text, -1) {
+			for _, id := range quoted.FindAllStringSubmatch(m[1], -1) {
+				if ids := tr.declared[m[2]]; ids != nil && !ids[id[1]] {
+					fault("%s has no %s", m[2], id[1])
+				}
 			}
 		}
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
