@@ -63,6 +63,7 @@ func TestCitationFaults(t *testing.T) {
 		{"docs/x.md", "`a/none_*.go`", "docs/x.md: there is no a/none_*.go"},
 		{"docs/x.md", "`none.go`", "docs/x.md: there is no none.go"},
 		{"docs/x.md", "`a.None`", "docs/x.md: there is no a.None"},
+		{"a/README.md", "`a.Thing.Lost` [x](a.go)", "a/README.md: there is no a.Thing.Lost"},
 		{"docs/x.md", "`a.Thing.None`", "docs/x.md: there is no a.Thing.None"},
 		{"docs/x.md", "`b.Do`", "docs/x.md: there is no package b"},
 		{"docs/x.md", "`TestNone`", "docs/x.md: there is no TestNone"},
@@ -366,14 +367,17 @@ var (
 	plainPath  = regexp.MustCompile(`^[\w.*/-]+$`)
 )
 
-// names returns the files, identifiers and headings that docs names and that do not
-// exist.
+// names returns the files, identifiers and headings that docs and other pages name and
+// that do not exist.
 func (tr *tree) names() (faults []string) {
-	for _, file := range slices.Sorted(maps.Keys(tr.docs)) {
-		fault := func(format string, args ...any) {
-			faults = append(faults, "docs/"+file+": "+fmt.Sprintf(format, args...))
+	for _, file := range slices.Sorted(maps.Keys(tr.files)) {
+		if path.Ext(file) != ".md" {
+			continue
 		}
-		text := docFence.ReplaceAllString(tr.files["docs/"+file], "")
+		fault := func(format string, args ...any) {
+			faults = append(faults, file+": "+fmt.Sprintf(format, args...))
+		}
+		text := docFence.ReplaceAllString(tr.files[file], "")
 		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
 			if f := tr.missing(m[1]); f != "" {
 				fault("%s", f)
@@ -387,9 +391,9 @@ func (tr *tree) names() (faults []string) {
 			}
 		}
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			target := path.Join("docs", m[1])
+			target := path.Join(path.Dir(file), m[1])
 			if m[1] == "" {
-				target = "docs/" + file
+				target = file
 			}
 			switch p := tr.docs[path.Base(target)]; {
 			case !tr.exists(target):

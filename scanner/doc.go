@@ -44,7 +44,7 @@
 //	             │       │ limits: addrs         │ due requests              │        │
 //	             │       ▼                       │                           ▼        │
 //	             │   ┌───────────────────────────┴───┐  event          ┌──────────┐   │
-//	             │   │ sessions: slots, index, wheel │◀────────────────┤ receiver │◀──┼──── replies
+//	             │   │ sessions: slots, queue, wheel │◀────────────────┤ receiver │◀──┼──── replies
 //	             │   │ and the pure step of each     │                 └────┬─────┘   │
 //	             │   └──────────────┬────────────────┘                      │         │
 //	             │                  │ outcome                               │         │

@@ -1,5 +1,6 @@
-// Package compare implements the commands that aggregate or compare complete
-// censuses: stats and diff.
+// Package compare reads complete censuses for the commands stats, diff and report, and
+// prints what stats and diff find: as text, as JSON and as a page. It has the words for
+// each kind of change, which report and watch use too.
 package compare
 
 import (

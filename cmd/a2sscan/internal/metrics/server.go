@@ -1,4 +1,5 @@
-// Package metrics serves the metrics of a running scan to Prometheus.
+// Package metrics serves the metrics of a running scan to Prometheus, and opens the site
+// on which a watch shows its pages and metrics.
 package metrics
 
 import (

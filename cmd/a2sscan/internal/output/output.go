@@ -1,5 +1,5 @@
-// Package output turns flags into the options of a census, and describes the census and
-// its errors to the user.
+// Package output turns the options of a command into those of its census, and describes
+// the census and its errors to the user.
 package output
 
 import (
