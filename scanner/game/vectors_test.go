@@ -3,6 +3,8 @@ package game
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,5 +178,43 @@ func TestTables(t *testing.T) {
 				once(table, fmt.Sprint(table.id, " ", i, f.name))
 			}
 		}
+	}
+}
+
+// TestTablesDocumented compares the games in docs/GAMES.md, their IDs and applications,
+// with the tables.
+func TestTablesDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/GAMES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^\| ([\d, ]+|–) \| [^|]+ \| ([^|]+) \|`)
+	quoted := regexp.MustCompile("`(\\w+)`")
+	number := regexp.MustCompile(`\d+`)
+	said := map[string]map[string]bool{} // applications by ID
+	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
+		for _, id := range quoted.FindAllStringSubmatch(m[2], -1) {
+			if said[id[1]] == nil {
+				said[id[1]] = map[string]bool{}
+			}
+			for _, app := range number.FindAllString(m[1], -1) {
+				said[id[1]][app] = true
+			}
+		}
+	}
+	for _, table := range tables {
+		if said[table.id] == nil {
+			t.Errorf("docs/GAMES.md does not have %s", table.id)
+		}
+		for _, app := range table.apps {
+			if !said[table.id][fmt.Sprint(app)] {
+				t.Errorf("docs/GAMES.md does not have application %d for %s", app, table.id)
+			}
+		}
+		delete(said, table.id)
+	}
+	delete(said, "csgo") // Counter-Strike 2's table
+	for id := range said {
+		t.Errorf("docs/GAMES.md has a table %s, which does not exist", id)
 	}
 }
