@@ -40,10 +40,7 @@ func newError(op, path string, err error) *Error {
 		err = outer.Err
 	}
 	e := &Error{Op: op, Path: path, Err: err}
-	var advises interface{ Advice() string } // of Source.File
 	switch {
-	case errors.As(err, &advises):
-		e.Hint = advises.Advice()
 	case errors.Is(err, syscall.ENOSPC):
 		e.Hint = "free some space, or choose another disk"
 	case errors.Is(err, syscall.EPIPE):

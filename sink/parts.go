@@ -105,7 +105,7 @@ func (w *Output) resume() error {
 }
 
 // checkPart compares a part with what p says. It is not an error if the part is gone:
-// programs that upload parts remove them.
+// users may move complete parts.
 func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -65,39 +65,23 @@ type unpacking struct {
 }
 
 // Open opens the census at path; "-" and "" are standard input.
-func Open(path string) (*Reader, error) { return Source{}.Open(path) }
+func Open(path string) (*Reader, error) { return OpenTee(path, io.Discard) }
 
-// Source opens census files. The zero value opens files of this machine. Its
-// methods do what the functions of the same name do.
-type Source struct {
-	// File opens the named file; "-" and "" are standard input, which stays open. It may
-	// be called several times for one file. Nil: os.Open.
-	File func(name string) (io.ReadCloser, error)
-}
-
-// Open opens a census; "-" and "" are standard input.
-func (s Source) Open(name string) (*Reader, error) {
-	f, err := s.file(name)
-	if err != nil {
-		return nil, newError("open", name, err)
-	}
-	r := NewReader(f)
-	r.name, r.close = name, f.Close
-	if isStandard(name) {
+// OpenTee opens the census at path like Open. It also writes each byte of the file to w
+// when the Reader has read it.
+func OpenTee(path string, w io.Writer) (*Reader, error) {
+	if isStandard(path) {
+		r := NewReader(io.TeeReader(os.Stdin, w))
 		r.name = "standard input"
+		return r, nil
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, newError("open", path, err)
+	}
+	r := NewReader(io.TeeReader(f, w))
+	r.name, r.close = path, f.Close
 	return r, nil
-}
-
-// file opens a file with s.File or, if that is nil, in the usual way.
-func (s Source) file(name string) (io.ReadCloser, error) {
-	switch {
-	case s.File != nil:
-		return s.File(name)
-	case isStandard(name):
-		return io.NopCloser(os.Stdin), nil
-	}
-	return os.Open(name)
 }
 
 // NewReader returns a Reader of in. It reads nothing before the first call of Next;

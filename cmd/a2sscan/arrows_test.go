@@ -52,15 +52,13 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/flagfile":   {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist": {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},
 
-	"cmd/a2sscan/internal/store":           room(),
-	"cmd/a2sscan/internal/store/storetest": room("store"),
-	"cmd/a2sscan/internal/export":          room("censusfile", "geo", "output"),
-	"cmd/a2sscan/internal/merge":           room("censusfile", "geo", "output", "ledger"),
-	"cmd/a2sscan/internal/habits":          {"cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/columns":         {"sink/record", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/censusfile":      {"sink/census", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
-	"cmd/a2sscan/internal/compare":         {"sink/census", "scanner/list", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
-	"cmd/a2sscan/internal/decode":          {"wire", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
+	"cmd/a2sscan/internal/export":     room("censusfile", "geo", "output"),
+	"cmd/a2sscan/internal/merge":      room("censusfile", "geo", "output", "ledger"),
+	"cmd/a2sscan/internal/habits":     {"cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/columns":    {"sink/record", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/censusfile": {"sink/census", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
+	"cmd/a2sscan/internal/compare":    {"sink/census", "scanner/list", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
+	"cmd/a2sscan/internal/decode":     {"wire", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "cmd/a2sscan/internal/inputs",
 		"cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
 
@@ -71,16 +69,16 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/shutdown":  room(),
 	"cmd/a2sscan/internal/flagvalue": room(),
 	"cmd/a2sscan/internal/progress":  room("ledger"),
-	"cmd/a2sscan/internal/output":    room("columns", "store"),
+	"cmd/a2sscan/internal/output":    room("columns"),
 	"cmd/a2sscan/internal/playerkey": room(),
 	"cmd/a2sscan/internal/watchdb":   {"sink/disk", "sink/census"},
 	"cmd/a2sscan/internal/watch": append(room("watchdb", "compare", "censusfile", "columns", "geo", "inputs", "ledger", "output",
-		"shutdown", "store"), "sink/census", "scanner/master"),
+		"shutdown"), "sink/census", "scanner/master"),
 	"cmd/a2sscan/internal/livepage":   {"cmd/a2sscan/internal/watch", "cmd/a2sscan/internal/report", "cmd/a2sscan/internal/metrics"},
 	"cmd/a2sscan/internal/ledger":     room(),
 	"cmd/a2sscan/internal/metrics":    room("ledger"),
-	"cmd/a2sscan/internal/inputs":     append(room("columns", "output", "store", "ledger", "shutdown"), "scanner/master"),
-	"cmd/a2sscan/internal/checkpoint": append(room("columns", "store", "inputs", "shutdown", "output", "ledger"), "scanner/master"),
+	"cmd/a2sscan/internal/inputs":     append(room("columns", "output", "ledger", "shutdown"), "scanner/master"),
+	"cmd/a2sscan/internal/checkpoint": append(room("columns", "inputs", "shutdown", "output", "ledger"), "scanner/master"),
 }
 
 // simulated returns what a package of the simulated servers may import: the layers
@@ -172,8 +170,6 @@ func forbidden(pkg string, deps []string) (bad []string) {
 			bad = append(bad, dep) // wire may import only the standard library
 		case fixed && pkg != exporter && pkg != scanning && pkg != showing && strings.HasPrefix(dep, "github.com/prometheus/"):
 			bad = append(bad, dep) // metrics must not cost time per datagram
-		case !strings.HasPrefix(pkg, "cmd/a2sscan") && strings.HasPrefix(dep, "github.com/minio/"):
-			bad = append(bad, dep) // only the program knows object stores
 		}
 	}
 	return bad

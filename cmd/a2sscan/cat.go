@@ -27,8 +27,7 @@ func (a *app) catCommand() *cobra.Command {
 		Short: "Print the records of census files",
 		Long: `Prints the records of census files, plain or compressed: as a table on a
 terminal, otherwise as one line of JSON per record. --format chooses another
-format, and --fields the fields. FILE - is standard input. A FILE may be
-s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all census files below that prefix.
+format, and --fields the fields. FILE - is standard input.
 
 --fields also accepts three fields that cat computes: people, capacity and bots.
 It takes them from the game's own numbers (the key game) if the record has them,
@@ -68,15 +67,11 @@ The key flags lists what is suspicious about the answers, as evidence:
 			if err != nil {
 				return err
 			}
-			files, err := censusfile.Files(args)
-			if err != nil {
-				return err
-			}
-			if print.Keep, err = choice.Keep(files); err != nil {
+			if print.Keep, err = choice.Keep(args); err != nil {
 				return err
 			}
 			print.Visible = console.IsTerminal(a.out.w)
-			err = censusfile.Print(a.term, a.out, files, print)
+			err = censusfile.Print(a.term, a.out, args, print)
 			if print.Table != nil && len(print.Databases) == 0 && print.Table.Lacks("geo") {
 				a.term.Say("no record has the location of its address: name a database with --mmdb FILE")
 			}

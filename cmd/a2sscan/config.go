@@ -30,6 +30,9 @@ func (a *app) configurable(cmd *cobra.Command) {
 	cmd.Flags().String(configFlag, "", "read flags from the TOML file `FILE`, where rate = \"20k\" under [scan] sets scan --rate; the command line overrides it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		args, err := a.configure(cmd, args)
+		if err == nil {
+			err = checkNames(cmd, args)
+		}
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs.BoolVar(&o.Stat, "stat", false, "print only how many changes there are")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
-	fs.StringVarP(&result.Name, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
+	fs.StringVarP(&result.Name, "output", "o", "-", "write to `FILE`, as lines of JSON; -: standard output")
 	fs.BoolVar(&result.Force, "force", false, "replace a file that diff did not write")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(compare.KindWords(), ", "))
 	addGameFlag(fs, &o.Games)

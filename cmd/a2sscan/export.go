@@ -21,8 +21,7 @@ game or day: COPY … TO … (FORMAT parquet, PARTITION_BY …).
 While it sorts, export holds the records uncompressed in a temporary file beside
 the output, about 2 kB each.`,
 		Example: `  a2sscan export census.ndjson.zst -o census.parquet
-  a2sscan export census-*.ndjson.zst -o census.parquet --force
-  a2sscan export s3://BUCKET/census/ -o s3://BUCKET/census.parquet`,
+  a2sscan export census-*.ndjson.zst -o census.parquet --force`,
 		Args: wantArgs(1, 0, "export needs a census", "a2sscan export census.ndjson.zst -o census.parquet"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files, o.Version, o.Build = args, thisBuild().Version, thisBuild().Commit
@@ -30,7 +29,7 @@ the output, about 2 kB each.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`: a file or s3://BUCKET/KEY that ends in .parquet")
+	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`, which ends in .parquet")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing file")
 	addGameFlag(fs, &o.Games)
 	return cmd

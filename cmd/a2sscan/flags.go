@@ -17,7 +17,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -57,13 +56,8 @@ func (f *outFlags) choice() output.Choice {
 	return output.Choice{Path: f.output, Append: f.append, Force: f.force}
 }
 
-// check returns an error for an output in an object store, and if flags contradict each
-// other.
+// check returns an error if flags contradict each other.
 func (f *outFlags) check() error {
-	if store.IsURL(f.output) {
-		return console.Fail(console.ExitUsage, "this command does not write into a store").
-			WithHint("scan, merge, export, report, stats and diff do")
-	}
 	c := f.choice()
 	return c.Check()
 }
@@ -207,6 +201,28 @@ func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// checkNames returns an error if an argument, or the value of a flag, is an object in a
+// store: rclone transfers these. The error has no part of the name, which may contain a
+// password.
+func checkNames(cmd *cobra.Command, args []string) (err error) {
+	isObject := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "s3://") }
+	if slices.ContainsFunc(args, isObject) {
+		return console.Fail(console.ExitUsage, "s3:// names an object in a store, and %s reads files", cmd.CommandPath()).
+			WithHint("rclone cat REMOTE:BUCKET/KEY | a2sscan cat - reads an object; rclone copy fetches a folder")
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if f.Changed && slices.ContainsFunc(values, isObject) {
+			err = console.Fail(console.ExitUsage, "--%s: s3:// names an object in a store, and %s reads and writes files", f.Name, cmd.CommandPath()).
+				WithHint("name a file: rclone move REMOTE:BUCKET/ takes it to the store, and rclone copy fetches objects")
+		}
+	})
+	return err
 }
 
 // noArgs returns an error if there are arguments.

@@ -193,7 +193,7 @@ func TestKill(t *testing.T) {
 		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			cfg, _ := serve(t, killFleet(byte(160+i), *kills))
+			cfg, _ := serve(t, killFleet(byte(160+i)))
 			left := (*kills + share - 1) / share
 			for round := seed; left > 0 && round < seed+uint64(*kills)+20; round++ {
 				t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
@@ -207,12 +207,11 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killFleet returns a fleet for a test with this number of kills. With many kills it
-// has more servers, the scans have a higher rate, and some servers leave questions
-// without an answer.
-func killFleet(second byte, kills int) fleet.Config {
+// killFleet returns a fleet. With many kills it has more servers, the scans have a higher
+// rate, and some servers leave questions without an answer.
+func killFleet(second byte) fleet.Config {
 	cfg := fleet.Config{Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond}
-	long := kills > 100
+	long := *kills > 100
 	cfg.Kinds = kinds(long)
 	bits := 25
 	if long {
@@ -223,8 +222,8 @@ func killFleet(second byte, kills int) fleet.Config {
 }
 
 // killRate returns the arguments that determine how long such a scan takes.
-func killRate(kills int) []string {
-	if kills > 100 {
+func killRate() []string {
+	if *kills > 100 {
 		return []string{"-r", "2k", "--timeout", "300ms", "--retries", "4", "--cooldown", "0"}
 	}
 	return []string{"-r", "300", "--timeout", "300ms", "--retries", "2", "--cooldown", "0"}
@@ -307,7 +306,7 @@ func (k *killed) packed(with func(io.Writer) (io.WriteCloser, error)) []byte {
 
 // args returns the arguments of the next run.
 func (k *killed) args() []string {
-	args := append([]string{"scan", "servers.txt", "--allow-reserved"}, killRate(*kills)...)
+	args := append([]string{"scan", "servers.txt", "--allow-reserved"}, killRate()...)
 	args = append(args, "-q", "-o", k.output, "--summary", k.ofShard("summary.json"))
 	if k.piped {
 		args[1] = "-"
@@ -405,15 +404,15 @@ func (k *killed) run() (alive bool) {
 		args := append([]string{how, times}, k.args()...)
 		return k.start(how, exec.CommandContext(k.Context(), "dies", args...), 0)
 	default:
-		after := time.Duration(1+k.rng.IntN(longestRun(*kills))) * time.Millisecond
+		after := time.Duration(1+k.rng.IntN(longestRun())) * time.Millisecond
 		return k.start("from outside", exec.CommandContext(k.Context(), "a2sscan", k.args()...), after)
 	}
 }
 
 // longestRun returns how many milliseconds a scan runs, at most, until it is killed from
 // outside.
-func longestRun(kills int) int {
-	if kills > 100 {
+func longestRun() int {
+	if *kills > 100 {
 		return 4000
 	}
 	return 2000

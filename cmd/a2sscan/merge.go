@@ -22,7 +22,7 @@ wrong, writes nothing and exits with 8. Seed, scan ID and output may differ. The
 files of one shard that scan --rotate wrote count as one part.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
   a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
-  a2sscan merge shard-*.ndjson.zst -o s3://nights/all.ndjson.zst`,
+  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst`,
 		Args: wantArgs(1, 0, "merge needs the parts of a census", "a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if inputs.SamePath(o.Summary, o.Output) {
@@ -37,7 +37,7 @@ files of one shard that scan --rotate wrote count as one part.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH` or s3://BUCKET/KEY, compressed if it ends in .zst; -: standard output")
+	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH`, compressed if it ends in .zst; -: standard output")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
 	fs.StringVar(&o.Summary, "summary", "", "write the summary to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&o.Scan, "scan-id", "", "name the scan `NAME` in every record (default: that of the earliest part)")

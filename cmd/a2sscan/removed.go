@@ -83,9 +83,6 @@ var removed = map[string]removedFlag{
 	"scan --json":       {instead: "use --format json"},
 	"scan --no-stats":   {instead: "omit it: only a2sscan stats writes the stats of a census"},
 	"scan --rate-max":   {instead: "--rate auto:20k finds the rate, up to 20k", matters: true},
-	"scan --spool":      {instead: "-o LOCAL --upload s3://BUCKET/PREFIX/ writes to a folder of your choice"},
-	"scan --spool-max":  {instead: "omit it: files that wait for the store are limited by the disk"},
-	"scan --store-wait": {instead: "omit it: at the end the scan tries for some seconds, and the same command uploads what is missing"},
 }
 
 // wasFlag returns the entry of a flag that the command had in an earlier version.

@@ -44,7 +44,7 @@ wrote, in any order.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&r.Name, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
+	fs.StringVarP(&r.Name, "output", "o", "", "write the page to `FILE`; -: standard output")
 	fs.BoolVar(&r.Force, "force", false, "replace a file that report did not write")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
 	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")

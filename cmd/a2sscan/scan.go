@@ -113,10 +113,9 @@ func (a *app) scanCommand() *cobra.Command {
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
-	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts to an object store; -: standard output"
+	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&f.opts.Rotate, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
-	fs.StringVar(&f.opts.Upload.Prefix, "upload", "", "also upload the files of the census to s3://BUCKET/PREFIX/, each as soon as it is closed")
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")

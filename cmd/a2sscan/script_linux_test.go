@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"io"
-	"maps"
-	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -14,7 +11,6 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,12 +18,10 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/minio/minio-go/v7"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
@@ -43,8 +37,6 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	// A client of an object store waits nine seconds until it believes that a store is down.
-	minio.DefaultRetryUnit, minio.DefaultRetryCap = 50*time.Millisecond, 50*time.Millisecond
 	each := 6
 	if raceEnabled {
 		each = 4
@@ -104,13 +96,6 @@ func panics() {
 //	                   $PORT its port
 //	fill FILE…         replaces variables such as $PORT in files
 //	mmdb TYPE FILE     copies a database from the tests of package geo, for --mmdb
-//	objectstore start  runs an object store in the test process, with the bucket
-//	                   census; down and up stop it and start it again, hang
-//	                   makes uploads block, conflict first stores objects of
-//	                   another scan under their names, refuse STATUS CODE
-//	                   answers everything with an error, put KEY FILE stores an
-//	                   object, list FILE writes all names, summary PREFIX FILE
-//	                   copies the summary below a prefix
 //	exits CODE CMD…    like exec, and checks that the exit code is CODE
 //	tmpfs DIR SIZE     mounts a file system of SIZE at DIR
 //
@@ -123,7 +108,6 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Values[servedBy] = &fleet.Config{}
-			env.Values[storedBy] = &storetest.Store{}
 			packaging, err := filepath.Abs("../../packaging")
 			env.Setenv("PACKAGING", packaging)
 			return err
@@ -136,8 +120,6 @@ func TestScripts(t *testing.T) {
 			"mmdb":    scriptDatabase,
 			"exits":   scriptExits,
 			"tmpfs":   scriptTmpfs,
-
-			"objectstore": scriptObjectStore,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -235,60 +217,6 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PORT", strings.Join(ports, ","))
 	*ts.Value(servedBy).(*fleet.Config) = fl.Config()
 	serveScript(ts, fl)
-}
-
-// storedBy is the key under which a script keeps its object store.
-const storedBy = "objectstore"
-
-func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
-	s := ts.Value(storedBy).(*storetest.Store)
-	if neg || len(args) == 0 || s.Server == nil && args[0] != "start" {
-		ts.Fatalf("usage: objectstore start|down|up|refuse|put|list|summary …")
-	}
-	switch args[0] {
-	case "start":
-		s.Start()
-		ts.Defer(func() { s.CloseClientConnections(); s.Close() })
-		for _, set := range storetest.EnvironmentOf(s.URL) {
-			name, value, _ := strings.Cut(set, "=")
-			ts.Setenv(name, value)
-		}
-	case "down":
-		s.Down()
-	case "up":
-		s.Heal()
-	case "hang":
-		s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
-			if r.Method != http.MethodPut {
-				return false
-			}
-			io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
-			<-r.Context().Done()
-			return true
-		})
-	case "conflict":
-		s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
-			if key, ok := strings.CutPrefix(r.URL.Path, "/"+storetest.Bucket+"/"); ok && r.Method == http.MethodPut {
-				s.Write(key, []byte("of another scan"))
-			}
-			return false
-		})
-	case "refuse":
-		status, err := strconv.Atoi(args[1])
-		ts.Check(err)
-		s.Fail(storetest.Refuse(status, args[2]))
-	case "put":
-		s.Write(args[1], []byte(ts.ReadFile(args[2])))
-	case "list":
-		keys := slices.Sorted(maps.Keys(s.Objects()))
-		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(keys, "\n")+"\n"), 0o666))
-	case "summary":
-		for key, content := range s.Objects() {
-			if strings.HasPrefix(key, args[1]) && strings.HasSuffix(key, ".summary.json") {
-				ts.Check(os.WriteFile(ts.MkAbs(args[2]), content, 0o666))
-			}
-		}
-	}
 }
 
 // serveScript serves a fleet until the script ends.

@@ -41,7 +41,7 @@ wrote, in any order.`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&r.Name, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
+	cmd.Flags().StringVarP(&r.Name, "output", "o", "-", "write to `FILE`; -: standard output")
 	cmd.Flags().BoolVar(&r.Force, "force", false, "replace a file that stats did not write")
 	cmd.Flags().StringArrayVar(&o.Summaries, "summary", nil,
 		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")

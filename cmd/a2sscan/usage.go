@@ -155,7 +155,7 @@ var scanGroups = []struct{ title, names string }{
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
 	{"Speed", "rate bandwidth rate-total per-address-rate in-flight source no-gso"},
-	{"Output", "output append force format fields rotate upload " +
+	{"Output", "output append force format fields rotate " +
 		"summary on-complete scan-id unanswered raw no-player-names player-key mmdb"},
 	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
 	{"Watching", "status verbose quiet dry-run metrics log-file"},

@@ -25,10 +25,6 @@ type Options struct {
 	// files, if there are any.
 	Summaries []string
 
-	// Source opens the files and the summaries. The zero value opens files of this
-	// machine.
-	Source sink.Source
-
 	Games    []string // leave out servers of other games: IDs or names, in any letter case; nil: all
 	Networks []string // leave out other servers: such as 203.0.113.0/24 or AS64496; nil: all
 }
@@ -39,7 +35,6 @@ type Census struct {
 	Lost []string
 
 	files      []string
-	from       sink.Source
 	workers    int
 	summaries  []*Summary
 	servers    []*Server // one for each address, in the order of addresses; first those without
@@ -53,12 +48,12 @@ type Census struct {
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.
 func Open(files []string, o Options) (*Census, error) {
-	c := &Census{files: files, from: o.Source, workers: min(runtime.GOMAXPROCS(0), 8), orgs: map[uint32]string{}}
+	c := &Census{files: files, workers: min(runtime.GOMAXPROCS(0), 8), orgs: map[uint32]string{}}
 	chosen, err := o.Filter()
 	if err != nil {
 		return nil, err
 	}
-	if c.summaries, err = ReadSummaries(o.Source, files, o.Summaries); err != nil {
+	if c.summaries, err = ReadSummaries(files, o.Summaries); err != nil {
 		return nil, err
 	}
 	if err := c.load(); err != nil {
@@ -163,7 +158,7 @@ const blockSize = 1 << 20
 // order. Several goroutines, numbered from 0 to c.workers-1, call do at the same time; a
 // line is valid until do returns. The first error of do ends the reading and is returned.
 func (c *Census) eachLine(file string, do func(worker int, line []byte) error) (sink.Damage, error) {
-	r, err := c.from.Open(file)
+	r, err := sink.Open(file)
 	if err != nil {
 		return sink.Damage{}, err
 	}

@@ -59,28 +59,23 @@ func Beside(file, suffix string) string {
 }
 
 // ReadSummaries reads the named summaries, oldest first. If names is nil, it reads those
-// that exist beside the files of a census.
-func ReadSummaries(from sink.Source, files, names []string) (all []*Summary, err error) {
+// that exist beside the files of a census. The name "-" stands for standard input.
+func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	beside := names == nil
 	if beside {
 		for _, file := range files {
 			names = append(names, Beside(file, ".summary.json"))
 		}
 	}
-	open := from.File
-	if open == nil {
-		open = func(name string) (io.ReadCloser, error) { return os.Open(name) }
-	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		f, err := open(name)
+		read := func() ([]byte, error) { return os.ReadFile(name) }
+		if name == "-" {
+			read = func() ([]byte, error) { return io.ReadAll(os.Stdin) }
+		}
+		text, err := read()
 		if beside && errors.Is(err, fs.ErrNotExist) {
 			continue
-		}
-		var text []byte
-		if err == nil {
-			text, err = io.ReadAll(f)
-			f.Close()
 		}
 		if err != nil {
 			return nil, err

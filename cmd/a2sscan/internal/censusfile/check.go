@@ -12,7 +12,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
@@ -74,32 +73,26 @@ func (v *verifier) add(format string, args ...any) {
 	v.problems = append(v.problems, fmt.Sprintf(format, args...))
 }
 
-// counted hashes and counts the bytes that are read from a file.
+// counted hashes and counts the bytes of a file.
 type counted struct {
-	io.ReadCloser
 	v   *verifier
 	sum *xxhash.Digest
 	n   int64
 }
 
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	_, _ = c.sum.Write(p[:n]) // it never fails
-	c.n += int64(n)
-	c.v.read += int64(n)
+func (c *counted) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	c.v.read += int64(len(p))
 	if c.v.progress != nil {
 		c.v.progress(c.v.read, c.v.size)
 	}
-	return n, err
+	return c.sum.Write(p)
 }
 
 // file reads one file.
 func (v *verifier) file(name string) error {
 	c := &counted{v: v, sum: xxhash.New()}
-	r, err := sink.Source{File: func(name string) (_ io.ReadCloser, err error) {
-		c.ReadCloser, err = store.Open(name)
-		return c, err
-	}}.Open(name)
+	r, err := sink.OpenTee(name, c)
 	if err != nil {
 		return err
 	}

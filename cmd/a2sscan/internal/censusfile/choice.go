@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -35,7 +34,7 @@ func (c *Choice) Keep(files []string) (func(line []byte) bool, error) {
 	}
 	keep := func(s *census.Server) bool { return chosen(s) }
 	if farms {
-		all, err := census.Open(files, census.Options{Source: store.Source()})
+		all, err := census.Open(files, census.Options{})
 		if err != nil {
 			return nil, Failure(err)
 		}

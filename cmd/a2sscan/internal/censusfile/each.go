@@ -7,8 +7,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
@@ -44,7 +42,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 
 // EachOf opens a file and calls Each.
 func EachOf(file string, do func(n int, line []byte) error) (census.Reading, error) {
-	r, err := store.Source().Open(file)
+	r, err := sink.Open(file)
 	if err != nil {
 		return census.Reading{}, Failure(err)
 	}
@@ -60,7 +58,7 @@ func Lost(t *console.Terminal, read []census.Reading, whole bool) error {
 	for _, r := range read {
 		files = append(files, r.File)
 	}
-	summaries, err := census.ReadSummaries(store.Source(), files, nil)
+	summaries, err := census.ReadSummaries(files, nil)
 	if err != nil {
 		t.Say("%s", console.Plain(err.Error(), 300)) // the records can be read without it
 	}
@@ -84,19 +82,6 @@ func NotWhole(lost []string) error {
 	}
 	return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
 		WithHint("a2sscan verify finds other damage, too")
-}
-
-// Files returns the files that the arguments name: an s3:// prefix stands for all
-// census files below it.
-func Files(args []string) (files []string, err error) {
-	for _, arg := range args {
-		below, err := store.Below(arg, false)
-		if err != nil {
-			return nil, store.Failure(console.ExitInput, "can't open", arg, err)
-		}
-		files = append(files, below...)
-	}
-	return files, nil
 }
 
 // Failure gives an error from reading a census its exit code and hint.

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -18,10 +16,6 @@ import (
 // empty, with those beside the files. It prints a line for each file, and the
 // problems. If there are problems, it returns an error.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
-	files, err := Files(files)
-	if err != nil {
-		return err
-	}
 	names := []string{summary}
 	if summary == "" {
 		names = nil
@@ -33,7 +27,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	var want []*census.Summary
 	unknown, ended := false, "complete"
 	for _, name := range slices.Compact(names) {
-		one, err := census.ReadSummaries(store.Source(), nil, []string{name})
+		one, err := census.ReadSummaries(nil, []string{name})
 		switch {
 		case summary == "" && errors.Is(err, fs.ErrNotExist):
 			t.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))

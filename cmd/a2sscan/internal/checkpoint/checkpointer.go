@@ -362,7 +362,7 @@ func (k *Checkpointer) Close() {
 }
 
 // sayResumed prints which scan is being resumed, and how many complete parts are no
-// longer on this machine, unless they belong in an object store.
+// longer there.
 func (k *Checkpointer) sayResumed() {
 	p, resuming, again := &k.Past, "resuming", ""
 	if k.lock == nil { // a dry run
@@ -385,7 +385,7 @@ func (k *Checkpointer) sayResumed() {
 			records += part.Records
 		}
 	}
-	if gone > 0 && p.Plan.Store == "" {
+	if gone > 0 {
 		k.terminal.Say("gone from the output: %s, whose %s can't be checked",
 			console.Plural(gone, "complete part"), console.Plural(records, "record"))
 	}

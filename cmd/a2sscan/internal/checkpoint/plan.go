@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -37,7 +36,6 @@ type Plan struct {
 	PlayerKey     string   `json:"player_key,omitempty" flag:"the player key is"`      // ID of the key that hashes names; empty: names are written
 	Databases     []string `json:"mmdb,omitempty" flag:"--mmdb is"`                    // types of the databases
 	Output        string   `json:"output" flag:"--output is"`                          // absolute path
-	Store         string   `json:"store,omitempty" flag:"--output is"`                 // URL of the census in an object store; Output is then in a folder from which it is uploaded
 	Rotate        bool     `json:"rotate" flag:"--rotate is"`
 }
 
@@ -70,11 +68,8 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	lists, rest, err := inputs.Objects(args)
-	if err != nil {
-		return nil, err
-	}
-	for _, arg := range rest {
+	var lists []list.Source
+	for _, arg := range args {
 		info, err := os.Stat(arg)
 		l := list.Source{Name: arg, Open: func() (io.ReadCloser, error) { return os.Open(arg) }}
 		switch {

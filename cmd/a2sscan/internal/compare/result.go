@@ -1,15 +1,12 @@
 package compare
 
 import (
-	"errors"
 	"io"
-	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
@@ -24,8 +21,8 @@ var (
 	ReportFile = Kind{"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\""}
 )
 
-// Result is the file that a command writes, or an object in a store. It may replace
-// an empty file, or one of its own kind. It replaces any other only with Force.
+// Result is the file that a command writes. It may replace an empty file, or one of its
+// own kind. It replaces any other only with Force.
 type Result struct {
 	Name   string // "-" or empty: Stdout
 	Stdout io.Writer
@@ -45,13 +42,8 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if err := r.mayReplace(); err != nil {
 		return err
 	}
-	stage, err := output.NewStage(r.Name, true)
-	if err != nil {
-		return err
-	}
-	defer stage.Drop()
-	name := console.Plain(stage.Path(), 200)
-	f, err := disk.Create(stage.Path(), 0o666)
+	name := console.Plain(r.Name, 200)
+	f, err := disk.Create(r.Name, 0o666)
 	if err != nil {
 		return console.Fail(console.ExitOutput, "can't create %s: %w", name, console.WithoutPath(err))
 	}
@@ -65,27 +57,21 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if err := f.Commit(); err != nil {
 		return console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(err))
 	}
-	if err := stage.Finish(); err != nil {
-		return err
-	}
 	return result
 }
 
-// mayReplace returns an error if there is a file or object of another kind.
+// mayReplace returns an error if there is a file of another kind.
 func (r *Result) mayReplace() error {
 	if r.Force {
 		return nil
 	}
-	f, err := store.Open(r.Name)
+	f, err := os.Open(r.Name)
 	if err != nil {
 		return nil // there is none, or an error of writing explains more
 	}
 	defer f.Close()
 	head := make([]byte, 200)
-	n, err := io.ReadFull(f, head)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	n, _ := io.ReadFull(f, head)
 	begins := func(start string) bool { return len(start) <= n && string(head[:len(start)]) == start }
 	if n == 0 || slices.ContainsFunc(r.Kind, begins) {
 		return nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -45,12 +44,7 @@ func Open(t *console.Terminal, files []string, o census.Options) (*census.Census
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
 			WithHint("--game takes IDs or names of games, --network 203.0.113.0/24 or AS64496")
 	}
-	files, err := censusfile.Files(files)
-	if err != nil {
-		return nil, err
-	}
-	o.Source = store.Source()
-	if _, err := census.ReadSummaries(o.Source, files, o.Summaries); err != nil {
+	if _, err := census.ReadSummaries(files, o.Summaries); err != nil {
 		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
 			WithHint("--summary names the file that scan wrote with the numbers of the run")
 	}

@@ -21,7 +21,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -43,22 +42,14 @@ func Export(t *console.Terminal, o Options) error {
 		return console.Fail(console.ExitUsage, "export writes Parquet, to a file that ends in .parquet").
 			WithHint("-o census.parquet; a2sscan cat --format csv writes CSV")
 	}
-	files, err := censusfile.Files(o.Files)
-	if err != nil {
-		return err
-	}
-	stage, err := output.NewStage(o.Output, o.Force)
-	if err != nil {
-		return err
-	}
-	defer stage.Drop()
-	if o.Output = stage.Path(); !o.Force {
+	if !o.Force {
 		if _, err := os.Lstat(o.Output); err == nil {
 			return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(o.Output, 200), fs.ErrExist).
 				WithHint("another -o, or --force to replace it")
 		}
 	}
 	s := &sorter{reader: record.NewReader("addr", "info", "game")}
+	var err error
 	if s.chosen, err = (&census.Options{Games: o.Games}).Filter(); err != nil {
 		return failure(err)
 	}
@@ -69,7 +60,7 @@ func Export(t *console.Terminal, o Options) error {
 	defer s.file.Close()
 	s.out = bufio.NewWriterSize(s.file, 1<<20)
 	var read []census.Reading
-	for _, file := range files {
+	for _, file := range o.Files {
 		one, err := censusfile.EachOf(file, s.add)
 		if err != nil {
 			return err
@@ -81,9 +72,6 @@ func Export(t *console.Terminal, o Options) error {
 	}
 	lost := censusfile.Lost(t, read, true)
 	if err := s.writeTable(&o); err != nil {
-		return err
-	}
-	if err := stage.Finish(); err != nil {
 		return err
 	}
 	t.Say("written: %s", console.Plural(uint64(len(s.records)), "record"))

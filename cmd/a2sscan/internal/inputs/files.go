@@ -4,22 +4,16 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Overwritten returns an error if path, the value of flag, is one of the files or objects
-// that are read.
+// Overwritten returns an error if path, the value of flag, is one of the files that are
+// read.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
-		same := in == path
-		if !store.IsURL(in) {
-			x, err1 := os.Stat(in)
-			y, err2 := os.Stat(path)
-			same = err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
-		}
-		if same {
+		x, err1 := os.Stat(in)
+		y, err2 := os.Stat(path)
+		if err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y) {
 			return console.Fail(console.ExitUsage, "%s names a file that is read: %s", flag, console.Plain(in, 200)).
 				WithHint("it would be overwritten: name another file")
 		}
@@ -30,20 +24,17 @@ func Overwritten(flag, path string, read []string) error {
 // SamePath reports whether both paths are equal as absolute paths. The files need
 // not exist. An empty path equals no other.
 func SamePath(a, b string) bool {
-	if store.IsURL(a) {
-		return a == b
-	}
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return a != "" && err1 == nil && err2 == nil && x == y
 }
 
-// NotFiles returns the arguments that are neither files nor objects, and so not
-// lists: addresses, ranges and networks.
+// NotFiles returns the arguments that are no files, and so not lists: addresses, ranges
+// and networks.
 func NotFiles(args []string) []string {
 	names := []string{}
 	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && arg != "-" && !store.IsURL(arg) {
+		if _, err := os.Stat(arg); err != nil && arg != "-" {
 			names = append(names, arg)
 		}
 	}

@@ -3,7 +3,6 @@ package inputs
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -60,39 +58,6 @@ func (b *BadLines) Close() {
 	if b.hosts {
 		b.terminal.Hint("host names in lists are looked up with --resolve")
 	}
-}
-
-// Objects separates the arguments that name lists in an object store from the rest.
-// A prefix stands for all lists below it.
-func Objects(args []string) (lists []list.Source, rest []string, err error) {
-	for _, arg := range args {
-		if !store.IsURL(arg) {
-			rest = append(rest, arg)
-			continue
-		}
-		names, err := store.Below(arg, true)
-		if err != nil {
-			return nil, nil, store.Failure(console.ExitInput, "", arg, err)
-		}
-		for _, name := range names {
-			c, l, err := store.Find(name)
-			var o store.Object
-			if err == nil {
-				o, err = c.Stat(context.Background(), l)
-			}
-			if err != nil {
-				return nil, nil, store.Failure(console.ExitInput, "", name, err)
-			}
-			lists = append(lists, list.Source{Name: name, Size: o.Bytes, Open: func() (io.ReadCloser, error) {
-				r, err := c.Open(l)
-				if err != nil {
-					return nil, store.Failure(console.ExitInput, "", name, err)
-				}
-				return r, nil
-			}})
-		}
-	}
-	return lists, rest, nil
 }
 
 // ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called.

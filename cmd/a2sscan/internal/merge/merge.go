@@ -38,12 +38,6 @@ func Merge(t *console.Terminal, o Options) error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	stage, err := output.NewStage(o.Output, o.Force)
-	if err != nil {
-		return err
-	}
-	defer stage.Drop()
-	m.stage = stage
 	if err := m.write(); err != nil {
 		return err
 	}
@@ -60,7 +54,6 @@ type merger struct {
 	tally    ledger.Tally
 	attempts []uint64 // servers that first answered attempt 1, 2, and so on
 	out      *sink.Output
-	stage    *output.Stage // provides the path of the output
 
 	reader *record.Reader
 	line   []byte // the last record written; reused
@@ -87,11 +80,7 @@ func (m *merger) gap(problems []string) error {
 // check proves that the parts make one census, as far as the summaries and each
 // part on its own can show that.
 func (m *merger) check() error {
-	files, err := censusfile.Files(m.options.Files)
-	if err != nil {
-		return err
-	}
-	m.parts = group(files)
+	m.parts = group(m.options.Files)
 	var gaps []string
 	for _, p := range m.parts {
 		gap, err := p.load()
@@ -128,7 +117,7 @@ func (m *merger) check() error {
 // write writes the records of all parts, and compares their number with the ledger.
 func (m *merger) write() (err error) {
 	m.describe()
-	m.out, err = sink.Create(m.stage.Path(), sink.Options{Replace: m.options.Force, FlushEvery: -1})
+	m.out, err = sink.Create(m.options.Output, sink.Options{Replace: m.options.Force, FlushEvery: -1})
 	if err != nil {
 		return output.Failure(err)
 	}
@@ -247,21 +236,17 @@ func (m *merger) describe() {
 	s.Scan = cmp.Or(m.options.Scan, s.Scan)
 }
 
-// finish writes the summary to the path in the options, or beside the output, uploads
-// the output if it belongs in a store, and prints what was merged. By default, an
-// output on standard output has no summary.
+// finish writes the summary to the path in the options, or beside the output, and prints
+// what was merged. By default, an output on standard output has no summary.
 func (m *merger) finish() error {
 	path := m.options.Summary
-	if path == "" && output.IsFile(m.stage.Path()) {
-		path = m.stage.Path() + ".summary.json"
+	if path == "" && output.IsFile(m.options.Output) {
+		path = m.options.Output + ".summary.json"
 	}
 	if path != "" {
 		if err := m.sum.WriteFile(path); err != nil {
 			return console.Fail(console.ExitOutput, "summary: %w", err)
 		}
-	}
-	if err := m.stage.Finish(); err != nil {
-		return err
 	}
 	s := &m.sum
 	m.term.Say("merged: %s, %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))

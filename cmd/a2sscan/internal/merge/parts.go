@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -42,12 +41,7 @@ func group(files []string) (parts []*part) {
 // merged, judging by its summary; it is "" if the part can. err is an error of reading or
 // decoding the summary.
 func (p *part) load() (gap string, err error) {
-	var text []byte
-	f, err := store.Open(p.summary)
-	if err == nil {
-		text, err = io.ReadAll(f)
-		f.Close()
-	}
+	text, err := os.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
 	}

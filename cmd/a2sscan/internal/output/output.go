@@ -15,8 +15,7 @@ import (
 
 // Readable returns how many records can be read back from the files of an output that
 // failed. The last records written may be lost. If header is set, the first line of
-// each file does not count. A pipe has none; those of a part that was uploaded, and has
-// been removed, count.
+// each file does not count. A pipe has none; those of a part that was moved away count.
 func Readable(parts []sink.Part, header bool) (n uint64) {
 	for _, p := range parts {
 		info, err := os.Stat(p.Name)

@@ -24,17 +24,6 @@ type Record struct {
 	Targets uint64   `json:"targets,omitempty"` // how many targets were read or counted so far
 	Part    *float64 `json:"part,omitempty"`    // fraction done, from 0 to 1
 	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent: unknown, or about to end
-
-	Store *Store `json:"store,omitempty"` // the upload to an object store
-}
-
-// Store is the progress of an upload to an object store. The parts that wait take space
-// on this machine.
-type Store struct {
-	Waiting      int    `json:"waiting"`         // finished parts that have not arrived
-	WaitingBytes int64  `json:"waiting_bytes"`   // size of these parts
-	Arrived      int    `json:"arrived"`         // number of parts that have arrived
-	Error        string `json:"error,omitempty"` // why the last upload failed
 }
 
 // milli rounds to three decimal places.
@@ -71,7 +60,6 @@ type Status struct {
 	Terminal *console.Terminal
 	Kind     Kind
 	Scan     string        // name of the scan
-	Store    func() *Store // returns the progress of the upload; nil: there is none
 	InLog    time.Duration // between lines of text that do not go to a terminal; 0: 10 s
 
 	tracker *Tracker // for the lines in JSON
@@ -85,13 +73,10 @@ func Interval(t *console.Terminal) time.Duration {
 	return statusInLog
 }
 
-// sayJSON prints a status line as JSON, after it has set the time, the scan and the
-// upload. v may be nil.
+// sayJSON prints a status line as JSON, after it has set the time and the scan. v may be
+// nil.
 func (s *Status) sayJSON(r Record, v *View) {
 	r.Time, r.Scan = time.Now().UTC(), s.Scan
-	if s.Store != nil {
-		r.Store = s.Store()
-	}
 	b, err := json.Marshal(r)
 	if err != nil {
 		return
@@ -189,13 +174,7 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 			if earlier := tracker.cfg.Earlier; earlier != nil { // show the counts of all runs, as the closing lines do
 				v.Add(earlier)
 			}
-			store := ""
-			if s.Store != nil {
-				if up := s.Store(); up != nil && up.Waiting > 0 && (up.Error != "" || up.Waiting > 1) {
-					store = fmt.Sprintf(", %s (%s) for the store", console.Plural(up.Waiting, "part"), console.Bytes(uint64(up.WaitingBytes)))
-				}
-			}
-			return v.Line(s.Terminal.StatusWidth()-len(store)) + store
+			return v.Line(s.Terminal.StatusWidth())
 		},
 		record)
 }

@@ -24,7 +24,7 @@ import (
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	var files []string
 	for _, file := range s.files() {
-		files = append(files, s.uploads.object(file.Name))
+		files = append(files, file.Name)
 	}
 	stats := ""
 	if len(files) > 0 && s.opts.Out.Columns() == "" {

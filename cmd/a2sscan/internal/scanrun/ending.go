@@ -3,10 +3,7 @@ package scanrun
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
@@ -17,7 +14,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // outcome says how a scan ended.
@@ -135,11 +131,8 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 		sum.Records = output.Readable(s.files(), s.opts.Out.Options().Header != nil)
 	}
 	file := s.out.File()
-	sum.Output, sum.Parts = cmp.Or(s.opts.Upload.census, file.Name), s.out.Parts()
+	sum.Output, sum.Parts = file.Name, s.out.Parts()
 	sum.Bytes, sum.Sum = file.Bytes, file.Sum
-	for i := range sum.Parts {
-		sum.Parts[i].Name = s.uploads.object(sum.Parts[i].Name)
-	}
 	s.observer.LogParts()
 	sum.Ended, sum.Guard, sum.Interrupted = s.ended(), s.guard.tripped(), s.how.stopped
 	sum.CheckRecords(s.opts.Records.Unanswered)
@@ -149,15 +142,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary) error {
-	open := !s.opts.Rotate.On() && (s.how.output != nil || s.checkpoint.Enabled && !s.how.complete) // the next run adds to the file
-	all := s.files()
-	files := slices.DeleteFunc(slices.Clone(all), func(f sink.Part) bool { return open || strings.HasSuffix(f.Name, disk.PartSuffix) })
-	s.ship(sum, files)
-	if !s.how.complete { // else a resumed scan could need the last part until the checkpoint is removed
-		s.uploads.clean() // if the disk is full, the next run has space
-	}
-	beside := s.opts.summaryPath(s.out.File().Name, s.start)
-	path := cmp.Or(s.opts.Summary, beside)
+	path := cmp.Or(s.opts.Summary, s.opts.summaryPath(s.out.File().Name, s.start))
 	var lost error
 	if path != "" {
 		if lost = sum.WriteFile(path); lost != nil {
@@ -166,15 +151,13 @@ func (s *Run) report(sum *ledger.Summary) error {
 	}
 	if !s.opts.Quiet {
 		name := s.out.File().Name
-		c := ledger.Closing{Place: output.Place(name, s.opts.Rotate.On(), s.out.Parts()), Summary: s.uploads.object(path), Verbose: s.opts.Verbose}
+		c := ledger.Closing{Place: output.Place(name, s.opts.Rotate.On(), s.out.Parts()), Summary: path, Verbose: s.opts.Verbose}
 		if s.enoughResults() {
 			c.Enough = s.opts.MaxResults
 		}
 		switch {
 		case !s.opts.Out.ToFile():
 			c.Place = "standard output"
-		case s.uploads != nil:
-			c.Place = s.uploads.place(c.Place, len(sum.Parts), s.how.output == nil && len(files) == len(all))
 		case name != s.opts.Out.Path && !s.startsAnew():
 			c.Kept = s.opts.Out.Path
 		}
@@ -188,27 +171,16 @@ func (s *Run) report(sum *ledger.Summary) error {
 		}
 		s.how.output = cmp.Or(s.how.output, lost)
 	}
-	if s.uploads != nil && s.how.output == nil && beside != "" && output.IsFile(path) {
-		s.uploads.summary, s.uploads.beside = path, filepath.Base(beside)
-		delete(s.uploads.arrived, s.uploads.beside) // ship may have uploaded that of an earlier run
-		s.ship(sum, []sink.Part{{Name: path}})
-	}
 	verdict := s.verdict(sum)
 	ledger.Finished(s.term.Log, sum, verdict)
 	complete, anew := s.how.complete && s.how.output == nil, s.startsAnew()
 	var step checkpoint.Step
 	if complete && sum.Guard == nil && s.opts.OnComplete != "" {
-		step = s.stepAfter(sum, s.uploads.object(path))
+		step = s.stepAfter(sum, path)
 	}
 	s.checkpoint.Done(complete || anew, step)
 	if anew {
 		s.term.Hint("the next run of this command begins a new census")
-	}
-	if complete {
-		s.uploads.clean()
-		if s.opts.Upload.dir != "" && len(s.uploads.closed()) == 0 {
-			os.RemoveAll(s.opts.Upload.dir)
-		}
 	}
 	if step != nil {
 		_, err := s.runStep(step)

@@ -40,7 +40,6 @@ type Program struct {
 type Options struct {
 	Out     output.Choice
 	Rotate  flagvalue.Rotation
-	Upload  Upload
 	Saved   checkpoint.Options // Path and Fresh
 	Summary string             // path of the summary file
 	ScanID  string
@@ -139,14 +138,13 @@ func (x *Exclude) Open(note func(string)) (*list.Exclusions, error) {
 // them instead.
 func (x *Exclude) hangupEnds() bool { return len(x.Files) == 0 }
 
-// Check completes the options with the rate of one shard, the seed and the upload
-// folder. It returns an error if options contradict each other or the arguments.
+// Check completes the options with the rate of one shard and the seed. It returns an error if options contradict each other or the arguments.
 func (o *Options) Check(args []string) error {
 	if o.Pace.Total > 0 {
 		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
 	}
 	for _, check := range []func() error{
-		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint,
+		o.Out.Check, o.Out.CheckFormat, o.checkCheckpoint,
 		o.checkRules, o.From.Check, func() error { return o.checkInputs(args) },
 	} {
 		if err := check(); err != nil {
@@ -259,11 +257,7 @@ func (o *Options) checkInputs(args []string) error {
 
 // ListConfig returns the configuration of the list that the flags describe.
 func (o *Options) ListConfig(args []string, stdin io.Reader) (list.Config, error) {
-	cfg := list.Config{Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
-	var err error
-	if cfg.Sources, cfg.Args, err = inputs.Objects(args); err != nil {
-		return cfg, err
-	}
+	cfg := list.Config{Args: args, Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
 	if o.Ports != "" {
 		ports, err := inputs.ParsePorts("--port", o.Ports)
 		if err != nil {
@@ -311,7 +305,6 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 		Query:      o.Query.String(),
 		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
 		Raw: o.Records.Raw, KeepMaster: o.From.Keep, Unanswered: o.Records.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
-		Store: o.Upload.census,
 	}, err
 }
 

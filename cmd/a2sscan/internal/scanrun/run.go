@@ -51,7 +51,6 @@ type Run struct {
 	names      *playerkey.Key
 	out        *sink.Output
 	checkpoint *checkpoint.Checkpointer
-	uploads    *uploads // nil: the output stays on this machine
 
 	shutdown *shutdown.Shutdown
 	guard    *guard
@@ -127,7 +126,7 @@ func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	}
 }
 
-// prepare opens all inputs, the store, the checkpoint and the plan of the output,
+// prepare opens all inputs, the checkpoint and the plan of the output,
 // before anything is sent or written.
 func (s *Run) prepare() (err error) {
 	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
@@ -137,9 +136,6 @@ func (s *Run) prepare() (err error) {
 		if s.names, err = playerkey.Open(s.opts.Records.PlayerKey, s.opts.Out.Path); err != nil {
 			return err
 		}
-	}
-	if err := s.openStore(); err != nil {
-		return err
 	}
 	stdin := s.program.Stdin
 	if s.checkpoint.Enabled {
@@ -229,9 +225,6 @@ func (s *Run) planOutput() (*sink.Output, error) {
 		o.Progress = censusfile.ReadProgress(s.term)
 	}
 	out := sink.New(s.opts.Out.Path, o)
-	if s.opts.DryRun && s.opts.Upload.dir != "" {
-		return out, nil // only a run that sends creates the folder
-	}
 	err := out.Check()
 	if err == nil && s.opts.Summary != "" {
 		err = sink.New(s.opts.Summary, sink.Options{Replace: true}).Check()
@@ -328,7 +321,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 		"seed", o.Targets.Seed, "order", o.Targets.order(), "shard", o.Targets.shard(),
 		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
 		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
-		"output", cmp.Or(o.Upload.census, o.Out.Path), "checkpoint", o.Saved.Path)
+		"output", o.Out.Path, "checkpoint", o.Saved.Path)
 	s.guard = &guard{limits: o.Guard, drain: s.shutdown.Drain, interrupted: s.shutdown.Interrupted}
 	end = stopListening
 	if o.Guard.MaxRuntime > 0 {
@@ -345,7 +338,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
-	s.status = progress.Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id, Store: s.uploads.status}
+	s.status = progress.Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id}
 	stop := s.status.WatchTargets(progress.Reading, s.list.Progress)
 	err := s.list.Load(s.shutdown.Drained)
 	if stop(); err != nil {
@@ -410,7 +403,6 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	defer s.observer.Watch(cfg.Monitor)()
 	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), limit)()
 	defer s.program.Metrics.End()
-	defer s.uploads.watch()()
 	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Monitor, s.handle))
 }
 

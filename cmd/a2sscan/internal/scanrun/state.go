@@ -1,8 +1,6 @@
 package scanrun
 
 import (
-	"cmp"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
@@ -37,11 +35,7 @@ func (s *Run) sayState() {
 	sum.Targets["unfinished"] = read - min(read, placed)
 	sum.Targets["unread"], _ = s.unread(listed)
 	sum.SayCounts(t)
-	t.Say("output: %s, %s", console.Plain(cmp.Or(s.opts.Upload.census, s.opts.Out.Path), 200), console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record"))
-	if now := s.uploads.status(); now != nil {
-		t.Say("store: %s arrived, %s with %s wait", console.Plural(now.Arrived, "part"), console.Plural(now.Waiting, "part"),
-			console.Bytes(uint64(now.WaitingBytes)))
-	}
+	t.Say("output: %s, %s", console.Plain(s.opts.Out.Path, 200), console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record"))
 	if s.checkpoint.Enabled {
 		t.Say("checkpoint: %s, %s", console.Plain(s.opts.Saved.Path, 200), s.checkpoint.Age())
 	}
