@@ -65,7 +65,7 @@ func TestControls(t *testing.T) {
 			t.Errorf("said: %q", line)
 		}
 	}
-	for _, has := range []string{"  games (", "  maps (", "495/s asked after 2 changes"} {
+	for _, has := range []string{"  answered ", "  round trips ", "495/s asked after 2 changes"} {
 		if !strings.Contains(rest, has) {
 			t.Errorf("no %q in\n%s", has, rest)
 		}

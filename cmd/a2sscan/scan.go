@@ -158,7 +158,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
 	f.checkMaster = addMaster(fs, &f.opts.From)
 	fs.Var(&f.opts.Status, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
-	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end, and the most frequent games, maps, systems and versions")
+	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
 }

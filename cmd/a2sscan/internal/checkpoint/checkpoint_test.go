@@ -22,7 +22,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // someCheckpoint returns a checkpoint with every kind of field set.
@@ -32,7 +31,7 @@ func someCheckpoint() *Checkpoint {
 		Resumed: 2, Place: 1<<40 + 3, Records: 7,
 		Plan:  Plan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
 		List:  list.Stats{Excluded: 3, Given: 1 << 40},
-		Tally: oddTally(),
+		Tally: ledger.Tally{Servers: 8, AtAsk: []uint64{7, 1}},
 		Output: OutputState{Position: sink.Position{Offset: 9, Sum: "0123456789abcdef", Records: 6,
 			Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2, Sum: "fedcba9876543210"}}}},
 		Silent: SilentState{Bytes: 100, Sum: 2, Targets: 4, SecondPassed: 3},
@@ -49,12 +48,6 @@ func someCheckpoint() *Checkpoint {
 	return c
 }
 
-// oddTally returns the tally of one server whose game name is not UTF-8.
-func oddTally() (t ledger.Tally) {
-	t.Add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
-	return t
-}
-
 // TestCheckpoint: a checkpoint is the same after encoding and decoding. An
 // unlimited rate, which JSON cannot express, does not make encoding fail.
 func TestCheckpoint(t *testing.T) {
@@ -68,10 +61,6 @@ func TestCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if top := got.Tally.Games.Top(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
-		t.Errorf("games: %+v", top)
-	}
-	got.Tally, c.Tally = ledger.Tally{Servers: got.Tally.Servers}, ledger.Tally{Servers: c.Tally.Servers} // empty slices come back as non-nil
 	if !reflect.DeepEqual(got, c) {
 		got.OpenTargets, c.OpenTargets = got.OpenTargets[:2], c.OpenTargets[:2]
 		t.Errorf("%+v\nwant %+v", got, c)

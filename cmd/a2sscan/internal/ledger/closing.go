@@ -95,12 +95,9 @@ func (sum *Summary) pace() string {
 	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.N("received")))
 }
 
-// These are the maximum numbers of games, maps, systems, versions or countries in a line,
-// and of sources of exclusions that SayCounts lists. The summary file has all.
-const (
-	namesShown      = 8
-	exclusionsShown = 4
-)
+// exclusionsShown is how many sources of exclusions SayCounts lists. The summary file has
+// all.
+const exclusionsShown = 4
 
 // SayCounts adds the counts that most users do not need.
 func (sum *Summary) SayCounts(t *console.Block) {
@@ -160,7 +157,8 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	}
 }
 
-// sayAnswers adds round-trip times and what kinds of servers answered.
+// sayAnswers adds how many servers report their players elsewhere than in INFO, which
+// request they answered, and how soon.
 func (sum *Summary) sayAnswers(t *console.Block) {
 	if n := sum.Answers.Corrected; n > 0 {
 		t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
@@ -168,18 +166,6 @@ func (sum *Summary) sayAnswers(t *console.Block) {
 	t.Say("answered: %s", &sum.FirstAnswers)
 	if sum.RoundTrips != nil {
 		t.Say("round trips: %s", sum.RoundTrips)
-	}
-	for _, kind := range []struct {
-		word  string
-		names *Frequent
-	}{
-		{"games", &sum.Answers.Games}, {"maps", &sum.Answers.Maps}, {"systems", &sum.Answers.Systems},
-		{"versions", &sum.Answers.Versions}, {"countries", &sum.Answers.Countries},
-	} {
-		if len(kind.names.at) > 0 {
-			head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
-			t.Say("%s%s", head, kind.names.Line(namesShown, t.TextWidth()-len(head), sum.Answers.Servers))
-		}
 	}
 }
 

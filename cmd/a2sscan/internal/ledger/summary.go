@@ -58,20 +58,13 @@ type Summary struct {
 	Timeouts    *Timeouts `json:"timeouts,omitempty"`     // absent: the timeouts were fixed, or too few servers answered
 	Path        *Path     `json:"path,omitempty"`         // with --rate auto
 
-	Servers   uint64      `json:"servers"` // servers that answered
-	Players   uint64      `json:"players"` // people on the servers, as the games count them
-	Bots      uint64      `json:"bots"`
-	Elsewhere uint64      `json:"players_elsewhere"` // servers whose player counts do not come from INFO
-	Games     []NameCount `json:"games"`             // the most frequent games; likewise maps, environments and versions
-	Maps      []NameCount `json:"maps"`
-	Systems   []NameCount `json:"environments"`
-	Versions  []NameCount `json:"versions"`
+	Servers   uint64 `json:"servers"` // servers that answered
+	Players   uint64 `json:"players"` // people on the servers, as the games count them
+	Bots      uint64 `json:"bots"`
+	Elsewhere uint64 `json:"players_elsewhere"` // servers whose player counts do not come from INFO
 
-	Countries []NameCount `json:"countries,omitempty"` // with --mmdb
-
-	FirstAnswers FirstAnswers   `json:"first_answers"`
-	RoundTrips   *Quantiles     `json:"round_trips,omitempty"`
-	Busiest      []AddressCount `json:"largest_addresses"` // the addresses with the most servers
+	FirstAnswers FirstAnswers `json:"first_answers"`
+	RoundTrips   *Quantiles   `json:"round_trips,omitempty"`
 
 	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
 	RecvBuffer      int    `json:"receive_buffer"`           // bytes that the kernel granted
@@ -172,28 +165,14 @@ func NewSummary(from *Source, b Build) *Summary {
 	return sum
 }
 
-// The maximum numbers of games, maps, systems or versions, of addresses and of countries
-// that a summary lists: of countries, all two-letter codes.
-const (
-	namesListed     = 20
-	addressesListed = 10
-	countriesListed = 26 * 26
-)
-
 // SetAnswers fills in the fields that derive from the answers. attempts is how many times
 // the scan queried a target that stayed silent.
 func (sum *Summary) SetAnswers(t *Tally, attempts int) {
 	sum.Answers = t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
 	sum.Elsewhere = t.Corrected
-	sum.Games, sum.Maps = t.Games.Top(namesListed), t.Maps.Top(namesListed)
-	sum.Systems, sum.Versions = t.Systems.Top(namesListed), t.Versions.Top(namesListed)
-	if len(t.Countries.at) > 0 {
-		sum.Countries = t.Countries.Top(countriesListed)
-	}
 	sum.FirstAnswers = newFirstAnswers(t.AtAsk, attempts)
 	sum.RoundTrips = t.Trips.Quantiles()
-	sum.Busiest = t.Busy.topAddresses(addressesListed)
 }
 
 // CheckRecords compares the number of records written with the number of targets
@@ -224,7 +203,7 @@ const (
 
 // WriteFile writes the summary to a file, whose old content it replaces atomically.
 func (sum *Summary) WriteFile(path string) error {
-	text, err := console.JSON(sum, "  ") // server names are hostile, and the file may be shown on a terminal
+	text, err := console.JSON(sum, "  ") // exclusions quote hostile lists, and the file may be shown on a terminal
 	if err != nil {
 		return err
 	}

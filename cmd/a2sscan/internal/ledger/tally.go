@@ -7,11 +7,9 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Tally counts what a scan found, in limited memory. Its JSON is part of a checkpoint.
+// Tally counts the servers that a scan found. Its JSON is part of a checkpoint.
 type Tally struct {
 	Servers uint64 `json:"servers"` // servers that answered
 	Players uint64 `json:"players"` // people, as the games count them
@@ -19,31 +17,19 @@ type Tally struct {
 	// Corrected counts the servers whose player count does not come from INFO.
 	Corrected uint64 `json:"corrected,omitempty"`
 
-	Games    Frequent `json:"games"`
-	Maps     Frequent `json:"maps"`
-	Systems  Frequent `json:"environments"`
-	Versions Frequent `json:"versions"`
-
-	Countries Frequent `json:"countries,omitzero"` // with --mmdb
-
 	AtAsk []uint64   `json:"at_ask"` // servers that first answered attempt 1, 2, and so on
 	Trips roundTrips `json:"round_trips"`
-	Busy  Frequent   `json:"busiest"` // addresses with the most servers
 }
 
 // Clone returns a copy that later calls of Add do not change.
 func (t *Tally) Clone() Tally {
 	c := *t
-	for _, f := range []*Frequent{&c.Games, &c.Maps, &c.Systems, &c.Versions, &c.Countries, &c.Busy} {
-		*f = f.clone()
-	}
 	c.AtAsk = slices.Clone(t.AtAsk)
 	c.Trips = t.Trips.clone()
 	return c
 }
 
-// Add counts a result. The names are those that the game reports in its own way or, if it
-// has none, those in INFO.
+// Add counts a result.
 func (t *Tally) Add(r *scanner.Result) {
 	if r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable {
 		return
@@ -55,13 +41,8 @@ func (t *Tally) Add(r *scanner.Result) {
 		}
 		t.AtAsk[ask-1]++
 	}
-	addr := r.Addr.Addr().As16()
-	t.Busy.add(addr[:])
 	if r.RTT > 0 {
 		t.Trips.add(r.RTT)
-	}
-	if r.Geo.Country != "" {
-		t.Countries.add([]byte(r.Geo.Country))
 	}
 	if !r.HasInfo {
 		return
@@ -71,35 +52,6 @@ func (t *Tally) Add(r *scanner.Result) {
 	t.Bots += uint64(max(p.Bots, 0))
 	if p.Elsewhere {
 		t.Corrected++
-	}
-	in, own := &r.Info, r.Game
-	if own == nil {
-		own = &game.Game{}
-	}
-	switch {
-	case own.ID != "":
-		t.Games.add([]byte(own.Name))
-	case in.Has&wire.HasGame != 0:
-		t.Games.add(in.Game)
-	}
-	switch {
-	case own.Has.Has(game.KeyMap):
-		t.Maps.add(own.Map)
-	case in.Has&wire.HasMap != 0:
-		t.Maps.add(in.Map)
-	}
-	switch {
-	case own.Has.Has(game.KeyVersion):
-		t.Versions.add(own.Version)
-	case in.Has&wire.HasVersion != 0:
-		t.Versions.add(in.Version)
-	}
-	if in.Has&wire.HasEnvironment != 0 {
-		system := wire.Environment(in.Environment)
-		if system == "" {
-			system = fmt.Sprintf("0x%02x", in.Environment)
-		}
-		t.Systems.add([]byte(system))
 	}
 }
 

@@ -93,9 +93,10 @@ func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, w
 	fmt.Fprintf(out, `
 what to do next:
   %s cat %s -f addr,info.name --format text | head
+  %s stats %s
   %s fleet -p 0 --for 60s
   %s scan --help
-`, program, DemoFile, program, program)
+`, program, DemoFile, program, DemoFile, program, program)
 	if !Proven(report) {
 		return console.Fail(console.ExitNumbers, "the records do not match the servers")
 	}
@@ -142,7 +143,6 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 		{"found", fmt.Sprintf("%s servers: %s answered every question, %s some, %s nothing useful",
 			console.Grouped(found.Servers), console.Grouped(l.N("by_status.ok")), console.Grouped(l.N("by_status.partial")), console.Grouped(l.N("by_status.error")))},
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
-		{"games", found.Games.Number() + ", most of them " + found.Games.Line(3, 100, found.Servers)},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
 			console.Grouped(d.N("sent")), console.Bytes(d.N("sent_bytes")), console.Grouped(d.N("received")), console.Bytes(d.N("received_bytes")))},
 		{"retries", fmt.Sprintf("%s of those sent, because no reply came in time: some were lost, and %s addresses have no server",
