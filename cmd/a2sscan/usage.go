@@ -90,7 +90,7 @@ var usualFlags = []struct{ name, text string }{
 	{"min-hitrate", "stop if less than this `SHARE` answers, such as 2%"},
 	{"mmdb", "add locations from the database in `FILE`"},
 	{"dry-run", "show what would be queried; send nothing"},
-	{"verbose", "print all counts and the top games at the end"},
+	{"verbose", "print all counts at the end"},
 	{"quiet", "print no status and no closing summary"},
 }
 
