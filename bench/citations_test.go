@@ -51,6 +51,7 @@ func TestCitationFaults(t *testing.T) {
 		{"a/b.go", "// document 000, \"the\n// footer\"", "a/b.go: document 000 has no section \"the footer\""},
 		{"a/b.go", "// QUIRKS.md has it", "a/b.go: there is no QUIRKS.md"},
 		{"a/b.go", "// docs/nothing.md", "a/b.go: there is no docs/nothing.md"},
+		{"a/b.go", "// packaging/PROTOCOL.md", "a/b.go: there is no packaging/PROTOCOL.md"},
 		{"a/b.go", "// PROTOCOL.md, section 4.2", "a/b.go: docs/PROTOCOL.md has no section 4.2"},
 		{"a/b.go", "// PROTOCOL.md, sections 3 and 5", "a/b.go: docs/PROTOCOL.md has no section 5"},
 		{"a/b.go", "// (PROTOCOL 3.7)", "a/b.go: PROTOCOL 3.7: write docs/PROTOCOL.md, section 3.7"},
@@ -266,7 +267,7 @@ func typeName(e ast.Expr) string {
 var (
 	citedFact  = regexp.MustCompile(`EC-(\d+)(?: to EC-(\d+))?`)
 	citedText  = regexp.MustCompile(`ocuments? 00\d(?:(?:,| and|, and| to) 00\d)*(?:, (?:"[^"]+"|A2\w+|line\b))?`)
-	citedPage  = regexp.MustCompile(`\b((?:docs/[\w-]+|[A-Z]{4,})\.md)(?:, (?:sections? (\d+(?:\.\d+)*)(?: (?:and|to) (\d+(?:\.\d+)*))?|"([^"]+)"))?`)
+	citedPage  = regexp.MustCompile(`\b((?:(?:docs|packaging|bench|cmd)/[\w./-]+|[A-Z]{4,})\.md)(?:, (?:sections? (\d+(?:\.\d+)*)(?: (?:and|to) (\d+(?:\.\d+)*))?|"([^"]+)"))?`)
 	citedShort = regexp.MustCompile(`\b(GAMES|FORMATS|PROTOCOL|ARCHITECTURE|QUIRKS|DESIGN)(?:\.md)? (\d+(?:\.\d+)*)\b`)
 	document   = regexp.MustCompile(`00\d`)
 )
@@ -334,8 +335,11 @@ func (tr *tree) citations() (faults []string) {
 		for _, m := range citedPage.FindAllStringSubmatch(text, -1) {
 			file := path.Base(m[1])
 			p := tr.docs[file]
+			if dir := path.Dir(m[1]); dir != "." && dir != "docs" {
+				p = nil
+			}
 			if p == nil {
-				if !tr.bases[file] || strings.HasPrefix(m[1], "docs/") {
+				if !tr.bases[file] || strings.Contains(m[1], "/") && !tr.exists(m[1]) {
 					fault("there is no %s", m[1])
 				}
 				continue
