@@ -52,7 +52,6 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/flagfile":   {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist": {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},
 
-	"cmd/a2sscan/internal/export":     room("censusfile", "geo", "output"),
 	"cmd/a2sscan/internal/merge":      room("censusfile", "geo", "output", "ledger"),
 	"cmd/a2sscan/internal/habits":     {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns":    {"sink/record", "cmd/a2sscan/internal/console"},

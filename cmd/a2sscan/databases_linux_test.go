@@ -74,14 +74,17 @@ func inNode(t *testing.T, dir, variable, pkg, script, stdin string) []byte {
 	return printed(t, cmd)
 }
 
-// readmeInDuckDB loads a census as the README does, with the file that the README's
-// commands have written to dir, and runs the README's queries.
+// readmeInDuckDB loads a census as docs/databases.md does, with the files that its
+// commands have written to dir, and runs its queries: once on the census, and once on the
+// table in Parquet.
 func readmeInDuckDB(t *testing.T, dir string) {
-	statements := readFile(t, dir, "duckdb.sql")
+	queries := ""
 	for _, q := range readmeQueries(t) {
-		statements += "\nSELECT to_json(list(q))::VARCHAR AS j FROM (" + q + ") q;"
+		queries += "\nSELECT to_json(list(q))::VARCHAR AS j FROM (" + q + ") q;"
 	}
-	wantReadmeAnswers(t, dir, duckDB(t, dir, statements))
+	wantReadmeAnswers(t, dir, duckDB(t, dir, readFile(t, dir, "duckdb.sql")+queries))
+	duckDB(t, dir, readFile(t, dir, "parquet.sql"))
+	wantReadmeAnswers(t, dir, duckDB(t, dir, "CREATE VIEW census AS FROM 'census.parquet';"+queries))
 }
 
 // readmeInClickHouse creates the table as the README does, fills it as the comment

@@ -40,9 +40,6 @@ var removed = map[string]removedFlag{
 	"fleet --replay":             {instead: "a2sscan decode --check examines the datagrams of a census; the fleet simulates servers of --kinds and --games"},
 	"fleet --scan-id":            {instead: "the records of --truth have no scan; a2sscan scan --scan-id names one"},
 
-	"export --flat":      {instead: "DuckDB flattens: SELECT info.name AS info_name, … FROM 'census.parquet'; cat --fields writes chosen columns as CSV"},
-	"export --partition": {instead: "DuckDB divides a table: COPY (FROM 'census.parquet') TO 'census' (FORMAT parquet, PARTITION_BY (…))"},
-
 	"master and scan --address":         {instead: `--filter '\gameaddr\IP:PORT'`, matters: true},
 	"master and scan --any-game-data":   {instead: `--filter '\gamedataor\TAGS'`, matters: true},
 	"master and scan --dedicated":       {instead: `--filter '\dedicated\1'`, matters: true},

@@ -15,21 +15,27 @@ import (
 
 // TestDuckDB loads a census whose rare keys come last, and in which some rule names
 // differ only in case. DuckDB must return all records, with every value of the last
-// ones.
+// ones. A Parquet file that DuckDB makes of the census must have the same values.
 func TestDuckDB(t *testing.T) {
 	duckdbtest.Query(t, "SELECT 1") // without DuckDB it skips the test before the long work
 	const records = 25_000          // more than DuckDB looks at to find the columns
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	last := writeLong(t, path, records-len(golden))
 	census := strings.TrimSuffix(strings.TrimSpace(DuckDB(path)), ";")
+	parquet := "'" + filepath.Join(t.TempDir(), "census.parquet") + "'"
 	answers := duckdbtest.Query(t,
 		"SELECT count(*)::INTEGER AS n, "+
 			"sum((rules['case'] = 'lower' AND rules['CASE'] = 'UPPER')::INTEGER)::INTEGER AS cases FROM ("+census+")",
-		fmt.Sprintf("SELECT to_json(c)::VARCHAR AS j FROM (%s) c OFFSET %d", census, records-len(golden)))
+		fmt.Sprintf("SELECT to_json(c)::VARCHAR AS j FROM (%s) c OFFSET %d", census, records-len(golden)),
+		"COPY ("+census+") TO "+parquet+" (FORMAT parquet)",
+		fmt.Sprintf("SELECT to_json(c)::VARCHAR AS j FROM %s c OFFSET %d", parquet, records-len(golden)))
 	n := records - len(golden)
 	want := map[string]any{"n": float64(records), "cases": float64(n)}
 	if got := answers[0][0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	if !reflect.DeepEqual(answers[3], answers[1]) {
+		t.Errorf("Parquet has\n%v\nand the census\n%v", answers[3], answers[1])
 	}
 	if len(answers[1]) != len(golden) {
 		t.Fatalf("%d of the last records", len(answers[1]))

@@ -46,7 +46,7 @@ func (c *Choice) Check() error {
 
 // notWritten maps the suffixes of formats that a2sscan does not write to hints.
 var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then a2sscan export writes Parquet",
+	".parquet": "scan into census.ndjson.zst, and DuckDB makes Parquet of it: a2sscan schema duckdb",
 	".arrow":   "scan into census.ndjson.zst, then convert it",
 	".xlsx":    "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
 	".html": "scan into census.ndjson.zst, then make a page of it", ".htm": "scan into census.ndjson.zst, then make a page of it",
