@@ -175,8 +175,11 @@ func status(r *Result) Status {
 		return StatusError
 	}
 	for q := range session.Each(r.Asked & AskAll) {
-		if r.Err[q] == wire.ErrUnreachable {
+		switch r.Err[q] {
+		case wire.ErrUnreachable:
 			return StatusUnreachable
+		case wire.ErrInternal:
+			return StatusError
 		}
 	}
 	return StatusNoReply

@@ -235,7 +235,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 // silent holds the errors that leave no trace in the datagrams.
 var silent = [wire.NumErrors]bool{
 	wire.ErrTimeout: true, wire.ErrIncomplete: true, wire.ErrChallengeLoop: true,
-	wire.ErrUnreachable: true, wire.ErrSendFailed: true, wire.ErrExcluded: true,
+	wire.ErrUnreachable: true, wire.ErrSendFailed: true, wire.ErrExcluded: true, wire.ErrInternal: true,
 }
 
 // retake restores the scan's choice between several lists: if the scan reported a

@@ -20,6 +20,7 @@ const (
 	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
 	idleWait     = 100 * time.Millisecond // longest sleep in any case, since the Monitor shows new numbers
+	inspectEvery = 5 * time.Second        // between two searches for overdue sessions
 	workerQueue  = 64                     // compressed replies that wait: 64 MiB if all are as large as possible
 )
 
@@ -50,6 +51,8 @@ type engine struct {
 	publishedAt time.Duration // when the Monitor last got the numbers
 	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0: the scan does not wait for an address
 	snapshotAt  time.Duration // when the last snapshot was taken
+	turnedAt    time.Duration // when the last turn of the loop began
+	inspectAt   time.Duration // when overdue sessions are looked for again
 }
 
 func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
@@ -154,6 +157,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.recv.unreachable(e.sock, advance)
 	e.handoff.collect()
 	e.open.wheel.advance(e.open.slots, e.recv.drained.until, func(i int32) { e.fire(now, i) })
+	e.endOverdue(now)
 	e.learn(now)
 	e.open.forget(now)
 	e.addrs.forget(now)
@@ -202,7 +206,7 @@ func (e *engine) fire(now time.Duration, i int32) {
 }
 
 // advance decides what a session does after an event, and puts the session into a queue
-// or the wheel. If it is done, advance frees its slot and hands off the outcome, unless
+// or the wheel: a session that is in neither would wait for ever. If it is done, advance frees its slot and hands off the outcome, unless
 // the target waits for the second pass.
 func (e *engine) advance(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
@@ -210,9 +214,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 	switch flags := sl.session.Flags; {
 	case flags.Has(session.Done):
 	case sl.session.Due() == 0:
-		if sl.session.Clock.Wake() > now {
-			e.open.wheel.file(e.open.slots, i)
-		}
+		e.open.wheel.file(e.open.slots, i) // also if that time has passed
 		return
 	case flags.Has(session.Queued):
 		return
@@ -248,6 +250,27 @@ func (e *engine) advance(now time.Duration, i int32) {
 		e.stats.InfoConflicts++
 	}
 	e.open.close(i)
+}
+
+// endOverdue ends the sessions that have waited much longer than their schedule allows.
+// Only a fault of this program can have forgotten them, and it must not keep the scan from
+// ending. While something is waiting to be sent, a session may wait for that.
+func (e *engine) endOverdue(now time.Duration) {
+	if now-e.turnedAt > maxBehind { // the loop is late, not the sessions
+		e.inspectAt = now + inspectEvery
+	}
+	e.turnedAt = now
+	if now < e.inspectAt || e.open.queued() || len(e.sender.out) > 0 {
+		return
+	}
+	e.inspectAt = now + inspectEvery
+	for i := range e.open.slots.all() {
+		if s := &e.open.slots.at(i).session; s.Overdue(&e.open.plan, now) {
+			s.Abandon()
+			e.stats.Overdue++
+			e.advance(now, i)
+		}
+	}
 }
 
 // learn updates the timeouts from recent round trips. If they fell, or once the last
@@ -312,8 +335,11 @@ func (e *engine) fill(now time.Duration) {
 			case sl == nil:
 			case e.supply.excluded.has(sl.source()): // since the session began: its Result has the replies so far
 				sl.session.Agenda.Drop(^session.Questions(0), wire.ErrExcluded)
+				sl.session.Flags &^= session.Queued
 				e.stats.Stopped++
+				q.head++ // before advance, which may put it into the queue again
 				e.advance(now, r.slot)
+				continue
 			default:
 				full = e.sender.addDue(r, sl, room)
 			}

@@ -31,6 +31,7 @@ type block struct {
 	snapshot *Snapshot
 	// The finisher counts what it has processed so far.
 	finished [NumStatuses]uint64    // by Status
+	unheard  uint64                 // of StatusError, without a reply
 	errors   [wire.NumErrors]uint64 // by code
 }
 
@@ -109,7 +110,7 @@ func (h *handoff) recycle(b *block) {
 		h.snapshots--
 	}
 	b.snapshot = nil
-	h.stats.Finished, h.stats.Errors = b.finished, b.errors
+	h.stats.Finished, h.stats.Unheard, h.stats.Errors = b.finished, b.unheard, b.errors
 	h.waiting -= len(b.outcomes)
 	clear(b.outcomes)
 	b.outcomes = b.outcomes[:0]
@@ -146,11 +147,15 @@ func (f *finisher) run(h *handoff) {
 	defer close(h.back)
 	thread.Lower()
 	var finished [NumStatuses]uint64
+	var unheard uint64
 	var errs [wire.NumErrors]uint64
 	for b := range h.given {
 		for i := range b.outcomes {
 			r := f.make(&b.outcomes[i])
 			finished[r.Status]++
+			if r.Status == StatusError && r.Received == 0 {
+				unheard++
+			}
 			for _, code := range r.Err {
 				if code != 0 {
 					errs[code]++
@@ -158,9 +163,10 @@ func (f *finisher) run(h *handoff) {
 			}
 			f.handle(r)
 		}
-		b.finished, b.errors = finished, errs
+		b.finished, b.unheard, b.errors = finished, unheard, errs
 		if b.snapshot != nil {
-			b.snapshot.Stats.Finished, b.snapshot.Stats.Errors = finished, errs
+			s := &b.snapshot.Stats
+			s.Finished, s.Unheard, s.Errors = finished, unheard, errs
 			f.snapshot(b.snapshot)
 		}
 		h.back <- b

@@ -18,7 +18,7 @@ type Status uint8
 const (
 	StatusOK          Status = iota + 1 // every question has a complete answer
 	StatusPartial                       // some questions have an answer, or part of one
-	StatusError                         // something came, but no answer could be used
+	StatusError                         // something came, but no answer could be used; or a fault of this machine kept the target from being asked
 	StatusNoReply                       // nothing came
 	StatusUnreachable                   // ICMP reported it as unreachable, and nothing else came
 

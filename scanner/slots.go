@@ -243,11 +243,9 @@ func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 			i := *head
 			sl := s.at(i)
 			w.remove(s, i)
-			switch wake := sl.session.Clock.Wake(); {
-			case wake == 0:
-			case wake <= now:
+			if sl.session.Clock.Wake() <= now {
 				fire(i)
-			default:
+			} else {
 				sl.next, later = later, i
 			}
 		}

@@ -80,6 +80,8 @@ type Stats struct {
 	OverLimit   uint64              // beyond MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status
 	Stopped     uint64              // of Finished: excluded after their first datagram
+	Overdue     uint64              // of Finished: ended because a fault of the scanner forgot them
+	Unheard     uint64              // of Finished[StatusError]: nothing came, because of a fault of this machine
 	Unfinished  uint64              // open, held back, waiting for the second pass, or read but not started
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
@@ -151,7 +153,7 @@ func (s *Stats) TargetsFinished() uint64 { return sum(s.Finished[:]) }
 
 // Answered returns the number of finished targets that sent a reply.
 func (s *Stats) Answered() uint64 {
-	return s.Finished[StatusOK] + s.Finished[StatusPartial] + s.Finished[StatusError]
+	return s.Finished[StatusOK] + s.Finished[StatusPartial] + s.Finished[StatusError] - s.Unheard
 }
 
 func sum(v []uint64) (n uint64) {

@@ -24,6 +24,7 @@ const (
 	ErrUnexpected                     // a reply of a kind that was not asked for (EC-23)
 	ErrEmpty                          // the message ends after the type byte (EC-24)
 	ErrExcluded                       // the address was excluded while it was being queried
+	ErrInternal                       // a fault of the scanner: it waited longer than its schedule allows
 
 	NumErrors = iota + 1 // the number of codes, including 0
 )
@@ -43,6 +44,7 @@ var errorWords = [NumErrors]string{
 	ErrUnexpected:    "unexpected",
 	ErrEmpty:         "empty",
 	ErrExcluded:      "excluded",
+	ErrInternal:      "internal",
 }
 
 // String returns the word that records use for e, "" for 0, and "unknown" if e is

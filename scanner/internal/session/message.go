@@ -73,8 +73,9 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 		a.sentUS[q] = s.Clock.sentUS
 	}
 	a.flying = uint8(count(s.Agenda.Silent()))
-	if s.Flags.Has(flagBlind) { // PLAYER was sent as the last attempt at INFO, which gets all its attempts again
-		s.Flags &^= flagBlind
+	blind := s.Flags.Has(flagBlind) && !s.Agenda.due.Has(wire.QuestionInfo)
+	s.Flags &^= flagBlind
+	if blind { // PLAYER was sent as the last attempt at INFO, which gets all its attempts again
 		s.Agenda.Asked |= Players
 		s.Agenda.Waiting = Players | s.Agenda.Waiting&aside
 		s.Agenda.bare |= Players

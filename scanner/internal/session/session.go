@@ -339,7 +339,26 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 		s.Clock.wakeAt(a.holdEnd)
 		return
 	}
-	if a == nil || a.packed == 0 {
-		s.Flags |= Done
+	if a != nil && a.packed > 0 {
+		s.Clock.wakeAt(now + packedWait)
+		return
 	}
+	s.Flags |= Done
+}
+
+// Overdue reports whether a session that has nothing to send has waited twice as long
+// as its schedule allows since its last datagram.
+func (s *Session) Overdue(p *Plan, now time.Duration) bool {
+	most := 2 * (p.Schedule.sum(p.Schedule.Attempts+extraAsks) + maxRTTWait)
+	last := s.Clock.LastAt()
+	if s.Clock.sentUS == math.MaxUint32 { // the last datagram may have been sent later
+		last = s.Clock.Wake()
+	}
+	return now-last > most
+}
+
+// Abandon ends a session because of a fault of this program.
+func (s *Session) Abandon() {
+	s.Agenda.Drop(^Questions(0), wire.ErrInternal)
+	s.Flags |= Done
 }

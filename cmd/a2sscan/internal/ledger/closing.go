@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Closing says where a scan's results are, and how detailed its closing lines should be.
@@ -205,7 +206,7 @@ var sendHints = map[string]string{
 	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
-// sayTrouble adds a warning if replies are probably being forged; how many datagrams could
+// sayTrouble adds a warning if the scan forgot targets or replies are probably being forged; how many datagrams could
 // not be sent, with a hint for the most frequent reason; how many the kernel dropped; and
 // whether the receive buffer is smaller than requested. If verbose, it also adds how many
 // servers contradicted themselves.
@@ -214,6 +215,11 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	if verbose && sum.Answers.Servers > 0 && d.repliesElsewhere() > 0 {
 		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
 			"a2sscan ask shows from which")
+	}
+	if n := sum.Targets.N("overdue"); n > 0 {
+		t.Say("WARNING: a fault of a2sscan: it forgot to go on with %s, and gave up long after their time; "+
+			"their records have the error %s", console.Plural(n, "target"), wire.ErrInternal)
+		t.Hint("please report this, with the summary file; a2sscan ask queries one of them again")
 	}
 	conflicts := fmt.Sprintf("%s with replies that contradict each other, %s after their record was written",
 		console.Plural(d.N("conflicts"), "server"), console.Grouped(d.N("late_conflicts")))

@@ -76,8 +76,8 @@ type Observer struct {
 	Reported int                // number of parts that were logged, also by earlier runs
 	Rate     float64            // the last that was logged, or that the scan begins with
 
-	drops, errors seldom
-	found         time.Duration // when the scan made its last logged change of the rate
+	drops, errors, overdue seldom
+	found                  time.Duration // when the scan made its last logged change of the rate
 }
 
 // sampleEvery is the interval of samples. rarely is the minimum time between
@@ -128,6 +128,9 @@ func (o *Observer) sample(s *scanner.Stats) {
 	if more := o.errors.news(s.Elapsed, s.SendErrors); more > 0 {
 		o.Log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds",
 			console.Listed(Read(&Source{Scan: s}, Traffic).By("send_errors_by_kind"), scanner.SendFaults[:], ", "))
+	}
+	if more := o.overdue.news(s.Elapsed, s.Overdue); more > 0 {
+		o.Log.Error("a fault of a2sscan: targets forgotten and given up", "targets", more, "in_all", s.Overdue)
 	}
 	if s.Rate != o.Rate && s.Rate != 0 {
 		o.Log.Info("rate changed", "from", console.Short(o.Rate), "to", console.Short(s.Rate))

@@ -128,6 +128,8 @@ var Table = []Counter{
 	outcome("over_limit", Sum, func(s *Source) uint64 { return s.Scan.OverLimit }), // left out because of --max-per-address
 	{Name: "stopped", Section: Targets, // of the finished targets, those excluded after they were queried
 		Count: func(s *Source) uint64 { return s.Scan.Stopped }},
+	{Name: "overdue", Section: Targets, // of the finished targets, those that a fault of a2sscan forgot
+		Count: func(s *Source) uint64 { return s.Scan.Overdue }},
 	{Name: "elapsed", Status: "elapsed", Kind: Level,
 		Value: func(s *Source) float64 { return s.Scan.Elapsed.Seconds() }},
 	{Name: "finished", Section: Targets, Status: "finished", Log: true,

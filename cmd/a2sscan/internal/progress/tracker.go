@@ -125,6 +125,9 @@ func (v *View) Line(columns int) string {
 	if n := v.SendErrors; n > 0 {
 		head = append(head, "SEND ERRORS "+console.Grouped(n))
 	}
+	if n := v.Overdue; n > 0 {
+		head = append(head, "FORGOTTEN TARGETS "+console.Grouped(n))
+	}
 	if v.Forged() {
 		head = append(head, "FORGED REPLIES")
 	}
