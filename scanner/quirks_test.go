@@ -255,6 +255,16 @@ var challengeQuirks = []quirk{
 			return []string{ff + "A" + strings.Repeat("0", 54)}
 		}
 	}, allWell},
+	{"EC-151 an emulator: protocol 2, no extra data, one challenge for all", func() behaviour {
+		info := ff + "I\x02name\x00map\x00dir\x00game\x00\x0A\x00\x01\x08\x00iw\x00\x001.0\x00"
+		h := host{open: true, info: []string{info}, players: []string{oddPlayers}, rules: []string{oddRules}}
+		return func(req wire.Request) []string {
+			if req.Kind == wire.KindInfoRequest || req.Challenge == 0x00112233 {
+				return h.reply(req)
+			}
+			return []string{ff + "A\x33\x22\x11\x00"}
+		}
+	}, "ok open-info, name, 1 players, 1 rules, 4 sent"},
 	{"EC-143 INFO and PLAYER from a cache, RULES from the server", func() behaviour {
 		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
 		return func(req wire.Request) []string {
