@@ -13,8 +13,6 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
-
-	"github.com/a2sscan/a2sscan/scanner"
 )
 
 var when = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
@@ -140,23 +138,5 @@ func TestNotices(t *testing.T) {
 	dir := t.TempDir()
 	if n := licences(map[string]string{}, dir, dir, "example.org/x v1.0.0"); n != 0 {
 		t.Errorf("a module without a licence has %d", n)
-	}
-}
-
-// TestSysctl: the sysctl file allows the socket buffers that a scan without a rate
-// limit requests.
-func TestSysctl(t *testing.T) {
-	text, err := os.ReadFile("../sysctl/a2sscan.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	recv, send, _ := scanner.Config{Rate: scanner.Off}.Buffers()
-	for _, want := range []string{
-		fmt.Sprintf("\nnet.core.rmem_max = %d\n", recv),
-		fmt.Sprintf("\nnet.core.wmem_max = %d\n", send),
-	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("no %q", want)
-		}
 	}
 }

@@ -2,9 +2,10 @@
 // deb and rpm packages, the OCI image, and checksums. The same commit and the same version
 // of Go make the same bytes.
 //
-//	go run ./packaging/build [-o DIR] [-for linux/amd64,…] [VERSION]
+//	go run -C packaging/build . [-o DIR] [-for linux/amd64,…] [VERSION]
 //
-// packaging/README.md describes the files and how to install them.
+// packaging/README.md describes the files and how to install them. The command is a module of
+// its own, so that what only it needs is not among the dependencies of the program.
 package main
 
 import (
@@ -39,7 +40,7 @@ var systems = []system{
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	out := flags.String("o", "dist", "`DIR` to write to; relative to the module's folder")
+	out := flags.String("o", "dist", "`DIR` to write to; relative to the project's folder")
 	which := flags.String("for", "", "`SYSTEMS` to build for, such as linux/amd64,windows/amd64 (default all)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -62,7 +63,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Chdir(filepath.Dir(mod)); err != nil { // all paths are relative to it
+	if err := os.Chdir(filepath.Join(filepath.Dir(mod), "../..")); err != nil { // all paths are relative to the project's folder
 		return err
 	}
 	r, err := newRelease(flags.Arg(0))

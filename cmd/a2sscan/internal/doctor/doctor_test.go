@@ -2,8 +2,10 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -238,6 +240,24 @@ func TestDoctorText(t *testing.T) {
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// TestSysctl: the sysctl file allows the socket buffers that a scan without a rate
+// limit requests.
+func TestSysctl(t *testing.T) {
+	text, err := os.ReadFile("../../../../packaging/sysctl/a2sscan.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recv, send, _ := scanner.Config{Rate: scanner.Off}.Buffers()
+	for _, want := range []string{
+		fmt.Sprintf("\nnet.core.rmem_max = %d\n", recv),
+		fmt.Sprintf("\nnet.core.wmem_max = %d\n", send),
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q", want)
 		}
 	}
 }
