@@ -222,9 +222,9 @@ func TestReadmeProgram(t *testing.T) {
 		servers = append(servers, strconv.Quote(addr.String()))
 		want = append(want, fmt.Sprintf("%v ok %q\n", addr, cfg.Truth(addr, scanner.AskAll).Info.Name))
 	}
-	list := regexp.MustCompile(`\[\]string\{"203\.0\.113\..*?\}`)
+	list := regexp.MustCompile(`\[\]string\{"127\.43\.0\..*?\}`)
 	source := list.ReplaceAllString(blocks[0], "[]string{"+strings.Join(servers, ", ")+"}")
-	if strings.Contains(source, "203.0.113.") {
+	if strings.Contains(source, "127.43.0.") {
 		t.Fatalf("the program does not ask the expected servers:\n%s", source)
 	}
 	got := slices.Sorted(strings.Lines(runProgram(t, source)))
