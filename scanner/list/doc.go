@@ -25,6 +25,11 @@
 // ports of Config.Ports, which then must not be empty. Each of them may also have its own
 // ports after a colon: numbers and ranges of numbers, separated by commas.
 //
+// A line may hold several targets of one form: addresses with ports, addresses without,
+// networks, or ranges. A line of such targets and other text is invalid, unless the text
+// follows a '#'. So is a line with a port whose next word is an address without one.
+// Behind the first word no host name is a target.
+//
 // The target's tag is the text after the address, separated from it by white space, a
 // semicolon, or a comma that is not part of its ports; no character in it is special. If
 // an address has no port, and its tag is a port number or begins with one from 1024 on,

@@ -34,6 +34,8 @@ const (
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"
 	faultStrayPort   fault = "a port follows its address after a colon, ip:port (with --port a number is a tag)"
 	faultPortColumn  fault = "the port is missing, and a column with another name looks like it: name that column port, or give --port"
+	faultSeveral     fault = "another target follows, but not only targets: write one target per line, or # before the tag"
+	faultBare        fault = "an address without a port follows: write one ip:port per line, or # before the tag"
 	faultLineEnds    fault = "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')"
 )
 

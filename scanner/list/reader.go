@@ -24,6 +24,7 @@ type reader struct {
 	in    *input
 	line  int // of in, or the index of the argument, from 1
 	count Input
+	aside uint64 // lines of in with an address in their tag
 	tap   *tap
 	read  []*bufio.Reader // what has been read from the tap, and is not used yet
 
@@ -42,7 +43,7 @@ func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s la
 		r.take = func(name, labels) bool { return true }
 	}
 	for _, in := range inputs {
-		r.in, r.line, r.count, r.tap = in, in.number, Input{}, nil
+		r.in, r.line, r.count, r.aside, r.tap = in, in.number, Input{}, 0, nil
 		more, err := r.input()
 		r.publish()
 		switch {
@@ -153,6 +154,9 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	}
 	if r.count.Skipped > 0 {
 		r.note(fmt.Sprintf("%d rows for TCP or for closed ports were skipped", r.count.Skipped))
+	}
+	if r.aside > 0 {
+		r.note(fmt.Sprintf("the tags of %d lines begin with an address that is not asked: write one target per line", r.aside))
 	}
 	if u, ok := plain.(*unpacker); ok {
 		r.count.Truncated = u.err == errTruncated
@@ -319,6 +323,22 @@ func (r *reader) text(l line) bool {
 		whole := slices.Concat(addr, tag[:1], last)
 		if _, f := parse(whole); f == "" {
 			addr, tag = whole, rest
+		}
+	}
+	if next := trimSeparators(tag); len(next) > 0 && ('0' <= next[0] && next[0] <= '9' || next[0] == '[') {
+		words, comment, aside, f := several(text)
+		switch {
+		case f != "":
+			return r.invalid(r.at(text), f)
+		case len(words) > 1:
+			for _, word := range words {
+				if !r.named(word, labels{tag: string(comment)}, text) {
+					return false
+				}
+			}
+			return true
+		case aside:
+			r.aside++
 		}
 	}
 	if isStray(tag) && r.l.ports.isBare(addr) {

@@ -94,6 +94,29 @@ var toolLists = []struct {
 	{name: "a comment with semicolons", format: "text", text: "# a; ip\n192.0.2.10:5 # host; ip\n192.0.2.11:6 # a; b\n",
 		want: "192.0.2.10:5 # host; ip|192.0.2.11:6 # a; b"},
 	{name: "a comment with commas", format: "text", text: "192.0.2.10:5 # a,host\n192.0.2.11:6\n", want: "192.0.2.10:5 # a,host|192.0.2.11:6"},
+	// Several targets in a line.
+	{name: "blanks", format: "text", text: "192.0.2.10:5 192.0.2.11:6\t 192.0.2.12:7-8\n", want: "192.0.2.10:5|192.0.2.11:6|192.0.2.12:7|192.0.2.12:8"},
+	{name: "commas", format: "text", text: "192.0.2.10:5,192.0.2.11:6, 192.0.2.12:7 ,192.0.2.13:8,\n", want: "192.0.2.10:5|192.0.2.11:6|192.0.2.12:7|192.0.2.13:8"},
+	{name: "commas between ports", format: "text", text: "192.0.2.10:5,6,192.0.2.11:7\n192.0.2.12:7;192.0.2.13:8,9-10;\n",
+		want: "192.0.2.10:5|192.0.2.10:6|192.0.2.11:7|192.0.2.12:7|192.0.2.13:8|192.0.2.13:9|192.0.2.13:10"},
+	{name: "bare addresses", format: "text", text: "192.0.2.10 192.0.2.11 192.0.2.12\n", want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015"},
+	{name: "networks", format: "text", text: "192.0.2.10/31:5 192.0.2.20/31:6\n", want: "192.0.2.10:5|192.0.2.11:5|192.0.2.20:6|192.0.2.21:6"},
+	{name: "ranges", format: "text", text: "192.0.2.10-192.0.2.11:5,192.0.2.20-192.0.2.20:6\n192.0.2.1 - 192.0.2.2:5 192.0.2.4 - 192.0.2.4:5\n",
+		want: "192.0.2.10:5|192.0.2.11:5|192.0.2.20:6|192.0.2.1:5|192.0.2.2:5|192.0.2.4:5"},
+	{name: "several and a comment", format: "text", text: "192.0.2.10:5 192.0.2.11:6 # 192.0.2.12:7\n192.0.2.13:5 # 192.0.2.12:7\n",
+		want: "192.0.2.10:5 # 192.0.2.12:7|192.0.2.11:6 # 192.0.2.12:7|192.0.2.13:5 # 192.0.2.12:7"},
+	{name: "several and text", format: "text", text: "192.0.2.10:5 192.0.2.11:6 eu\n192.0.2.10,192.0.2.11,eu\n192.0.2.10:5 192.0.2.11:6 192.0.2.12\n",
+		invalid: "1 " + string(faultSeveral) + ": 192.0.2.10:5 192.0.2.11:6 eu|2 " + string(faultSeveral) + ": 192.0.2.10,192.0.2.11,eu|" +
+			"3 " + string(faultSeveral) + ": 192.0.2.10:5 192.0.2.11:6 192.0.2.12"},
+	{name: "a bare address behind a port", format: "text", text: "192.0.2.10:5 1.0.3.3\n192.0.2.10/31:5,1.0.3.3 x\n",
+		invalid: "1 " + string(faultBare) + ": 192.0.2.10:5 1.0.3.3|2 " + string(faultBare) + ": 192.0.2.10/31:5,1.0.3.3 x"},
+	{name: "other tags", format: "text", text: "192.0.2.10:5 v 1.0.3.3\n192.0.2.11 build 192.0.2.12\n192.0.2.12:5 24/32 players\n192.0.2.13:5 1.0.3\n192.0.2.14:5 a.example:6\n192.0.2.15:5,3,eu\n",
+		want: "192.0.2.10:5 v 1.0.3.3|192.0.2.11:27015 build 192.0.2.12|192.0.2.12:5 24/32 players|192.0.2.13:5 1.0.3|192.0.2.14:5 a.example:6|192.0.2.15:5 3,eu"},
+	{name: "addresses of another form", format: "text", text: "192.0.2.10:5 192.0.2.0/24 AS64500\n192.0.2.11:5 [2001:db8::1]:5\n",
+		want: "192.0.2.10:5 192.0.2.0/24 AS64500|192.0.2.11:5 [2001:db8::1]:5",
+		note: "standard input: the tags of 2 lines begin with an address that is not asked: write one target per line"},
+	{name: "behind an IPv6 address", format: "text", text: "[2001:db8::1]:5 192.0.2.10:5\n", want: "192.0.2.10:5", ipv6: 1},
+
 	{name: "IPv6", format: "text", text: "[2001:db8::1]:27015\n192.0.2.10:5\n2001:db8::1\n", want: "192.0.2.10:5", ipv6: 2},
 }
 

@@ -1,0 +1,105 @@
+package list
+
+import (
+	"bytes"
+	"slices"
+)
+
+// nextWord returns the first word of a line, and what follows it. White space, commas and
+// semicolons separate words, but not a comma between ports, nor white space around the
+// hyphen of a range.
+func nextWord(line []byte) (word, rest []byte) {
+	line = trimSeparators(line)
+	end := 0
+	for ; end < len(line); end++ {
+		c := line[end]
+		if c == ',' && bytes.IndexByte(line[:end], ':') >= 0 {
+			port := line[end+1:]
+			if i := slices.IndexFunc(port, isSeparator); i >= 0 {
+				port = port[:i]
+			}
+			if isPortList.Match(port) {
+				continue
+			}
+		}
+		if isSeparator(c) {
+			break
+		}
+	}
+	word, rest = line[:end], line[end:]
+	if last := bytes.TrimLeft(rest, " \t"); len(last) > 1 && last[0] == '-' && isAddress(string(word)) {
+		to, after := nextWord(last[1:])
+		if whole := slices.Concat(word, last[:1], to); formOf(whole) == formRange {
+			return whole, after
+		}
+	}
+	return word, rest
+}
+
+func isSeparator(c byte) bool { return c == ',' || c == ';' || isSpace(c) }
+
+func trimSeparators(b []byte) []byte {
+	return bytes.TrimLeftFunc(b, func(r rune) bool { return r < 128 && isSeparator(byte(r)) })
+}
+
+// form is how a target is written.
+type form uint8
+
+const (
+	formOther form = iota // not an IPv4 target
+	formBare
+	formPort
+	formNetwork
+	formRange
+	formIPv6
+)
+
+func formOf(word []byte) form {
+	n, f := parse(word)
+	switch {
+	case f == faultIPv6:
+		return formIPv6
+	case f != "":
+		return formOther
+	case n.kind == kindBlock && bytes.IndexByte(word, '/') >= 0:
+		return formNetwork
+	case n.kind == kindBlock:
+		return formRange
+	case n.kind == kindAddrPort || n.ports != nil:
+		return formPort
+	}
+	return formBare
+}
+
+// several returns the words of a line that has several targets, and the tag behind a '#'.
+// Words behind the first are targets only if they are written in the form of the first. If
+// only some of them are, they are lost in a tag: that is a fault. aside reports that the
+// tag begins with an address or network of another form.
+func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
+	word, rest := nextWord(line)
+	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0
+	if want == formOther || want == formIPv6 { // a name, or an IPv6 address
+		want = formOther
+		if bytes.HasPrefix(word, []byte("[")) && bytes.Contains(word, []byte("]:")) || word[0] != '[' && bytes.Count(word, []byte(":")) == 1 {
+			want = formPort
+		}
+		hasPort = want == formPort
+	}
+	words = append(words, word)
+	for {
+		word, rest = nextWord(rest)
+		is := formOf(word)
+		switch {
+		case isComment(word):
+			return words, bytes.TrimSpace(slices.Concat(word, rest)), false, ""
+		case is == want && is != formOther:
+			words = append(words, word)
+			continue
+		case len(words) > 1:
+			f = faultSeveral
+		case is == formBare && hasPort:
+			f = faultBare
+		}
+		return nil, nil, is != formOther, f
+	}
+}
