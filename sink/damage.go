@@ -21,6 +21,10 @@ type Damage struct {
 	// Open reports, once Next has returned io.EOF, that the file ends inside a zstd frame or
 	// a gzip member: the file was cut there, or it is still being written.
 	Open bool
+
+	// Flushed reports, if Open is set, that the file ends where a flush ends. So a process
+	// that is killed, or still writes, leaves it: nothing can be seen to be lost.
+	Flushed bool
 }
 
 // Found reports whether anything was damaged.

@@ -18,7 +18,8 @@ import (
 type gunzip struct {
 	unpacking
 	in     *bufio.Reader
-	n      int64 // bytes read from in
+	n      int64  // bytes read from in
+	recent uint32 // the last four of them
 	member *gzip.Reader
 	open   bool // in a member
 	got    bool // the current member had content
@@ -31,6 +32,9 @@ type counter struct{ *gunzip }
 func (c counter) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.n += int64(n)
+	for _, b := range p[max(0, n-4):n] {
+		c.recent = c.recent<<8 | uint32(b)
+	}
 	return n, err
 }
 
@@ -38,9 +42,13 @@ func (c counter) ReadByte() (byte, error) {
 	b, err := c.in.ReadByte()
 	if err == nil {
 		c.n++
+		c.recent = c.recent<<8 | uint32(b)
 	}
 	return b, err
 }
+
+// flushMark ends what a flush writes: the length of an empty block (RFC 1951, 3.2.4).
+const flushMark = 0x0000FFFF
 
 // Read returns the content of the members.
 func (g *gunzip) Read(p []byte) (n int, err error) {
@@ -92,7 +100,7 @@ func (g *gunzip) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		g.noEnd = true
+		g.noEnd, g.flushed = true, g.recent == flushMark && g.last == '\n'
 		if !g.got {
 			g.truncated = g.n - g.whole
 		}

@@ -58,6 +58,7 @@ type unpacking struct {
 	whole     int64  // end of the last complete one
 	truncated int64  // bytes after it, of a block or member of which nothing can be read
 	noEnd     bool   // the file ends inside one
+	flushed   bool   // and behind a flush
 	unended   bool   // the content up to whole does not end with a newline
 	padded    bool   // zeros follow
 	last      byte   // the last byte of the content
@@ -152,7 +153,7 @@ func (r *Reader) Damage() Damage {
 			d = r.content.damage
 			d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
 		}
-		d.Open = r.content.noEnd
+		d.Open, d.Flushed = r.content.noEnd, r.content.flushed
 	}
 	d.Truncated = r.truncated
 	return d

@@ -221,6 +221,7 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 		return n, fmt.Errorf("the frame at byte %d needs a window of more than %d MiB to unpack", u.good, maxWindow>>20)
 	case atEnd && errors.Is(err, io.ErrUnexpectedEOF):
 		u.truncated, u.noEnd = u.at-u.good, true
+		u.flushed = u.truncated == 0
 		return n, io.EOF
 	}
 	u.damage.Frames++

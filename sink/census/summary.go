@@ -142,7 +142,7 @@ func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
 		}
 		if n := r.Damage.Truncated; n > 0 {
 			say("%s: truncated: %d bytes after the last complete record left out", r.File, n)
-		} else if r.Damage.Open {
+		} else if r.Damage.Open && !r.Damage.Flushed {
 			say("%s is cut: its last compressed frame has no end", r.File)
 		}
 		if r.Bad > 0 {
