@@ -50,11 +50,12 @@ On a terminal it prints a table instead. A TARGET is one of these:
   203.0.113.5-203.0.113.20
                      a range of addresses, with ports as for a network
 
-A list holds one target per line. Text after the target becomes the tag of its
-record. A list may also be CSV or TSV with a column of addresses, NDJSON such as
-an earlier census, the output of a2sscan master, of ZMap, masscan, nmap -oG,
-naabu, Shodan or httpx, or a response of the Steam Web API. It may be compressed
-with gzip or zstd. Host names in lists need --resolve.
+A list holds one target per line, or several of one form. Text after the target
+becomes the tag of its record. A list may also be CSV or TSV with a column of
+addresses, NDJSON such as an earlier census, the output of a2sscan master, of
+ZMap, masscan, nmap -oG, RustScan -g, naabu, gamedig, Shodan, Censys or httpx,
+or a response of BattleMetrics or the Steam Web API. It may be compressed with
+gzip or zstd. Host names in lists need --resolve.
 With --master, scan first fetches the list of a master server.
 
 The scan reads all lists first. Then it queries every target once, in random
@@ -126,7 +127,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&flagvalue.Value[bool]{To: &f.opts.Targets.InOrder, Parse: flagvalue.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
 	fs.Uint64Var(&f.opts.Targets.Seed, "seed", 0, "number `N` that determines the random order; the same targets and seed give the same order (default: random)")
 	fs.Var(&flagvalue.Value[list.Shard]{To: &f.opts.Targets.Shard, Parse: flagvalue.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
-	fs.BoolVar(&f.opts.Targets.Strict, "strict", false, "if a list has a bad line, stop before sending anything")
+	fs.BoolVar(&f.opts.Targets.Strict, "strict", false, "if a list has a bad line, or an address that no server can have, stop before sending anything")
 	fs.BoolVar(&f.opts.Targets.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.VarP(&f.rate, "rate", "r", rateUsage)

@@ -45,18 +45,25 @@
 // A list may be compressed with gzip or zstd, and written in UTF-16. The format is
 // detected from the first bytes:
 //
-//   - NDJSON, one object per line: a census, or what Shodan, naabu, ZMap, httpx and
-//     xash3d-query write. The keys are listed at addrKeys. Other keys, and those of
-//     nested objects, are ignored.
+//   - NDJSON, one object per line: a census, or what Shodan, naabu, ZMap, httpx,
+//     xash3d-query, masscan -oD, Censys, gamedig, BattleMetrics, DZSA and Pterodactyl
+//     write. The keys are listed at addrKeys, in any case and with any separators.
 //   - CSV, with commas or semicolons, and TSV. The first line may name the columns, like
 //     the keys of NDJSON. Without names the address is in the first column that holds
 //     one, and its port in the next column if that holds a port. But a line that begins
 //     with ip:port is text: the rest is its tag.
-//   - masscan -oL and -oJ, nmap -oG, and Xash3D's lists of servers.
+//   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
 //   - any of Config.Formats.
 //
-// Rows for TCP and for closed ports are skipped. A row whose address has no port, while a
-// column or key looks like a port, is invalid unless Config.Ports names ports.
+// XML is not read. A column name, server_name, label or title is the tag if there is no
+// column tag. An address may be written steam://connect/ADDRESS or "connect ADDRESS".
+//
+// Rows for TCP, closed ports and banners are skipped. The port is that of a key query_port,
+// queryPort, qport or portQuery, else the one in the address, else that of port; gameport
+// is where players join. Other keys with the word port are never ignored silently. If the
+// row has no other port, it is invalid unless Config.Ports names ports, also if the port is
+// inside a nested object: the fault then names the jq command that makes the row flat.
+// Otherwise the row is counted in a Note.
 //
 // A list that was cut off, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.

@@ -44,8 +44,10 @@ type Entry struct {
 	Master []byte // a JSON object that a master server reported; hostile text
 	Fault  error  // why the entry is invalid, reported with Text; nil: valid
 
-	skip  bool // a row for TCP, or for a port that is closed
-	stray bool // what may be the port is in a place where it is not read
+	skip     bool  // a row for TCP, or for a port that is closed
+	unclear  fault // the port is in a place where it is not read, unless the target has one
+	beside   bool  // the row has another port, too
+	hostOnly bool  // the row has a place for the port, which is empty
 }
 
 // Source is a list that is not in a file, such as one that was just fetched.

@@ -88,13 +88,15 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
+// namesPort matches values that may have a key of a port.
+var namesPort = regexp.MustCompile(`(?i:port)`)
+
 // recordSchema is the schema of census records that readNDJSON supports.
 const recordSchema = "1"
 
 // parse reads an object.
 func (o *object) parse(text []byte) error {
-	clear(o.values)
-	o.schema, o.stray = "", false
+	o.clear()
 	o.dec.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := o.dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return faultJSON
@@ -110,15 +112,23 @@ func (o *object) parse(text []byte) error {
 			return err
 		}
 		kind := value.Kind()
-		if first && key == "schema" && kind == '0' && len(value) < 10 && string(value) != recordSchema {
-			o.schema = string(value)
+		if first && key == "schema" && kind == '0' && len(value) < 10 {
+			if o.census = string(value) == recordSchema; !o.census {
+				o.schema = string(value)
+			}
 		}
+		m, composed := o.member(key), kind == '{' || kind == '['
+		o.nested = o.nested || composed && !o.census && namesPort.Match(value)
 		switch {
-		case key == "ip" && kind != '"', kind == 'n': // Shodan has a number; ip_str is the text
-		case isColumn[key] || isMember[key]:
-			o.put(key, plain(value))
-		case kind == '0':
-			o.ignore(key)
+		case kind == 'n':
+			o.noPort = o.noPort || m.port == queryPort || m.port == plainPort
+		case m.name == "ip" && kind != '"': // Shodan has a number; ip_str is the text
+		case !composed:
+			o.put(m, plain(value))
+		case isMember[m.name]:
+			o.put(m, string(value))
+		case m.port != notPort && kind == '[':
+			o.others = append(o.others, string(value))
 		}
 	}
 	if _, err := o.dec.ReadToken(); err != nil {

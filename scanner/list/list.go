@@ -37,8 +37,9 @@ type Config struct {
 	Seed    uint64 // of the random order: the same targets and seed give the same order
 	Shard   Shard  // yield only the targets of this part
 
-	// Strict makes Load and From stop at the first invalid line. Load returns it as
-	// an error; if From finds it, Err does.
+	// Strict makes Load and From stop at the first line of a list that is invalid or names
+	// only addresses that are Unscannable. Load returns it as an error; if From finds it, Err
+	// does.
 	Strict bool
 
 	// Resolve looks up a host name, also from several goroutines at the same time. If it
@@ -91,8 +92,8 @@ func Open(cfg Config) (*List, error) {
 		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // no files: no error
 	}
 	l := &List{cfg: cfg, ports: cfg.Ports}
-	l.formats = slices.Concat([]Format{masscanJSON, wholeJSON}, cfg.Formats,
-		[]Format{httpx, ndjson, masscanList, nmapList, xashList}, tables)
+	l.formats = slices.Concat([]Format{xml, masscanJSON, wholeJSON}, cfg.Formats,
+		[]Format{httpx, ndjson, masscanList, nmapList, rustScanList, xashList}, tables)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})
@@ -261,14 +262,16 @@ type Stats struct {
 	OtherShard  uint64 // targets outside Config.Shard
 	Given       uint64 // yielded
 
-	NoPort   uint64 // the part of Unscannable with port 0; for the rest see LeftOut
-	Resolved uint64 // host names that were looked up; not part of Read
+	NoPort      uint64 // the part of Unscannable with port 0
+	BadPort     uint64 // the part of Invalid whose port was not understood
+	DefaultPort uint64 // addresses without a port, which get port 27015; not part of the sum
+	Resolved    uint64 // host names that were looked up; not part of Read
 }
 
 // counters holds the running counts behind Stats and Progress.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
-	noPort, resolved                                             atomic.Uint64
+	noPort, badPort, defaultPort, resolved                       atomic.Uint64
 	place                                                        atomic.Uint64 // places passed; updated with a short delay
 }
 
@@ -283,6 +286,8 @@ func (l *List) Stats() Stats {
 		OtherShard:  c.otherShard.Load(),
 		Given:       c.given.Load(),
 		NoPort:      c.noPort.Load(),
+		BadPort:     c.badPort.Load(),
+		DefaultPort: c.defaultPort.Load(),
 		Resolved:    c.resolved.Load(),
 	}
 	s.Read = s.Invalid + s.Unscannable + s.Excluded + s.Duplicate + s.OtherShard + s.Given

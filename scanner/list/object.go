@@ -1,7 +1,11 @@
 package list
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/hex"
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,123 +16,224 @@ import (
 // values that matter here: strings without their quotes, and others as they are written.
 type object struct {
 	values map[string]string
-	stray  bool // what may be the port is in a place where it is not read
+	others []string // values of keys that name a port, but not which one
+	joins  bool     // there is a port at which players join
+	noPort bool     // the key of the port has no value
+	nested bool     // a value inside another may be the port
+	at     string   // the jq filter that finds this object in its line; empty: it is the line
 	dec    jsontext.Decoder
-	schema string // of a census record, if it is not recordSchema
+	keys   map[string]member // the keys that were seen
+	census bool              // it is a census record
+	schema string            // of a census record, if it is not recordSchema
 }
-
-// The keys of an address, of its port and of the protocol; the first one with a value
-// counts.
-var (
-	addrKeys  = []string{"ip_str", "ip", "saddr", "addr", "resolved", "address", "endpoint", "host", "ip:port", "ip_port", "ip_address"}
-	portKeys  = []string{"query_port", "queryport", "port", "sport"}
-	protoKeys = []string{"transport", "protocol", "proto"}
-)
-
-// isColumn has the keys that matter in tables, too, and isMember the others.
-var (
-	isColumn = setOf(addrKeys, portKeys, protoKeys, []string{"tag", "classification", "success"})
-	isMember = setOf([]string{"host_ip", "a", "ports", "status", "tag_hex", "master", "servers", "data", "url", "input"})
-)
-
-func setOf(keys ...[]string) map[string]bool {
-	set := map[string]bool{}
-	for _, key := range slices.Concat(keys...) {
-		set[key] = true
-	}
-	return set
-}
-
-// put stores a value, unless its key has one.
-func (o *object) put(key, value string) {
-	if o.values == nil {
-		o.values = map[string]string{}
-	}
-	if o.values[key] == "" {
-		o.values[key] = value
-	}
-}
-
-// ignore takes note of a number whose key does not matter.
-func (o *object) ignore(key string) {
-	o.stray = o.stray || strings.HasSuffix(strings.ToLower(key), "port")
-}
-
-// first returns the first value that is not empty.
-func (o *object) first(keys ...string) string {
-	for _, key := range keys {
-		if v := o.values[key]; v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func (o *object) isHTTPX() bool { return o.values["url"] != "" && o.values["input"] != "" }
 
 // entries yields the targets of the object, which is written as text. It reports whether
 // to continue.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
-	for _, key := range []string{"servers", "data"} { // of xash3d-query, and of Shodan's hosts
-		if list := o.values[key]; strings.HasPrefix(list, "[") {
-			more := true
-			for _, v := range elements(list) {
-				var inner object
-				switch err := inner.parse(v); {
-				case !more:
-				case v[0] == '"':
-					more = yield(Entry{Line: line, Text: []byte(plain(v))})
-				case err != nil:
-					more = yield(Entry{Line: line, Text: v, Fault: faultJSON})
-				default:
-					more = inner.entries(line, v, yield)
-				}
-			}
-			return more
+	addr := o.first(addrKeys...)
+	inner := object{keys: o.keys}
+	for _, key := range []string{"servers", "data", "result"} { // of xash3d-query, of Shodan's hosts and BattleMetrics, of DZSA
+		list := elements(o.values[key])
+		if len(list) == 0 || addr != "" && list[0][0] != '{' {
+			continue
 		}
+		for _, v := range list {
+			e := Entry{Line: line, Text: v, Fault: faultJSON}
+			more := true
+			switch err := inner.parse(v); {
+			case v[0] == '"':
+				more = yield(Entry{Line: line, Text: []byte(plain(v))})
+			case err != nil:
+				more = yield(e)
+			default:
+				inner.at = o.within("." + key + "[]")
+				more = inner.entries(line, v, yield)
+			}
+			if !more {
+				return false
+			}
+		}
+		return true
 	}
-	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), stray: o.stray}
-	if exact, err := hex.DecodeString(o.values["tag_hex"]); err == nil && len(exact) > 0 {
+	if row := o.values["attributes"]; addr == "" && strings.HasPrefix(row, "{") && inner.parse([]byte(row)) == nil { // BattleMetrics
+		inner.at = o.within(".attributes")
+		return inner.entries(line, []byte(row), yield)
+	}
+	query, port := o.values["queryport"], o.values["port"]
+	if end := o.values["endpoint"]; strings.HasPrefix(end, "{") && inner.parse([]byte(end)) == nil { // DZSA
+		o.values["endpoint"] = ""
+		addr, query = cmp.Or(o.first(addrKeys...), inner.first(addrKeys...)), cmp.Or(query, inner.values["port"])
+	}
+	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"])}
+	if exact, err := hex.DecodeString(o.values["taghex"]); err == nil && len(exact) > 0 {
 		e.Tag = exact
 	}
 	if master := o.values["master"]; strings.HasPrefix(master, "{") {
 		e.Master = []byte(master)
 	}
-	addr, port := o.first(addrKeys...), o.first(portKeys...)
-	reply, success := o.values["classification"], o.values["success"]
-	switch {
-	case o.isHTTPX():
-		addr, port, e.stray = o.host(), "", false
-	case notUDP(o.first(protoKeys...)):
+	if o.values["saddr"] != "" { // ZMap, whose dport is its own
+		port = cmp.Or(port, o.values["sport"])
+	} else {
+		o.other(o.values["sport"])
+		o.other(o.values["dport"])
+	}
+	if o.skipped() {
 		e.skip = true
-	case o.values["saddr"] != "": // ZMap got no UDP reply
-		e.skip = reply != "" && reply != "udp" || success == "0" || success == "false"
+		return yield(e)
+	}
+	if o.isHTTPX() {
+		e.Text = []byte(o.host())
+		return yield(e)
 	}
 	if addr == "" {
 		e.Fault = faultNoAddress
+		if f := o.flatten(text, func(m member, value string) bool { return slices.Contains(addrKeys, m.name) && value != "" }); f != "" {
+			e.Fault = f
+		}
 		return yield(e)
 	}
-	if ports := o.values["ports"]; port == "" && strings.HasPrefix(ports, "[") {
-		more := true
-		for _, v := range elements(ports) {
-			e, port := e, string(v)
-			var one object
-			if one.parse(v) == nil {
-				port = one.values["port"]
-				e.skip = e.skip || notUDP(one.values["proto"]) || !isOpen(one.values["status"])
-			}
-			e.Text = joinPort(addr, port)
-			more = more && yield(e)
-		}
-		return more
+	if query == "0" && port != "" {
+		query = ""
 	}
-	e.Text = joinPort(addr, port)
+	addr = string(trimConnect([]byte(addr)))
+	host, own := splitPort(addr)
+	asked := cmp.Or(query, own, port)
+	for _, key := range []string{"ports", "services"} { // masscan, Censys
+		list := o.values[key]
+		switch {
+		case list == "":
+		case asked != "":
+			o.others = append(o.others, list)
+		case list[0] == '[':
+			return o.portList(e, addr, elements(list), yield)
+		case list[0] != '{':
+			asked = list
+		}
+	}
+	if query != "" {
+		addr = host
+	}
+	e.Text = joinPort(addr, asked)
+	e.hostOnly = o.noPort
+	var nested fault
+	if o.nested && query == "" {
+		isPort := func(m member, value string) bool { return m.port != notPort && isNumber(value) && value != asked }
+		nested = o.flatten(text, func(m member, value string) bool { return m.port == queryPort && isPort(m, value) })
+		if nested == "" && asked == "" {
+			nested = o.flatten(text, isPort)
+		}
+	}
+	switch {
+	case query != "":
+	case nested != "" && asked != "":
+		e.Fault = nested
+	case asked != "":
+		e.beside = own != "" && port != "" && port != own || slices.ContainsFunc(o.others, func(v string) bool { return v != asked })
+	case nested != "":
+		e.unclear = nested
+	case o.joins || len(o.others) > 0:
+		e.unclear = faultPortColumn
+	}
 	return yield(e)
 }
 
+// skipped reports whether the object is about another protocol, a closed port, or what
+// another object says already.
+func (o *object) skipped() bool {
+	reply, success := o.values["classification"], o.values["success"]
+	var data object
+	switch {
+	case o.isHTTPX():
+		return false
+	case notUDP(o.first(protoKeys...)), o.values["rectype"] == "banner": // masscan -oD
+		return true
+	case o.values["rectype"] != "" && data.parse([]byte(o.values["data"])) == nil:
+		return !isOpen(data.values["status"])
+	}
+	// ZMap got no UDP reply.
+	return o.values["saddr"] != "" && (reply != "" && reply != "udp" || success == "0" || success == "false")
+}
+
+// portList yields a target for each of the ports of an address.
+func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield func(Entry) bool) bool {
+	if len(ports) == 0 {
+		e.skip = true
+		return yield(e)
+	}
+	one := object{keys: o.keys}
+	for _, v := range ports {
+		e, port := e, plain(v)
+		if one.parse(v) == nil {
+			port = one.values["port"]
+			e.skip = notUDP(one.first(protoKeys...)) || !isOpen(one.values["status"])
+		}
+		if e.Text = joinPort(addr, port); port == "" {
+			e.unclear = faultPortColumn
+		}
+		if !yield(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// within returns the jq filter that finds what path finds in o.
+func (o *object) within(path string) string {
+	if o.at == "" {
+		return path
+	}
+	return o.at + " | " + path
+}
+
+// flatten returns the fault of an object whose members at the top lack one that is inside
+// another, with the jq command that moves it to the top; "" if there is none. is reports
+// whether a member is the one.
+func (o *object) flatten(text []byte, is func(m member, value string) bool) fault {
+	if o.census {
+		return ""
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return ""
+		}
+		key := t.String() // valid only before the next call
+		kind, n := d.StackIndex(d.StackDepth())
+		if next := d.PeekKind(); kind != '{' || n%2 == 0 || d.StackDepth() < 2 || next != '"' && next != '0' {
+			continue
+		}
+		m := o.member(key)
+		pointer := string(d.StackPointer())
+		if v, err := d.ReadValue(); err != nil || !is(m, plain(v)) {
+			continue
+		}
+		path, top := "", ""
+		for step := range strings.SplitSeq(strings.Trim(pointer[:strings.LastIndexByte(pointer, '/')], "/"), "/") {
+			switch {
+			case isIdentifier.MatchString(step):
+				path += "." + step
+			case isNumber(step) || step == "0":
+				path += "[]"
+			default:
+				return faultNested
+			}
+			top = cmp.Or(top, path)
+		}
+		if len(path) > maxShown {
+			return faultNested
+		}
+		return faultNested + fault(": jq -c '"+o.within(". + "+path+" | del("+top+")")+"'")
+	}
+}
+
+var isIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (o *object) isHTTPX() bool { return o.values["url"] != "" && o.values["input"] != "" }
+
 // host returns the address of a host that httpx found.
 func (o *object) host() (host string) {
-	if host = o.values["host_ip"]; host != "" {
+	if host = o.values["hostip"]; host != "" {
 		return host
 	}
 	host = o.values["host"]
@@ -158,10 +263,17 @@ func isOpen(state string) bool { return state == "" || state == "open" || state 
 // joinPort joins an address and a port as in a line of text. If the address already
 // has a port, or port is empty, it returns the address unchanged.
 func joinPort(addr, port string) []byte {
-	ip := []byte(addr)
-	_, rest, f := parseIP(ip)
-	if port == "" || f == "" && len(rest) > 0 || f != "" && strings.Contains(addr, ":") { // a port, or IPv6
-		return ip
+	if port == "" || strings.Contains(addr, ":") { // a port, or IPv6
+		return []byte(addr)
 	}
-	return append(append(ip, ':'), port...)
+	return []byte(addr + ":" + port)
+}
+
+// splitPort splits an address or a host name from its port, if it has one.
+func splitPort(addr string) (host, port string) {
+	if strings.Count(addr, ":") != 1 {
+		return addr, ""
+	}
+	host, port, _ = strings.Cut(addr, ":")
+	return host, port
 }

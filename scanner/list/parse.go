@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // fault is the reason why a line or an argument does not name a target.
@@ -21,6 +22,8 @@ const (
 	faultPort        fault = "the port is not a number from 1 to 65535"
 	faultNetwork     fault = "the length of the network is not a number from 0 to 32"
 	faultNoPorts     fault = "a network needs ports (--port)"
+	faultPortZero    fault = "no server has port 0"
+	faultNoServer    fault = "no server can have this address"
 	faultIPv6        fault = "IPv6 address: only IPv4 is supported"
 	faultLong        fault = "the line is longer than 64 KiB"
 	faultRange       fault = "the range ends before it begins"
@@ -36,8 +39,16 @@ const (
 	faultPortColumn  fault = "the port is missing, and a column with another name looks like it: name that column port, or give --port"
 	faultSeveral     fault = "another target follows, but not only targets: write one target per line, or # before the tag"
 	faultBare        fault = "an address without a port follows: write one ip:port per line, or # before the tag"
+	faultNested      fault = "its address or port is inside a nested object, which jq can flatten"
+	faultXML         fault = "XML is not read: nmap -oG and masscan -oL write lists that are"
 	faultLineEnds    fault = "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')"
 )
+
+// isPortFault reports whether a port was not understood.
+func isPortFault(err error) bool {
+	f, _ := err.(fault)
+	return f == faultPort || f == faultPorts || f == faultStrayPort || f == faultPortColumn || strings.HasPrefix(string(f), string(faultNested))
+}
 
 // kind is the form in which a target is written.
 type kind uint8
@@ -63,6 +74,9 @@ func parse(b []byte) (name, fault) {
 	if f == "" {
 		return n, ""
 	}
+	if link := trimConnect(b); len(link) < len(b) {
+		return parseIPv4(link)
+	}
 	isIPv6 := bytes.HasPrefix(b, []byte("["))
 	if bytes.Count(b, []byte(":")) > 1 && !isIPv6 {
 		text, _, _ := bytes.Cut(b, []byte("/"))
@@ -73,6 +87,25 @@ func parse(b []byte) (name, fault) {
 		return name{kind: kindIPv6}, faultIPv6
 	}
 	return n, f
+}
+
+// trimConnect returns the address in steam://connect/ADDRESS, which may have a password
+// behind the address, or in "connect ADDRESS".
+func trimConnect(b []byte) []byte {
+	const link = "steam://connect/"
+	if b = trimCommand(b); len(b) > len(link) && bytes.EqualFold(b[:len(link)], []byte(link)) {
+		b, _, _ = bytes.Cut(b[len(link):], []byte("/"))
+	}
+	return b
+}
+
+// trimCommand removes the word from "connect ADDRESS", as players type it.
+func trimCommand(b []byte) []byte {
+	const word = "connect "
+	if len(b) > len(word) && bytes.EqualFold(b[:len(word)], []byte(word)) {
+		return bytes.TrimSpace(b[len(word):])
+	}
+	return b
 }
 
 func parseIPv4(b []byte) (n name, f fault) {

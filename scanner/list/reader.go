@@ -24,7 +24,7 @@ type reader struct {
 	in    *input
 	line  int // of in, or the index of the argument, from 1
 	count Input
-	aside uint64 // lines of in with an address in their tag
+	said  struct{ aside, beside, hosts uint64 } // rows of in that sayRows describes
 	tap   *tap
 	read  []*bufio.Reader // what has been read from the tap, and is not used yet
 
@@ -43,7 +43,8 @@ func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s la
 		r.take = func(name, labels) bool { return true }
 	}
 	for _, in := range inputs {
-		r.in, r.line, r.count, r.aside, r.tap = in, in.number, Input{}, 0, nil
+		r.in, r.line, r.count, r.tap = in, in.number, Input{}, nil
+		r.said.aside, r.said.beside, r.said.hosts = 0, 0, 0
 		more, err := r.input()
 		r.publish()
 		switch {
@@ -63,7 +64,7 @@ func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s la
 func (r *reader) input() (more bool, err error) {
 	in := r.in
 	for _, n := range in.names {
-		if !r.name(n, labels{}) {
+		if !r.name(n, labels{}, nil) {
 			return false, nil
 		}
 	}
@@ -152,12 +153,7 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 			}
 		}
 	}
-	if r.count.Skipped > 0 {
-		r.note(fmt.Sprintf("%d rows for TCP or for closed ports were skipped", r.count.Skipped))
-	}
-	if r.aside > 0 {
-		r.note(fmt.Sprintf("the tags of %d lines begin with an address that is not asked: write one target per line", r.aside))
-	}
+	r.sayRows()
 	if u, ok := plain.(*unpacker); ok {
 		r.count.Truncated = u.err == errTruncated
 	}
@@ -186,6 +182,23 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// sayRows passes on how many rows were read in a way that a user may not expect.
+func (r *reader) sayRows() {
+	for _, row := range []struct {
+		n    uint64
+		text string
+	}{
+		{r.count.Skipped, "%d rows for TCP, closed ports or banners were skipped"},
+		{r.said.hosts, "%d rows have no port: their hosts are asked at --port or 27015"},
+		{r.said.beside, "%d rows have a port besides the one that is asked: the one to ask is port or, before that, query_port"},
+		{r.said.aside, "%d tags begin with an address that is not asked: write one target per line"},
+	} {
+		if row.n > 0 {
+			r.note(fmt.Sprintf(row.text, row.n))
+		}
+	}
+}
+
 // note passes on what a user should know about the list.
 func (r *reader) note(text string) {
 	if text != "" && !r.check && r.l.cfg.Note != nil {
@@ -206,25 +219,36 @@ func (r *reader) entry(e *Entry) bool {
 	case e.Fault != nil:
 		return r.invalid(r.at(e.Text), e.Fault)
 	case !e.Addr.IsValid():
-		if e.stray && r.l.ports.isBare(e.Text) {
-			return r.invalid(r.at(e.Text), faultPortColumn)
+		if e.unclear != "" && r.l.ports.isBare(e.Text) {
+			return r.invalid(r.at(e.Text), e.unclear)
+		}
+		if e.beside {
+			r.said.beside++
+		}
+		if n, f := parse(e.Text); e.hostOnly && f == "" && n.kind == kindAddr && n.ports == nil {
+			r.said.hosts++
 		}
 		return r.named(e.Text, s, e.Text)
 	case !e.Addr.Addr().Unmap().Is4():
-		return r.name(name{kind: kindIPv6}, s)
+		return r.name(name{kind: kindIPv6}, s, []byte(e.Addr.String()))
 	}
 	ip := ipOf(e.Addr.Addr().Unmap())
-	return r.name(name{kind: kindAddrPort, span: span{ip, ip}, port: e.Addr.Port()}, s)
+	n := name{kind: kindAddrPort, span: span{ip, ip}, port: e.Addr.Port()}
+	if f := r.unscannable(&n); f != "" {
+		return r.invalid(r.at([]byte(e.Addr.String())), f)
+	}
+	return r.name(n, s, nil)
 }
 
 // named reads a name; all is the whole line.
 func (r *reader) named(addr []byte, s labels, all []byte) bool {
+	addr = trimConnect(addr)
 	n, f := parse(addr)
 	switch {
 	case f == "" && r.l.ports.missing(&n):
 		f = faultNoPorts
 	case f == "" || f == faultIPv6:
-		return r.name(n, s)
+		return r.name(n, s, all)
 	case r.l.cfg.Resolve != nil && !r.l.cfg.OnlyArgs && isHost(addr):
 		host, n, f := parseHost(addr)
 		switch {
@@ -238,8 +262,12 @@ func (r *reader) named(addr []byte, s labels, all []byte) bool {
 	return r.invalid(r.at(all), f)
 }
 
-// name takes a name. If host names are pending, it queues the name behind them.
-func (r *reader) name(n name, s labels) bool {
+// name takes a name, which is written as text. If host names are pending, it queues the
+// name behind them.
+func (r *reader) name(n name, s labels, text []byte) bool {
+	if f := r.unscannable(&n); f != "" {
+		return r.invalid(r.at(text), f)
+	}
 	if len(r.pending) > 0 {
 		return r.enqueue(pending{name: n, labels: s})
 	}
@@ -247,8 +275,28 @@ func (r *reader) name(n name, s labels) bool {
 }
 
 func (r *reader) passOn(n name, s labels) bool {
+	if !r.check && n.kind == kindAddr && n.ports == nil && len(r.l.ports) == 0 {
+		r.l.counts.defaultPort.Add(1)
+	}
 	r.count.Targets += r.l.ports.count(&n)
 	return r.take(n, s)
+}
+
+// unscannable returns why no server can be at n, if Config.Strict refuses that.
+func (r *reader) unscannable(n *name) fault {
+	if !r.l.cfg.Strict || r.in.path == "" {
+		return ""
+	}
+	first, last := r.l.cfg.Exclusions.find(n.first), r.l.cfg.Exclusions.find(n.last)
+	switch {
+	case n.kind == kindIPv6:
+		return faultIPv6
+	case n.kind == kindAddrPort && n.port == 0:
+		return faultPortZero
+	case first != nil && first == last && first.Unscannable:
+		return faultNoServer
+	}
+	return ""
 }
 
 // at returns the current position in the input, with the given text.
@@ -261,6 +309,9 @@ func (r *reader) invalid(v Invalid, err error) bool {
 	v.Err = err
 	r.count.Invalid++
 	r.l.counts.invalid.Add(1)
+	if isPortFault(err) {
+		r.l.counts.badPort.Add(1)
+	}
 	if r.l.cfg.Strict {
 		r.fatal = v
 		return false
@@ -307,8 +358,9 @@ func (r *reader) text(l line) bool {
 	case l.fault != "":
 		return r.invalid(r.at(text), l.fault)
 	case f == "" && !r.l.ports.missing(&n): // as most lines
-		return r.name(n, labels{})
+		return r.name(n, labels{}, text)
 	}
+	text = trimCommand(text)
 	if i := bytes.IndexByte(text, '\r'); i >= 0 {
 		// If the list ends its lines with a carriage return alone, the other targets must
 		// not become part of the first one's tag.
@@ -325,7 +377,7 @@ func (r *reader) text(l line) bool {
 			addr, tag = whole, rest
 		}
 	}
-	if next := trimSeparators(tag); len(next) > 0 && ('0' <= next[0] && next[0] <= '9' || next[0] == '[') {
+	if next := trimSeparators(tag); len(next) > 0 && ('0' <= next[0] && next[0] <= '9' || next[0] == '[' || len(trimConnect(next)) < len(next)) {
 		words, comment, aside, f := several(text)
 		switch {
 		case f != "":
@@ -338,7 +390,7 @@ func (r *reader) text(l line) bool {
 			}
 			return true
 		case aside:
-			r.aside++
+			r.said.aside++
 		}
 	}
 	if isStray(tag) && r.l.ports.isBare(addr) {

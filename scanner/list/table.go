@@ -35,8 +35,8 @@ func sniffColumns(first []byte, between rune) bool {
 		return len(fields) > 1 || between == ','
 	case !t.guess(fields):
 		return false
-	case t.names[0] == "ip" && first[0] != '"':
-		return slices.Contains(t.names, "port")
+	case t.names[0] == columnIP && first[0] != '"':
+		return slices.Contains(t.names, columnPort)
 	}
 	return fault != "" && (len(fields) > 1 || between == ',')
 }
@@ -45,7 +45,7 @@ func sniffColumns(first []byte, between rune) bool {
 type table struct {
 	csv   *csv.Reader
 	line  bytes.Buffer // the line that csv reads
-	names []string     // of the columns, in lower case; nil: not yet known
+	names []member     // of the columns; nil: not yet known
 	named bool         // the first line names the columns
 	row   object
 }
@@ -104,17 +104,14 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 			}
 			continue
 		}
-		clear(t.row.values)
-		t.row.stray = false
+		t.row.clear()
 		for i, field := range fields {
 			switch {
-			case i < len(t.names) && isColumn[t.names[i]]:
+			case i < len(t.names) && (t.named || t.names[i].name != ""):
 				t.row.put(t.names[i], field)
-			case t.named && i < len(t.names) && field != "":
-				t.row.ignore(t.names[i])
 			case !t.named:
 				port, f := parsePort([]byte(field))
-				t.row.stray = t.row.stray || f == "" && port >= 1024
+				t.row.joins = t.row.joins || f == "" && port >= 1024
 			}
 		}
 		if !t.row.entries(line.number, text, yield) {
@@ -124,19 +121,39 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
+// The columns of a table without names.
+var (
+	columnIP   = newMember("ip")
+	columnPort = newMember("port")
+)
+
 // header finds the columns by their names. It returns false if no field is the name
-// of an address column.
+// of an address column. Without a column of tags, that of names has them.
 func (t *table) header(fields []string) bool {
-	var names []string
-	for _, f := range fields {
-		names = append(names, strings.ToLower(f))
-		t.named = t.named || slices.Contains(addrKeys, names[len(names)-1])
+	var names []member
+	label := -1
+	for i, f := range fields {
+		m := newMember(f)
+		t.named = t.named || slices.Contains(addrKeys, m.name)
+		if label < 0 && slices.Contains(labelKeys, strings.Join(keyWords(f), "")) {
+			label = i
+		}
+		if m.name != "queryport" && !isColumn[m.name] {
+			m.name = ""
+		}
+		names = append(names, m)
+	}
+	if tag := newMember("tag"); label >= 0 && !slices.Contains(names, tag) {
+		names[label] = tag
 	}
 	if t.named {
 		t.names = names
 	}
 	return t.named
 }
+
+// labelKeys are the columns with names of servers.
+var labelKeys = []string{"name", "servername", "label", "title"}
 
 // guess finds the columns by their contents: the address is in the first field that
 // holds an address or a network. The port is in the next field if that holds a port and
@@ -147,11 +164,11 @@ func (t *table) guess(fields []string) bool {
 		if fault != "" {
 			continue
 		}
-		t.names = make([]string, len(fields))
-		t.names[i] = "ip"
+		t.names = make([]member, len(fields))
+		t.names[i] = columnIP
 		if i+1 < len(fields) && n.kind == kindAddr {
 			if _, f := parsePort([]byte(fields[i+1])); f == "" {
-				t.names[i+1] = "port"
+				t.names[i+1] = columnPort
 			}
 		}
 		return true

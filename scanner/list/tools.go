@@ -3,6 +3,7 @@ package list
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,6 +35,25 @@ var (
 		}
 	})
 
+	// RustScan -g writes "192.0.2.10 -> [27015,27016]".
+	rustScanList = wordLines("RustScan list", func(words []string) bool {
+		return len(words) > 2 && words[1] == "->" && isAddress(words[0])
+	}, func(words []string, give func(addr string, skip bool)) {
+		if len(words) < 3 || words[1] != "->" {
+			give(strings.Join(words, " "), false)
+			return
+		}
+		for port := range strings.SplitSeq(strings.Trim(strings.Join(words[2:], ""), "[]"), ",") {
+			give(string(joinPort(words[0], port)), port == "")
+		}
+	})
+
+	// xml is what nmap -oX and masscan -oX write, and a web page. It is not read.
+	xml = Format{Name: "XML", Sniff: isXML.Match, Read: func(_ io.Reader, yield func(Entry) bool) error {
+		yield(Entry{Line: 1, Text: []byte("<"), Fault: faultXML})
+		return nil
+	}}
+
 	// nmap -oG writes fields that are separated by tabs, such as "Host: 192.0.2.10 (name)"
 	// and "Ports: 27015/open/udp//halflife///, 27016/open|filtered/udp/////".
 	nmapList = wordLines("nmap -oG", func(words []string) bool {
@@ -54,6 +74,8 @@ var (
 		}
 	})
 )
+
+var isXML = regexp.MustCompile(`^(\x{FEFF})?\s*<[?!A-Za-z]`)
 
 // isAddress reports whether a word is an address, with or without a port.
 func isAddress(word string) bool {

@@ -80,7 +80,7 @@ var toolLists = []struct {
 
 	// A quote without an end costs only its line, and other JSON says what to do.
 	{name: "an open quote", format: "CSV", text: "name,ip,port\n\"a,192.0.2.10,5\nb \"c\" d,192.0.2.11,6\n\"e\",192.0.2.12,7\n",
-		want: "192.0.2.11:6|192.0.2.12:7", invalid: "2 a quoted field does not end in its line: \"a,192.0.2.10,5"},
+		want: "192.0.2.11:6 b \"c\" d|192.0.2.12:7 e", invalid: "2 a quoted field does not end in its line: \"a,192.0.2.10,5"},
 	{name: "an array", format: "JSON", text: `[{"ip":"192.0.2.10","port":5}]`, invalid: "1 " + string(faultArray) + ": ["},
 	{name: "an array of several lines", format: "JSON", text: "[\n  {\n    \"ip\": \"192.0.2.10\" } ]\n", invalid: "1 " + string(faultArray) + ": ["},
 	{name: "an object of several lines", format: "JSON", text: "{\n  \"ip\": \"192.0.2.10\"\n}\n", invalid: "1 " + string(faultArray) + ": ["},
@@ -89,11 +89,64 @@ var toolLists = []struct {
 	{name: "byte order marks", format: "NDJSON", text: "\xef\xbb\xbf{\"ip\":\"192.0.2.10\",\"port\":5}\n\xef\xbb\xbf{\"ip\":\"192.0.2.11\",\"port\":5}\n",
 		want: "192.0.2.10:5|192.0.2.11:5"},
 	{name: "comments", format: "text", text: "// ip;port\n192.0.2.10:5\n // 192.0.2.11:5\n", want: "192.0.2.10:5"},
-	{name: "comments before columns", format: "CSV", text: "// list\nname,ip\n//a,192.0.2.10\n", want: "192.0.2.10:27015"},
+	{name: "comments before columns", format: "CSV", text: "// list\nname,ip\n//a,192.0.2.10\n", want: "192.0.2.10:27015 //a"},
 	{name: "comments before JSON", format: "NDJSON", text: "// list\n{\"ip\":\"192.0.2.10\",\"port\":5}\n", want: "192.0.2.10:5"},
 	{name: "a comment with semicolons", format: "text", text: "# a; ip\n192.0.2.10:5 # host; ip\n192.0.2.11:6 # a; b\n",
 		want: "192.0.2.10:5 # host; ip|192.0.2.11:6 # a; b"},
 	{name: "a comment with commas", format: "text", text: "192.0.2.10:5 # a,host\n192.0.2.11:6\n", want: "192.0.2.10:5 # a,host|192.0.2.11:6"},
+	// The query port beats the port at which players join.
+	{name: "two ports", format: "NDJSON", text: `{"ip":"192.0.2.10","port":2302,"queryPort":27016}` + "\n" +
+		`{"IP":"192.0.2.11","Port":"2302","Query-Port":"27016"}` + "\n" + `{"address":"192.0.2.12:2302","QUERY_PORT":27016}` + "\n" +
+		`{"Address":"192.0.2.13","gamePort":2302,"qport":27016.0}` + "\n" + `{"ip":"192.0.2.14","steam_query_port":27016,"rcon_port":5}` + "\n" +
+		`{"ip":"192.0.2.15","port":27016,"game_port":2302,"queryPort":0,"queryport":null}` + "\n",
+		want: "192.0.2.10:27016|192.0.2.11:27016|192.0.2.12:27016|192.0.2.13:27016|192.0.2.14:27016|192.0.2.15:27016"},
+	{name: "two columns", format: "CSV", text: "Host,QueryPort,Name\n192.0.2.10,27016,a b\n192.0.2.11,27017.0,\n", want: "192.0.2.10:27016 a b|192.0.2.11:27017"},
+	{name: "two columns and a tag", format: "TSV", text: "name\tip\tport\tquery port\ttag\nx\t192.0.2.10\t2302\t27016\teu\n", want: "192.0.2.10:27016 eu"},
+	{name: "BattleMetrics", format: "NDJSON", text: `{"data":[{"type":"server","id":"1","attributes":{"ip":"192.0.2.10","port":2302,"portQuery":27016}}],"links":{}}` + "\n" +
+		`{"type":"server","attributes":{"ip":"192.0.2.11","port":2302,"portQuery":27016},"relationships":{}}` + "\n" + `{"ip":"192.0.2.12","port":2302,"portQuery":27016}` + "\n",
+		want: "192.0.2.10:27016|192.0.2.11:27016|192.0.2.12:27016"},
+	{name: "DZSA", format: "NDJSON", text: `{"endpoint":{"ip":"192.0.2.10","port":27016},"gamePort":2302,"name":"x"}` + "\n" +
+		`{"status":0,"result":[{"endpoint":{"ip":"192.0.2.11","port":27016},"gamePort":2302}]}` + "\n", want: "192.0.2.10:27016|192.0.2.11:27016"},
+	{name: "Censys", format: "NDJSON", text: `{"ip":"192.0.2.10","services":[{"port":28015,"transport_protocol":"UDP"},{"port":80,"transport_protocol":"TCP"}]}` + "\n",
+		want: "192.0.2.10:28015", skipped: 1},
+	{name: "masscan -oD", format: "NDJSON", text: `{"ip":"192.0.2.10","timestamp":"1","port":27017,"proto":"udp","rec_type":"status","data":{"status":"open","reason":"x"}}` + "\n" +
+		`{"ip":"192.0.2.10","port":27017,"proto":"udp","rec_type":"banner","data":{"service_name":"a2s"}}` + "\n" +
+		`{"ip":"192.0.2.11","port":27017,"proto":"udp","rec_type":"status","data":{"status":"closed"}}` + "\n", want: "192.0.2.10:27017", skipped: 2},
+	{name: "RustScan", format: "RustScan list", text: "192.0.2.10 -> [27015,27016]\n192.0.2.11 -> [27017]\nnone\n",
+		want: "192.0.2.10:27015|192.0.2.10:27016|192.0.2.11:27017", invalid: "3 not an IPv4 address: none"},
+	{name: "gamedig", format: "NDJSON", text: `{"name":"x","connect":"192.0.2.10:2302","ping":5,"queryPort":27016,"raw":{"port":2302}}` + "\n", want: "192.0.2.10:27016"},
+	{name: "Steam", format: "NDJSON", text: `{"steamid":"1","addr":"192.0.2.10:27016","gameport":2302,"specport":2303}` + "\n", want: "192.0.2.10:27016"},
+	{name: "pterodactyl", format: "NDJSON", text: `{"object":"list","data":[{"object":"allocation","attributes":{"id":1,"ip":"192.0.2.10","port":27016,"assigned":true}}]}` + "\n", want: "192.0.2.10:27016"},
+	{name: "ZMap and its own port", format: "CSV", text: "saddr,sport,dport,classification\n192.0.2.10,27016,40000,udp\n", want: "192.0.2.10:27016"},
+	{name: "ports as text", format: "CSV", text: "ip,ports\n192.0.2.10,27015\n192.0.2.11,\"27015,27016\"\n", want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.11:27016"},
+	{name: "port null", format: "NDJSON", text: `{"host":"a.example","ip":"192.0.2.10","port":null}` + "\n" + `{"ip":"192.0.2.11","port":27016}` + "\n",
+		want: "192.0.2.10:27015|192.0.2.11:27016", note: "standard input: 1 rows have no port: their hosts are asked at --port or 27015"},
+	{name: "not ports", format: "NDJSON", text: `{"ip":"192.0.2.10","transport":"udp","report":5,"supportId":27016,"passport":7,"airport":27017}` + "\n", want: "192.0.2.10:27015"},
+	{name: "a network with a port", format: "CSV", text: "ip,port\n192.0.2.10/31,5\n", want: "192.0.2.10:5|192.0.2.11:5"},
+
+	// A port that is not understood is never ignored silently.
+	{name: "only the port of players", format: "NDJSON", text: `{"ip":"192.0.2.10","gamePort":2302}` + "\n" + `{"ip":"192.0.2.11","SteamPort":"27016"}` + "\n" +
+		`{"ip":"192.0.2.12","open_ports":[27016]}` + "\n" + `{"ip":"192.0.2.13","sport":27016,"dport":5}` + "\n" + `{"ip":"192.0.2.14","ports":[{"number":27016}]}` + "\n",
+		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.10|2 " + string(faultPortColumn) + ": 192.0.2.11|3 " + string(faultPortColumn) + ": 192.0.2.12|4 " +
+			string(faultPortColumn) + ": 192.0.2.13|5 " + string(faultPortColumn) + ": 192.0.2.14"},
+	{name: "another port besides", format: "NDJSON", text: `{"ip":"192.0.2.10","port":27016,"steam_port":27017}` + "\n" + `{"addr":"192.0.2.11:27016","port":2302}` + "\n" +
+		`{"addr":"192.0.2.12:27016","ip":"192.0.2.12","port":27016}` + "\n",
+		want: "192.0.2.10:27016|192.0.2.11:27016|192.0.2.12:27016",
+		note: "standard input: 2 rows have a port besides the one that is asked: the one to ask is port or, before that, query_port"},
+	{name: "nested", format: "NDJSON", text: `{"server":{"ip":"192.0.2.10","port":5}}` + "\n" + `{"ip":"192.0.2.11","net":{"ports":{"query":1,"gamePort":27016}}}` + "\n" +
+		`{"ip":"192.0.2.12","port":2302,"raw":[{"queryPort":27016}]}` + "\n" + `{"data":[{"attributes":{"a b":{"ip":"192.0.2.13"}}}]}` + "\n" +
+		`{"ip":"192.0.2.14","port":27016,"raw":{"gamePort":2302}}` + "\n",
+		want: "192.0.2.14:27016",
+		invalid: "1 " + string(faultNested) + `: jq -c '. + .server ¦ del(.server)': {"server":{"ip":"192.0.2.10","port":5}}|` +
+			"2 " + string(faultNested) + ": jq -c '. + .net.ports ¦ del(.net)': 192.0.2.11|" +
+			"3 " + string(faultNested) + ": jq -c '. + .raw[] ¦ del(.raw)': 192.0.2.12:2302|" +
+			"4 " + string(faultNested) + `: {"a b":{"ip":"192.0.2.13"}}`},
+	{name: "XML", format: "XML", text: "<?xml version=\"1.0\"?>\n<nmaprun scanner=\"masscan\">\n<host/>\n", invalid: "1 " + string(faultXML) + ": <"},
+	{name: "as players write", format: "text", text: "steam://connect/192.0.2.10:27016/secret\nconnect 192.0.2.11:27016; password x\nSteam://Connect/192.0.2.12 eu\nsteam://connect/192.0.2.13:5 steam://connect/192.0.2.14:6\n",
+		want: "192.0.2.10:27016|192.0.2.11:27016 password x|192.0.2.12:27015 eu|192.0.2.13:5|192.0.2.14:6"},
+	{name: "links", format: "NDJSON", text: `{"connect":"steam://connect/192.0.2.10:2302","queryPort":27016}` + "\n" + `{"address":"steam://connect/192.0.2.11","port":27016}` + "\n", want: "192.0.2.10:27016|192.0.2.11:27016"},
+	{name: "IPv6 in JSON", format: "NDJSON", text: `{"ip":"2001:db8::1","port":5}` + "\n" + `{"addr":"[2001:db8::1]:5","queryPort":6}` + "\n" + `{"ip":"2001:db8::1","steam_port":6}` + "\n", ipv6: 3},
+
 	// Several targets in a line.
 	{name: "blanks", format: "text", text: "192.0.2.10:5 192.0.2.11:6\t 192.0.2.12:7-8\n", want: "192.0.2.10:5|192.0.2.11:6|192.0.2.12:7|192.0.2.12:8"},
 	{name: "commas", format: "text", text: "192.0.2.10:5,192.0.2.11:6, 192.0.2.12:7 ,192.0.2.13:8,\n", want: "192.0.2.10:5|192.0.2.11:6|192.0.2.12:7|192.0.2.13:8"},
@@ -114,7 +167,7 @@ var toolLists = []struct {
 		want: "192.0.2.10:5 v 1.0.3.3|192.0.2.11:27015 build 192.0.2.12|192.0.2.12:5 24/32 players|192.0.2.13:5 1.0.3|192.0.2.14:5 a.example:6|192.0.2.15:5 3,eu"},
 	{name: "addresses of another form", format: "text", text: "192.0.2.10:5 192.0.2.0/24 AS64500\n192.0.2.11:5 [2001:db8::1]:5\n",
 		want: "192.0.2.10:5 192.0.2.0/24 AS64500|192.0.2.11:5 [2001:db8::1]:5",
-		note: "standard input: the tags of 2 lines begin with an address that is not asked: write one target per line"},
+		note: "standard input: 2 tags begin with an address that is not asked: write one target per line"},
 	{name: "behind an IPv6 address", format: "text", text: "[2001:db8::1]:5 192.0.2.10:5\n", want: "192.0.2.10:5", ipv6: 1},
 
 	{name: "IPv6", format: "text", text: "[2001:db8::1]:27015\n192.0.2.10:5\n2001:db8::1\n", want: "192.0.2.10:5", ipv6: 2},
@@ -137,6 +190,9 @@ func TestToolLists(t *testing.T) {
 				Stdin: stdin, InOrder: inOrder, Exclusions: allow,
 				Note: func(note string) { notes = append(notes, note) },
 			})
+			for i := range bad {
+				bad[i] = strings.ReplaceAll(bad[i], " | ", " ¦ ") // test.invalid is split at "|"
+			}
 			want := split(test.want)
 			if !inOrder {
 				slices.Sort(got)

@@ -55,6 +55,8 @@ func (w *listProgress) at(place, given uint64) list.Stats {
 func (w *listProgress) total(now list.Stats) list.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list so far
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
+	now.BadPort = max(now.BadPort, w.past.BadPort)
+	now.DefaultPort = max(now.DefaultPort, w.past.DefaultPort)
 	now.Unscannable += w.past.Unscannable
 	now.NoPort += w.past.NoPort
 	now.Excluded += w.past.Excluded

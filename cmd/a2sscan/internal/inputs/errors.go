@@ -104,7 +104,7 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	}
 	switch {
 	case s.Read == 0 && rows > 0:
-		return f.WithHint("%s for TCP or for closed ports, and A2S is UDP", console.Plural(rows, "row"))
+		return f.WithHint("%s for TCP, closed ports or banners, and A2S is UDP", console.Plural(rows, "row"))
 	case s.Read == 0:
 		return f.WithHint("the input is empty: it takes one ip:port per line")
 	case s.Excluded > 0 && strings.HasPrefix(most.Source, "RFC "):

@@ -197,7 +197,30 @@ func (c Counts) Outcome() string {
 		s += "; " + console.Grouped(n) + " not finished"
 	}
 	if n := c.LeftOut(); n > 0 {
-		s += "; " + console.Grouped(n) + " left out"
+		s += "; " + console.Grouped(n) + " left out: " + strings.Join(c.reasons(), ", ")
+	}
+	return s + c.AtDefault()
+}
+
+// reasons says why entries were left out.
+func (c Counts) reasons() (all []string) {
+	for _, name := range leftOut {
+		n := c[name]
+		if bad := min(n, c["bad_port"]); name == "invalid" && bad > 0 {
+			all = append(all, console.Grouped(bad)+" whose port was not understood")
+			n -= bad
+		}
+		if n > 0 {
+			all = append(all, console.Grouped(n)+" "+strings.ReplaceAll(name, "_", " "))
+		}
+	}
+	return all
+}
+
+// AtDefault says how many addresses had no port, if any had none.
+func (c Counts) AtDefault() (s string) {
+	if n := c["default_port"]; n > 0 {
+		s = "; " + console.Grouped(n) + " without a port: 27015"
 	}
 	return s
 }

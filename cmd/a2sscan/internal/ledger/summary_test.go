@@ -52,7 +52,7 @@ func TestSummaryReported(t *testing.T) {
 	sum := summaryOf(aScan())
 	sum.Say(console.New(&b), Closing{Place: "census.ndjson", Summary: "census.ndjson.summary.json", Verbose: true})
 	want := `a2sscan: found           no server
-         targets         50 asked: 10 ok, 10 partial, 10 error, 20 silent; 50 not finished; 21 left out
+         targets         50 asked: 10 ok, 10 partial, 10 error, 20 silent; 50 not finished; 21 left out: 1 invalid, 3 unscannable, 4 excluded, 5 duplicate, 6 other shard, 2 over limit
          written         30 records to census.ndjson
          summary         census.ndjson.summary.json
          took            2.0 s; sent 100 datagrams at 50/s (limit 5k/s), received 33

@@ -122,6 +122,10 @@ var Table = []Counter{
 	outcome("unscannable", Sum, func(s *Source) uint64 { return s.List.Unscannable + s.Scan.Unscannable }), // addresses that no server can have
 	{Name: "no_port", Section: Targets, // of the unscannable entries, those with port 0
 		Count: func(s *Source) uint64 { return s.List.NoPort }},
+	{Name: "bad_port", Section: Targets, // of the invalid lines, those whose port was not understood
+		Count: func(s *Source) uint64 { return s.List.BadPort }},
+	{Name: "default_port", Section: Targets, Kind: Shared, // addresses without a port
+		Count: func(s *Source) uint64 { return s.List.DefaultPort }},
 	outcome("excluded", Sum, func(s *Source) uint64 { return s.List.Excluded + s.Scan.Excluded }),
 	outcome("duplicate", Shared, func(s *Source) uint64 { return s.List.Duplicate + s.Scan.Duplicate }),
 	outcome("other_shard", Own, func(s *Source) uint64 { return s.List.OtherShard }),

@@ -296,8 +296,11 @@ func Formats() (formats []list.Format) {
 			Read: func(r io.Reader, yield func(list.Entry) bool) error {
 				err := kind.Read(r, func(item int, s *master.Server, bad error) error {
 					e := list.Entry{Line: item, Fault: bad}
-					if bad == nil {
+					switch {
+					case bad == nil:
 						e.Addr, e.Master = s.Addr, s.Details
+					case s != nil && s.Addr.IsValid(): // IPv6: no bad line, but unscannable
+						e.Addr, e.Fault = s.Addr, nil
 					}
 					if !yield(e) {
 						return ErrEnough

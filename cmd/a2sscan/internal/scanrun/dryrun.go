@@ -130,7 +130,7 @@ func (s *Run) dryRun() error {
 		s.term.Say("%s would be asked once more", console.Plural(n, "silent target"))
 	}
 	l := ledger.OfList(now)
-	s.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
+	s.term.Say("%s read = %s%s%s that would be asked%s", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked), l.AtDefault())
 	if !s.checkpoint.Enabled || s.list.Err() != nil {
 		if err := inputs.NothingToAsk(s.list, s.exclusions); err != nil {
 			return err

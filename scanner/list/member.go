@@ -1,0 +1,184 @@
+package list
+
+import (
+	"slices"
+	"strings"
+)
+
+// The keys of an address and of the protocol, in lower case and without separators; the
+// first one with a value counts.
+var (
+	addrKeys  = []string{"ipstr", "ip", "saddr", "addr", "resolved", "address", "connect", "endpoint", "host", "ipport", "ipaddress"}
+	protoKeys = []string{"transport", "transportprotocol", "protocol", "proto"}
+)
+
+// isColumn has the keys that matter in tables, too, and isMember the others.
+var (
+	isColumn = setOf(addrKeys, protoKeys, []string{"port", "sport", "dport", "ports", "tag", "classification", "success"})
+	isMember = setOf([]string{"hostip", "a", "ports", "services", "status", "taghex", "master", "servers", "data", "result",
+		"attributes", "endpoint", "rectype", "url", "input"})
+)
+
+func setOf(keys ...[]string) map[string]bool {
+	set := map[string]bool{}
+	for _, key := range slices.Concat(keys...) {
+		set[key] = true
+	}
+	return set
+}
+
+// member is what a key or the name of a column means.
+type member struct {
+	name string // the key in object.values; empty: it does not matter
+	port portKind
+}
+
+// portKind is which port a key names. The query port is the one to ask; it beats the one
+// that is only called port.
+type portKind uint8
+
+const (
+	notPort portKind = iota
+	queryPort
+	plainPort
+	joinPorts // where players join, or watch
+	otherPort // nobody knows
+)
+
+// maxMembers limits the memory for keys that were seen.
+const maxMembers = 1 << 10
+
+// member returns what a key means.
+func (o *object) member(key string) member {
+	m, seen := o.keys[key]
+	if seen {
+		return m
+	}
+	m = newMember(key)
+	if o.keys == nil || len(o.keys) >= maxMembers {
+		o.keys = map[string]member{}
+	}
+	o.keys[key] = m
+	return m
+}
+
+func newMember(key string) member {
+	words := keyWords(key)
+	m := member{name: strings.Join(words, "")}
+	isPort := slices.ContainsFunc(words, isPortWord)
+	switch {
+	case m.name == "port", m.name == "sport":
+		m.port = plainPort
+	case m.name == "qport", isPort && strings.Contains(m.name, "query"):
+		m = member{"queryport", queryPort}
+	case slices.Contains([]string{"gameport", "portgame", "specport", "sourcetvport"}, m.name):
+		m = member{port: joinPorts}
+	case !isColumn[m.name] && !isMember[m.name]:
+		m.name = ""
+		if isPort {
+			m.port = otherPort
+		}
+	}
+	return m
+}
+
+// keyWords splits a key into its words, in lower case: queryPort, query_port and
+// "Query-Port" have two.
+func keyWords(key string) (words []string) {
+	class := func(i int) byte {
+		switch {
+		case i < 0 || i >= len(key):
+			return 0
+		case 'a' <= key[i] && key[i] <= 'z':
+			return 'a'
+		case 'A' <= key[i] && key[i] <= 'Z':
+			return 'A'
+		case '0' <= key[i] && key[i] <= '9':
+			return '0'
+		}
+		return 0
+	}
+	begin := true
+	for i := range len(key) {
+		before, c := class(i-1), class(i)
+		switch {
+		case c == 0:
+			begin = true
+			continue
+		case before != c && (before != 'A' || c != 'a'), c == 'A' && before == 'A' && class(i+1) == 'a':
+			begin = true
+		}
+		if begin {
+			words, begin = append(words, ""), false
+		}
+		words[len(words)-1] += strings.ToLower(key[i : i+1])
+	}
+	return words
+}
+
+// noPorts are ends of English words that are no ports.
+var noPorts = []string{"transport", "report", "support", "airport", "passport", "export", "import", "rapport", "viewport", "teleport", "esport"}
+
+// isPortWord reports whether a word of a key names a port, alone or as in gameport.
+func isPortWord(word string) bool {
+	word = strings.TrimSuffix(word, "s")
+	isCompound := strings.HasPrefix(word, "port") && (strings.Contains(word, "query") || word == "portgame" || word == "portrcon") ||
+		strings.HasSuffix(word, "port")
+	return isCompound && !slices.ContainsFunc(noPorts, func(end string) bool { return strings.HasSuffix(word, end) })
+}
+
+// isNumber reports whether a value may be a port.
+func isNumber(value string) bool {
+	_, f := parsePort([]byte(strings.TrimSuffix(value, ".0")))
+	return f == ""
+}
+
+// put stores a value, unless its key has one.
+func (o *object) put(m member, value string) {
+	switch {
+	case m.port == queryPort || m.port == plainPort:
+		value = strings.TrimSuffix(value, ".0") // as tables of numbers with gaps have it
+		o.noPort = o.noPort || value == ""
+		if was := o.values[m.name]; was != "" && was != value {
+			o.other(value)
+		}
+	case m.port == joinPorts:
+		o.joins = o.joins || isNumber(value)
+	case m.port == otherPort, m.name == "ipport" && isNumber(value):
+		o.other(value)
+		return
+	}
+	if m.name == "" {
+		return
+	}
+	if o.values == nil {
+		o.values = map[string]string{}
+	}
+	if o.values[m.name] == "" {
+		o.values[m.name] = value
+	}
+}
+
+// other takes note of what may be a port, though its key does not say which.
+func (o *object) other(value string) {
+	if isNumber(value) {
+		o.others = append(o.others, strings.TrimSuffix(value, ".0"))
+	}
+}
+
+// clear makes o ready for the next object.
+func (o *object) clear() {
+	clear(o.values)
+	o.others = o.others[:0]
+	o.joins, o.noPort, o.nested, o.census, o.schema, o.at = false, false, false, false, "", ""
+}
+
+// first returns the first value that is not empty.
+func (o *object) first(keys ...string) string {
+	for _, key := range keys {
+		if v := o.values[key]; v != "" && v[0] != '{' {
+			return v
+		}
+	}
+	return ""
+}
