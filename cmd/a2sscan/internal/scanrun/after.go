@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -23,8 +24,15 @@ import (
 // A2SSCAN_STATS is the name for a program that does.
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	var files []string
+	gone := 0
 	for _, file := range s.files() {
 		files = append(files, file.Name)
+		if _, err := os.Lstat(file.Name); errors.Is(err, fs.ErrNotExist) {
+			gone++
+		}
+	}
+	if gone > 0 {
+		s.term.Say("gone from the output: %s, which --on-complete can't read", console.Plural(gone, "complete part"))
 	}
 	stats := ""
 	if len(files) > 0 && s.opts.Out.Columns() == "" {
