@@ -133,6 +133,47 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestResolve: whatever links lead to a file, also to one that is not there, its path is the same.
+func TestResolve(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return dir + string(filepath.Separator) + filepath.FromSlash(name) }
+	if err := os.MkdirAll(in("real/sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{
+		"folder": "real/sub", "link": "file", "second": "link", "absolute": in("folder/file"), "up": "folder/../file", "loop": "loop",
+	} {
+		if err := os.Symlink(filepath.FromSlash(to), in(name)); err != nil {
+			t.Skipf("SKIPPED: this system makes no links: %v", err)
+		}
+	}
+	check := func() {
+		t.Helper()
+		for path, want := range map[string]string{
+			"file": "file", "link": "file", "second": "file", "folder/file": "real/sub/file", "absolute": "real/sub/file",
+			"up": "real/file", "folder/../file": "real/file", "missing/file": "missing/file", "loop": "loop", "new/": "new/",
+		} {
+			if got := Resolve(in(path)); got != in(want) {
+				t.Errorf("%s: %s, want %s", path, got, in(want))
+			}
+		}
+	}
+	check() // the links are dangling
+	for _, file := range []string{"file", "real/sub/file", "real/file"} {
+		if err := os.WriteFile(in(file), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check()
+	t.Chdir(dir)
+	if got := Resolve("second"); got != "file" {
+		t.Errorf("a relative path: %s", got)
+	}
+}
+
 func TestSyncDir(t *testing.T) {
 	dir := t.TempDir()
 	if err := SyncDir(dir); err != nil {

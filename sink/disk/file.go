@@ -150,17 +150,29 @@ func Replace(path string, content []byte, perm fs.FileMode) error {
 	return err
 }
 
-// Resolve returns the file to which path points if it is a symbolic link, and
-// otherwise path. The file need not exist.
+// Resolve returns the path without symbolic links, also if the file or the last of the
+// links names nothing yet. A path that can't be resolved stays as it is.
 func Resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	const most = 40 // links, as on Linux
+	for next, n := path, 0; n < most; n++ {
+		if real, err := filepath.EvalSymlinks(next); err == nil {
+			return real
+		}
+		dir, name := filepath.Split(next)
+		dir, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
+		if err != nil || name == "" {
+			break
+		}
+		next = filepath.Join(dir, name)
+		to, err := os.Readlink(next)
+		if err != nil {
+			return next
+		}
+		if next = to; !filepath.IsAbs(to) {
+			next = dir + string(filepath.Separator) + to // Join would remove "link/.."
+		}
 	}
-	to, err := os.Readlink(path)
-	if err == nil && !filepath.IsAbs(to) {
-		to = filepath.Join(filepath.Dir(path), to)
-	}
-	return cmp.Or(to, path)
+	return path
 }
 
 // Names returns an error unless path itself, and not a link, names the open file.

@@ -31,6 +31,7 @@ type Options struct {
 // Open locks the checkpoint and reads it if it exists. With LookOnly it does not
 // lock, and the checkpointer is off if there is nothing to resume.
 func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
+	opt.Path = disk.Resolve(opt.Path) // two scans may know one file by two names
 	k := &Checkpointer{Enabled: true, terminal: t, opt: opt}
 	k.silent.path = k.opt.Path + ".silent"
 	if opt.LookOnly {
