@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/sink/disk"
@@ -146,6 +147,9 @@ func (o *Options) place(path string) (p place, err error) {
 	if resumes {
 		return p, o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
 	}
+	if p.final == "" {
+		p.name = disk.Resolve(path) // a link may name a file that is not there yet
+	}
 	dir := filepath.Dir(p.name)
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -228,8 +232,8 @@ func (w *Output) begin(path string, o *Options) error {
 	w.files.Lock()
 	w.now = f
 	w.files.Unlock()
-	if len(w.o.Header) == 0 || f.size > 0 {
-		return nil
+	if f.size == 0 {
+		w.header = slices.Clone(w.o.Header) // written with the first records: a pipe may stall
 	}
-	return f.write(w.packer, job{block: w.o.Header})
+	return nil
 }

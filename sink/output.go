@@ -67,13 +67,16 @@ type Output struct {
 	count   atomic.Uint64 // records that were passed to Write
 	bytes   atomic.Uint64 // their length
 	written atomic.Uint64 // records that are in the files
+	writes  atomic.Bool   // a block is being written
 	failed  atomic.Pointer[error]
 
 	files sync.Mutex // guards the fields below; only the writing goroutine sets them
 	ended []*file    // whole, or on the way there
 	now   *file      // open; nil: none
 
-	packer *packer // of the writing goroutine; nil: the files are not compressed
+	// The writing goroutine has these, after Open.
+	packer *packer // nil: the files are not compressed
+	header []byte  // to be written at the beginning of the open file
 }
 
 // job is a block to write, with a number of lines. If flush is set, everything written
@@ -278,7 +281,9 @@ func (w *Output) run() {
 	thread.Lower()
 	for j := range w.full {
 		if w.Err() == nil {
+			w.writes.Store(true)
 			w.fail(w.do(j))
+			w.writes.Store(false)
 		}
 		if cap(j.block) > maxKept {
 			j.block = newBlock()
@@ -306,6 +311,12 @@ func (w *Output) do(j job) error {
 		disk.Step("part.created")
 	}
 	if f := w.now; f != nil {
+		if len(w.header) > 0 {
+			if err := f.write(w.packer, job{block: w.header}); err != nil {
+				return err
+			}
+			w.header = nil
+		}
 		if err := f.write(w.packer, j); err != nil {
 			return err
 		}
@@ -453,6 +464,12 @@ func (w *Output) Unwritten() uint64 {
 	}
 	written := w.written.Load() // first: both only grow
 	return w.count.Load() - written
+}
+
+// Writing reports whether a write to a pipe or a device goes on, also one without records.
+func (w *Output) Writing() bool {
+	_, open := w.each()
+	return open != nil && !open.regular && w.writes.Load()
 }
 
 // Cut returns how many bytes of a partial record Options.Append cut off.

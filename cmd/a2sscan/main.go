@@ -84,6 +84,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		a.term.Report(err)
 	}
 	a.term.LogEnd(err)
+	a.term.Close()
 	return console.ExitCode(err)
 }
 

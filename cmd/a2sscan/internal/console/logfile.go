@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 )
 
 // The rules of the log:
@@ -23,7 +24,7 @@ import (
 // appending, so a tool may copy the file and truncate it without sending a signal.
 func (t *Terminal) OpenLog(name string) error {
 	if name == StandardError {
-		t.Log = slog.New(NewLogHandler(&beside{t, t.err}))
+		t.Log = slog.New(NewLogHandler(&beside{t, t.out}))
 		return nil
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
@@ -31,7 +32,10 @@ func (t *Terminal) OpenLog(name string) error {
 		return Fail(ExitUsage, "--log-file %s: %w", Plain(name, 200), WithoutPath(err)).
 			WithHint("name a file that may be written, in a folder that is there")
 	}
-	t.Log = slog.New(NewLogHandler(&logFile{terminal: t, w: file, name: name}))
+	t.logged = newQueue(file, func(n int) string {
+		return fmt.Sprintf("time=%s level=WARN msg=\"lines left out while nobody took them\" lines=%d\n", time.Now().UTC().Format(time.RFC3339Nano), n)
+	})
+	t.Log = slog.New(NewLogHandler(&logFile{terminal: t, w: t.logged, name: name}))
 	return nil
 }
 
@@ -49,7 +53,7 @@ const StandardError = "/dev/stderr"
 // error once and the scan continues, because the scan is worth more than the log.
 type logFile struct {
 	terminal *Terminal
-	w        io.WriteCloser
+	w        io.Writer
 	name     string
 	lost     bool
 }

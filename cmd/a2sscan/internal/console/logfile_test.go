@@ -56,8 +56,6 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-func (failing) Close() error { return nil }
-
 // TestLogLost: if the log can't be written, the terminal shows that once.
 func TestLogLost(t *testing.T) {
 	var said bytes.Buffer

@@ -41,10 +41,12 @@ const MaxLine = 1000
 type Terminal struct {
 	mu          sync.Mutex
 	err         io.Writer
-	Interactive bool   // err is a terminal, so a line can be rewritten
-	status      bool   // the screen shows a status line
-	line        string // the status line that the screen shows
-	shown       string // the last line printed, if that was a status line
+	out         io.Writer // err, but never waits long for its reader
+	logged      io.Writer // likewise the file of the log; nil: none
+	Interactive bool      // err is a terminal, so a line can be rewritten
+	status      bool      // the screen shows a status line
+	line        string    // the status line that the screen shows
+	shown       string    // the last line printed, if that was a status line
 
 	columns func() int   // width of the screen, in tests; nil: ask the system
 	Log     *slog.Logger // the log of --log-file; without that flag it discards everything
@@ -52,7 +54,9 @@ type Terminal struct {
 
 // New returns a terminal that prints messages to w.
 func New(w io.Writer) *Terminal {
-	return &Terminal{err: w, Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
+	return &Terminal{err: w, out: newQueue(w, func(n int) string {
+		return fmt.Sprintf("%s%s left out while nobody took them\n", speaker, Plural(n, "line"))
+	}), Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
 }
 
 // NewScreen returns a terminal that treats w as a screen. columns returns its
@@ -96,7 +100,7 @@ func (t *Terminal) wrapped(s string, indent int) string {
 func (t *Terminal) print(text string) {
 	t.wipe()
 	t.shown = ""
-	io.WriteString(t.err, text)
+	io.WriteString(t.out, text)
 }
 
 // Command prints a line that ends with a command. The line is not wrapped, so that
@@ -130,7 +134,7 @@ func (t *Terminal) ShowStatus(s string) {
 		}
 		return
 	}
-	fmt.Fprint(t.err, "\r\x1b[K"+Plain(s, t.StatusWidth()))
+	fmt.Fprint(t.out, "\r\x1b[K"+Plain(s, t.StatusWidth()))
 	t.status, t.line = true, s
 }
 
@@ -166,7 +170,7 @@ func (t *Terminal) ClearStatus() {
 
 func (t *Terminal) wipe() {
 	if t.status {
-		fmt.Fprint(t.err, "\r\x1b[K")
+		fmt.Fprint(t.out, "\r\x1b[K")
 		t.status = false
 	}
 }
@@ -308,17 +312,25 @@ type beside struct {
 	w io.Writer
 }
 
-func (b *beside) Write(p []byte) (int, error) {
+func (b *beside) Write(p []byte) (n int, err error) {
 	b.t.mu.Lock()
-	defer b.t.mu.Unlock()
 	again := b.t.status
 	b.t.wipe()
-	n, err := b.w.Write(p)
-	if again && err == nil && n > 0 && p[n-1] == '\n' {
-		fmt.Fprint(b.t.err, Plain(b.t.line, b.t.StatusWidth()))
+	var written <-chan error
+	if q, ok := b.t.out.(*queue); ok && b.w != b.t.out {
+		written = q.add(b.w, p)
+	} else {
+		n, err = b.w.Write(p)
+	}
+	if again && err == nil && len(p) > 0 && p[len(p)-1] == '\n' {
+		fmt.Fprint(b.t.out, Plain(b.t.line, b.t.StatusWidth()))
 		b.t.status = true
 	}
-	return n, err
+	b.t.mu.Unlock()
+	if written == nil {
+		return n, err
+	}
+	return len(p), <-written // the messages do not wait for it
 }
 
 // IsTerminal reports whether r is a terminal.

@@ -291,7 +291,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := shutdown.Listen(s.term, o.Exclude.hangupEnds())
 	s.shutdown = sd
 	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
-		if n := s.out.Unwritten(); n > 0 {
+		if n := s.out.Unwritten(); n > 0 || s.out.Writing() {
 			err := console.Fail(console.ExitInterrupted,
 				"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
 			s.term.Report(err)
