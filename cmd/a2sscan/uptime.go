@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -86,7 +87,11 @@ func (f *uptimeFlags) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	db, err := watchdb.Read(f.state)
+	var db *watchdb.DB
+	err = watchdb.Retry(context.Background(), a.stateHeld(f.state), func() (err error) {
+		db, err = watchdb.Read(f.state)
+		return err
+	})
 	if err != nil {
 		return stateFailure(f.state, err)
 	}
@@ -109,7 +114,7 @@ func (f *uptimeFlags) run(a *app) error {
 	if f.format != "json" {
 		write(f.fields)
 	}
-	err = db.Uptime(f.from, f.to, f.fields, func(values []any) {
+	print := func(values []any) {
 		row, cells := map[string]any{}, []string{}
 		for i, value := range values {
 			row[f.fields[i]] = value
@@ -120,7 +125,8 @@ func (f *uptimeFlags) run(a *app) error {
 		} else {
 			write(cells)
 		}
-	})
+	}
+	err = watchdb.Retry(context.Background(), a.stateHeld(f.state), func() error { return db.Uptime(f.from, f.to, f.fields, print) })
 	if err = errors.Join(err, db.Close()); err != nil {
 		return stateFailure(f.state, err)
 	}

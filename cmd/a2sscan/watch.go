@@ -231,7 +231,11 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 			a.term.Say("without --state FILE, the watch forgets everything when it ends")
 		}
 	}
-	db, err := watchdb.Open(f.state)
+	var db *watchdb.DB
+	err = watchdb.Retry(ctx, a.stateHeld(f.state), func() (err error) {
+		db, err = watchdb.Open(f.state)
+		return err
+	})
 	if err != nil {
 		return stateFailure(f.state, err)
 	}
@@ -245,7 +249,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		}
 		defer page.Close()
 	}
-	screen := a.term.Beside(a.out)
+	screen := a.term.Beside(a.out.w)
 	if f.scan.Out.ToFile() {
 		screen = nil
 	}
@@ -266,9 +270,24 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 			page.Show(w, a.term)
 		}
 		status := progress.Status{Terminal: a.term, Kind: f.scan.StatusKind(), InLog: time.Minute}
-		return status.Watch(func() string { return w.Status().String() }, func() { a.term.JSON(w.Status()) })
+		stop := status.Watch(func() string { return w.Status().String() }, func() { a.term.JSON(w.Status()) })
+		return func() {
+			stop()
+			if page != nil {
+				page.Close()
+			}
+		}
 	}
 	return watch.Run(ctx, &f.opts)
+}
+
+// stateHeld returns a function that says that another program holds a database.
+func (a *app) stateHeld(path string) func(time.Time) {
+	return func(since time.Time) {
+		if !since.IsZero() {
+			a.term.Say("--state %s: waiting, because another program holds it", console.Plain(path, 200))
+		}
+	}
 }
 
 // stateFailure explains why a database can't be opened.
@@ -279,6 +298,8 @@ func stateFailure(path string, err error) error {
 		return nil
 	case errors.Is(err, disk.ErrLocked):
 		return console.Fail(console.ExitInput, "--state %s: another watch has it open", name).WithHint("a2sscan uptime can read it meanwhile")
+	case errors.Is(err, watchdb.ErrBusy):
+		return console.Fail(console.ExitInterrupted, "--state %s: interrupted while %w", name, err)
 	case errors.Is(err, watchdb.ErrForeign), errors.Is(err, watchdb.ErrVersion):
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
 	}

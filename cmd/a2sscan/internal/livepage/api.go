@@ -106,25 +106,29 @@ func newEvents(stored []watchdb.Event) []event {
 // news is the answer to /api/events.
 type news struct {
 	Events []event `json:"events"`
-	Last   int64   `json:"last"` // the since of the next request
+	Last   int64   `json:"last"`            // the since of the next request
+	Epoch  string  `json:"epoch"`           // the epoch of the next request
+	Reset  bool    `json:"reset,omitempty"` // since means nothing here: these are the first events
 }
 
-// news returns the events after an ID; without one the latest.
-func (p *Page) news(since string) (n news, err error) {
+// news returns the events after an ID of an epoch, which may be empty; without an ID the latest.
+func (p *Page) news(since, epoch string) (n news, err error) {
 	limit := mostLimit
-	if since == "" {
-		limit = latestEvents
-		n.Last, err = p.DB.LastID()
-		n.Last = max(0, n.Last-latestEvents)
-	} else if n.Last, err = strconv.ParseInt(since, 10, 64); err != nil || n.Last < 0 {
-		err = refusal{http.StatusBadRequest, "since is no ID of an event"}
-	}
+	last, now, err := p.DB.Last()
 	if err != nil {
 		return n, err
+	}
+	if n.Epoch = now; since == "" {
+		limit, n.Last = latestEvents, max(0, last-latestEvents)
+	} else if n.Last, err = strconv.ParseInt(since, 10, 64); err != nil || n.Last < 0 {
+		return n, refusal{http.StatusBadRequest, "since is no ID of an event"}
+	} else if n.Last > last || epoch != "" && epoch != now {
+		n.Last, n.Reset = 0, true
 	}
 	stored, err := p.DB.Since(n.Last, limit)
 	n.Events = newEvents(stored)
 	if len(stored) > 0 {
+		n.Reset = n.Reset || since != "" && n.Last > 0 && stored[0].ID > n.Last+1 // those between are no longer kept
 		n.Last = stored[len(stored)-1].ID
 	}
 	return n, err

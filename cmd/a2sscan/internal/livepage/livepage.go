@@ -43,11 +43,15 @@ type Options struct {
 type Page struct {
 	Options
 	site   *metrics.Site
+	source Source                   // set before latest
 	latest atomic.Pointer[snapshot] // nil: the servers are not known yet
 	past   atomic.Pointer[past]
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 }
+
+// patience is how long a request waits for the database. It is shorter than the time of an answer.
+const patience = 10 * time.Second
 
 // connections is how many connections may be open. Each may hold an answer of at most a few
 // hundred kilobytes that its client does not read.
@@ -71,7 +75,7 @@ func Open(t *console.Terminal, o Options) (p *Page, err error) {
 // Show begins to show a watch.
 func (p *Page) Show(source Source, t *console.Terminal) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
+	p.cancel, p.source = cancel, source
 	p.ended.Go(func() { p.refresh(ctx, source, t) })
 }
 
@@ -87,7 +91,10 @@ func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) 
 		if start.Sub(minute) >= time.Minute {
 			minute = start
 			known, err := newPast(p.DB, start)
-			if p.past.Store(known); err != nil {
+			if err == nil || p.past.Load() == nil {
+				p.past.Store(known)
+			}
+			if err != nil {
 				t.Say("the live page can't show the last month: %v", err)
 			}
 		}
@@ -118,9 +125,18 @@ func (p *Page) routes() http.Handler {
 				return
 			}
 			code := http.StatusOK
-			value, err := answer(r, s)
+			ctx, cancel := context.WithTimeout(r.Context(), patience)
+			defer cancel()
+			var value any
+			err := watchdb.Retry(ctx, nil, func() (err error) {
+				value, err = answer(r, s)
+				return err
+			})
 			if refused, ok := errors.AsType[refusal](err); ok {
 				code = refused.code
+			} else if errors.Is(err, watchdb.ErrBusy) {
+				w.Header().Set("Retry-After", "5")
+				code, err = http.StatusServiceUnavailable, errors.New("another program holds the state of the watch")
 			} else if err != nil {
 				code, err = http.StatusInternalServerError, errors.New("the database can't be read")
 			}
@@ -137,7 +153,8 @@ func (p *Page) routes() http.Handler {
 		return p.details(r, s)
 	}, p.answer)
 	handle("GET /api/events", func(r *http.Request, _ *snapshot) (any, error) {
-		return p.news(r.URL.Query().Get("since"))
+		q := r.URL.Query()
+		return p.news(q.Get("since"), q.Get("epoch"))
 	}, p.answer)
 	handle("GET /api/stats", func(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil }, p.answer)
 	handle("GET /api/history", func(*http.Request, *snapshot) (any, error) {
@@ -147,9 +164,23 @@ func (p *Page) routes() http.Handler {
 		send(w, http.StatusOK, "application/schema+json", []byte(schema))
 	})
 	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		send(w, http.StatusOK, "text/plain; charset=utf-8", []byte(map[bool]string{true: "loading\n", false: "watching\n"}[p.latest.Load() == nil]))
-	})
+	health := func(state func() (words string, well bool)) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			words, well := "loading", true
+			if p.latest.Load() != nil {
+				words, well = state()
+			}
+			send(w, map[bool]int{true: http.StatusOK, false: http.StatusServiceUnavailable}[well], "text/plain; charset=utf-8", []byte(words+"\n"))
+		}
+	}
+	mux.HandleFunc("GET /livez", health(p.alive))
+	mux.HandleFunc("GET /healthz", health(func() (string, bool) {
+		words, well := p.alive()
+		if trouble := p.source.Trouble(); well && trouble != "" {
+			return trouble, false
+		}
+		return words, well
+	}))
 	policy := "default-src 'none'; script-src " + report.Hash(report.Charts()+pageScript) + "; style-src " + report.Hash(report.Style()+pageStyle) +
 		"; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,6 +193,14 @@ func (p *Page) routes() http.Handler {
 		h.Set("Cache-Control", "no-store")
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// alive says whether checks run.
+func (p *Page) alive() (words string, well bool) {
+	if !p.source.Alive() {
+		return "checks stand still", false
+	}
+	return "watching", true
 }
 
 // send writes an answer. It comes whole from memory, so that a slow client holds nothing but

@@ -41,6 +41,7 @@ type sample struct {
 	mu     sync.Mutex // guards rows
 	rows   []watch.Row
 	status watch.Status
+	still  bool // its checks do not run
 }
 
 func (s *sample) Rows() iter.Seq[watch.Row] {
@@ -48,6 +49,9 @@ func (s *sample) Rows() iter.Seq[watch.Row] {
 	defer s.mu.Unlock()
 	return slices.Values(slices.Clone(s.rows))
 }
+
+func (s *sample) Trouble() string { return s.status.Trouble }
+func (s *sample) Alive() bool     { return !s.still }
 
 func (s *sample) Status() *watch.Status { status := s.status; return &status }
 
@@ -101,6 +105,7 @@ func newPage(t testing.TB, source Source, events ...watchdb.Event) *Page {
 		events[i].ID = int64(i + 1)
 	}
 	check(t, db.Flush(events, nil))
+	check(t, db.SetCursor("epoch", 0x5eed))
 	for i := range 24 * 60 {
 		check(t, db.Count(now.Add(time.Duration(i-24*60)*time.Minute), 30+i%3, 500+i/4))
 	}
@@ -174,6 +179,70 @@ func TestDocumented(t *testing.T) {
 			shown, _ := json.Marshal(b)
 			t.Errorf("%s: %s\n%s", url, diff, shown)
 		}
+	}
+}
+
+// TestEpoch: a client whose ID means nothing here gets all events from the beginning, and is told
+// so.
+func TestEpoch(t *testing.T) {
+	p := newPage(t, newSample(6), sampleEvents...)
+	for query, want := range map[string]string{
+		"since=3":              "[] 3 false",
+		"since=3&epoch=5eed":   "[] 3 false",
+		"since=1&epoch=5eed":   "[2 3] 3 false",
+		"since=0":              "[1 2 3] 3 false",
+		"since=1&epoch=0ther":  "[1 2 3] 3 true",
+		"since=57":             "[1 2 3] 3 true",
+		"since=4&epoch=5eed":   "[1 2 3] 3 true",
+		"":                     "[1 2 3] 3 false",
+		"since=&epoch=another": "[1 2 3] 3 false",
+	} {
+		var n news
+		check(t, json.Unmarshal(p.get(t, "/api/events?"+query).Body.Bytes(), &n))
+		ids := []int64{}
+		for _, e := range n.Events {
+			ids = append(ids, e.ID)
+		}
+		if got := fmt.Sprint(ids, n.Last, n.Reset); got != want || n.Epoch != "5eed" {
+			t.Errorf("%q: %s in epoch %s, want %s", query, got, n.Epoch, want)
+		}
+	}
+	var n news
+	check(t, p.DB.Prune(sampleEvents[2].Time.Add(48*time.Hour), time.Hour, 24*time.Hour)) // the latest stays
+	check(t, json.Unmarshal(p.get(t, "/api/events?since=1&epoch=5eed").Body.Bytes(), &n))
+	if len(n.Events) != 1 || n.Events[0].ID != 3 || !n.Reset {
+		t.Errorf("event 2 is no longer kept: %+v", n)
+	}
+	check(t, p.DB.Flush([]watchdb.Event{{ID: 4, Kind: "seeing"}}, nil))
+	if text := p.get(t, "/api/events?since=3&epoch=5eed").Body.String(); strings.Contains(text, "reset") {
+		t.Error(text)
+	}
+}
+
+// TestHealth: /livez says whether checks run, and /healthz also whether anything is held up.
+func TestHealth(t *testing.T) {
+	s := newSample(3)
+	p := newPage(t, s)
+	p.source = s
+	for _, c := range []struct {
+		still             bool
+		trouble           string
+		live, health      int
+		liveText, allText string
+	}{
+		{false, "", 200, 200, "watching\n", "watching\n"},
+		{false, "nobody takes the events", 200, 503, "watching\n", "nobody takes the events\n"},
+		{true, "nobody takes the events", 503, 503, "checks stand still\n", "checks stand still\n"},
+	} {
+		s.still, s.status.Trouble = c.still, c.trouble
+		live, health := p.get(t, "/livez"), p.get(t, "/healthz")
+		if live.Code != c.live || health.Code != c.health || live.Body.String() != c.liveText || health.Body.String() != c.allText {
+			t.Errorf("%+v: %d %q, %d %q", c, live.Code, live.Body, health.Code, health.Body)
+		}
+	}
+	p.latest.Store(nil)
+	if live, health := p.get(t, "/livez"), p.get(t, "/healthz"); live.Code != 200 || health.Code != 200 {
+		t.Errorf("before the watch begins: %d, %d", live.Code, health.Code)
 	}
 }
 

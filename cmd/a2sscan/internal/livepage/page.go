@@ -153,7 +153,7 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 			v.Charts = append(v.Charts, timeline{heading, past.From, past.To, past.Times, []line{l}})
 		}
 	}
-	if v.News, err = p.news(""); err != nil {
+	if v.News, err = p.news("", ""); err != nil {
 		return nil, err
 	}
 	slices.Reverse(v.News.Events)

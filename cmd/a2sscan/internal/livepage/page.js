@@ -200,13 +200,14 @@
     return li;
   }));
   async function update() {
-    const [stats, events] = await Promise.all([get("/api/stats"), get("/api/events?since=" + byID("eventlist").dataset.last)]);
+    const place = byID("eventlist");
+    const [stats, events] = await Promise.all([get("/api/stats"), get(`/api/events?since=${place.dataset.last}&epoch=${place.dataset.epoch}`)]);
     for (const name of ["up", "down", "silent", "people", "places", "servers"]) byID("n-" + name).textContent = count(stats[name]);
     byID("n-silent").parentNode.hidden = !stats.silent;
     byID("n-down").className = "value" + (stats.down ? " bad" : "");
     byID("now").replaceChildren(moment(stats.time, "2-digit"));
     notice(stats.notices);
-    const place = byID("eventlist");
+    if (events.reset) place.replaceChildren();
     for (const e of events.events) {
       const li = element("li"), span = element("span");
       li.append(moment(e.time), " ", element("b", e.event, "kind " + e.event), " ", span);
@@ -220,6 +221,7 @@
     if (events.events.length && byID("quiet")) byID("quiet").remove();
     while (place.children.length > 100) place.lastChild.remove();
     place.dataset.last = events.last;
+    place.dataset.epoch = events.epoch;
   }
 
   async function redraw() {

@@ -119,6 +119,8 @@ type snapshot struct {
 type Source interface {
 	Rows() iter.Seq[watch.Row]
 	Status() *watch.Status
+	Trouble() string // what holds up events or the state; "": nothing
+	Alive() bool     // checks run
 }
 
 // viewer makes snapshots, each from the one before.

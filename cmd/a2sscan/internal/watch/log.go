@@ -10,34 +10,43 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Log writes events: to a file that it continues, or to standard output.
+// Log writes events: to a file that it continues, or to a stream.
 type Log struct {
-	Last int64 // the ID of the last event in the file
+	last  atomic.Int64              // the ID of the last event that is written
+	began atomic.Pointer[time.Time] // when the current write began; nil: nothing is written
 
 	path   string
-	screen io.Writer // stands for standard output; nil: path is a file
+	stream io.Writer // standard output, a pipe or a device; nil: path is a file, or not open yet
 	text   bool
 	rotate sink.Rotation
 	opened time.Time
-	file   *sink.Output
+	file   *sink.Output // nil: a stream
 }
 
 // OpenLog opens a file of events to continue it, or standard output if screen is set. Lines are
 // for people if text is set, else JSON. When the file has the size or the age of rotate, it gets
-// the name of a part, and a new file begins.
+// the name of a part, and a new file begins. The first Write opens a pipe or a device, because
+// that may wait for its reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
-	l := &Log{path: path, screen: screen, text: text, rotate: rotate}
+	l := &Log{path: path, stream: screen, text: text, rotate: rotate}
+	if info, err := os.Stat(path); screen != nil || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return l, nil
+	}
+	path = disk.Resolve(path)
+	l.path = path
 	if err := l.open(); errors.Is(err, sink.ErrNotCensus) {
 		return nil, fmt.Errorf("%s is no file of events of a watch", console.Plain(path, 200))
-	} else if err != nil || screen != nil {
-		return l, err
+	} else if err != nil {
+		return nil, err
 	}
 	literal := strings.ReplaceAll(path, "[", "[[]")
 	pattern := strings.Replace(sink.PartName(literal, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
@@ -46,7 +55,7 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 		if err := l.findLast(part); err != nil {
 			return nil, errors.Join(err, l.file.Close())
 		}
-		if l.Last > 0 {
+		if l.last.Load() > 0 {
 			break
 		}
 	}
@@ -55,11 +64,11 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 
 func (l *Log) open() (err error) {
 	l.opened = time.Now().UTC()
-	l.file, err = sink.Create(l.path, sink.Options{Append: true, Begins: `{"id":`, Screen: l.screen})
+	l.file, err = sink.Create(l.path, sink.Options{Append: true, Begins: `{"id":`})
 	return err
 }
 
-// findLast sets Last to the ID of the last event in a file, if there is one.
+// findLast sets last to the ID of the last event in a file, if there is one.
 func (l *Log) findLast(path string) error {
 	r, err := sink.Open(path)
 	if err != nil {
@@ -78,26 +87,46 @@ func (l *Log) findLast(path string) error {
 		if err != nil {
 			return err
 		}
-		l.Last = e.ID
+		l.last.Store(e.ID)
 	}
 }
 
-// Write writes events and returns when they are written, and on the disk if it is a file.
-func (l *Log) Write(events []watchdb.Event) error {
+// Write writes events and returns when they are written, and on the disk if it is a file. An event
+// is one write to a stream: a pipe takes it as a whole, or not at all, if it has at most 4096 bytes.
+func (l *Log) Write(events []watchdb.Event) (err error) {
+	defer l.began.Store(nil)
+	l.began.Store(new(time.Now()))
+	if l.file == nil && l.stream == nil {
+		if l.stream, err = os.OpenFile(l.path, os.O_WRONLY, 0); err != nil {
+			return err
+		}
+	}
 	for i := range events {
 		line, err := json.Marshal(&events[i])
 		if l.text {
 			line = []byte(Text(&events[i]))
 		}
-		if err = errors.Join(err, l.file.WriteLine(line)); err != nil {
+		if l.file != nil {
+			err = errors.Join(err, l.file.WriteLine(line))
+		} else if err == nil {
+			if _, err = l.stream.Write(append(line, '\n')); err != nil {
+				return fmt.Errorf("can't write %s: %w", map[bool]string{true: "standard output", false: l.path}[l.path == "-"], console.WithoutPath(err))
+			}
+			l.last.Store(events[i].ID)
+			l.began.Store(new(time.Now()))
+		}
+		if err != nil {
 			return err
 		}
-		l.Last = events[i].ID
+	}
+	if l.file == nil {
+		return nil
 	}
 	at, err := l.file.Sync()
 	if err != nil {
 		return err
 	}
+	l.last.Store(events[len(events)-1].ID)
 	full := l.rotate.Size > 0 && at.Offset >= l.rotate.Size
 	if !full && (l.rotate.Every == 0 || time.Since(l.opened) < l.rotate.Every) {
 		return nil

@@ -25,8 +25,8 @@ func TestLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Last != last {
-			t.Errorf("the last event is %d, want %d", l.Last, last)
+		if l.last.Load() != last {
+			t.Errorf("the last event is %d, want %d", l.last.Load(), last)
 		}
 		for _, id := range ids {
 			if err := l.Write([]watchdb.Event{{ID: id}}); err != nil {
@@ -73,11 +73,8 @@ func TestStandardOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = l.Write([]watchdb.Event{{ID: 7, Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Kind: "seeing"}})
-		if got := b.String(); err != nil || !strings.HasSuffix(got, want) || l.Last != 7 {
-			t.Errorf("%q, want %q; %v, last %d", got, want, err, l.Last)
-		}
-		if err := l.file.Close(); err != nil {
-			t.Error(err)
+		if got := b.String(); err != nil || !strings.HasSuffix(got, want) || l.last.Load() != 7 {
+			t.Errorf("%q, want %q; %v, last %d", got, want, err, l.last.Load())
 		}
 	}
 }
@@ -112,7 +109,7 @@ func TestLogFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&Watch{Options: &Options{DB: db, Log: l}}).publish(); console.ExitCode(err) != console.ExitOutput {
+	if err := (&Watch{Options: &Options{DB: db, Log: l}}).publish(t.Context(), nil); console.ExitCode(err) != console.ExitOutput {
 		t.Errorf("%v has the exit code %d", err, console.ExitCode(err))
 	}
 }

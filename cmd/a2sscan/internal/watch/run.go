@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/netip"
 	"os"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -48,8 +51,11 @@ type Status struct {
 	Every    float64   `json:"every"`           // seconds: the cycle that was asked for
 	Took     float64   `json:"cycle,omitempty"` // seconds: how long the latest cycle took
 	Events   uint64    `json:"events"`          // since the watch began
-	Sent     uint64    `json:"sent"`            // datagrams
-	Received uint64    `json:"received"`        // datagrams
+	Waiting  uint64    `json:"waiting"`         // events that the output has not taken
+	Dropped  uint64    `json:"dropped"`         // of these, events that are no longer kept
+	Trouble  string    `json:"trouble,omitempty"`
+	Sent     uint64    `json:"sent"`     // datagrams
+	Received uint64    `json:"received"` // datagrams
 }
 
 // String returns the status as a line of text.
@@ -66,6 +72,9 @@ func (s *Status) String() string {
 	if s.Blind {
 		line += "; BLIND: most servers are silent"
 	}
+	if s.Trouble != "" {
+		line += "; " + s.Trouble
+	}
 	if s.Took > 1.1*s.Every {
 		line += fmt.Sprintf("; a cycle takes %.0fs instead of %.0fs", s.Took, s.Every)
 	}
@@ -77,13 +86,20 @@ type Watch struct {
 	*Options
 	size int // of the list
 
-	mu      sync.Mutex // guards the rest
+	lastID  atomic.Int64              // the ID of the latest event
+	dropped atomic.Uint64             // events
+	held    atomic.Pointer[time.Time] // since when another program holds the state; nil: none
+	alive   atomic.Pointer[time.Time] // when the loops of the watch and of the scan last did something
+
+	mu      sync.Mutex       // guards the rest
+	fresh   []netip.AddrPort // to be added to the database
 	watcher *Watcher
 	monitor *scanner.Monitor
 	before  scanner.Stats // of earlier scans, which failed
 	events  uint64
 	sent    time.Time     // when a datagram was last sent
 	then    scanner.Stats // the counters then
+	elapsed time.Duration // of the scan, when its loop last did something
 }
 
 // The intervals of Run, and its limit.
@@ -94,66 +110,155 @@ const (
 	atRest = 250 * time.Millisecond
 	// maxPending is the size of changes that makes Run store them before a minute has passed.
 	maxPending = 8 << 20
+	// outputCursor names how far a stream of events has come, for the next watch.
+	outputCursor = "output"
+	// stallAfter is how long the output may take nothing until that is said, and endWait how long
+	// it may at the end. stateWait is how long the state may then be held.
+	stallAfter, endWait, stateWait = 10 * time.Second, time.Second, 10 * time.Second
+	// stillAfter is how long no loop may do anything.
+	stillAfter = 10 * time.Second
 )
 
 // Run watches until ctx ends. Then it stores everything and returns nil. It returns an error
 // if the first list can't be had, or if the database or the output fails.
+//
+//	ask ──▶ Watcher ◀── loop      never wait for the database or the output
+//	           │
+//	         store ──▶ database ──▶ publish ──▶ output
+//	                      └───────▶ webhook, live page
 func Run(ctx context.Context, o *Options) error {
-	r := &Watch{Options: o, watcher: New(o.Rules, time.Now()), monitor: &scanner.Monitor{}, sent: time.Now()}
-	if err := r.restore(); err != nil {
+	r := &Watch{Options: o, monitor: &scanner.Monitor{}, sent: time.Now()}
+	if err := r.stored(ctx, r.restore); err != nil {
 		return err
 	}
 	if err := r.list(ctx); err != nil {
 		return err
 	}
+	r.alive.Store(new(time.Now()))
 	defer o.Show(r)()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var ended sync.WaitGroup
 	ended.Go(func() { cancel(r.ask(ctx)) })
 	ended.Go(func() { cancel(r.relist(ctx)) })
+	state, stop := context.WithCancel(context.Background())
+	defer stop()
+	context.AfterFunc(ctx, func() { time.AfterFunc(stateWait, stop) })
+	ended.Go(func() { cancel(r.store(ctx, state)) })
 	if o.Hook != nil {
 		ended.Go(func() { o.Hook.deliver(ctx, o.DB, o.Terminal) })
 	}
-	err := r.loop(ctx)
-	cancel(err)
+	stored, published := make(chan struct{}), make(chan error, 1)
+	go func() {
+		err := r.publish(state, stored)
+		cancel(err)
+		published <- err
+	}()
+	r.loop(ctx)
 	ended.Wait()
-	stored := r.flush(true)
-	if err == nil && stored == nil { // else the output may have failed
-		err = r.publish()
-	}
-	err = errors.Join(err, stored, outputFailed(o.Log.file.Close()))
+	err := r.flush(state, true)
+	close(stored)
+	err = errors.Join(err, r.end(published))
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		err = cause
 	}
 	return err
 }
 
-// restore takes over what the database knows, and completes the output.
+// end waits a moment until all events are written.
+func (r *Watch) end(published <-chan error) error {
+	select {
+	case err := <-published:
+		if r.Log.file != nil {
+			err = errors.Join(err, outputFailed(r.Log.file.Close()))
+		}
+		return err
+	case <-time.After(endWait):
+	}
+	left := console.Plural(r.waiting(), "event")
+	if !r.Rules.Answers { // no state
+		return console.Fail(console.ExitOutput, "nobody took the last %s", left).WithHint("with --state, the next watch writes them")
+	}
+	r.Terminal.Say("nobody took the last %s: the next watch with this state writes them", left)
+	return r.saveCursor()
+}
+
+// restore takes over what the database knows. It may be called again after an error.
 func (r *Watch) restore() error {
 	now := time.Now()
+	if err := r.DB.Begin(); err != nil {
+		return err
+	}
+	r.watcher = New(r.Rules, now)
 	if err := r.DB.Servers(func(row *watchdb.Server) { r.watcher.Restore(row, now) }); err != nil {
-		return stateFailed(err)
+		return err
 	}
 	hours, err := r.DB.Running()
 	if err != nil {
-		return stateFailed(err)
+		return err
 	}
 	r.watcher.Resume(hours, now)
 	latest, err := r.DB.EventsOf(netip.AddrPort{}, 1)
 	if err != nil {
-		return stateFailed(err)
+		return err
 	}
 	if len(latest) > 0 && latest[0].Kind == "blind" { // it ended before it could see
 		r.watcher.view.blind, r.watcher.view.since = true, min(seconds(latest[0].Time), seconds(now))
 	}
-	if r.Log.screen != nil {
-		if r.Log.Last, err = r.DB.LastID(); err != nil {
-			return stateFailed(err)
-		}
+	if r.Log.file != nil { // it says itself how far it has come
+		err = r.DB.SetCursor(outputCursor, -1)
 	}
-	return r.publish()
+	written, last, _, err2 := r.DB.Cursor(outputCursor, math.MaxInt64)
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	if r.lastID.Store(max(last, r.Log.last.Load())); r.Log.file != nil {
+		return nil
+	}
+	if written < 0 { // a new stream gets nothing old
+		written = last
+	}
+	r.Log.last.Store(written)
+	return r.saveCursor()
 }
+
+// saveCursor stores how far a stream of events has come.
+func (r *Watch) saveCursor() error {
+	if r.Log.file != nil {
+		return nil
+	}
+	return r.DB.SetCursor(outputCursor, r.Log.last.Load())
+}
+
+// hold reports that another program holds the state since a time, or no longer.
+func (r *Watch) hold(since time.Time) {
+	if since.IsZero() {
+		r.held.Store(nil)
+		r.Terminal.Log.Info("state is free again")
+		return
+	}
+	r.held.Store(&since)
+	r.Terminal.Say("%s", r.Trouble())
+	r.Terminal.Log.Warn("another program holds the state", "since", since)
+}
+
+// Trouble says what holds up the events or the state; "": nothing.
+func (r *Watch) Trouble() string {
+	var all []string
+	if since := r.Log.began.Load(); since != nil && time.Since(*since) >= stallAfter {
+		all = append(all, fmt.Sprintf("nobody takes the events (since %s, %s waiting)", since.Format(time.TimeOnly), console.Grouped(r.waiting())))
+	}
+	if since := r.held.Load(); since != nil {
+		all = append(all, fmt.Sprintf("another program holds the state (since %s)", since.Format(time.TimeOnly)))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Alive reports whether checks run.
+func (r *Watch) Alive() bool { return time.Since(*r.alive.Load()) < stillAfter }
+
+// waiting is how many events the output has not taken.
+func (r *Watch) waiting() uint64 { return uint64(max(0, r.lastID.Load()-r.Log.last.Load())) }
 
 // relist loads the list again whenever that is due or wanted, until ctx ends.
 func (r *Watch) relist(ctx context.Context) (err error) {
@@ -196,7 +301,8 @@ func (r *Watch) list(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.size = len(addrs)
-	return stateFailed(r.DB.Add(r.watcher.Watch(addrs, time.Now())))
+	r.fresh = append(r.fresh, r.watcher.Watch(addrs, time.Now())...)
+	return nil
 }
 
 // ask queries the servers as they become due. A scan that fails is begun again: the watcher is
@@ -243,6 +349,7 @@ func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.before.Add(stats)
 	r.monitor, r.sent, r.then = &scanner.Monitor{}, time.Now(), r.before
 	r.watcher.view.failing = true
+	r.alive.Store(new(time.Now()))
 }
 
 // stats returns the counters of all scans.
@@ -260,45 +367,79 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// loop does what is due until ctx ends.
-func (r *Watch) loop(ctx context.Context) error {
+// loop lets the watcher decide until ctx ends.
+func (r *Watch) loop(ctx context.Context) {
+	tick, stalled := time.Tick(tickEvery), false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+		}
+		now := time.Now()
+		r.mu.Lock()
+		r.checkSending(now)
+		r.watcher.Tick(now)
+		paused := r.watcher.paused
+		r.watcher.paused = 0
+		if left := len(r.watcher.events) - watchdb.MaxInMemory; left > 0 { // the state has been held for long
+			r.watcher.events = r.watcher.events[left:]
+			r.dropped.Add(uint64(left))
+		}
+		r.mu.Unlock()
+		if paused > 0 {
+			r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
+		}
+		since := r.Log.began.Load()
+		if was := stalled; since == nil || now.Sub(*since) < stallAfter {
+			if stalled = false; was {
+				r.Terminal.Log.Info("events are taken again")
+			}
+		} else if stalled = true; !was {
+			r.Terminal.Say("%s", r.Trouble())
+			r.Terminal.Log.Warn("nobody takes the events", "since", *since, "waiting", r.waiting())
+		}
+	}
+}
+
+// store stores what the watcher knows until ctx ends. A change that began then goes on until state
+// ends.
+func (r *Watch) store(ctx, state context.Context) error {
 	tick, flush := time.Tick(tickEvery), time.Tick(flushEvery)
-	err := stateFailed(r.DB.Prune(time.Now(), r.Hourly, r.Daily))
+	prune := func() error { return r.DB.Prune(time.Now(), r.Hourly, r.Daily) }
+	err := r.stored(ctx, prune)
 	for err == nil {
 		select {
 		case <-ctx.Done():
 			return nil
 		case now := <-flush:
-			if err = r.flush(true); err == nil {
+			if err = r.flush(state, true); err == nil {
 				s := r.Status()
-				err = stateFailed(r.DB.Count(now, s.Up, s.People))
+				err = r.stored(ctx, func() error { return r.DB.Count(now, s.Up, s.People) })
 			}
 			if err == nil && now.Minute() == 0 { // once an hour is enough
-				err = stateFailed(r.DB.Prune(now, r.Hourly, r.Daily))
+				err = r.stored(ctx, prune)
 			}
 		case <-tick:
-			now := time.Now()
-			r.mu.Lock()
-			r.checkSending(now)
-			r.watcher.Tick(now)
-			paused := r.watcher.paused
-			r.watcher.paused = 0
-			r.mu.Unlock()
-			if paused > 0 {
-				r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
-			}
-			if err = r.flush(false); err == nil {
-				err = r.publish()
-			}
+			err = r.flush(state, false)
 		}
 	}
 	return err
+}
+
+// stored calls do again while another program holds the state, until ctx ends.
+func (r *Watch) stored(ctx context.Context, do func() error) error {
+	return stateFailed(watchdb.Retry(ctx, r.hold, do))
 }
 
 // checkSending tells the watcher whether datagrams leave this machine: not if none has been
 // sent for a cycle, although some should.
 func (r *Watch) checkSending(now time.Time) {
 	stats := r.stats()
+	if stats.Elapsed != r.elapsed {
+		r.elapsed = stats.Elapsed
+		r.alive.Store(&now)
+	}
 	if stats.DatagramsSent() != r.then.DatagramsSent() {
 		r.sent, r.then = now, stats
 		r.watcher.view.failing = false
@@ -310,37 +451,71 @@ func (r *Watch) checkSending(now time.Time) {
 // flush gives the new events their IDs, and stores them together with the servers that changed, so
 // that a watch that goes on after a kill does not report them again. It stores the servers also if
 // there are many, and everything if all is set.
-func (r *Watch) flush(all bool) error {
+func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []watchdb.Hour
 	r.mu.Lock()
-	if !all && len(r.watcher.events) == 0 && r.watcher.pending <= maxPending {
+	if !all && len(r.fresh)+len(r.watcher.events) == 0 && r.watcher.pending <= maxPending {
 		r.mu.Unlock()
 		return nil
 	}
-	events, servers := r.watcher.events, r.watcher.changed
-	r.watcher.events, r.watcher.changed, r.watcher.pending = nil, nil, 0
+	fresh, events, servers := r.fresh, r.watcher.events, r.watcher.changed
+	r.fresh, r.watcher.events, r.watcher.changed, r.watcher.pending = nil, nil, nil, 0
 	r.events += uint64(len(events))
 	if all {
 		hours = r.watcher.Running()
 	}
 	r.mu.Unlock()
-	last, err := r.DB.LastID()
-	if err != nil {
-		return stateFailed(err)
-	}
 	for i := range events {
-		events[i].ID = max(last, r.Log.Last) + int64(i) + 1
+		events[i].ID = r.lastID.Add(1)
 	}
-	return stateFailed(r.DB.Flush(events, servers, hours...))
+	err := r.stored(ctx, func() error {
+		err := r.DB.Add(fresh)
+		if err == nil {
+			fresh = nil
+			err = r.DB.Flush(events, servers, hours...)
+		}
+		return err
+	})
+	if err != nil && len(events) > 0 {
+		r.Terminal.Say("%s could not be stored", console.Plural(len(events), "event"))
+	}
+	return err
 }
 
-// publish writes all stored events that the output lacks.
-func (r *Watch) publish() error {
-	for {
-		if events, err := r.DB.Since(r.Log.Last, 1000); err != nil || len(events) == 0 {
+// publish writes all events that are stored and that the output lacks, until those that are
+// there after stored is closed are written.
+func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
+	first := r.lastID.Load()
+	for final := false; ; {
+		var events []watchdb.Event
+		err := watchdb.Retry(ctx, nil, func() (err error) {
+			events, err = r.DB.Since(r.Log.last.Load(), 1000)
+			return err
+		})
+		if err != nil {
 			return stateFailed(err)
-		} else if err := r.Log.Write(events); err != nil {
+		}
+		if len(events) == 0 {
+			if final {
+				return nil
+			}
+			select {
+			case <-stored:
+				final = true
+			case <-time.After(tickEvery):
+			}
+			continue
+		}
+		if gone := events[0].ID - 1 - max(first, r.Log.last.Load()); gone > 0 {
+			r.dropped.Add(uint64(gone))
+			r.Terminal.Say("%s dropped, because nobody took them", console.Plural(uint64(gone), "event"))
+			r.Terminal.Log.Warn("events dropped", "events", gone)
+		}
+		if err := r.Log.Write(events); err != nil {
 			return outputFailed(err)
+		}
+		if err := watchdb.Retry(ctx, nil, r.saveCursor); err != nil {
+			return stateFailed(err)
 		}
 	}
 }
@@ -365,6 +540,7 @@ func (r *Watch) Status() *Status {
 	defer r.mu.Unlock()
 	stats, status := r.stats(), r.watcher.status
 	status.Time, status.Every, status.Took, status.Events = time.Now().UTC(), r.Rules.Every.Seconds(), r.watcher.took.Seconds(), r.events
+	status.Waiting, status.Dropped, status.Trouble = r.waiting(), r.dropped.Load(), r.Trouble()
 	status.Sent, status.Received = stats.DatagramsSent(), stats.DatagramsReceived()
 	return &status
 }

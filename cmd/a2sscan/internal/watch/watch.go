@@ -317,6 +317,27 @@ func (w *Watcher) store(i int, answer []byte) {
 		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
 	})
 	w.pending += 100 + len(answer)
+	if len(w.changed) > 2*len(w.servers)+1000 { // the database has been busy for long
+		w.changed = latest(w.changed)
+	}
+}
+
+// latest returns the last change of each server, with its last answer.
+func latest(changed []watchdb.Server) []watchdb.Server {
+	at, kept := map[int64]int{}, changed[:0]
+	for _, s := range changed {
+		n, again := at[s.ID]
+		if !again {
+			at[s.ID] = len(kept)
+			kept = append(kept, s)
+			continue
+		}
+		if s.Answer == nil {
+			s.Answer = kept[n].Answer
+		}
+		kept[n] = s
+	}
+	return kept
 }
 
 // infoHash is of what makes the watcher ask for everything again when it changes. It does not

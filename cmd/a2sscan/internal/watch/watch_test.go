@@ -817,13 +817,13 @@ func TestKilled(t *testing.T) {
 	}
 	x.run(2 * time.Minute)
 	r := &Watch{Options: &Options{DB: db, Log: &Log{}}, watcher: x.w}
-	if err := r.flush(true); err != nil {
+	if err := r.flush(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	x.servers[0].dead = true
 	x.run(4 * time.Minute)
 	x.w.events = x.events
-	if err := r.flush(false); err != nil || r.events != 1 {
+	if err := r.flush(t.Context(), false); err != nil || r.events != 1 {
 		t.Fatal(r.events, err)
 	}
 	y := &world{t: t, now: x.now, servers: x.servers, rng: x.rng, w: New(usual(), x.now)}
@@ -934,7 +934,7 @@ func TestBlindRestart(t *testing.T) {
 		if err := db.Flush([]watchdb.Event{e}, nil); err != nil {
 			t.Fatal(err)
 		}
-		r := &Watch{Options: &Options{DB: db, Log: &Log{Last: 9}}, watcher: New(usual(), x.now)}
+		r := &Watch{Options: &Options{DB: db, Log: &Log{}}}
 		if err := r.restore(); err != nil || r.watcher.view.blind != (kind == "blind" || kind == "down") {
 			t.Errorf("after %q: blind is %v, %v", kind, r.watcher.view.blind, err)
 		}

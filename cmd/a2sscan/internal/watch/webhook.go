@@ -90,7 +90,7 @@ func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal)
 			return wait, err
 		}
 	}
-	return 0, db.SetCursor(cursorName, end)
+	return 0, watchdb.Retry(ctx, nil, func() error { return db.SetCursor(cursorName, end) })
 }
 
 // Test posts a message that says that the webhook works.

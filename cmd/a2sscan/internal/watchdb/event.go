@@ -41,10 +41,17 @@ type Evidence struct {
 	Signs     []string  `json:"signs,omitempty"`      // in words
 }
 
-// LastID returns the ID of the latest event, or 0.
-func (db *DB) LastID() (id int64, err error) {
-	err = db.sql.QueryRow("SELECT coalesce(max(id), 0) FROM events").Scan(&id)
-	return id, err
+// Last returns the ID of the latest event, or 0, and the epoch: IDs of events in a database with
+// another epoch mean other events. Begin sets it.
+func (db *DB) Last() (id int64, epoch string, err error) {
+	err = db.sql.QueryRow("SELECT coalesce(max(id), 0), (SELECT printf('%x', max(event)) FROM cursors WHERE reader = 'epoch') FROM events").Scan(&id, &epoch)
+	return id, epoch, err
+}
+
+// Begin gives a new database its epoch.
+func (db *DB) Begin() error {
+	_, err := db.sql.Exec("INSERT OR IGNORE INTO cursors VALUES ('epoch', abs(random()))")
+	return err
 }
 
 // Since returns the events that follow the one with this ID, at most limit.

@@ -34,6 +34,10 @@ type Hour struct {
 // to find the sample of one server.
 const BlockSize = 256
 
+// MaxInMemory is how many events are kept in memory, without a database in a file or until it can
+// be written.
+const MaxInMemory = 20_000
+
 // Flush stores events, servers in the order of their changes, and the hours that may still change:
 // all of it, or nothing. IDs of events are larger than that of any stored one. What is stored of
 // earlier hours becomes rows. A server without Answer keeps the stored one.
@@ -41,6 +45,9 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
 			SELECT value ->> 'id', unixepoch(value ->> 'time'), value ->> 'addr', value ->> 'event', value FROM json_each(?)`, events)
+		if err == nil && db.lock == nil {
+			_, err = tx.Exec("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", MaxInMemory)
+		}
 		if err != nil {
 			return err
 		}

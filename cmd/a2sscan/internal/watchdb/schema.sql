@@ -71,8 +71,8 @@ CREATE TABLE IF NOT EXISTS running (    -- the last two hours, as written a minu
   PRIMARY KEY (hour, block)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cursors (    -- how far each reader of events has come
-  reader TEXT PRIMARY KEY,
-  event  INTEGER NOT NULL
+  reader TEXT PRIMARY KEY, -- but epoch: a random number that this database keeps
+  event  INTEGER NOT NULL  -- the ID of the last event that the reader has
 );
 
 -- The running hours with the columns of hours, and some more. The minutes add up to those of the

@@ -4,6 +4,7 @@
 package watchdb
 
 import (
+	"context"
 	"database/sql"
 	_ "embed"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	_ "modernc.org/sqlite" // SQLite in pure Go, so that the program needs no C library
 
@@ -35,6 +37,38 @@ var ErrForeign = errors.New("is not the state of a watch")
 
 // ErrVersion is the error for a database of another version of the program.
 var ErrVersion = errors.New("was written by another version of a2sscan")
+
+// ErrBusy is the error while another program holds the database.
+var ErrBusy = errors.New("another program holds it")
+
+// BusyAfter is how long the database may be held until Retry reports it.
+const BusyAfter = 10 * time.Second
+
+// Retry calls do again while another program holds the database, until ctx ends. If that lasts, it
+// calls held with the time when it began, and when do is done with the zero time.
+func Retry(ctx context.Context, held func(since time.Time), do func() error) error {
+	begin, reported := time.Now(), false
+	for {
+		err := do()
+		var coded interface{ Code() int }
+		const busy = 5 // SQLITE_BUSY, in the low byte
+		switch isBusy := errors.As(err, &coded) && coded.Code()&0xff == busy; {
+		case !isBusy && reported:
+			held(time.Time{})
+			fallthrough
+		case !isBusy:
+			return err
+		case !reported && held != nil && time.Since(begin) >= BusyAfter:
+			reported = true
+			held(begin)
+		}
+		select {
+		case <-ctx.Done():
+			return ErrBusy
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
 
 // DB is the database of a watch. Several goroutines may use it.
 type DB struct {
@@ -69,6 +103,7 @@ func Open(path string) (*DB, error) {
 	if path == "" {
 		return open("", "", nil)
 	}
+	path = disk.Resolve(path) // two watches may know one file by two names
 	lock, err := disk.TryLock(path + ".lock")
 	if err != nil {
 		return nil, err
@@ -102,7 +137,7 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		options := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "synchronous(FULL)"}}
+		options := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(1000)", "synchronous(FULL)"}}
 		file := url.URL{Scheme: "file", Path: filepath.ToSlash(whole), RawQuery: options.Encode()}
 		name, connections = file.String(), 4 // readers wait for nobody who writes
 	}

@@ -99,7 +99,7 @@ func TestReopened(t *testing.T) {
 	if later := must(db.Since(7, 10))(t); len(later) != 1 || later[0].ID != 9 {
 		t.Errorf("events after 7: %+v", later)
 	}
-	if id := must(db.LastID())(t); id != 9 {
+	if id, _, err := db.Last(); err != nil || id != 9 {
 		t.Errorf("the last ID is %d, want 9", id)
 	}
 	if diff := cmp.Diff([]Hour{{Number: hourOf(start), Samples: running}}, must(db.Running())(t)); diff != "" {
@@ -126,9 +126,10 @@ func TestRefused(t *testing.T) {
 		t.Errorf("opened twice: %v", err)
 	}
 	reader := must(Read(path))(t) // beside the watch
-	must(reader.LastID())(t)
+	_, _, err := reader.Last()
+	check(t, err)
 	check(t, reader.Close())
-	_, err := db.sql.Exec("PRAGMA user_version = 3")
+	_, err = db.sql.Exec("PRAGMA user_version = 3")
 	check(t, err)
 	check(t, db.Close())
 	if _, err := Open(path); !errors.Is(err, ErrVersion) {
@@ -231,7 +232,7 @@ func TestUptime(t *testing.T) {
 	if got := uptime(start, start.Add(24*time.Hour), "up"); got[0][0] != int64(0) {
 		t.Errorf("after 400 days: %v", got)
 	}
-	if id := must(db.LastID())(t); id != 2 {
+	if id, _, err := db.Last(); err != nil || id != 2 {
 		t.Errorf("the last ID is %d, want 2: IDs never begin again", id)
 	}
 }
