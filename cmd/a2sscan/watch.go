@@ -83,7 +83,9 @@ machine slept or the program did not run, is unseen, never down.
 Events are lines of JSON, or readable lines on a terminal. --state keeps
 servers, events and uptime in an SQLite database, so that the next watch goes on
 where this one ends, and a2sscan uptime and sqlite3 can read them. With --state
-and --output, each event is in the file exactly once, even after a crash.
+and --output, each event is in the file exactly once, even after a crash. When
+nobody takes the events, the watch goes on, and says so after ten seconds; the
+next one with the same --state writes what this one did not.
 
 --listen serves a live page: who is up, people over time, events, a page for
 each server, JSON at /api/, and metrics for Prometheus at /metrics. It only
