@@ -21,8 +21,6 @@ type assembler struct {
 	rules   []wire.Rule
 	names   nameSet
 	game    game.Game
-
-	allHashes bool // hash every answer, for records of earlier versions that have these hashes
 }
 
 // assemble sets all fields of r that come from messages. The slices of r alias those of
@@ -130,7 +128,7 @@ func (a *assembler) ruleList(r *Result, got *session.Answer) {
 	a.conclude(r, wire.QuestionRules, got, got.Rules, err, notes)
 }
 
-// conclude sets the error of q, the hash of its answer if the scan wants it, and the
+// conclude sets the error of q, the hash of its answer if it lists players, and the
 // notes about the answer. err is the result of decoding msg. If fragments are missing, the
 // error is ErrIncomplete, and there is no hash, because it is chance which of them arrived.
 // A truncated answer has only notes about what the missing end leaves uncertain; an answer
@@ -139,8 +137,8 @@ func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, ms
 	code, _ := err.(wire.Error)
 	if got.Partial.Has(q) {
 		code = wire.ErrIncomplete
-	} else if a.allHashes || q == wire.QuestionPlayers && len(r.Players) > 0 {
-		r.Hashes[q] = xxhash.Sum64(msg)
+	} else if q == wire.QuestionPlayers && len(r.Players) > 0 {
+		r.PlayersHash = xxhash.Sum64(msg)
 	}
 	switch r.Err[q] = code; code {
 	case 0:

@@ -181,7 +181,6 @@ func (d *Decoder) Result() *Result {
 			r.Asked |= 1 << q
 		}
 	}
-	d.asm.allHashes = false
 	d.asm.assemble(r, a, d.keepFaults(r), evidence{})
 	return r
 }
@@ -217,14 +216,8 @@ func (d *Decoder) Redecode(known *Result) *Result {
 			errs[q] = wire.ErrTimeout // no reply explains the lack of an answer
 		}
 	}
-	d.asm.allHashes = true
 	d.asm.assemble(r, a, errs, evidence{})
 	r.Disputed = known.Disputed
-	for q, hash := range known.Hashes {
-		if hash == 0 && (wire.Question(q) != wire.QuestionPlayers || len(r.Players) == 0) {
-			r.Hashes[q] = 0 // most scans hash only players
-		}
-	}
 	r.Flags |= known.Flags & evidenceFlags
 	if known.Notes&wire.NoteInfoConflict != 0 {
 		r.doubt()

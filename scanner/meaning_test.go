@@ -54,8 +54,8 @@ func TestGame(t *testing.T) {
 		if from := r.Game.Sources[game.KeyPlayers]; from != "keywords.cp" {
 			t.Errorf("the number of players is from %q", from)
 		}
-		if want := [wire.NumQuestions]uint64{wire.QuestionPlayers: xxhash.Sum64(s.players)}; r.Hashes != want {
-			t.Errorf("hashes %x, want %x", r.Hashes, want)
+		if want := xxhash.Sum64(s.players); r.PlayersHash != want {
+			t.Errorf("hash %x, want %x", r.PlayersHash, want)
 		}
 		d := NewDecoder()
 		for name, again := range map[string]func(*Result) *Result{
@@ -73,32 +73,9 @@ func TestGame(t *testing.T) {
 				d.Add(datagram)
 			}
 			got := again(r).Clone()
-			if !reflect.DeepEqual(got.Game, r.Game) || got.Hashes != r.Hashes || got.Flags != r.Flags {
-				t.Errorf("%s: %+v, %x, %b", name, got.Game, got.Hashes, got.Flags)
+			if !reflect.DeepEqual(got.Game, r.Game) || got.PlayersHash != r.PlayersHash || got.Flags != r.Flags {
+				t.Errorf("%s: %+v, %x, %b", name, got.Game, got.PlayersHash, got.Flags)
 			}
-		}
-	})
-}
-
-// TestAllHashes checks that decoding the datagrams of a record again gives the hashes
-// that the record has: only that of players or, from an earlier version, of every answer.
-func TestAllHashes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := rustServer()
-		r := scanOneAs(t, Config{Raw: true}, s.answer)
-		want := [wire.NumQuestions]uint64{xxhash.Sum64(s.info), xxhash.Sum64(s.players), xxhash.Sum64(s.rules)}
-		r.Hashes = want
-		d := NewDecoder()
-		for _, datagram := range r.Raw {
-			d.Add(datagram)
-		}
-		if got := d.Redecode(r).Hashes; got != want {
-			t.Errorf("decoded again: %x, want %x", got, want)
-		}
-		r.Hashes = [wire.NumQuestions]uint64{}
-		want[wire.QuestionInfo], want[wire.QuestionRules] = 0, 0
-		if got := d.Redecode(r).Hashes; got != want {
-			t.Errorf("of a record without hashes: %x", got)
 		}
 	})
 }
@@ -120,8 +97,8 @@ func (a *fromMessages) result(info, players, rules []byte) *Result {
 // TestNoHashOfNobody checks that an empty list has no hash: all empty lists are equal.
 func TestNoHashOfNobody(t *testing.T) {
 	empty := []byte("\xff\xff\xff\xffD\x00")
-	if r := new(fromMessages).result(nil, empty, nil); !r.HasPlayers || r.Hashes != [wire.NumQuestions]uint64{} {
-		t.Errorf("%v, hashes %x", r.HasPlayers, r.Hashes)
+	if r := new(fromMessages).result(nil, empty, nil); !r.HasPlayers || r.PlayersHash != 0 {
+		t.Errorf("%v, hash %x", r.HasPlayers, r.PlayersHash)
 	}
 }
 

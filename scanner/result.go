@@ -101,12 +101,11 @@ type Result struct {
 	Ping    []byte        // the text of the answer; usually empty
 	PingRTT time.Duration // round trip of the ping; 0: not known, as in a capture
 
-	// Hashes are the 64-bit xxHashes of the answers' bytes as received, reassembled
+	// PlayersHash is the 64-bit xxHash of the answer's bytes as received, reassembled
 	// and unpacked. Only a list of players that is not empty has one, because two
-	// servers with the same list are suspicious. Records of earlier versions may have
-	// the hashes of other answers too. A hash is 0 if fragments of the answer are
+	// servers with the same list are suspicious. It is 0 if fragments of the answer are
 	// missing.
-	Hashes [wire.NumQuestions]uint64
+	PlayersHash uint64
 
 	Game  *game.Game // what the answers mean in the game's terms; nil: package game found nothing of that kind
 	Flags game.Flags // what is suspicious about the answers

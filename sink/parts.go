@@ -29,6 +29,20 @@ type Rotation struct {
 	Hold bool
 }
 
+// SummarySchema is the version of the summary that is written beside a census. It rises
+// when the meaning of a key changes, but not when keys are added.
+const SummarySchema = 1
+
+// CheckSummary returns an error if a summary has a schema that this version does not
+// know.
+func CheckSummary(schema int) error {
+	if schema > SummarySchema {
+		return fmt.Errorf("is a summary of schema %d, and this version of a2sscan knows schema %d: a newer version reads it",
+			schema, SummarySchema)
+	}
+	return nil
+}
+
 // Part is one file of a census.
 type Part struct {
 	Name    string `json:"name"`    // path, with disk.PartSuffix as long as the file has it

@@ -187,7 +187,7 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 		}
 	}
 	if hashed {
-		r.Hashes[q] = xxhash.Sum64(whole)
+		r.PlayersHash = xxhash.Sum64(whole)
 	}
 }
 

@@ -44,8 +44,7 @@ precedes text that a spreadsheet would take for a formula. Whoever needs the
 exact text uses json.
 
 --mmdb adds the location or network of each address, and replaces a location or
-network that the scan recorded. --decode-games adds the keys game and flags to
-records that an earlier version of a2sscan wrote without them.
+network that the scan recorded.
 
 The key flags lists what is suspicious about the answers, as evidence:
 
@@ -81,7 +80,6 @@ The key flags lists what is suspicious about the answers, as evidence:
 	how.add(cmd.Flags(), "text on a terminal, else json")
 	cmd.Flags().StringVar(&color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
 	addGeoFlag(cmd.Flags(), &databases)
-	cmd.Flags().BoolVar(&print.Games, "decode-games", false, "add the keys game and flags to records that have neither")
 	addGameFlag(cmd.Flags(), &choice.Games)
 	cmd.Flags().StringVar(&choice.Farm, "farm", "", "only the members of the farm with this `ID`, as a2sscan stats lists it")
 	cmd.Flags().BoolVar(&choice.WithoutFarms, "without-farms", false, "only servers that are in no farm")

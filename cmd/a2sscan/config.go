@@ -161,17 +161,6 @@ func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key)
 		}
 		return true, nil
 	}
-	for _, c := range commands {
-		if was, ok := wasFlag(c.Name(), k.Name); ok {
-			f := file.Fail(k.Line, "%s is no longer a flag of %s", name, c.Name()).WithHint("%s", was.instead)
-			if was.matters {
-				return false, f
-			}
-			a.term.Say("%v, and is ignored", f.Err)
-			a.term.Hint("%s", was.instead)
-			return false, nil
-		}
-	}
 	f := file.Fail(k.Line, "%s: no command has such a flag", name).WithHint("a2sscan --help lists the commands")
 	if k.Table != "" {
 		f = file.Fail(k.Line, "%s: %s has no such flag", name, k.Table).WithHint("a2sscan %s --help lists the flags", k.Table)

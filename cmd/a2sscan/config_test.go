@@ -52,8 +52,6 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; the key of the Web API does not belong here"},
 		{"scan", "config = 'x'", "1: config is for the command line only; a file names no other"},
 		{"scan", "[scan]\nhelp = true", "2: help is for the command line only; type --help"},
-		{"scan", "[scan]\nrate = 1\nburst = 2", "3: burst is no longer a flag of scan; use --rate"},
-		{"scan", "burst = 2", "1: burst is no longer a flag of scan; use --rate"},
 		{"scan", "[scan]\nfresh = true", "2: fresh is for the command line only; in a file it would discard the checkpoint again and again"},
 		{"scan", "[scan]\nrate = 1\nrate = 2", "3: key rate is already defined; it is read as TOML: "},
 		{"scan", "\n\n[scan", "3: expected ']' to close table name; it is read as TOML: "},
@@ -62,8 +60,6 @@ func TestConfigErrors(t *testing.T) {
 			"a key before the first table is for every command with --rate: put what is for one under its name, such as [scan]"},
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")
-	removed["scan --burst"] = removedFlag{instead: "use --rate", matters: true}
-	defer delete(removed, "scan --burst")
 	for _, test := range tests {
 		if err := os.WriteFile(path, []byte(test.file+"\n"), 0o666); err != nil {
 			t.Fatal(err)

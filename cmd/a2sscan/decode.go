@@ -15,7 +15,6 @@ type decodeFlags struct {
 	outFlags
 	scanID string
 	raw    bool
-	check  bool
 }
 
 func (a *app) decodeCommand() *cobra.Command {
@@ -34,15 +33,12 @@ for -, it reads standard input. It detects the format from the first bytes:
            contains gets a record.
   census   What scan --raw wrote, plain or compressed. Each record is decoded
            again from its datagrams. Its address, times, counts and tag, which
-           the datagrams do not contain, stay as they are.
-
-With --check, decode writes nothing. It decodes the records of a census again,
-reports those that come out differently, and exits with 8 if there are any.`,
+           the datagrams do not contain, stay as they are.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
   echo 'ffffffff 44 01 00 626f6200 05000000 0000803f' | a2sscan decode
-  a2sscan decode --check census.ndjson.zst`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.refuse(cmd); err != nil {
+  a2sscan decode census.ndjson.zst -o again.ndjson.zst`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.outFlags.check(); err != nil {
 				return err
 			}
 			return a.decode(f, args)
@@ -52,20 +48,7 @@ reports those that come out differently, and exits with 8 if there are any.`,
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "store every datagram in the record, as base64")
 	cmd.Flags().StringVar(&f.scanID, "scan-id", "",
 		"name the scan `NAME` in every record (default: the name in the census, if there is one)")
-	cmd.Flags().BoolVar(&f.check, "check", false,
-		"write nothing; check that the datagrams of a census still decode to its records")
 	return cmd
-}
-
-// refuse returns an error if flags contradict each other.
-func (f *decodeFlags) refuse(cmd *cobra.Command) error {
-	for _, name := range []string{"output", "append", "force", "raw", "scan-id"} {
-		if f.check && cmd.Flags().Changed(name) {
-			return console.Fail(console.ExitUsage, "--check and --%s exclude each other", name).
-				WithHint("--check writes no records")
-		}
-	}
-	return f.outFlags.check()
 }
 
 // decode decodes the files or, if there are none, standard input.
@@ -90,6 +73,6 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 	if err := out.Check(); err != nil { // before anything is read
 		return output.Failure(err)
 	}
-	o := decode.Options{Files: files, Check: f.check, Raw: f.raw, ScanID: f.scanID}
+	o := decode.Options{Files: files, Raw: f.raw, ScanID: f.scanID}
 	return decode.Run(a.term, o, a.in, out)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -146,10 +145,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &missing):
-		if left, ok := wasFlag(cmd.Name(), missing.GetSpecifiedName()); ok {
-			f.Err = fmt.Errorf("--%s is no longer a flag of %s", missing.GetSpecifiedName(), cmd.CommandPath())
-			f.WithHint("%s", left.instead)
-		} else if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
+		if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
 			f.WithHint("%s", here)
 		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)

@@ -302,7 +302,9 @@ func stateFailure(path string, err error) error {
 		return console.Fail(console.ExitInput, "--state %s: another watch has it open", name).WithHint("a2sscan uptime can read it meanwhile")
 	case errors.Is(err, watchdb.ErrBusy):
 		return console.Fail(console.ExitInterrupted, "--state %s: interrupted while %w", name, err)
-	case errors.Is(err, watchdb.ErrForeign), errors.Is(err, watchdb.ErrVersion):
+	case errors.Is(err, watchdb.ErrVersion):
+		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use that a2sscan, or name another file: nothing was changed")
+	case errors.Is(err, watchdb.ErrForeign):
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
 	}
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))

@@ -104,7 +104,7 @@ func changes(a, b *Server) (changed, volatile kinds) {
 		{kindMode, a.pvp != b.pvp && sourced(0, game.KeyPVP)},
 		{kindMods, a.hashes.mods != b.hashes.mods && a.modsKnown(b) && b.modsKnown(a)},
 		{kindRules, a.hashes.rules != b.hashes.rules && complete.Has(wire.QuestionRules)},
-		{kindFlags, (a.Flags^b.Flags)&lastingFlags != 0 && a.meaning && b.meaning && a.replies.complete == b.replies.complete},
+		{kindFlags, (a.Flags^b.Flags)&lastingFlags != 0 && a.replies.complete == b.replies.complete},
 		{kindChallenge, complete&(a.replies.open^b.replies.open) != 0},
 		{kindPlayers, a.People != b.People && sourced(wire.HasPlayers, game.KeyPlayers)},
 	} {

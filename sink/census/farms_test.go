@@ -195,7 +195,7 @@ func (s *shape) records(number int) (lines []byte) {
 			r.Info.Name = fmt.Appendf(nil, "%s %c%[2]c%[2]c", name, 'a'+number)
 		}
 		for _, p := range r.Players {
-			r.Hashes[wire.QuestionPlayers] = r.Hashes[wire.QuestionPlayers]*31 + xxhash.Sum64(fmt.Append(nil, p))
+			r.PlayersHash = r.PlayersHash*31 + xxhash.Sum64(fmt.Append(nil, p))
 		}
 		lines = e.Append(lines, "scan", r)
 	}

@@ -104,9 +104,7 @@ func madeAnswer(i int, later bool) *scanner.Result {
 	r.Game = &game.Game{ID: "rust", Name: "Rust", Has: 1<<game.KeyPVP | 1<<game.KeyMods, PVP: i%2 == 0}
 	r.Game.Mods = []game.Mod{{ID: []byte("11"), Name: []byte("mod")}}
 	r.Game.Sources[game.KeyMods] = "rules.modN"
-	for q := range r.Hashes {
-		r.Hashes[q] = rnd.Uint64() | 1
-	}
+	r.PlayersHash = rnd.Uint64() | 1
 	for p := range rnd.IntN(20) {
 		r.Players = append(r.Players, wire.Player{Name: fmt.Appendf(nil, "player \"%d\"", p), Score: int32(p), Duration: rnd.Float32() * 9000})
 	}

@@ -121,7 +121,6 @@ func (c *Census) load() error {
 				return nil
 			}
 			reading.Records++
-			s.meaning = r.Has("addr")
 			c.servers = append(c.servers, &s)
 			if r.Scan != "" {
 				scans[r.Scan] = true

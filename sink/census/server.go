@@ -57,7 +57,6 @@ type Server struct {
 	}
 	system  byte // INFO's environment
 	hasGame bool // the record has an object game
-	meaning bool // the record is of a version that has game and flags
 	pvp     bool
 	listed  bool // two servers do not have the list of players by chance
 	other   bool // Options leave it out
@@ -71,7 +70,7 @@ func NewServer(r *scanner.Result) Server {
 		Name: string(cut(in.Name, maxText)), Map: text(in.Map), Version: text(in.Version),
 		People: uint32(who.People), Bots: uint32(who.Bots), MaxPlayers: uint32(who.Places),
 		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
-		fields: in.Has, system: in.Environment, meaning: true,
+		fields: in.Has, system: in.Environment,
 	}
 	s.replies.open = r.Unchallenged & scanner.AskAll
 	if len(r.Geo.Country) == 2 {
@@ -88,7 +87,7 @@ func NewServer(r *scanner.Result) Server {
 	s.identify(in)
 	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
 		s.hashes.players, s.listed = digest(r.Players)
-		s.hashes.players = cmp.Or(r.Hashes[wire.QuestionPlayers], s.hashes.players) // earlier versions did not hash the reply
+		s.hashes.players = cmp.Or(r.PlayersHash, s.hashes.players) // a record of another program may lack it
 	}
 	for _, rule := range r.Rules {
 		s.size += uint32(len(rule.Name) + len(rule.Value))
@@ -158,8 +157,8 @@ func (s *Server) identify(in *wire.Info) {
 	if s.Game != "" || !s.HasInfo {
 		return
 	}
-	// Not INFO's other fields: a record of an earlier version, or one that has lost its
-	// object game, gets no number from them either.
+	// Not INFO's other fields: a record without the object game
+	// gets no number from them either.
 	known := wire.Info{
 		Format: in.Format, Has: in.Has & (wire.HasAppID | wire.HasGameID | wire.HasFolder | wire.HasVersion),
 		ShortAppID: in.ShortAppID, GameID: in.GameID, Folder: in.Folder, Version: in.Version,

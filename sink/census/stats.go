@@ -176,14 +176,14 @@ type account struct {
 	Members   []string `json:"members" about:"addresses in numerical order, the first 20"`
 }
 
-// ParseStats reads a stats.json, also one of an earlier version.
+// ParseStats reads a stats.json.
 func ParseStats(b []byte) (*Stats, error) {
 	var s Stats
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("not a stats.json: %w", err)
 	}
 	if s.Schema != statsSchema {
-		return nil, fmt.Errorf("stats.json of schema %d: this version knows %d", s.Schema, statsSchema)
+		return nil, fmt.Errorf("stats.json of schema %d, and this version of a2sscan knows schema %d: a newer version reads it", s.Schema, statsSchema)
 	}
 	return &s, nil
 }

@@ -26,6 +26,7 @@ import (
 type Summary struct {
 	Run // of one scan; without Asked and what follows from all summaries
 
+	Schema   int         `json:"schema"`
 	Scan     string      `json:"scan"`
 	Shard    string      `json:"shard"`
 	Output   string      `json:"output"`
@@ -83,6 +84,9 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 		s := &Summary{name: name}
 		if err := json.Unmarshal(text, s); err != nil || s.Ended == "" {
 			return nil, fmt.Errorf("%s: not the summary of a scan", name)
+		}
+		if err := sink.CheckSummary(s.Schema); err != nil {
+			return nil, fmt.Errorf("%s %w", name, err)
 		}
 		all = append(all, s)
 	}

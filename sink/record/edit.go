@@ -22,24 +22,7 @@ func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error
 		return append(dst, line...), nil
 	}
 	g := where(rec.Addr.Addr())
-	return splice(dst, line, rec, "geo", part("geo", 1, &result{Geo: g})), nil
-}
-
-// AddGame appends the record in line to dst. If the record has neither game nor
-// flags, AddGame inserts what i derives from the answers; all other bytes stay the
-// same. A record without info, players and message, or one that would become longer
-// than MaxSize, is appended unchanged. If line is not a record, AddGame returns dst
-// and an error.
-func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
-	rec, err := NewReader().Read(line)
-	if err != nil {
-		return dst, err
-	}
-	if rec.Has("game") || rec.Has("flags") || !rec.Has("info") && !rec.Has("players") && !rec.Has("message") {
-		return append(dst, line...), nil
-	}
-	i.Interpret(&rec.Result)
-	return splice(dst, line, rec, "game", part("game", 2, &rec.Result)), nil
+	return splice(dst, line, rec, "geo", part("geo", &result{Geo: g})), nil
 }
 
 // Rename appends the record in line to dst, with scan as the name of its scan. If
@@ -93,12 +76,12 @@ func splice(dst, line []byte, rec *Record, key string, members []byte) []byte {
 	return append(append(append(dst, line[:from]...), members...), line[to:]...)
 }
 
-// part returns the members with n keys of the table from the named one on.
-func part(key string, n int, r *result) []byte {
+// part returns the member with this key.
+func part(key string, r *result) []byte {
 	i := placeOf(schemaKeys, key, 0)
 	var e Encoder
 	e.look(r)
-	ms := membersOf(schemaKeys[i : i+n])
+	ms := membersOf(schemaKeys[i : i+1])
 	point(ms, r)
 	return e.appendMembers(nil, ms)
 }

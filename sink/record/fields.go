@@ -91,7 +91,7 @@ type field struct {
 	when  func(*result) bool
 	known bool
 
-	beside bool              // the value of another row writes this key too, or nothing does
+	beside bool              // the value of another row writes this key too
 	letter func(byte) string // word for the letter of the protocol
 	long   bool              // the Encoder may drop it from a long record
 	with   string            // key that it is dropped with
@@ -160,9 +160,10 @@ var schemaKeys = withHex([]field{
 				at: func(r *result) value { return (*millisValue)(&r.PingRTT) }},
 		})},
 	{name: "hashes", is: ColumnObject,
-		about:  "64-bit xxHash of the bytes of each answer that came whole; that of players is keyed where they have a name_hash",
-		when:   func(r *result) bool { return r.Hashes != [wire.NumQuestions]uint64{} },
-		fields: perQuestion(field{is: typeHash, about: "of "}, func(r *result, q int) value { return (*hashValue)(&r.Hashes[q]) })},
+		about: "64-bit xxHash of the bytes of an answer that came whole",
+		when:  func(r *result) bool { return r.PlayersHash != 0 },
+		fields: withHex([]field{{name: "players", is: typeHash, about: "of players, if there are any; keyed where they have a name_hash",
+			at: func(r *result) value { return (*hashValue)(&r.PlayersHash) }}})},
 	{name: "info", is: ColumnObject, fields: infoFields, long: true, about: "the fields that were read completely, if info was answered",
 		has: func(r *result) *bool { return &r.HasInfo }},
 	{name: "players", is: ColumnObject, lists: 1, fields: playerFields, long: true, about: "the players, if that question was answered; [] if there were none",
@@ -185,7 +186,6 @@ var schemaKeys = withHex([]field{
 		when: func(r *result) bool { return r.Geo != scanner.Geo{} }},
 	{name: "master", is: ColumnJSON, long: true, about: "the master server's own data about the server, if it was kept",
 		at: func(r *result) value { return (*masterValue)(&r.Master) }},
-	{name: "origins", is: ColumnObject, lists: 1, fields: originFields, beside: true, about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
 })
 
 var infoFields = withHex([]field{
@@ -291,23 +291,6 @@ var geoFields = withHex([]field{
 		at: func(r *result) value { return number(&r.Geo.ASN) }},
 	{name: "org", is: ColumnText, about: "owner of the autonomous system",
 		at: func(r *result) value { return (*stringValue)(&r.Geo.Org) }},
-})
-
-var originFields = withHex([]field{
-	{name: "name", is: ColumnText, always: true, about: "name of the vantage point",
-		at: func(*result) value { return new(bytesValue) }},
-	{name: "time", is: ColumnMillis, about: "when the first reply arrived there",
-		at: func(*result) value { return new(timeValue) }},
-	{name: "status", is: typeWord, words: statusWords, about: "as in the record; absent: its census has no record of the server",
-		at: func(*result) value { return new(wordValue) }},
-	{name: "rtt_ms", is: ColumnFloat64, about: "as in the record",
-		at: func(*result) value { return new(millisValue) }},
-	{name: "hashes", is: ColumnObject, about: "as in the record: other hashes, other answers",
-		fields: perQuestion(field{is: typeHash, about: "of "}, func(*result, int) value { return new(hashValue) })},
-	{name: "players", is: ColumnUint32, about: "number of players, as info says",
-		at: func(*result) value { return number(new(uint32)) }},
-	{name: "max_players", is: ColumnUint32, about: "most players at a time, as info says",
-		at: func(*result) value { return number(new(uint32)) }},
 })
 
 var gameFields = withHex([]field{

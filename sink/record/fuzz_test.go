@@ -76,8 +76,9 @@ func (s *source) result() *scanner.Result {
 		r.Game = s.game()
 	}
 	r.Flags = game.Flags(s.u32())
-	for q := range r.Hashes {
-		r.Hashes[q], r.RTTs[q] = s.u64(), time.Duration(s.u64())
+	r.PlayersHash = s.u64()
+	for q := range r.RTTs {
+		r.RTTs[q] = time.Duration(s.u64())
 	}
 	return r
 }

@@ -13,7 +13,7 @@ import (
 // named returns a Result with players of these names.
 func named(names ...string) *scanner.Result {
 	r := &scanner.Result{HasPlayers: true, PlayersAnnounced: -1, RulesAnnounced: -1}
-	r.Hashes[wire.QuestionPlayers] = 0x0123456789abcdef
+	r.PlayersHash = 0x0123456789abcdef
 	for _, name := range names {
 		r.Players = append(r.Players, wire.Player{Name: []byte(name), Score: 7})
 	}

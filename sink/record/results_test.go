@@ -4,7 +4,6 @@ package record
 
 import (
 	"fmt"
-	"math"
 	"net/netip"
 	"time"
 
@@ -91,7 +90,7 @@ func full() *scanner.Result {
 		ASN: 64500, Org: "Example \"Hosting\" GmbH"}
 	r.Master = `{"name":"A \"good\" server","players":130,"steam_id":"90071992547409921"}`
 	r.RTTs = [wire.NumQuestions]time.Duration{r.RTT, 0, 24_100 * time.Microsecond}
-	r.Hashes = [wire.NumQuestions]uint64{0x0123456789ABCDEF, 1, math.MaxUint64}
+	r.PlayersHash = 0x0123456789ABCDEF
 	r.Game, r.Flags = playedGame(), game.FlagCountMismatch|game.FlagEdgeAnswers
 	return r
 }
@@ -111,9 +110,7 @@ func typical(i int) *scanner.Result {
 	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)
 	r.Notes, r.Info.Notes, r.Raw, r.Master, r.Geo = 0, 0, nil, "", scanner.Geo{}
 	r.RTTs[wire.QuestionPlayers] = 25 * time.Millisecond
-	for q := range r.Hashes {
-		r.Hashes[q] = uint64(3*i+q+1) * 0x9E3779B97F4A7C15
-	}
+	r.PlayersHash = uint64(i+1) * 0x9E3779B97F4A7C15
 	r.Game, r.Flags = playedGame(), 0
 	r.Game.Has, r.Game.Mods, r.Game.Notes = 1<<game.KeyMode|1<<game.KeyPassword|1<<game.KeyPVP, nil, 0
 	r.Info.Name = fmt.Appendf(nil, "Server #%d [EU] 24/7 fast download", i)

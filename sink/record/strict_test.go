@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 		{`"rules":{`, `"rules":[],"x":{`, "rules: [] is not of type object"},
 		{`"master":{`, `"master":[],"x":{`, "master: [] is not of type object"},
 		{`"addr":"203`, `"addr":"x203`, "addr: "},
-		{`"players":"0000000000000001"`, `"players":"1"`, "hashes.players: "},
+		{`"players":"0123456789abcdef"`, `"players":"1"`, "hashes.players: "},
 		{`"rtts_ms":{"info":23.412`, `"rtts_ms":{"info":-1`, "rtts_ms.info: "},
 		{`"game":{"id":"tf2"`, `"game":{"id":"TF2"`, "game.id: "},
 		{`"queue":12`, `"queue":-12`, "game.queue: "},

@@ -124,11 +124,8 @@ func (j *judge) record(line []byte, rec *record.Record) {
 		return
 	}
 	why := j.unread(line, rec)
-	for q, want := range e.Result.Hashes {
-		twice := e.Else != nil && wire.Question(q) == wire.QuestionInfo // either of two answers may have arrived
-		if hash := rec.Hashes[q]; why == "" && !twice && hash != 0 && want != 0 && hash != want {
-			why = fmt.Sprintf("hashes.%v is not that of the answer", wire.Question(q))
-		}
+	if hash, want := rec.PlayersHash, e.Result.PlayersHash; why == "" && hash != 0 && want != 0 && hash != want {
+		why = "hashes.players is not that of the answer"
 	}
 	if why == "" && e.Meaning {
 		why = j.wrongMeaning(&rec.Result)
@@ -145,8 +142,8 @@ func (j *judge) record(line []byte, rec *record.Record) {
 // unread returns what a record states besides what its Reader has read, such as an
 // unknown key or another addr, or "" if there is nothing.
 func (j *judge) unread(line []byte, rec *record.Record) string {
-	if rec.Has("geo") || rec.Has("origins") {
-		return "" // they do not come from the scan
+	if rec.Has("geo") {
+		return "" // it does not come from the scan
 	}
 	want := j.enc.Append(nil, rec.Scan, &rec.Result)
 	if bytes.Equal(line, want) {

@@ -92,11 +92,3 @@ func Failure(err error) error {
 	}
 	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
 }
-
-// ValueText formats a value of a record for messages. An empty value is absent.
-func ValueText(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return console.Plain(s, 80)
-}

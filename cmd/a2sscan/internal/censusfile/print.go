@@ -7,7 +7,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -17,7 +16,6 @@ type Printing struct {
 	Databases geo.Databases  // add locations; nil: add none
 	Visible   bool           // escape invisible characters
 	Table     *columns.Table // formats the records; nil: print them unchanged
-	Games     bool           // add game and flags to records that have neither
 
 	// Keep reports whether to print a record; nil: all are printed. It gets the line
 	// before anything is added to it.
@@ -32,16 +30,10 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	if how.Table != nil {
 		w.Write(how.Table.Header())
 	}
-	games := new(scanner.Interpreter)
-	var known, located []byte // the last record, with game and flags, and with its location
+	var located []byte // the last record, with its location
 	print := func(_ int, line []byte) error {
 		if how.Keep != nil && !how.Keep(line) {
 			return nil
-		}
-		if how.Games {
-			if with, err := record.AddGame(known[:0], line, games); err == nil {
-				known, line = with, with
-			}
 		}
 		if how.Databases != nil {
 			if with, err := record.Locate(located[:0], line, how.Databases.Lookup); err == nil {

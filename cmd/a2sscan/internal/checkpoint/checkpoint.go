@@ -73,8 +73,7 @@ type OutputState struct {
 }
 
 // version is the version of the file format. It is raised when one of two versions of
-// a2sscan would misread a file of the other. Version 1 had another layout of the
-// counts; version 2 encoded targets otherwise and had counts of each exclusion.
+// a2sscan would misread a file of the other.
 const version = 3
 
 const magic = "a2sscan checkpoint "
@@ -84,8 +83,14 @@ var (
 	errNoCheckpoint = errors.New("is not a checkpoint")
 	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
 	errRange        = errors.New("is damaged: it has impossible numbers") // the checksum is valid
-	errOlder        = errors.New("was written by an older a2sscan, which this one can't continue: complete the scan with that version")
 )
+
+// versionError is the error for a checkpoint of a newer version of the format.
+type versionError int
+
+func (v versionError) Error() string {
+	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, but this program only reads version %d", int(v), version)
+}
 
 // packer is the encoder that all checkpoints share. It needs many times the memory of a
 // checkpoint.
@@ -127,11 +132,9 @@ func Decode(file []byte) (*Checkpoint, error) {
 	intact := sum == fmt.Sprintf("%x", sha256.Sum256(packed))
 	switch {
 	case err == nil && v > version:
-		return nil, fmt.Errorf("was written by a newer a2sscan: it has version %d, but this program only reads version %d", v, version)
-	case err != nil || v < 1 || !intact:
+		return nil, versionError(v)
+	case err != nil || v < version || !intact:
 		return nil, errDamaged
-	case v < version:
-		return nil, errOlder
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {

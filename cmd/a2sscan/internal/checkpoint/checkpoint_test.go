@@ -320,7 +320,7 @@ func TestLoadedOtherwise(t *testing.T) {
 	if err := k.Loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want …%s", err, want)
 	}
-	for _, size := range []uint64{0, 256} { // 0: an earlier version did not record it
+	for _, size := range []uint64{0, 256} { // 0: unknown
 		k.Past.Size = size
 		if err := k.Loaded(list); err != nil {
 			t.Errorf("%d: %v", size, err)

@@ -80,6 +80,8 @@ func (k *Checkpointer) read() error {
 		return k.refuse("%v", err).WithHint("--checkpoint needs a file of its own")
 	case k.opt.Fresh:
 		return nil
+	case errors.As(err, new(versionError)):
+		return k.refuse("%v", err).WithHint("resume the scan with that a2sscan; %s", k.opt.startOver())
 	case err != nil:
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}

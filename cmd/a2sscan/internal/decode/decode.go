@@ -1,5 +1,5 @@
-// Package decode makes records from captured datagrams, in hexadecimal text, pcap and
-// pcapng files, and checks records against the datagrams that are stored in them.
+// Package decode makes records from captured datagrams: from hexadecimal text, pcap and
+// pcapng files, and from the datagrams that are stored in records.
 package decode
 
 import (
@@ -20,7 +20,6 @@ import (
 // Options choose the input and what Run does with it.
 type Options struct {
 	Files  []string // "-": standard input
-	Check  bool     // compare records with what their datagrams decode to; write nothing
 	Raw    bool     // keep the datagrams in the records
 	ScanID string   // name of the scan in every record; empty: the name in the old record
 }
@@ -37,8 +36,6 @@ type run struct {
 	datagrams int
 	badLines  int
 	noRaw     int // records without all their datagrams
-	same      int // records that --check found unchanged
-	differ    int
 }
 
 // Run decodes files, and writes their records to out.
@@ -60,19 +57,6 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 		t.Say("no datagram in %s", console.Plural(d.badLines-inputs.MaxBadLines, "more line"))
 	}
 	bad := console.Plural(d.badLines, "bad line")
-	if o.Check {
-		t.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(d.same, "record"),
-			console.Grouped(uint64(d.differ)), console.Grouped(uint64(d.noRaw)), bad)
-		switch {
-		case d.differ > 0 || d.badLines > 0: // a line that is not a record makes the check fail too
-			return console.Fail(console.ExitNumbers, "some records decode differently").
-				WithHint("either the record was changed, or another version of the program wrote it")
-		case d.same == 0 && lost == nil:
-			return console.Fail(console.ExitInput, "no record that can be checked").
-				WithHint("scan --raw keeps the datagrams")
-		}
-		return lost
-	}
 	if d.noRaw > 0 {
 		t.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(d.noRaw, "record"))
 	}
@@ -103,9 +87,6 @@ func (d *run) file(name string) error {
 	switch {
 	case kind == recordsFormat:
 		return d.recorded(name, in)
-	case d.options.Check:
-		return console.Fail(console.ExitUsage, "%s: --check needs records", shown).
-			WithHint("scan --raw writes records that can be checked")
 	case kind == hexFormat:
 		if senders, err = readHex(in, d.reportBadLine(name)); err != nil {
 			return console.Fail(console.ExitInput, "%w", err)

@@ -17,6 +17,7 @@ import (
 // output; closing.go prints its most important fields. New keys may be added.
 type Summary struct {
 	Scan    string      `json:"scan"`
+	Schema  int         `json:"schema"` // 1; rises when the meaning of a key changes
 	Version string      `json:"version"`
 	Commit  string      `json:"commit"`
 	Go      string      `json:"go"`
@@ -139,7 +140,7 @@ type Database struct {
 func NewSummary(from *Source, b Build) *Summary {
 	s := from.Scan
 	sum := &Summary{
-		Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
+		Schema: sink.SummarySchema, Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
 		Seconds:         s.Elapsed.Seconds(),
 		Targets:         Read(from, Targets),
 		Datagrams:       Datagrams{Counts: Read(from, Traffic)},

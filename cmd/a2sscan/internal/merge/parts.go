@@ -11,6 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -48,6 +49,9 @@ func (p *part) load() (gap string, err error) {
 	s := &p.sum
 	if err == nil {
 		err = json.Unmarshal(text, s)
+	}
+	if err == nil {
+		err = sink.CheckSummary(s.Schema)
 	}
 	if err != nil {
 		return "", console.Fail(console.ExitInput, "can't read the summary %s: %v",

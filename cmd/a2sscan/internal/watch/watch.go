@@ -386,7 +386,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	s.poor, s.fullAt = 0, now
 	if w.rules.Answers {
 		c := *r
-		c.HasPlayers, c.Players, c.Hashes[wire.QuestionPlayers] = false, nil, 0 // no names of players
+		c.HasPlayers, c.Players, c.PlayersHash = false, nil, 0 // no names of players
 		line := w.encoder.Append(nil, "", &c)
 		w.store(i, line[:len(line)-1])
 	}

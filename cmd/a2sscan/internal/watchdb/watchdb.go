@@ -153,11 +153,9 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 	return db, nil
 }
 
-// prepare creates the tables of a new database, and checks the version of another. A watch
-// turns version 1 into this one; its running hours are lost.
+// prepare creates the tables of a new database, and checks the version of another.
 func (db *DB) prepare() error {
 	var app, v, objects int
-	upgrade := ""
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&app, &v, &objects)
 	var coded interface{ Code() int }
@@ -167,13 +165,11 @@ func (db *DB) prepare() error {
 		return ErrForeign
 	case err != nil || app == application && v == version:
 		return err
-	case app == application && (v != 1 || db.lock == nil):
-		return ErrVersion
 	case app == application:
-		upgrade = "DROP TABLE running;"
+		return fmt.Errorf("%w: it has version %d, and this one reads version %d", ErrVersion, v, version)
 	}
-	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		upgrade, schema, application, version))
+	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		schema, application, version))
 	return err
 }
 

@@ -7,13 +7,12 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// recorded decodes the records of a census again, or checks them.
+// recorded decodes the records of a census again.
 func (d *run) recorded(name string, in io.Reader) error {
 	r := sink.NewReader(in)
 	r.KeepLines()
@@ -35,45 +34,10 @@ func (d *run) recorded(name string, in io.Reader) error {
 		}
 		d.load(recorded.Raw)
 		again := d.decoder.Redecode(&recorded.Result)
-		if d.options.Check {
-			d.compare(name, n, line, recorded.Scan, again)
-			return nil
-		}
 		return d.write(cmp.Or(d.options.ScanID, recorded.Scan), again)
 	})
 	if err == nil {
 		err = censusfile.Lost(d.term, []census.Reading{read}, false)
 	}
 	return err
-}
-
-// These limit what --check reports.
-const (
-	maxDiffering = 20 // records
-	maxKeys      = 5  // of each record
-)
-
-// compare compares a record with its datagrams decoded again, and reports the
-// differences.
-func (d *run) compare(name string, n int, line []byte, scan string, again *scanner.Result) {
-	diffs, err := record.Differences(line, record.Append(nil, scan, again))
-	if err == nil && len(diffs) == 0 {
-		d.same++
-		return
-	}
-	if d.differ++; d.differ > maxDiffering {
-		return
-	}
-	name = console.Plain(name, 100)
-	server := "no address" // as a record made from a capture may have
-	if again.Addr.IsValid() {
-		server = again.Addr.String()
-	}
-	for _, diff := range diffs[:min(len(diffs), maxKeys)] {
-		d.term.Say("%s:%d: %s: %s is %s, decodes to %s", name, n, server,
-			console.Plain(diff.Key, 60), censusfile.ValueText(diff.One), censusfile.ValueText(diff.Other))
-	}
-	if len(diffs) > maxKeys {
-		d.term.Say("%s:%d: and %d more keys", name, n, len(diffs)-maxKeys)
-	}
 }

@@ -1,0 +1,34 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// knownSchema is the schema of the records that Append writes.
+const knownSchema = "1"
+
+// SchemaError means that this version does not know the schema of a record. Its
+// value is the schema as it is written in the record.
+type SchemaError string
+
+// Error names the schema.
+func (e SchemaError) Error() string {
+	return fmt.Sprintf("has records of schema %.20s, and this version of a2sscan knows schema %s",
+		string(e), knownSchema)
+}
+
+// CheckSchema returns a SchemaError if line is a record of an unknown schema. It looks
+// at no other key.
+func CheckSchema(line []byte) error {
+	value, found := bytes.CutPrefix(line, []byte(`{"schema":1`))
+	if found && len(value) > 0 && (value[0] == ',' || value[0] == '}') { // as Append writes it
+		return nil
+	}
+	_, err := NewReader("schema").Read(line)
+	if unknown := SchemaError(""); errors.As(err, &unknown) {
+		return unknown
+	}
+	return nil
+}
