@@ -97,6 +97,12 @@ func (d *run) file(name string) error {
 			return console.Fail(console.ExitInput, "%s: after %d packets: %w", shown, stats.Packets, err)
 		}
 		d.term.Say("%s: %d packets, %d replies, %d cut short", shown, stats.Packets, stats.Replies, stats.Cut)
+		if stats.Fragments > 0 {
+			d.term.Say("%s: left out %s: decode does not reassemble IP packets", shown, console.Plural(stats.Fragments, "IP fragment"))
+		}
+		if stats.IPv6 > 0 {
+			d.term.Say("%s: left out %s: decode reads only IPv4", shown, console.Plural(stats.IPv6, "IPv6 packet"))
+		}
 		if stats.Truncated {
 			d.term.Say("%s: truncated: the packet after those is left out", shown)
 		}

@@ -7,108 +7,227 @@ import (
 	"errors"
 	"io"
 	"net/netip"
-	"time"
-
-	// This is the maintained fork of gopacket. Only its pure Go packages are
-	// imported, so that the program does not need libpcap.
-	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/ip4defrag"
-	"github.com/gopacket/gopacket/layers"
-	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// maxFragmentAge is how long the fragments of an IPv4 packet wait for the others,
-// according to the timestamps of the capture. Linux waits as long.
-const maxFragmentAge = 30 * time.Second
-
 // pcapngMagic is the beginning of a pcapng file.
 const pcapngMagic = "\x0a\x0d\x0d\x0a"
+
+// maxPacket is the maximum length of a packet or block in bytes. tcpdump captures at most
+// 256 KiB of a packet.
+const maxPacket = 1 << 20
+
+// errCapture is the error for a file whose structure is not that of a capture.
+var errCapture = errors.New("is damaged: it has an impossible length")
 
 // pcapStats counts what readPcap found.
 type pcapStats struct {
 	Packets   int
 	Replies   int  // datagrams from servers
 	Cut       int  // packets whose end the capture omitted
+	Fragments int  // IPv4 fragments of UDP datagrams
+	IPv6      int  // IPv6 packets
 	Truncated bool // the file ends in the middle of a packet
 }
 
 // readPcap reads a pcap or pcapng file and returns the datagrams from servers. It
-// skips packets that are not UDP over IPv4. If reading fails, it also returns what
-// it has read so far.
+// skips packets that are not UDP over IPv4, and IP fragments. If reading fails, it also
+// returns what it has read so far.
 func readPcap(in *bufio.Reader) ([]*sender, pcapStats, error) {
 	p := pcapReader{
+		in:      in,
 		senders: senders{byAddr: map[netip.AddrPort]*sender{}},
-		defrag:  ip4defrag.NewIPv4Defragmenter(),
 		queried: map[netip.AddrPort]bool{},
 	}
-	var next func() ([]byte, gopacket.CaptureInfo, error)
-	var linkType func(gopacket.CaptureInfo) layers.LinkType
+	read := p.readClassic
 	if b, _ := in.Peek(4); string(b) == pcapngMagic {
-		r, err := pcapgo.NewNgReader(in, pcapgo.NgReaderOptions{WantMixedLinkType: true})
-		if err != nil {
-			return nil, p.stats, err
-		}
-		next = r.ReadPacketData
-		linkType = func(info gopacket.CaptureInfo) layers.LinkType {
-			link, _ := info.AncillaryData[0].(layers.LinkType)
-			return link
-		}
-	} else {
-		r, err := pcapgo.NewReader(in)
-		if err != nil {
-			return nil, p.stats, err
-		}
-		next = r.ReadPacketData
-		linkType = func(gopacket.CaptureInfo) layers.LinkType { return r.LinkType() }
+		read = p.readBlocks
 	}
-	for {
-		data, info, err := next()
-		switch {
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			p.stats.Truncated = true
-			return p.senders.all, p.stats, nil
-		case err == io.EOF:
-			return p.senders.all, p.stats, nil
-		case err != nil:
-			return p.senders.all, p.stats, err
-		}
-		p.stats.Packets++
-		p.addPacket(data, linkType(info), info.Timestamp)
+	err := read()
+	switch err {
+	case io.ErrUnexpectedEOF:
+		p.stats.Truncated = true
+		err = nil
+	case io.EOF:
+		err = nil
 	}
+	return p.senders.all, p.stats, err
 }
 
 // pcapReader collects the datagrams from servers in a sequence of packets.
 type pcapReader struct {
+	in      *bufio.Reader
+	buf     []byte
 	senders senders
-	defrag  *ip4defrag.IPv4Defragmenter
 	queried map[netip.AddrPort]bool // servers that received a request
-	swept   time.Time               // when old fragments were last discarded
 	stats   pcapStats
 }
 
+// take returns the next n bytes, which are valid until the next call. At the end of the
+// file it returns io.EOF.
+func (p *pcapReader) take(n uint32) ([]byte, error) {
+	if n > maxPacket {
+		return nil, errCapture
+	}
+	if int(n) > cap(p.buf) {
+		p.buf = make([]byte, n)
+	}
+	_, err := io.ReadFull(p.in, p.buf[:n])
+	return p.buf[:n], err
+}
+
+// rest is take, but the file must not end before the n bytes.
+func (p *pcapReader) rest(n uint32) ([]byte, error) {
+	b, err := p.take(n)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, err
+}
+
+// readClassic reads a pcap file: a header of 24 bytes, and one of 16 before each packet.
+func (p *pcapReader) readClassic() error {
+	header, err := p.rest(24)
+	if err != nil {
+		return err
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if header[0] == 0xA1 {
+		order = binary.BigEndian
+	}
+	link := uint16(order.Uint32(header[20:]))
+	for {
+		b, err := p.take(16)
+		if err != nil {
+			return err
+		}
+		data, err := p.rest(order.Uint32(b[8:]))
+		if err != nil {
+			return err
+		}
+		p.addPacket(data, link)
+	}
+}
+
+// The types of the pcapng blocks that readBlocks needs.
+const (
+	blockSection  = 0x0A0D0D0A // begins a section, with its byte order
+	blockLink     = 1          // describes an interface
+	blockSimple   = 3          // a packet of the first interface
+	blockEnhanced = 6          // a packet
+)
+
+// readBlocks reads a pcapng file. Each block has its type and length, the body, and the
+// length again.
+func (p *pcapReader) readBlocks() error {
+	var order binary.ByteOrder = binary.LittleEndian
+	var links []uint16 // of the interfaces of the section
+	for {
+		b, err := p.take(8)
+		if err != nil {
+			return err
+		}
+		kind, length := order.Uint32(b), [4]byte(b[4:])
+		if kind == blockSection { // the same in both byte orders
+			magic, err := p.in.Peek(4)
+			if err != nil {
+				return io.ErrUnexpectedEOF
+			}
+			links, order = nil, binary.LittleEndian
+			if string(magic) == "\x1A\x2B\x3C\x4D" {
+				order = binary.BigEndian
+			}
+		}
+		n := order.Uint32(length[:])
+		if n < 12 || n%4 != 0 {
+			return errCapture
+		}
+		if b, err = p.rest(n - 8); err != nil {
+			return err
+		}
+		b = b[:len(b)-4]
+		switch {
+		case kind == blockLink && len(b) >= 2:
+			links = append(links, order.Uint16(b))
+		case kind == blockSimple && len(b) >= 4 && len(links) > 0:
+			data := b[4:]
+			p.addPacket(data[:min(uint32(len(data)), order.Uint32(b))], links[0])
+		case kind == blockEnhanced && len(b) >= 20 && order.Uint32(b) < uint32(len(links)):
+			data := b[20:]
+			p.addPacket(data[:min(uint32(len(data)), order.Uint32(b[12:]))], links[order.Uint32(b)])
+		}
+	}
+}
+
+// The link types that can carry IPv4, by their numbers in a capture.
+const (
+	linkNull     = 0 // loopback of the BSDs: the address family in 4 bytes
+	linkEthernet = 1
+	linkRawBSD   = 12 // raw IP, as BSDs number it
+	linkRawOpen  = 14 // raw IP, as OpenBSD numbers it
+	linkRaw      = 101
+	linkLoop     = 108 // loopback of OpenBSD
+	linkCooked   = 113 // Linux: any interface
+	linkIPv4     = 228
+	linkIPv6     = 229
+	linkCooked2  = 276
+)
+
+// network returns the IP packet inside a packet of a link, or nil if there is none.
+func network(data []byte, link uint16) []byte {
+	at, after := 0, 0 // where the protocol is, and where what follows begins
+	switch link {
+	case linkRawBSD, linkRawOpen, linkRaw, linkIPv4, linkIPv6:
+		return data
+	case linkNull, linkLoop:
+		return data[min(4, len(data)):]
+	case linkEthernet:
+		at, after = 12, 14
+	case linkCooked:
+		at, after = 14, 16
+	case linkCooked2:
+		at, after = 0, 20
+	default:
+		return nil
+	}
+	for len(data) >= after && len(data) >= at+2 {
+		switch binary.BigEndian.Uint16(data[at:]) {
+		case 0x0800, 0x86DD: // IPv4, IPv6
+			return data[after:]
+		case 0x8100, 0x88A8, 0x9100: // a VLAN tag: its number, and the protocol inside
+			data = data[after:]
+			at, after = 2, 4
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
 // addPacket handles one packet. It ignores everything but UDP over IPv4.
-func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) {
-	var first gopacket.Decoder = link
-	if link == layers.LinkTypeIPv4 {
-		first = layers.LayerTypeIPv4 // gopacket has no decoder for this link type
+func (p *pcapReader) addPacket(data []byte, link uint16) {
+	p.stats.Packets++
+	ip := network(data, link)
+	if len(ip) > 0 && ip[0]>>4 == 6 {
+		p.stats.IPv6++
 	}
-	all := gopacket.NewPacket(data, first, gopacket.DecodeOptions{Lazy: true, NoCopy: true})
-	ip, ok := all.Layer(layers.LayerTypeIPv4).(*layers.IPv4)
-	if !ok {
+	if len(ip) < 20 || ip[0]>>4 != 4 {
 		return
 	}
-	if at.Sub(p.swept) > maxFragmentAge {
-		p.defrag.DiscardOlderThan(p.swept)
-		p.swept = at
-	}
-	complete, err := p.defrag.DefragIPv4WithTimestamp(ip, at)
-	if err != nil || complete == nil || complete.Protocol != layers.IPProtocolUDP {
+	head, total := int(ip[0]&15)*4, int(binary.BigEndian.Uint16(ip[2:]))
+	const udp, fragmented = 17, 0x3FFF // the flag that more fragments follow, or an offset
+	switch {
+	case ip[9] != udp:
 		return
+	case binary.BigEndian.Uint16(ip[6:])&fragmented != 0:
+		p.stats.Fragments++
+		return
+	case total > 0 && total < len(ip): // Ethernet pads short packets; 0: the network card divides the packet later
+		ip = ip[:total]
 	}
 	const header = 8
-	b := complete.Payload
+	b := ip[min(max(head, 20), len(ip)):]
 	n := 0 // the length of the UDP datagram
 	if len(b) >= header {
 		n = int(binary.BigEndian.Uint16(b[4:]))
@@ -117,8 +236,8 @@ func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) 
 		p.stats.Cut++
 		return
 	}
-	from := endpoint(complete.SrcIP, binary.BigEndian.Uint16(b))
-	to := endpoint(complete.DstIP, binary.BigEndian.Uint16(b[2:]))
+	from := endpoint(ip[12:16], binary.BigEndian.Uint16(b))
+	to := endpoint(ip[16:20], binary.BigEndian.Uint16(b[2:]))
 	switch payload := b[header:n]; {
 	case wire.IsRequest(payload):
 		p.queried[to] = true
@@ -129,6 +248,5 @@ func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) 
 }
 
 func endpoint(ip []byte, port uint16) netip.AddrPort {
-	addr, _ := netip.AddrFromSlice(ip)
-	return netip.AddrPortFrom(addr.Unmap(), port)
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte(ip)), port)
 }

@@ -58,6 +58,7 @@ var links = []struct {
 	{"cooked, second version", 276, "\x08\x00\x00\x00\x00\x00\x00\x02\x00\x01\x00\x06\x01\x02\x03\x04\x05\x06\x00\x00"},
 	{"raw", 101, ""},
 	{"IPv4", 228, ""},
+	{"raw, as BSDs number it", 12, ""},
 	{"null", 0, "\x02\x00\x00\x00"},
 	{"loopback", 108, "\x00\x00\x00\x02"},
 }
@@ -178,23 +179,52 @@ func TestPcapSide(t *testing.T) {
 
 func rulesRequest() string { return string(wire.AppendRequest(nil, wire.QuestionRules, 7)) }
 
-// TestPcapFragments: IPv4 fragments may arrive in any order. If one is missing,
-// there is no reply.
-func TestPcapFragments(t *testing.T) {
-	long := "\xff\xff\xff\xffE\x01\x00name\x00" + strings.Repeat("x", 3000) + "\x00"
-	whole := udp(27015, 40000, long)
+// TestPcapLeftOut: readPcap counts IPv4 fragments and IPv6 packets, and reads the others.
+func TestPcapLeftOut(t *testing.T) {
+	whole := udp(27015, 40000, "\xff\xff\xff\xffE\x01\x00name\x00"+strings.Repeat("x", 3000)+"\x00")
 	const more = 0x2000
-	a := ipv4(server, client, more, whole[:1480])
-	b := ipv4(server, client, more|1480/8, whole[1480:2960])
-	c := ipv4(server, client, 2960/8, whole[2960:])
-	want := fmt.Sprintf("10.0.0.1:27015 %q", []string{long})
-	for _, packets := range [][]string{{a, b, c}, {c, a, b}, {b, c, a}} {
-		if got, _ := readFile(t, pcapFile(be, 101, packets...)); got != want {
-			t.Errorf("%.200s", got)
+	six := "\x60" + strings.Repeat("\x00", 60)
+	for _, l := range links {
+		packets := []string{
+			ipv4(server, client, more, whole[:1480]),
+			ipv4(server, client, more|1480/8, whole[1480:2960]),
+			ipv4(server, client, 2960/8, whole[2960:]),
+			reply(noPlayers),
+		}
+		for i := range packets {
+			packets[i] = l.header + packets[i]
+		}
+		packets = append(packets, strings.NewReplacer("\x08\x00", "\x86\xdd").Replace(l.header)+six)
+		got, stats := readFile(t, pcapFile(be, l.number, packets...))
+		if got != fmt.Sprintf("10.0.0.1:27015 %q", []string{noPlayers}) || stats.Fragments != 3 || stats.IPv6 != 1 || stats.Cut != 0 {
+			t.Errorf("%s: %.200s, %+v", l.name, got, stats)
 		}
 	}
-	if got, _ := readFile(t, pcapFile(be, 101, a, c)); got != "" {
-		t.Errorf("a reply made from two of three fragments: %.200s", got)
+}
+
+// TestPcapDamaged: a length that no capture has ends the reading with an error, and a
+// packet that ends anywhere does no harm.
+func TestPcapDamaged(t *testing.T) {
+	for name, file := range map[string][]byte{
+		"pcap":            append(pcapFile(le, 101), make([]byte, 16)...),
+		"pcapng":          append(pcapngFile([]uint16{101}), 6, 0, 0, 0, 0, 0, 0, 0),
+		"pcapng, long":    append(pcapngFile([]uint16{101}), 6, 0, 0, 0, 0, 0, 0, 0x40),
+		"pcapng, unequal": append(pcapngFile([]uint16{101}), 6, 0, 0, 0, 13, 0, 0, 0),
+	} {
+		if name == "pcap" {
+			le.PutUint32(file[len(file)-8:], maxPacket+1)
+		}
+		if _, _, err := readPcap(bufio.NewReader(bytes.NewReader(file))); err != errCapture {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, l := range links {
+		whole := l.header + reply(noPlayers)
+		for n := range whole {
+			if got, stats := readFile(t, pcapFile(le, l.number, whole[:n])); got != "" || stats.Packets != 1 {
+				t.Errorf("%s, %d bytes: %s", l.name, n, got)
+			}
+		}
 	}
 }
 
