@@ -37,7 +37,7 @@ const SummarySchema = 1
 // know.
 func CheckSummary(schema int) error {
 	if schema > SummarySchema {
-		return fmt.Errorf("is a summary of schema %d, and this version of a2sscan knows schema %d: a newer version reads it",
+		return fmt.Errorf("has schema %d, and this version of a2sscan knows schema %d: a newer version reads it",
 			schema, SummarySchema)
 	}
 	return nil

@@ -86,7 +86,7 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 			return nil, fmt.Errorf("%s: not the summary of a scan", name)
 		}
 		if err := sink.CheckSummary(s.Schema); err != nil {
-			return nil, fmt.Errorf("%s %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, s)
 	}
