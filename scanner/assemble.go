@@ -176,7 +176,7 @@ func status(r *Result) Status {
 		switch r.Err[q] {
 		case wire.ErrUnreachable:
 			return StatusUnreachable
-		case wire.ErrInternal:
+		case wire.ErrInternal, wire.ErrSendFailed:
 			return StatusError
 		}
 	}

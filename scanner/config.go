@@ -64,6 +64,10 @@ type Config struct {
 	Source netip.AddrPort // local address and port to send from; zero: any
 	NoGSO  bool           // send every datagram on its own: see udp.Packet.GSO
 
+	// NoOutage makes failures of this machine's network count against the targets. Without
+	// it, a scan whose network is away waits until it is back, with its clock stopped.
+	NoOutage bool
+
 	// Excluded, if set, is called before every datagram. An address for which it
 	// reports true is sent nothing more; its Result has what it answered before. One
 	// goroutine calls it. It must be quick.

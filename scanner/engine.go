@@ -42,6 +42,7 @@ type engine struct {
 	recv     *receiver // datagrams in
 	sender   *sender   // datagrams out
 	pacer    *pacer    // how many of them
+	outage   *outage   // whether the network of this machine is away; the clock
 	memory   *session.Memory
 	handoff  *handoff // finished targets out
 	finisher *finisher
@@ -57,6 +58,7 @@ type engine struct {
 
 func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	e := &engine{cfg: cfg, start: time.Now(), sock: sock}
+	e.outage = newOutage(&cfg, sock, e.start, &e.stats)
 	e.open = newSessions(&cfg)
 	e.addrs = newAddrs(&cfg)
 	e.memory = session.NewMemory(cfg.ByteBudget / 4 * 3)
@@ -67,11 +69,11 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	}
 	e.supply = newSupply(&cfg, sock.Interrupt, e.open, e.addrs, e.handoff, &e.stats)
 	e.sender = newSender(&cfg, sock, e.clock, e.open, e.addrs, e.pacer.finder, &e.stats)
-	e.recv = newReceiver(&cfg, e.open, e.addrs, e.memory, e.pacer.finder, &e.stats)
+	e.recv = newReceiver(&cfg, e.open, e.addrs, e.memory, e.pacer.finder, e.outage.heard, &e.stats)
 	return e
 }
 
-func (e *engine) clock() time.Duration { return time.Since(e.start) }
+func (e *engine) clock() time.Duration { return e.outage.clock() }
 
 // scan runs the loop and the goroutines beside it, and returns the final Stats.
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
@@ -89,7 +91,8 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	}
 	e.handoff.end(last)
 	e.stats.Wait = WaitNothing
-	e.stats.Elapsed = e.clock()
+	e.outage.settle(e.clock())
+	e.stats.Elapsed = time.Since(e.start)
 	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.slots.n)
 	e.publish()
 	return e.stats, err
@@ -108,6 +111,18 @@ func (e *engine) loop(ctx context.Context) error {
 			return ctx.Err()
 		}
 		e.housekeeping(now)
+		if e.outage.away() {
+			if e.draining {
+				return nil // nothing that is open can be finished
+			}
+			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
+				e.handoff.give(nil)
+			}
+			if wait = 0; !e.sleep() {
+				wait = min(max(time.Until(e.outage.next), againWait), idleWait)
+			}
+			continue
+		}
 		sent := e.send(now)
 		if e.finished(now) {
 			return nil
@@ -130,7 +145,7 @@ func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err 
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
 		read := time.Now()
-		now = read.Sub(e.start)
+		now = e.outage.at(read)
 		if err != nil {
 			return now, total, err
 		}
@@ -187,7 +202,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	if now-e.publishedAt >= idleWait {
 		e.publishedAt = now
 		e.recv.table.Expire(now)
-		e.stats.Elapsed = now
+		e.stats.Elapsed = time.Since(e.start)
 		e.publish()
 	}
 }
@@ -195,6 +210,10 @@ func (e *engine) housekeeping(now time.Duration) {
 // fire tells a session that its wake-up time has passed, and advances it.
 func (e *engine) fire(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
+	if e.outage.away() || e.outage.doubt(now, sl.source()) {
+		e.open.wheel.file(e.open.slots, i) // its time has not passed
+		return
+	}
 	e.sender.gso.waited(sl, &e.stats)
 	was := sl.session.Flags
 	sl.session.Tick(&e.open.plan, now, e.open.timeout(sl))
@@ -241,6 +260,9 @@ func (e *engine) advance(now time.Duration, i int32) {
 		o.err, o.infoAsks = s.Agenda.Err, s.Agenda.Attempts[wire.QuestionInfo]
 		o.sent, o.sentBytes = sl.sent, sl.sentBytes
 		o.firstAt, o.lastAt, o.endAt = s.Clock.FirstAt, s.Clock.LastAt(), now
+		if o.shift = e.outage.shiftAt(now); s.Got != nil {
+			o.shift = e.outage.shiftAt(s.Got.FirstAt)
+		}
 		if e.open.plan.Second {
 			o.sent += e.open.silentSent
 			o.sentBytes += e.open.silentBytes
@@ -292,8 +314,7 @@ func (e *engine) learn(now time.Duration) {
 }
 
 // send sends the rest of the last batch, or fills and sends a new one. It returns the
-// number of datagrams that left the batch: those that were sent, and one that can't be
-// sent.
+// number of datagrams that left the batch: those that were sent, and those that can't be.
 func (e *engine) send(now time.Duration) int {
 	e.charge(now)
 	if len(e.sender.out) == 0 {
@@ -302,13 +323,13 @@ func (e *engine) send(now time.Duration) int {
 	if len(e.sender.out) == 0 {
 		return 0
 	}
-	n, failed := e.sender.flush()
-	if failed != nil {
-		if sl := e.open.slots.alive(failed.ref); sl != nil {
-			sl.session.Agenda.Drop(1<<failed.q, wire.ErrSendFailed)
-			e.advance(now, failed.ref.slot)
-		}
+	n, failed, errs := e.sender.flush()
+	if n > len(failed) {
+		e.outage.reached = e.sender.reached
+		e.outage.proved(now)
 	}
+	e.unsent(now, failed, errs)
+	e.outage.check(now)
 	if len(e.sender.out) > 0 {
 		e.stats.Wait = waitKernel
 	}
@@ -447,8 +468,9 @@ func (e *engine) publish() {
 		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
 		s.Timeouts = learned
 	}
-	e.estimateHeld(s.Elapsed)
-	e.pacer.allow(s.Elapsed)
+	now := e.clock()
+	e.estimateHeld(now)
+	e.pacer.allow(now)
 	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
 	s.Bytes = e.memory.Used + s.Reasm.Bytes

@@ -22,6 +22,7 @@ type outcome struct {
 	firstAt   time.Duration // when the first datagram was sent
 	lastAt    time.Duration // when the last datagram was sent
 	endAt     time.Duration // when the target was finished
+	shift     time.Duration // by which the scan's clock was behind when the first reply came or, without one, at the end
 }
 
 // block is a number of outcomes that the loop hands over at once. It may end with a
@@ -182,7 +183,7 @@ func (f *finisher) make(o *outcome) *Result {
 	*r = Result{} // a literal with these fields would be copied
 	r.Addr, r.Asked, r.Raw = udp.Unpack(o.addr), f.questions, raw
 	r.Sent, r.SentBytes = uint32(o.sent), uint64(o.sentBytes)
-	r.Time = f.start.Add(o.endAt)
+	r.Time = f.start.Add(o.endAt + o.shift)
 	if o.label != nil {
 		r.Tag, r.Master = o.label.tag, o.label.master
 		if o.label.infoOnly {
@@ -194,7 +195,7 @@ func (f *finisher) make(o *outcome) *Result {
 		a = &f.nothing
 	} else {
 		last = max(last, a.LastAt)
-		r.Time = f.start.Add(a.FirstAt)
+		r.Time = f.start.Add(a.FirstAt + o.shift)
 		r.RTT, r.PingRTT = a.RTT, a.PingRTT
 		for q, d := range a.RTTs {
 			if r.RTTs[q] = d; d >= longTrip { // more digits reveal nothing about the path

@@ -35,6 +35,9 @@ type memNet struct {
 	// refuse, if set, is called before each datagram is sent.
 	refuse func(addr uint64) error
 
+	// route, if set, is called for each look-up of a route.
+	route func(addr uint64) error
+
 	sent []sending
 
 	unreachable []uint64 // addresses that ICMP reports as unreachable
@@ -128,6 +131,13 @@ func (n *memNet) Unreachable(addrs []uint64) int {
 	got := copy(addrs, n.unreachable)
 	n.unreachable = n.unreachable[got:]
 	return got
+}
+
+func (n *memNet) Route(addr uint64) error {
+	if n.route == nil {
+		return nil
+	}
+	return n.route(addr)
 }
 
 func (n *memNet) Stats() udp.Stats { return udp.Stats{Sent: uint64(len(n.sent))} }

@@ -30,17 +30,18 @@ type receiver struct {
 	open   *sessions
 	addrs  *addrs
 	memory *session.Memory
-	rate   *rateFinder // nil: the scan has a rate
+	rate   *rateFinder       // nil: the scan has a rate
+	heard  func(addr uint64) // called with each target that answers
 	stats  *Stats
 }
 
-func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, rate *rateFinder, stats *Stats) *receiver {
+func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, rate *rateFinder, heard func(addr uint64), stats *Stats) *receiver {
 	return &receiver{
 		batch:  make([]udp.Packet, batchLen),
 		table:  reasm.New(cfg.ByteBudget / 4),
 		worker: reasm.NewWorker(workerQueue),
 		raw:    cfg.Raw, trace: cfg.Trace, conflict: cfg.LateConflict,
-		open: open, addrs: a, memory: memory, rate: rate, stats: stats,
+		open: open, addrs: a, memory: memory, rate: rate, heard: heard, stats: stats,
 	}
 }
 
@@ -67,6 +68,7 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 		r.addrs.reclaim(now, p.Addr, int(sl.sent))
 	}
 	if sl.session.Got == nil {
+		r.heard(p.Addr)
 		sl.session.Hear(&r.open.plan, r.memory.Answer(), at, r.open.labels[p.Addr].remembered())
 	}
 	a := sl.session.Got

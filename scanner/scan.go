@@ -58,8 +58,8 @@ func Scan(
 	sock := cfg.transport
 	if sock == nil {
 		recv, send, _ := cfg.Buffers()
-		sock, err = udp.Listen(udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
-		if err != nil {
+		sock, err = listen(ctx, &cfg, udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
+		if sock == nil {
 			return Stats{}, err
 		}
 	}
@@ -67,11 +67,36 @@ func Scan(
 	return newEngine(cfg, sock, handle).scan(ctx, targets)
 }
 
+// listen opens the socket. While this machine lacks the address to send from, it waits,
+// until ctx or cfg.Drain ends the scan; then it returns nil.
+func listen(ctx context.Context, cfg *Config, options udp.Config) (transport, error) {
+	since, pause := time.Now(), firstPause
+	for {
+		sock, err := udp.Listen(options)
+		switch {
+		case err == nil:
+			return sock, nil
+		case cfg.NoOutage || !isLocal(err):
+			return nil, err
+		case cfg.Monitor != nil:
+			cfg.Monitor.set(Stats{Away: since.Unix(), AwayFor: time.Since(since), Outages: 1, Rate: cfg.Rate})
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-cfg.Drain:
+			return nil, nil
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, time.Second)
+	}
+}
+
 // Query queries one server, and returns its Result, which belongs to the caller. A
 // server that does not answer has a Result, too: see Result.Status. The error is that of
 // Scan, or says that the address can't be queried.
 func Query(ctx context.Context, addr netip.AddrPort, cfg Config) (*Result, error) {
-	cfg.Cooldown = cmp.Or(cfg.Cooldown, Off)
+	cfg.Cooldown, cfg.NoOutage = cmp.Or(cfg.Cooldown, Off), true
 	var answer *Result
 	_, err := Scan(ctx, cfg, slices.Values([]Target{{Addr: addr}}), func(r *Result) { answer = r.Clone() })
 	if err == nil && answer == nil {

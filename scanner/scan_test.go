@@ -179,7 +179,7 @@ func TestScanSendErrors(t *testing.T) {
 			return nil
 		}
 		got, st := mustRun(t, n, Config{Rate: Off}, ts)
-		if st.Finished[StatusOK] != 199 || st.Finished[StatusNoReply] != 1 || st.SendErrors != 3 {
+		if st.Finished[StatusOK] != 199 || st.Finished[StatusError] != 1 || st.Unheard != 1 || st.SendErrors != 3 {
 			t.Errorf("%v, %d send errors", st.Finished, st.SendErrors)
 		}
 		if code := got[bad].Err[wire.QuestionInfo]; code != wire.ErrSendFailed {

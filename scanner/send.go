@@ -18,6 +18,9 @@ type sender struct {
 	out     []outgoing   // describes each of packets
 	request []byte       // the memory that packets point to
 	again   int          // attempts to send out[0]
+	reached uint64       // where the last datagram that left went
+	failed  []failure    // what the last flush could not send
+	errs    []error      // why
 	gso     gso
 
 	sock  transport
@@ -72,48 +75,48 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 	return false
 }
 
-// flush sends the batch. It returns how many datagrams it removed from the batch,
-// and the one among them that could not be sent, or nil. It assumes that each took the
-// same part of the time of the call.
-func (s *sender) flush() (done int, failed *outgoing) {
-	begun := s.clock()
-	n, err := s.sock.Send(s.packets)
-	took := s.clock() - begun
-	n = max(n, 0)
-	for i := range n {
-		s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), i)
-	}
-	if n > 0 {
-		s.again = 0
-	}
-	if err != nil && n < len(s.out) {
-		if errors.Is(err, udp.ErrAgain) && s.again < maxAgain {
-			s.again++
-			s.stats.SendAgain++
-		} else {
-			s.again = 0
-			s.stats.SendErrors++
-			var no syscall.Errno
-			if errors.Is(err, udp.ErrAgain) {
-				s.stats.SendFaults[sendPutOff]++
-			} else {
-				errors.As(err, &no)
-				s.stats.SendFaults[faultOf[no]]++
-			}
-			refused := s.out[n]
-			failed = &refused
-			n++
+// flush sends the batch. It returns how many datagrams it removed from the batch, and
+// those among them that could not be sent, with the reasons. One of these does not hold up
+// the others. flush assumes that each datagram took the same part of the time of its call.
+func (s *sender) flush() (done int, failed []failure, errs []error) {
+	s.failed, s.errs = s.failed[:0], s.errs[:0]
+	for done < len(s.out) {
+		begun := s.clock()
+		n, err := s.sock.Send(s.packets[done:])
+		took := s.clock() - begun
+		n = max(n, 0)
+		for i := range n {
+			s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), done+i)
 		}
+		if done += n; n > 0 {
+			s.again = 0
+		}
+		if err == nil || done == len(s.out) {
+			break
+		}
+		fault := sendPutOff
+		if !errors.Is(err, udp.ErrAgain) {
+			no, _ := errors.AsType[syscall.Errno](err)
+			fault = faultOf[no]
+		} else if s.again++; s.again <= maxAgain {
+			s.stats.SendAgain++
+			break
+		}
+		s.again = 0
+		s.failed = append(s.failed, failure{s.out[done], s.packets[done].Addr, fault})
+		s.errs = append(s.errs, err)
+		done++
 	}
-	left := copy(s.out, s.out[n:])
-	copy(s.packets, s.packets[n:])
+	left := copy(s.out, s.out[done:])
+	copy(s.packets, s.packets[done:])
 	s.out, s.packets = s.out[:left], s.packets[:left]
-	return n, failed
+	return done, s.failed, s.errs
 }
 
 // sent records that datagram i of the batch was sent at the time now.
 func (s *sender) sent(now time.Duration, i int) {
 	o, p := &s.out[i], &s.packets[i]
+	s.reached = p.Addr
 	if s.trace != nil {
 		s.trace(now, true, udp.Unpack(p.Addr), p.Data)
 	}

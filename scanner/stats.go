@@ -102,7 +102,12 @@ type Stats struct {
 	SendErrors uint64                     // datagrams that could not be sent
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
+	Outages    uint64                     // times when the network of this machine was away
+	OutageTime uint64                     // their sum in microseconds, without the present one
 	GSOStopped uint64                     // 1 if the scan stopped using GSO, since requests sent with it got no answers
+
+	Away    int64         // since when the network of this machine is away, in seconds since 1970; 0: it is there
+	AwayFor time.Duration // how long that is ago
 
 	// Forged replies, as far as they show. See Config.LateConflict.
 	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other

@@ -63,7 +63,7 @@ func (a *app) demo(network string) error {
 	o := scanrun.Options{
 		Out:      output.Choice{Path: demoFile, Force: true},
 		Exclude:  scanrun.Exclude{AllowReserved: true},
-		Guard:    scanrun.Limits{MaxSendErrors: -1},
+		Guard:    scanrun.Limits{MaxSendErrors: -1, MaxOutage: time.Minute},
 		Timeout:  flagvalue.Auto{D: demoTimeout},
 		Retries:  demoRetries,
 		Ports:    fmt.Sprint(cfg.Ports[0]),

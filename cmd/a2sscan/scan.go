@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -151,6 +152,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&flagvalue.Value[float64]{To: &f.opts.Guard.MinHitrate, Parse: flagvalue.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
 	fs.Int64Var(&f.opts.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
 	fs.DurationVar(&f.opts.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
+	fs.DurationVar(&f.opts.Guard.MaxOutage, "max-outage", 10*time.Minute, "while the network of this machine is away, wait up to `D` for it; then stop, to be resumed; 0: for ever")
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
 	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")

@@ -20,9 +20,10 @@ type Conn struct {
 	in  []ipv4.Message // used by Recv
 	out *outBatch      // used by Send
 
-	stats counters
-	drops dropCounter
-	icmp  icmpQueue
+	stats  counters
+	routes Config // of the sockets that look up routes
+	drops  dropCounter
+	icmp   icmpQueue
 }
 
 // batcher is the part of an ipv4.PacketConn that moves datagrams. Tests inject
@@ -171,6 +172,7 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 	for ms := c.out.fill(ps); len(ms) > 0 && err == nil; {
 		n := 0
 		n, err = c.write(ms)
+		c.out.resolve(err)
 		switch {
 		case err != nil && c.out.stopGSO(&ms[0], err):
 			return sent, nil // the rest goes into another batch, without GSO

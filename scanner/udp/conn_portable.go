@@ -16,7 +16,8 @@ type Conn struct {
 	bufs        [][]byte    // filled by Recv
 	interrupted atomic.Bool // until it ends a Recv that waits
 
-	stats counters
+	stats  counters
+	routes Config // of the sockets that look up routes
 }
 
 func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {

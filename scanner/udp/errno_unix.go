@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno is not caused by the datagram: buffers are full or,
-// with EPERM, a firewall's connection table is full.
+// isAgain reports whether errno is not caused by the datagram: buffers are full.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {
-	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
+	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EINTR:
 		return true
 	}
 	return false

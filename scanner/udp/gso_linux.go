@@ -19,6 +19,8 @@ type outBatch struct {
 	room []ipv4.Message
 	oob  []byte // the control message with the segment size, for each message in room
 	gso  bool
+	// doubt: GSO was turned off because of an EINVAL that may have another cause.
+	doubt bool
 }
 
 // segmentSpace is the size in bytes of the control message with a segment size.
@@ -84,8 +86,16 @@ func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {
 		return false
 	}
-	b.gso = false
+	b.gso, b.doubt = false, errno == unix.EINVAL
 	return true
+}
+
+// resolve decides with the result of a write without GSO whether GSO caused the error
+// before it. A socket whose address is gone fails either way.
+func (b *outBatch) resolve(err error) {
+	if b.doubt {
+		b.gso, b.doubt = err != nil, false
+	}
 }
 
 // datagrams returns how many datagrams ms contains.

@@ -139,6 +139,7 @@ func Listen(cfg Config) (*Conn, error) {
 		opened.Close()
 		return nil, err
 	}
+	c.routes = Config{Source: netip.AddrPortFrom(src, 0), Device: cfg.Device}
 	raw, err := c.sock.SyscallConn()
 	if err == nil {
 		s := &c.stats.Stats
@@ -150,6 +151,26 @@ func Listen(cfg Config) (*Conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// Route looks up the route to addr, as Send does, but sends nothing. Its error is the
+// system's.
+func (c *Conn) Route(addr uint64) error {
+	var d net.Dialer
+	if src := c.routes.Source; !src.Addr().IsUnspecified() {
+		d.LocalAddr = net.UDPAddrFromAddrPort(src)
+	}
+	d.Control = func(_, _ string, raw syscall.RawConn) (err error) {
+		return errors.Join(raw.Control(func(fd uintptr) { err = c.routes.setOptions(fd) }), err)
+	}
+	probe, err := d.Dial("udp4", Unpack(addr).String())
+	if err != nil {
+		if errno := errnoOf(err); errno != 0 {
+			return errno
+		}
+		return err
+	}
+	return probe.Close()
 }
 
 // LocalAddr returns the address to which the socket is bound.

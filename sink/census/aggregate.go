@@ -37,7 +37,9 @@ func (c *Census) Stats() *Stats {
 				s.Last = &t
 			}
 		}
-		if one.Status != 0 {
+		if one.unasked {
+			s.Statuses[scanner.StatusError.String()]++
+		} else if one.Status != 0 {
 			s.Statuses[one.Status.String()]++
 		}
 		if !one.answered() {

@@ -149,7 +149,7 @@ func (c *Census) night() Night {
 	n := Night{Scans: c.scans[:min(len(c.scans), maxScans)], Lost: c.Lost}
 	farms := map[int32]bool{}
 	for _, s := range c.servers {
-		if !s.answered() {
+		if !s.answered() && !s.unasked {
 			n.Silent++
 		}
 	}
@@ -183,13 +183,17 @@ func (d *differ) pair(before, after *Server) {
 		d.compare(before, after, 0)
 	case was:
 		k := kindNotAsked
-		if after != nil {
+		if after != nil && !after.unasked {
 			k = kindGone
 			if after.Status == scanner.StatusUnreachable && !before.other {
 				d.unreachable++
 			}
 		}
 		d.note(before, after, k, 0)
+	case is && before != nil && before.unasked:
+		if !after.other {
+			d.out.Unknown++
+		}
 	case is && before != nil && !before.answered():
 		d.note(before, after, kindBack, 0)
 	case is && len(d.old.Lost) > 0 && before == nil:

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -91,7 +92,7 @@ func (c *Census) Servers(do func(*Server)) {
 
 // keys are the keys of a record that a Server is made of.
 var keys = []string{
-	"addr", "scan", "time", "status", "errors", "rtt_ms", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
+	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
 }
 
 // load reads all records.
@@ -121,6 +122,7 @@ func (c *Census) load() error {
 				return nil
 			}
 			reading.Records++
+			s.unasked = r.Received == 0 && (r.Has("sent") && r.Sent == 0 || r.Has("received") && s.Status == scanner.StatusError)
 			c.servers = append(c.servers, &s)
 			if r.Scan != "" {
 				scans[r.Scan] = true

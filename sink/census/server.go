@@ -60,6 +60,7 @@ type Server struct {
 	pvp     bool
 	listed  bool // two servers do not have the list of players by chance
 	other   bool // Options leave it out
+	unasked bool // nothing was sent to it, or a fault of the scan kept it from answering: its record says nothing about it
 }
 
 // NewServer returns what a census keeps of the record of r. It shares no memory with r.
@@ -250,7 +251,7 @@ func cut[T string | []byte](s T, most int) T {
 
 // answered reports whether s is not nil and its server sent any reply.
 func (s *Server) answered() bool {
-	return s != nil && s.Status >= scanner.StatusOK && s.Status <= scanner.StatusError
+	return s != nil && s.Status >= scanner.StatusOK && s.Status <= scanner.StatusError && !s.unasked
 }
 
 // compare orders the records of a census by address. For the same address, an answer

@@ -223,6 +223,39 @@ func (s *Session) Sent(p *Plan, now, base time.Duration, q wire.Question) {
 	s.Clock.wakeAt(now + p.timeout(s, base))
 }
 
+// Unsent records that the request for q could not be sent. It is waited for as if it had
+// been lost.
+func (s *Session) Unsent(p *Plan, now, base time.Duration, q wire.Question) {
+	if s.Agenda.Asked == 0 {
+		s.Clock.FirstAt = now
+	}
+	s.Clock.sentUS = uint32(min((now-s.Clock.FirstAt)/time.Microsecond, math.MaxUint32))
+	s.Agenda.due &^= 1 << q
+	s.Agenda.Waiting |= 1 << q
+	s.Clock.wakeAt(now + p.timeout(s, base))
+}
+
+// Refund takes back the attempt that a request for q has cost that could not be sent.
+func (s *Session) Refund(q wire.Question) {
+	if All.Has(q) && s.Agenda.Attempts[q] > 1 {
+		s.Agenda.Attempts[q]--
+	}
+	s.quiet -= b2u8(s.quiet > 0)
+}
+
+// Again makes everything due that is waited for. It costs no attempt, and shows no round
+// trip. Again reports whether there is something.
+func (s *Session) Again() bool {
+	qs := s.Agenda.Waiting & (s.Agenda.Open | aside)
+	s.Agenda.due |= qs
+	s.Agenda.Waiting = 0
+	if s.Got != nil {
+		s.Got.flying = 0
+		s.Got.challenges.resent |= qs & All
+	}
+	return qs != 0
+}
+
 // Unreachable takes an ICMP error: nothing listens. The first one is not final, as the
 // port may open a moment later. The second one is, if it came after another datagram
 // was sent.

@@ -123,6 +123,8 @@ func (s *Session) reason(q wire.Question) wire.Error {
 	switch {
 	case s.Agenda.Err[q] != 0:
 		return s.Agenda.Err[q]
+	case s.Agenda.Asked == 0:
+		return wire.ErrSendFailed
 	case s.Got != nil && s.Got.challenges.same >= maxRounds:
 		return wire.ErrChallengeLoop
 	}

@@ -339,3 +339,6 @@ func Shorten(s string, columns int) string {
 	}
 	return b.String() + "…"
 }
+
+// TimeOfDay returns the time of day, for a number of seconds since 1970.
+func TimeOfDay(unix int64) string { return time.Unix(unix, 0).Format(time.TimeOnly) }

@@ -231,6 +231,10 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	case verbose && d.N("conflicts")+d.N("late_conflicts") > 0:
 		t.Say("conflicts: %s", conflicts)
 	}
+	if n := d.N("outages"); n > 0 {
+		t.Say("network: away %s, %v in all; the scan waited meanwhile", console.Plural(n, "time"),
+			(time.Duration(d.N("outage_ms")) * time.Millisecond).Round(time.Millisecond*100))
+	}
 	if n := d.N("send_errors"); n > 0 {
 		kinds, most := d.By("send_errors_by_kind"), "other"
 		for _, kind := range scanner.SendFaults {

@@ -77,6 +77,8 @@ type Observer struct {
 	Rate     float64            // the last that was logged, or that the scan begins with
 
 	drops, errors, overdue seldom
+	outages                uint64        // that were logged
+	away                   int64         // Stats.Away at the last sample
 	found                  time.Duration // when the scan made its last logged change of the rate
 }
 
@@ -132,6 +134,14 @@ func (o *Observer) sample(s *scanner.Stats) {
 	if more := o.overdue.news(s.Elapsed, s.Overdue); more > 0 {
 		o.Log.Error("a fault of a2sscan: targets forgotten and given up", "targets", more, "in_all", s.Overdue)
 	}
+	switch {
+	case s.Away != 0 && s.Outages != o.outages:
+		o.Log.Warn("the network of this machine is away", "since", console.TimeOfDay(s.Away))
+		o.outages = s.Outages
+	case s.Away == 0 && o.away != 0:
+		o.Log.Info("the network of this machine is back", "away_since", console.TimeOfDay(o.away))
+	}
+	o.away = s.Away
 	if s.Rate != o.Rate && s.Rate != 0 {
 		o.Log.Info("rate changed", "from", console.Short(o.Rate), "to", console.Short(s.Rate))
 		o.Rate = s.Rate

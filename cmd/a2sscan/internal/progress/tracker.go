@@ -116,6 +116,9 @@ func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), most
 // counts that follow are shown as far as there is room.
 func (v *View) Line(columns int) string {
 	var head []string
+	if v.Away != 0 {
+		head = append(head, "the network of this machine is away since "+console.TimeOfDay(v.Away))
+	}
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
 		head = append(head, waits+why)
 	}

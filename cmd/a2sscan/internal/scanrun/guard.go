@@ -15,6 +15,7 @@ type Limits struct {
 	MinHitrate    float64       // fraction of targets that must answer; 0: no limit
 	MaxSendErrors int64         // maximum number of datagrams that can't be sent; -1: no limit
 	MaxRuntime    time.Duration // maximum duration of the scan; 0: no limit
+	MaxOutage     time.Duration // how long the network of this machine may be away; 0: no limit
 }
 
 // hitSample is the minimum number of finished and silent targets for judging the
@@ -75,6 +76,9 @@ func (g *guard) allFinished() {
 func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
 	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
 		trip = g.stop("--max-send-errors", "%d datagrams could not be sent, and %d are allowed", s.SendErrors, most)
+	}
+	if most := g.limits.MaxOutage; most > 0 && s.AwayFor >= most {
+		trip = g.stop("--max-outage", "the network of this machine is away since %s", console.TimeOfDay(s.Away))
 	}
 	all := s.TargetsFinished() + uint64(s.Silent)
 	if g.limits.MinHitrate == 0 || all == 0 || running && all < hitSample || trip != nil {

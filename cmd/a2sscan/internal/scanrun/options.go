@@ -186,6 +186,7 @@ func (o *Options) checkRules() error {
 			Hint: "the key stays for later censuses"},
 		console.Rule{Broken: o.Guard.MaxSendErrors < -1, Err: "--max-send-errors is negative",
 			Hint: "--max-send-errors 0 stops at the first, -1 never"},
+		console.Rule{Broken: o.Guard.MaxOutage < 0, Err: "--max-outage is negative", Hint: "--max-outage 0 waits for ever"},
 		console.Rule{Broken: o.Guard.MaxRuntime < 0, Err: "--max-runtime is negative", Hint: "--max-runtime 0 never stops a scan"},
 		console.Rule{Broken: o.Cooldown.D < 0, Err: "--cooldown is negative", Hint: "--cooldown 0 does not wait for late replies"},
 		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 asks all"},

@@ -72,7 +72,7 @@ const keptDatagrams = 512
 // Query queries the server, and explains and judges what happened.
 func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	s.timeout, s.retries = cfg.Timeout, cfg.Attempts-1
-	cfg.Trace = s.trace
+	cfg.Trace, cfg.NoOutage = s.trace, true // it does not wait for the network
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	target := slices.Values([]scanner.Target{{Addr: s.Target}})

@@ -309,6 +309,7 @@ func (r *Watch) list(ctx context.Context) error {
 // blind until then.
 func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
+	cfg.NoOutage = true        // the watch is blind meanwhile
 	cfg.Cooldown = scanner.Off // a server that was just finished may be asked again
 	cfg.Attempts = r.Rules.Attempts
 	cfg.Excluded = r.Rules.Excluded

@@ -229,9 +229,9 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		return
 	}
 	switch {
-	case r.Status <= scanner.StatusError:
+	case r.Status <= scanner.StatusError && r.Received > 0:
 		w.answer(i, r, at)
-	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
+	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
 		w.unseen(i, 0, at) // not really asked
 	default:
 		if s.status == watchdb.Up {

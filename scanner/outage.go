@@ -1,0 +1,259 @@
+package scanner
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
+)
+
+// outage knows whether the network of this machine is away, and owns the scan's clock,
+// which stands still meanwhile.
+//
+// The network is away if every send for outageAfter failed with an error of this
+// machine, and the routes to addresses that answered before are gone as well. A look-up
+// also comes before a target is given up for its silence, unless something was sent just
+// before: nothing else shows an outage while a scan only waits. Until the look-ups decide,
+// a datagram that failed counts as lost; an outage takes that back.
+type outage struct {
+	route func(addr uint64) error // looks up a route; nil: outages can't be known, or don't matter
+	start time.Time               // of the scan
+	stats *Stats
+
+	answered [16]uint64 // the last addresses that answered, as a ring
+	n        int        // how many did
+	reached  uint64     // the last address that a datagram left for; 0: none
+
+	provedAt time.Duration // when a datagram last left, or a route was last found
+	failedAt time.Duration // the first failed send since then; 0: none
+	failed   []failure     // since then
+
+	since   time.Time     // when the outage began; zero: the network is there
+	frozen  time.Duration // the time of the scan meanwhile
+	lostAt  time.Duration // from then on, nothing shows that datagrams arrived
+	pause   time.Duration // between two look-ups
+	next    time.Time     // the next look-up
+	targets []uint64      // whose routes are looked up
+	past    []span
+}
+
+// failure is a datagram that could not be sent.
+type failure struct {
+	outgoing
+	addr  uint64
+	fault sendFault
+}
+
+// span is an outage that is over.
+type span struct {
+	at    time.Duration // the time of the scan at which its clock stood still
+	shift time.Duration // by which the clock is behind since then
+}
+
+const (
+	outageAfter  = 200 * time.Millisecond
+	provedFor    = 20 * time.Millisecond // how long a datagram that left shows that the network is there
+	firstPause   = 10 * time.Millisecond
+	longestPause = 10 * time.Second
+)
+
+func newOutage(cfg *Config, sock transport, start time.Time, stats *Stats) *outage {
+	o := &outage{start: start, stats: stats}
+	if r, ok := sock.(interface{ Route(addr uint64) error }); ok && !cfg.NoOutage {
+		o.route = r.Route
+	}
+	return o
+}
+
+// localErrors are the errors of a machine whose network is away. A firewall has others.
+var localErrors = map[syscall.Errno]bool{
+	syscall.ENETUNREACH: true, syscall.EHOSTUNREACH: true, syscall.ENETDOWN: true, syscall.EADDRNOTAVAIL: true,
+	syscall.EINVAL: true, syscall.ENODEV: true, syscall.ENXIO: true,
+}
+
+func isLocal(err error) bool {
+	no, ok := errors.AsType[syscall.Errno](err)
+	return ok && localErrors[no]
+}
+
+// clock returns the time of the scan, without its outages.
+func (o *outage) clock() time.Duration { return o.at(time.Now()) }
+
+func (o *outage) at(t time.Time) time.Duration {
+	if o.away() {
+		return o.frozen
+	}
+	return t.Sub(o.start) - o.shift()
+}
+
+func (o *outage) shift() time.Duration { return o.shiftAt(1<<63 - 1) }
+
+// shiftAt returns how long all outages before a time of the scan took.
+func (o *outage) shiftAt(at time.Duration) time.Duration {
+	for i := len(o.past) - 1; i >= 0; i-- {
+		if at > o.past[i].at {
+			return o.past[i].shift
+		}
+	}
+	return 0
+}
+
+func (o *outage) away() bool { return !o.since.IsZero() }
+
+// heard notes an address that answers.
+func (o *outage) heard(addr uint64) {
+	o.answered[o.n%len(o.answered)] = addr
+	o.n++
+}
+
+// proved notes that the network is there: what failed before is a matter of its
+// destination.
+func (o *outage) proved(now time.Duration) {
+	o.provedAt, o.failedAt = now, 0
+	for _, f := range o.failed {
+		o.stats.SendErrors++
+		o.stats.SendFaults[f.fault]++
+	}
+	o.failed = o.failed[:0]
+}
+
+// settle counts what failed at the end of a scan.
+func (o *outage) settle(now time.Duration) {
+	if !o.away() {
+		o.proved(now)
+	}
+}
+
+// fail notes a datagram that could not be sent.
+func (o *outage) fail(now time.Duration, f failure, err error) {
+	o.failed = append(o.failed, f)
+	switch {
+	case o.route == nil || !isLocal(err):
+		o.proved(now)
+	case o.failedAt == 0:
+		o.failedAt = max(now, 1)
+	}
+}
+
+// check reports whether the failed sends were the beginning of an outage.
+func (o *outage) check(now time.Duration) bool {
+	if o.failedAt == 0 || now-o.failedAt < outageAfter {
+		return false
+	}
+	var tried []uint64
+	for _, f := range o.failed[:min(len(o.failed), len(o.answered))] {
+		tried = append(tried, f.addr)
+	}
+	return o.lookUp(now, tried)
+}
+
+// doubt reports whether an outage begins in which addr may seem silent.
+func (o *outage) doubt(now time.Duration, addr uint64) bool {
+	if o.route == nil || now-o.provedAt < provedFor {
+		return false
+	}
+	if !isLocal(o.route(addr)) {
+		if o.failedAt == 0 {
+			o.provedAt = now
+		}
+		return false
+	}
+	return o.lookUp(now, []uint64{addr})
+}
+
+// lookUp looks up the routes to the addresses that answered or, if none did, to those
+// that were tried. If all of them fail, an outage begins.
+func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
+	switch {
+	case o.n > 0:
+		tried = o.answered[:min(o.n, len(o.answered))]
+	case o.reached != 0:
+		tried = append(tried, o.reached)
+	}
+	if o.found(tried) {
+		o.proved(now)
+		return false
+	}
+	o.targets = append(o.targets[:0], tried...)
+	o.since, o.frozen, o.lostAt, o.pause = time.Now(), now, o.provedAt, firstPause
+	o.next = o.since.Add(o.pause)
+	o.stats.Outages++
+	o.stats.Away = o.since.Unix()
+	return true
+}
+
+// found reports whether one of the routes exists.
+func (o *outage) found(addrs []uint64) bool {
+	for _, addr := range addrs {
+		if !isLocal(o.route(addr)) {
+			return true
+		}
+	}
+	return false
+}
+
+// over looks up the routes again if that is due, and reports whether the outage is over.
+func (o *outage) over() bool {
+	now := time.Now()
+	if o.stats.AwayFor = now.Sub(o.since); now.Before(o.next) {
+		return false
+	}
+	if !o.found(o.targets) {
+		o.pause = min(2*o.pause, longestPause)
+		o.next = now.Add(o.pause)
+		return false
+	}
+	o.past = append(o.past, span{o.frozen, o.shift() + o.stats.AwayFor})
+	o.stats.OutageTime += uint64(o.stats.AwayFor / time.Microsecond)
+	o.stats.Away, o.stats.AwayFor, o.since = 0, 0, time.Time{}
+	o.provedAt, o.failedAt = o.frozen, 0
+	return true
+}
+
+// recover goes on after an outage. What could not be sent, and what was sent so shortly
+// before that its answer may be lost, is sent again at the cost of no attempt.
+func (e *engine) recover(now time.Duration) {
+	for _, f := range e.outage.failed {
+		if sl := e.open.slots.alive(f.ref); sl != nil {
+			sl.session.Refund(f.q)
+		}
+	}
+	e.outage.failed = e.outage.failed[:0]
+	for i := range e.open.slots.all() {
+		sl := e.open.slots.at(i)
+		if sl.session.Flags.Has(session.Queued) || sl.session.Clock.LastAt() < e.outage.lostAt-e.open.timeout(sl) {
+			continue
+		}
+		sl.session.Flags &^= session.Paired
+		if sl.session.Again() {
+			e.advance(now, i)
+		}
+	}
+}
+
+// sleep lets an outage pass: datagrams that come are received, and nothing is sent. It
+// reports whether the outage is over.
+func (e *engine) sleep() bool {
+	e.publish()
+	if !e.outage.over() {
+		return false
+	}
+	e.recover(e.clock())
+	e.publish()
+	return true
+}
+
+// unsent handles the datagrams of a batch that could not be sent. Each costs an attempt,
+// and is waited for like one that was lost.
+func (e *engine) unsent(now time.Duration, failed []failure, errs []error) {
+	for i, f := range failed {
+		e.outage.fail(now, f, errs[i])
+		sl := e.open.slots.alive(f.ref)
+		if sl == nil {
+			continue
+		}
+		sl.session.Unsent(&e.open.plan, now, e.open.timeout(sl), f.q)
+		e.advance(now, f.ref.slot)
+	}
+}
