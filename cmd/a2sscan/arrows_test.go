@@ -48,12 +48,10 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/doctor":     {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo":        {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/transcript": {"sink/record", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/redact":     {},
 	"cmd/a2sscan/internal/flagfile":   {"cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/masterlist": {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},
+	"cmd/a2sscan/internal/masterlist": {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress"},
 
 	"cmd/a2sscan/internal/merge":      room("censusfile", "geo", "output", "ledger"),
-	"cmd/a2sscan/internal/habits":     {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns":    {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/censusfile": {"sink/census", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
 	"cmd/a2sscan/internal/compare":    {"sink/census", "scanner/list", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
@@ -64,7 +62,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/report": {"cmd/a2sscan/internal/compare"},
 
 	"cmd/a2sscan/internal/scanrun": room("compare", "geo", "masterlist", "output", "ledger", "shutdown",
-		"flagvalue", "progress", "metrics", "inputs", "checkpoint", "censusfile", "redact", "playerkey"),
+		"flagvalue", "progress", "metrics", "inputs", "checkpoint", "censusfile", "playerkey"),
 	"cmd/a2sscan/internal/shutdown":  room(),
 	"cmd/a2sscan/internal/flagvalue": room(),
 	"cmd/a2sscan/internal/progress":  room("ledger"),

@@ -12,10 +12,8 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/habits"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -145,7 +143,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &missing):
-		if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
+		if here := ourFlag(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
 			f.WithHint("%s", here)
 		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)
@@ -226,6 +224,6 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(redact.Keys(args[0]), 40)).
+	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(console.WithoutKeys(args[0]), 40)).
 		WithHint("%s --help shows how it is used", cmd.CommandPath())
 }

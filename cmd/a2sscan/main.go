@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/habits"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
@@ -63,7 +62,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		out:  &results{w: stdout},
 	}
 	var err error
-	if a.args, err = habits.Arguments(a.args); err == nil {
+	if a.args, err = ourArguments(a.args); err == nil {
 		root := a.rootCommand()
 		root.SetArgs(a.args)
 		err = root.Execute()
@@ -137,7 +136,7 @@ and writes one line of JSON per server.`,
 	root.SetHelpFunc(helpOf)
 	root.SetHelpCommand(a.helpCommand())
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(habits.Alias(name))
+		return pflag.NormalizedName(aliasOf(name))
 	})
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/wire"
@@ -112,29 +110,6 @@ func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
 		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" && key != "-" {
 			keys[prefix+key] = true
 			jsonKeys(f.Type, prefix+key+".", keys)
-		}
-	}
-}
-
-// TestPage: text from the help and from the folder text is shown unchanged, and can be
-// typed as it is copied.
-func TestPage(t *testing.T) {
-	c := &cobra.Command{Use: "none", Short: "Try", Example: "  a --b", Run: func(*cobra.Command, []string) {},
-		Long: "with --dry-run, -q and a_b*c* [x] <y> \\appid\\440\n\n  code -x 'y' ~^`\n  .z\n\n'end"}
-	c.Flags().String("map", "", "`NAME` …")
-	(&cobra.Command{Use: "a2sscan"}).AddCommand(c)
-	page := manPage(c, "a2sscan-none", []string{"a2sscan"}, nil)
-	for _, want := range []string{
-		".TH \"A2SSCAN-NONE\" ",
-		"\n.SH NAME\na2sscan\\-none \\- try\n",
-		`with \fB\-\-dry\-run\fP, \fB\-q\fP and a_b*c* [x] <y> \\appid\\440`,
-		".EX\n  code \\-x \\(aqy\\(aq \\(ti\\(ha\\(ga\n  .z\n",
-		"\n.TP\n\\fB\\-\\-map\\fP \\fINAME\\fP\nNAME \\[u2026]\n",
-		"\n.SH EXIT STATUS\n.TP\n\\fB0\\fP\ncomplete",
-		"\n.SH SEE ALSO\n\\fBa2sscan\\fP(1)\n",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
 		}
 	}
 }

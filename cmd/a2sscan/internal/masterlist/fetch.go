@@ -21,7 +21,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -89,7 +88,7 @@ func (o *Options) Check() error {
 	case o.KeyFile != "":
 		return console.Fail(console.ExitUsage, "--key-file without a Web API").WithHint("a master server wants no key")
 	case err != nil || bad != nil || n == 0 || host == "":
-		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(redact.Keys(o.UDP), 80)).
+		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(console.WithoutKeys(o.UDP), 80)).
 			WithHint("for instance 203.0.113.5:27011")
 	}
 	return nil
@@ -113,7 +112,7 @@ func (o *Options) key() (master.Key, error) {
 			text, err = io.ReadAll(io.LimitReader(f, 4096))
 			f.Close()
 		}
-		if err != nil && redact.LooksLikeKey(o.KeyFile) {
+		if err != nil && console.LooksLikeKey(o.KeyFile) {
 			return master.Key{}, KeyShown("key-file") // the error would quote it
 		}
 		if err != nil {
@@ -161,7 +160,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	// On Windows, mode bits do not say who can read a file. A pipe or a device is private.
 	info, missing := os.Stat(o.KeyFile)
 	if missing == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
-		t.Say("warning: other users of this machine can read the key in %s", console.Plain(redact.Keys(o.KeyFile), 200))
+		t.Say("warning: other users of this machine can read the key in %s", console.Plain(console.WithoutKeys(o.KeyFile), 200))
 		t.Hint("chmod 600 makes it yours alone")
 	}
 	p := &status{start: time.Now()}

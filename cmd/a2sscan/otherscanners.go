@@ -1,6 +1,7 @@
-// Package habits knows the flags of other scanners. It rewrites those that have the
-// same meaning here, and suggests ours in place of the others.
-package habits
+// This file knows the flags of other scanners. It rewrites those that have the same
+// meaning here, and suggests ours in place of the others.
+
+package main
 
 import (
 	"cmp"
@@ -10,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Alias returns our name of a flag that other scanners spell differently. It returns
+// aliasOf returns our name of a flag that other scanners spell differently. It returns
 // all other names unchanged.
-func Alias(name string) string {
+func aliasOf(name string) string {
 	switch name {
 	case "blocklist-file", "blacklist-file", "excludefile":
 		return "exclude-file"
@@ -20,9 +21,9 @@ func Alias(name string) string {
 	return name
 }
 
-// Arguments returns the command line with nmap's -iL replaced by --list. It returns an
+// ourArguments returns the command line with nmap's -iL replaced by --list. It returns an
 // error for flags of other scanners that would be read as something else.
-func Arguments(args []string) ([]string, error) {
+func ourArguments(args []string) ([]string, error) {
 	var all []string
 	for i, arg := range args {
 		if arg == "--" {
@@ -43,8 +44,8 @@ func Arguments(args []string) ([]string, error) {
 	return all, nil
 }
 
-// known maps flags of zmap, massdns, nmap, naabu and masscan to what to write here.
-var known = map[string]string{
+// foreignFlags maps flags of zmap, massdns, nmap, naabu and masscan to what to write here.
+var foreignFlags = map[string]string{
 	// zmap
 	"target-port": "--port", "target-ports": "--port", "output-file": "--output", "output-fields": "--fields",
 	"output-module": "--format", "cooldown-time": "--cooldown", "source-ip": "--source", "interface": "--source",
@@ -72,24 +73,24 @@ var known = map[string]string{
 	"limit": "--max-targets, or --max-results: so many servers that answer", "no-color": "--color never",
 }
 
-// elsewhere has hints for the commands that have no flag like that.
-var elsewhere = map[string]string{
+// foreignElsewhere has hints for the commands that have no flag like that.
+var foreignElsewhere = map[string]string{
 	"limit":    "nothing: head -n N ends a command that prints lines",
 	"sort":     "nothing: sort orders csv, jq -s 'sort_by(.info.players)' orders records",
 	"no-color": "NO_COLOR=1 in the environment",
 }
 
-// Hint suggests what to write in place of another scanner's flag. It returns "" if
+// ourFlag suggests what to write in place of another scanner's flag. It returns "" if
 // the flag is unknown, or if ours is not among names, the flags of the command.
-func Hint(flag string, names []string) string {
-	ours := known[flag]
+func ourFlag(flag string, names []string) string {
+	ours := foreignFlags[flag]
 	if name, ok := strings.CutPrefix(ours, "--"); ok {
 		name, _, _ = strings.Cut(name, " ")
 		if !slices.Contains(names, strings.TrimSuffix(name, ",")) {
 			ours = ""
 		}
 	}
-	if ours = cmp.Or(ours, elsewhere[flag]); ours == "" {
+	if ours = cmp.Or(ours, foreignElsewhere[flag]); ours == "" {
 		return ""
 	}
 	return "here that is " + ours

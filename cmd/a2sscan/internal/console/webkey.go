@@ -1,0 +1,15 @@
+// This file keeps secrets out of what the program shows and writes. A key of the Steam
+// Web API is 32 hexadecimal digits. Users type it where a file name or an address belongs,
+// and paste URLs that contain "key=".
+
+package console
+
+import "regexp"
+
+var webKey = regexp.MustCompile(`(?i)(\bkey=)[^&\s]*|\b[0-9a-f]{32}\b`)
+
+// WithoutKeys returns s with everything that looks like a key replaced by [key].
+func WithoutKeys(s string) string { return webKey.ReplaceAllString(s, "${1}[key]") }
+
+// LooksLikeKey reports whether a part of s looks like a key.
+func LooksLikeKey(s string) bool { return webKey.MatchString(s) }
