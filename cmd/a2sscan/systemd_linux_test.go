@@ -93,7 +93,7 @@ func TestUnitCommand(t *testing.T) {
 func TestServiceConfig(t *testing.T) {
 	configured(t, "watch", "config", "listen", "public-name", "page-link", "exclude-file")
 	a, flags, text := configured(t, "scan", "rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors",
-		"max-runtime", "metrics")
+		"max-runtime", "max-outage", "metrics")
 	// The address that the comment offers to other machines is not only for this one.
 	var open flagvalue.ListenAddr
 	offered := regexp.MustCompile(`With "([^"]+)", other\n# machines can read them`).FindSubmatch(text)
