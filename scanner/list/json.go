@@ -89,7 +89,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 }
 
 // namesPort matches values that may have a key of a port.
-var namesPort = regexp.MustCompile(`(?i:port)`)
+var namesPort = regexp.MustCompile(`[pP](ort|ORT)`)
 
 // recordSchema is the schema of census records that readNDJSON supports.
 const recordSchema = "1"
@@ -118,7 +118,8 @@ func (o *object) parse(text []byte) error {
 			}
 		}
 		m, composed := o.member(key), kind == '{' || kind == '['
-		o.nested = o.nested || composed && !o.census && namesPort.Match(value)
+		isList := kind == '[' && isMember[m.name]
+		o.nested = o.nested || composed && !isList && !o.census && namesPort.Match(value)
 		switch {
 		case kind == 'n':
 			o.noPort = o.noPort || m.port == queryPort || m.port == plainPort

@@ -19,6 +19,10 @@ var (
 		"attributes", "endpoint", "rectype", "url", "input"})
 )
 
+// isRare has the keys that most rows do not have.
+var isRare = setOf([]string{"hostip", "a", "ports", "services", "taghex", "master", "servers", "data", "result", "attributes",
+	"endpoint", "rectype", "url", "input", "saddr", "sport", "dport"})
+
 func setOf(keys ...[]string) map[string]bool {
 	set := map[string]bool{}
 	for _, key := range slices.Concat(keys...) {
@@ -31,6 +35,7 @@ func setOf(keys ...[]string) map[string]bool {
 type member struct {
 	name string // the key in object.values; empty: it does not matter
 	port portKind
+	rare bool // most rows do not have it
 }
 
 // portKind is which port a key names. The query port is the one to ask; it beats the one
@@ -70,7 +75,7 @@ func newMember(key string) member {
 	case m.name == "port", m.name == "sport":
 		m.port = plainPort
 	case m.name == "qport", isPort && strings.Contains(m.name, "query"):
-		m = member{"queryport", queryPort}
+		m = member{name: "queryport", port: queryPort}
 	case slices.Contains([]string{"gameport", "portgame", "specport", "sourcetvport"}, m.name):
 		m = member{port: joinPorts}
 	case !isColumn[m.name] && !isMember[m.name]:
@@ -79,6 +84,7 @@ func newMember(key string) member {
 			m.port = otherPort
 		}
 	}
+	m.rare = isRare[m.name]
 	return m
 }
 
@@ -135,28 +141,33 @@ func isNumber(value string) bool {
 
 // put stores a value, unless its key has one.
 func (o *object) put(m member, value string) {
-	switch {
-	case m.port == queryPort || m.port == plainPort:
+	was := ""
+	if m.name != "" {
+		was = o.values[m.name]
+	}
+	switch m.port {
+	case queryPort, plainPort:
 		value = strings.TrimSuffix(value, ".0") // as tables of numbers with gaps have it
 		o.noPort = o.noPort || value == ""
-		if was := o.values[m.name]; was != "" && was != value {
+		if was != "" && was != value {
 			o.other(value)
 		}
-	case m.port == joinPorts:
+	case joinPorts:
 		o.joins = o.joins || isNumber(value)
-	case m.port == otherPort, m.name == "ipport" && isNumber(value):
+	case otherPort:
+		o.other(value)
+	}
+	switch {
+	case m.name == "ipport" && isNumber(value):
 		o.other(value)
 		return
-	}
-	if m.name == "" {
+	case m.name == "" || was != "":
 		return
-	}
-	if o.values == nil {
+	case o.values == nil:
 		o.values = map[string]string{}
 	}
-	if o.values[m.name] == "" {
-		o.values[m.name] = value
-	}
+	o.rare = o.rare || m.rare
+	o.values[m.name] = value
 }
 
 // other takes note of what may be a port, though its key does not say which.
@@ -170,7 +181,7 @@ func (o *object) other(value string) {
 func (o *object) clear() {
 	clear(o.values)
 	o.others = o.others[:0]
-	o.joins, o.noPort, o.nested, o.census, o.schema, o.at = false, false, false, false, "", ""
+	o.joins, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, "", ""
 }
 
 // first returns the first value that is not empty.

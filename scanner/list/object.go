@@ -20,6 +20,7 @@ type object struct {
 	joins  bool     // there is a port at which players join
 	noPort bool     // the key of the port has no value
 	nested bool     // a value inside another may be the port
+	rare   bool     // there is a key that most rows do not have
 	at     string   // the jq filter that finds this object in its line; empty: it is the line
 	dec    jsontext.Decoder
 	keys   map[string]member // the keys that were seen
@@ -30,58 +31,33 @@ type object struct {
 // entries yields the targets of the object, which is written as text. It reports whether
 // to continue.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
-	addr := o.first(addrKeys...)
-	inner := object{keys: o.keys}
-	for _, key := range []string{"servers", "data", "result"} { // of xash3d-query, of Shodan's hosts and BattleMetrics, of DZSA
-		list := elements(o.values[key])
-		if len(list) == 0 || addr != "" && list[0][0] != '{' {
-			continue
+	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
+	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...))}
+	if o.rare {
+		if more, done := o.rows(line, addr, yield); done {
+			return more
 		}
-		for _, v := range list {
-			e := Entry{Line: line, Text: v, Fault: faultJSON}
-			more := true
-			switch err := inner.parse(v); {
-			case v[0] == '"':
-				more = yield(Entry{Line: line, Text: []byte(plain(v))})
-			case err != nil:
-				more = yield(e)
-			default:
-				inner.at = o.within("." + key + "[]")
-				more = inner.entries(line, v, yield)
-			}
-			if !more {
-				return false
-			}
+		if end := o.inside(o.values["endpoint"]); end != nil { // DZSA
+			addr, query = cmp.Or(addr, end.first(addrKeys...)), cmp.Or(query, end.values["port"])
 		}
-		return true
+		if exact, err := hex.DecodeString(o.values["taghex"]); err == nil && len(exact) > 0 {
+			e.Tag = exact
+		}
+		if master := o.values["master"]; strings.HasPrefix(master, "{") {
+			e.Master = []byte(master)
+		}
+		if o.values["saddr"] != "" { // ZMap, whose dport is its own
+			port = cmp.Or(port, o.values["sport"])
+		} else {
+			o.other(o.values["sport"])
+			o.other(o.values["dport"])
+		}
+		e.skip = !o.isHTTPX() && (e.skip || o.skipped())
 	}
-	if row := o.values["attributes"]; addr == "" && strings.HasPrefix(row, "{") && inner.parse([]byte(row)) == nil { // BattleMetrics
-		inner.at = o.within(".attributes")
-		return inner.entries(line, []byte(row), yield)
-	}
-	query, port := o.values["queryport"], o.values["port"]
-	if end := o.values["endpoint"]; strings.HasPrefix(end, "{") && inner.parse([]byte(end)) == nil { // DZSA
-		o.values["endpoint"] = ""
-		addr, query = cmp.Or(o.first(addrKeys...), inner.first(addrKeys...)), cmp.Or(query, inner.values["port"])
-	}
-	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"])}
-	if exact, err := hex.DecodeString(o.values["taghex"]); err == nil && len(exact) > 0 {
-		e.Tag = exact
-	}
-	if master := o.values["master"]; strings.HasPrefix(master, "{") {
-		e.Master = []byte(master)
-	}
-	if o.values["saddr"] != "" { // ZMap, whose dport is its own
-		port = cmp.Or(port, o.values["sport"])
-	} else {
-		o.other(o.values["sport"])
-		o.other(o.values["dport"])
-	}
-	if o.skipped() {
-		e.skip = true
+	if e.skip {
 		return yield(e)
 	}
-	if o.isHTTPX() {
+	if o.rare && o.isHTTPX() {
 		e.Text = []byte(o.host())
 		return yield(e)
 	}
@@ -95,10 +71,15 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	if query == "0" && port != "" {
 		query = ""
 	}
-	addr = string(trimConnect([]byte(addr)))
+	if strings.ContainsAny(addr, " /") { // perhaps a link
+		addr = string(trimConnect([]byte(addr)))
+	}
 	host, own := splitPort(addr)
 	asked := cmp.Or(query, own, port)
 	for _, key := range []string{"ports", "services"} { // masscan, Censys
+		if !o.rare {
+			break
+		}
 		list := o.values[key]
 		switch {
 		case list == "":
@@ -137,17 +118,58 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	return yield(e)
 }
 
-// skipped reports whether the object is about another protocol, a closed port, or what
-// another object says already.
+// rows yields the targets of the rows inside the object, and reports whether there are
+// any.
+func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done bool) {
+	for _, key := range []string{"servers", "data", "result"} { // of xash3d-query, of Shodan's hosts and BattleMetrics, of DZSA
+		list := elements(o.values[key])
+		if len(list) == 0 || addr != "" && list[0][0] != '{' {
+			continue
+		}
+		inner := object{keys: o.keys}
+		for _, v := range list {
+			err := inner.parse(v)
+			switch {
+			case v[0] == '"':
+				more = yield(Entry{Line: line, Text: []byte(plain(v))})
+			case err != nil:
+				more = yield(Entry{Line: line, Text: v, Fault: faultJSON})
+			default:
+				inner.at = o.within("." + key + "[]")
+				more = inner.entries(line, v, yield)
+			}
+			if !more {
+				break
+			}
+		}
+		return more, true
+	}
+	if row := o.inside(o.values["attributes"]); addr == "" && row != nil { // BattleMetrics
+		row.at = o.within(".attributes")
+		return row.entries(line, []byte(o.values["attributes"]), yield), true
+	}
+	return true, false
+}
+
+// inside returns the object that is a value of o, or nil if the value is none.
+func (o *object) inside(value string) *object {
+	if !strings.HasPrefix(value, "{") {
+		return nil
+	}
+	inner := &object{keys: o.keys}
+	if inner.parse([]byte(value)) != nil {
+		return nil
+	}
+	return inner
+}
+
+// skipped reports whether the object is about a closed port, or what another object says
+// already.
 func (o *object) skipped() bool {
 	reply, success := o.values["classification"], o.values["success"]
-	var data object
-	switch {
-	case o.isHTTPX():
-		return false
-	case notUDP(o.first(protoKeys...)), o.values["rectype"] == "banner": // masscan -oD
+	if kind := o.values["rectype"]; kind == "banner" { // masscan -oD
 		return true
-	case o.values["rectype"] != "" && data.parse([]byte(o.values["data"])) == nil:
+	} else if data := o.inside(o.values["data"]); kind != "" && data != nil {
 		return !isOpen(data.values["status"])
 	}
 	// ZMap got no UDP reply.
@@ -266,7 +288,7 @@ func joinPort(addr, port string) []byte {
 	if port == "" || strings.Contains(addr, ":") { // a port, or IPv6
 		return []byte(addr)
 	}
-	return []byte(addr + ":" + port)
+	return slices.Concat([]byte(addr), []byte(":"), []byte(port))
 }
 
 // splitPort splits an address or a host name from its port, if it has one.

@@ -93,7 +93,7 @@ func parse(b []byte) (name, fault) {
 // behind the address, or in "connect ADDRESS".
 func trimConnect(b []byte) []byte {
 	const link = "steam://connect/"
-	if b = trimCommand(b); len(b) > len(link) && bytes.EqualFold(b[:len(link)], []byte(link)) {
+	if b = trimCommand(b); len(b) > len(link) && b[0]|0x20 == 's' && bytes.EqualFold(b[:len(link)], []byte(link)) {
 		b, _, _ = bytes.Cut(b[len(link):], []byte("/"))
 	}
 	return b
@@ -102,7 +102,7 @@ func trimConnect(b []byte) []byte {
 // trimCommand removes the word from "connect ADDRESS", as players type it.
 func trimCommand(b []byte) []byte {
 	const word = "connect "
-	if len(b) > len(word) && bytes.EqualFold(b[:len(word)], []byte(word)) {
+	if len(b) > len(word) && b[0]|0x20 == 'c' && bytes.EqualFold(b[:len(word)], []byte(word)) {
 		return bytes.TrimSpace(b[len(word):])
 	}
 	return b

@@ -225,8 +225,10 @@ func (r *reader) entry(e *Entry) bool {
 		if e.beside {
 			r.said.beside++
 		}
-		if n, f := parse(e.Text); e.hostOnly && f == "" && n.kind == kindAddr && n.ports == nil {
-			r.said.hosts++
+		if e.hostOnly {
+			if n, f := parse(e.Text); f == "" && n.kind == kindAddr && n.ports == nil {
+				r.said.hosts++
+			}
 		}
 		return r.named(e.Text, s, e.Text)
 	case !e.Addr.Addr().Unmap().Is4():
@@ -377,7 +379,7 @@ func (r *reader) text(l line) bool {
 			addr, tag = whole, rest
 		}
 	}
-	if next := trimSeparators(tag); len(next) > 0 && ('0' <= next[0] && next[0] <= '9' || next[0] == '[' || len(trimConnect(next)) < len(next)) {
+	if len(tag) > 0 && mayBeTarget(trimSeparators(tag)) {
 		words, comment, aside, f := several(text)
 		switch {
 		case f != "":

@@ -71,6 +71,12 @@ func formOf(word []byte) form {
 	return formBare
 }
 
+// mayBeTarget reports whether a tag may begin with a target: most tags don't.
+func mayBeTarget(tag []byte) bool {
+	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-") // of a number, also of a port before a target
+	return end > 0 && '0' <= tag[0] && tag[0] <= '9' || len(tag) > 0 && (tag[0] == '[' || len(trimConnect(tag)) < len(tag))
+}
+
 // several returns the words of a line that has several targets, and the tag behind a '#'.
 // Words behind the first are targets only if they are written in the form of the first. If
 // only some of them are, they are lost in a tag: that is a fault. aside reports that the
