@@ -1,15 +1,19 @@
 package watch
 
 import (
+	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -111,5 +115,73 @@ func TestLogFull(t *testing.T) {
 	}
 	if err := (&Watch{Options: &Options{DB: db, Log: l}}).publish(t.Context(), nil); console.ExitCode(err) != console.ExitOutput {
 		t.Errorf("%v has the exit code %d", err, console.ExitCode(err))
+	}
+}
+
+// TestDropped: without a state, events that nobody takes are kept in memory up to a limit; the
+// others are counted, and the output goes on with the first one that is kept.
+func TestDropped(t *testing.T) {
+	db, err := watchdb.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	reader, pipe := io.Pipe()
+	l, err := OpenLog("-", pipe, false, sink.Rotation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	r := &Watch{Options: &Options{DB: db, Log: l, Terminal: console.New(&said)}, watcher: New(usual(), time.Now())}
+	add := func(n int) {
+		r.watcher.events = make([]watchdb.Event, n)
+		if err := r.flush(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(1)
+	stored, ended := make(chan struct{}), make(chan error)
+	go func() { ended <- r.publish(t.Context(), stored) }()
+	for l.began.Load() == nil { // the first event is stuck in the pipe
+		runtime.Gosched()
+	}
+	add(watchdb.MaxInMemory + 3)
+	if got := r.waiting(); got != watchdb.MaxInMemory+4 {
+		t.Errorf("%d wait", got)
+	}
+	close(stored)
+	first, second, lines := bufio.NewScanner(reader), "", 0
+	go func() { err = <-ended; pipe.Close() }()
+	for first.Scan() {
+		if lines++; lines == 2 {
+			second = first.Text()
+		}
+	}
+	if err != nil || lines != watchdb.MaxInMemory+1 || !strings.HasPrefix(second, `{"id":5,`) {
+		t.Errorf("%d lines, the second is %.20s: %v", lines, second, err)
+	}
+	if got := said.String(); got != "a2sscan: 3 events dropped, because nobody took them\n" || r.dropped.Load() != 3 || r.waiting() != 0 {
+		t.Errorf("said %q, %d dropped, %d wait", got, r.dropped.Load(), r.waiting())
+	}
+}
+
+// TestAlive: a watch whose loop stands still is not alive, whatever else runs.
+func TestAlive(t *testing.T) {
+	r := &Watch{Options: &Options{}, monitor: &scanner.Monitor{}, watcher: New(usual(), time.Now())}
+	r.alive.Store(new(time.Now().Add(-stillAfter)))
+	if r.checkSending(time.Now()); r.Alive() {
+		t.Error("the loop of the scan does nothing, and the watch is alive")
+	}
+	r.elapsed = time.Second
+	if r.checkSending(time.Now()); !r.Alive() {
+		t.Error("the scan goes on, and the watch is not alive")
+	}
+}
+
+// TestLatest: changes that wait for a busy database are one for each server, with its last answer.
+func TestLatest(t *testing.T) {
+	got := latest([]watchdb.Server{{ID: 1, Answer: []byte("a")}, {ID: 2, Since: 1}, {ID: 1, Since: 3}, {ID: 2, Since: 4, Answer: []byte("b")}})
+	if len(got) != 2 || got[0].Since != 3 || string(got[0].Answer) != "a" || got[1].Since != 4 || string(got[1].Answer) != "b" {
+		t.Errorf("%+v", got)
 	}
 }
