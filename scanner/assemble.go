@@ -57,10 +57,6 @@ func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuest
 		r.Flags = a.meaning(r, redirect, e)
 	}
 	r.Status = status(r)
-	if got.Conflict {
-		r.doubt()
-		r.Disputed = got.Disputed
-	}
 }
 
 // info sets r.Info from the 'I' reply, or from the 'm' reply if there is no 'I'. If
@@ -146,14 +142,6 @@ func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, ms
 	case wire.ErrTruncated:
 		r.Notes |= notes & (wire.NoteInfoNoModBlock | wire.NoteInfoShortAppID)
 	}
-}
-
-// doubt records that two replies contradict each other. It is unknown which of them
-// the server sent, so the Result makes no claim about its challenges.
-func (r *Result) doubt() {
-	r.Notes |= wire.NoteInfoConflict
-	r.Flags |= game.FlagConflict
-	r.Unchallenged = 0
 }
 
 // status returns the status that follows from the questions answered.

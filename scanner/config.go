@@ -93,12 +93,6 @@ type Config struct {
 	// quick. datagram is valid until Trace returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
-	// LateConflict, if set, is called with each target that contradicts its Result
-	// after the Result was made: with another INFO, rules with other names, or a
-	// challenge although everything was answered without one. One of the replies may be
-	// forged. The scan's main loop calls it, so it must be quick.
-	LateConflict func(netip.AddrPort)
-
 	// Rates, if set, delivers new values of Rate while the scan runs. A value that
 	// can't be a rate is ignored. All values are ignored if Rate is Off or FindRate
 	// is set, since such a scan finds its own rate.

@@ -116,7 +116,7 @@ func (d *Decoder) replace(msg []byte) {
 func (d *Decoder) judge(q wire.Question, msg []byte) {
 	d.truncated &^= 1 << q
 	d.early &^= 1 << q
-	exact, err := session.ReadList(q, msg, nil)
+	exact, err := session.ReadList(q, msg)
 	if err != nil {
 		d.truncated |= 1 << q
 	}
@@ -189,7 +189,7 @@ func (d *Decoder) Result() *Result {
 // scan received, which must have been added since the last Reset. It copies from known
 // what the datagrams do not contain: address, tag, the master's data, location, times,
 // counts, which questions were asked, which of them were answered without a challenge,
-// which fields are disputed, and why an unanswered question was given up. It is valid until the Decoder is used
+// and why an unanswered question was given up. It is valid until the Decoder is used
 // again.
 //
 // If known has an error that only a datagram can have caused, and none of the
@@ -217,11 +217,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		}
 	}
 	d.asm.assemble(r, a, errs, evidence{})
-	r.Disputed = known.Disputed
 	r.Flags |= known.Flags & evidenceFlags
-	if known.Notes&wire.NoteInfoConflict != 0 {
-		r.doubt()
-	}
 	return r
 }
 

@@ -269,7 +269,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 		}
 	}
 	if a := sl.session.Got; a != nil && a.Conflict {
-		e.stats.InfoConflicts++
+		e.stats.Conflicts++
 	}
 	e.open.close(i)
 }
@@ -406,10 +406,7 @@ func (e *engine) mayStart() Wait {
 func (e *engine) begin(addr uint64) {
 	r := e.open.begin(addr)
 	sl := e.open.slots.at(r.slot)
-	if e.recv.foreign.begin(addr) {
-		e.stats.EarlyReplies++
-		sl.session.Flags |= session.Stranger
-	}
+	e.recv.foreign.begin(addr)
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.waiting())
 	e.sender.addDue(r, sl, len(e.sender.out)+1)
 }

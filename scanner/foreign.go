@@ -24,13 +24,9 @@ const (
 var ForeignCauses = [numForeignCauses]string{"other_port", "other_address", "fragment", "other"}
 
 // foreign finds out where datagrams come from that no target sent. It remembers the
-// addresses of recent targets, and the sources of foreign replies, in case they are
-// queried later. Both sets have a fixed size (288 KiB): a new member may overwrite
-// another one.
+// addresses of recent targets in 256 KiB: a new address may overwrite another one.
 type foreign struct {
-	lately  [1 << 16]uint32
-	sources [1 << 12]uint64
-	any     bool // there are sources
+	lately [1 << 16]uint32
 }
 
 // hash spreads a packed source over 64 bits (the multiplier is 2^64 divided by the
@@ -40,31 +36,18 @@ func hash(source uint64) uint64 {
 	return h ^ h>>29
 }
 
-// lastly returns the place of an address in lately.
-func (f *foreign) lastly(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%uint64(len(f.lately))] }
+// place returns the place of an address in lately.
+func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%uint64(len(f.lately))] }
 
-// begin remembers a target that starts. It reports whether its source sent replies
-// before.
-func (f *foreign) begin(addr uint64) (early bool) {
-	*f.lastly(ipOf(addr)) = ipOf(addr)
-	if !f.any {
-		return false
-	}
-	at := &f.sources[hash(addr)%uint64(len(f.sources))]
-	if early = *at == addr; early {
-		*at = 0
-	}
-	return early
-}
+// begin remembers a target that starts.
+func (f *foreign) begin(addr uint64) { *f.place(ipOf(addr)) = ipOf(addr) }
 
 // cause returns the cause of a datagram whose source is not a target. in is space for
 // decoding.
 func (f *foreign) cause(source uint64, datagram []byte, in *wire.Info) foreignCause {
 	switch {
 	case isReply(datagram, in):
-		f.any = true
-		f.sources[hash(source)%uint64(len(f.sources))] = source
-		if *f.lastly(ipOf(source)) == ipOf(source) {
+		if *f.place(ipOf(source)) == ipOf(source) {
 			return foreignPort
 		}
 		return foreignAddress
@@ -85,7 +68,7 @@ func isReply(datagram []byte, in *wire.Info) bool {
 		err = in.Decode(datagram)
 	case wire.KindPlayers, wire.KindRules:
 		q, _ := session.QuestionOf(k)
-		_, err = session.ReadList(q, datagram, nil)
+		_, err = session.ReadList(q, datagram)
 	case wire.KindChallenge:
 		_, err = wire.DecodeChallenge(datagram)
 	case wire.KindPing:
@@ -95,28 +78,30 @@ func isReply(datagram []byte, in *wire.Info) bool {
 	return err == nil
 }
 
-// recent remembers the sources of finished targets, each with its mark, for at least
-// one turn and at most two, so that the scan can distinguish late replies from foreign
-// ones. It holds at most 2 × maxRecent sources; a full turn ends early.
+// recent remembers the sources of finished targets for at least one turn and at most
+// two, so that the scan can distinguish late replies from foreign ones. It holds at most
+// 2 × maxRecent sources; a full turn ends early.
 type recent struct {
-	now, before map[uint64]session.Mark
+	now, before map[uint64]struct{}
 }
 
 const maxRecent = 1 << 18
 
-func (r *recent) add(source uint64, m session.Mark) {
+func newRecent() recent { return recent{map[uint64]struct{}{}, map[uint64]struct{}{}} }
+
+func (r *recent) add(source uint64) {
 	if len(r.now) >= maxRecent {
 		r.turn()
 	}
-	r.now[source] = m
+	r.now[source] = struct{}{}
 }
 
-// find returns the mark of a source, and whether recent contains the source.
-func (r *recent) find(source uint64) (m session.Mark, ok bool) {
-	if m, ok = r.now[source]; !ok {
-		m, ok = r.before[source]
+func (r *recent) has(source uint64) bool {
+	_, ok := r.now[source]
+	if !ok {
+		_, ok = r.before[source]
 	}
-	return m, ok
+	return ok
 }
 
 // turn forgets the sources that finished before the current turn began, and begins

@@ -210,7 +210,7 @@ func (f *finisher) make(o *outcome) *Result {
 		if c := a.Challenge(); c != wire.NoChallenge {
 			r.Challenge = uint32(c)
 		}
-		e = evidence{int(o.infoAsks) + a.InfoRounds(), int(a.InfoReplies), int(a.Conflicts)}
+		e = evidence{int(o.infoAsks) + a.InfoRounds(), int(a.InfoReplies), a.Conflict || a.Conflicts > 0}
 	}
 	r.Took = last - o.firstAt
 	f.asm.assemble(r, a, o.err, e)

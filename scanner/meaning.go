@@ -10,9 +10,9 @@ import (
 // evidence is what a scan counted for one server, in addition to the contents of
 // its replies. A capture has none of it.
 type evidence struct {
-	infoRequests int // requests for INFO sent
-	infoReplies  int // INFO replies received
-	conflicts    int // fragments that contradicted an earlier one
+	infoRequests int  // requests for INFO sent
+	infoReplies  int  // INFO replies received
+	conflict     bool // an answer or a fragment contradicted an earlier one
 }
 
 // evidenceFlags are the flags that follow from evidence. Decoding the datagrams of
@@ -41,7 +41,7 @@ func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
 		RulesRTT:     r.RTTs[wire.QuestionRules].Truncate(time.Microsecond),
 		InfoRequests: e.infoRequests,
 		InfoReplies:  e.infoReplies,
-		Conflicts:    e.conflicts,
+		Conflict:     e.conflict,
 	})
 }
 

@@ -18,14 +18,13 @@ type receiver struct {
 	gone    [64]uint64   // sources that ICMP reported as unreachable
 	drained drained
 
-	table    *reasm.Table  // puts split replies together
-	worker   *reasm.Worker // unpacks compressed ones
-	scratch  []byte
-	foreign  foreign
-	info     wire.Info // scratch space for decoding
-	raw      bool
-	trace    func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
-	conflict func(netip.AddrPort) // nil: not wanted
+	table   *reasm.Table  // puts split replies together
+	worker  *reasm.Worker // unpacks compressed ones
+	scratch []byte
+	foreign foreign
+	info    wire.Info // scratch space for decoding
+	raw     bool
+	trace   func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	open   *sessions
 	addrs  *addrs
@@ -40,7 +39,7 @@ func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, 
 		batch:  make([]udp.Packet, batchLen),
 		table:  reasm.New(cfg.ByteBudget / 4),
 		worker: reasm.NewWorker(workerQueue),
-		raw:    cfg.Raw, trace: cfg.Trace, conflict: cfg.LateConflict,
+		raw:    cfg.Raw, trace: cfg.Trace,
 		open: open, addrs: a, memory: memory, rate: rate, heard: heard, stats: stats,
 	}
 }
@@ -201,35 +200,14 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 	}
 }
 
-// stranger handles a datagram whose source has no open session: it is late or foreign.
-// A UDP source address is easily forged. Anybody who guesses the port that a scan
-// sends from can answer in place of a server. Nothing here can tell which of two
-// replies is the server's. But the scan detects replies that contradict each other,
-// and replies that it did not ask for:
-//
-//	while the target is open    conflict: package session
-//	within the cooldown         late conflict: a mark of each closed target is kept
-//	before it was asked         early
-//	from no target at all       foreign
+// stranger counts a datagram whose source has no open session: it is late or foreign.
 func (r *receiver) stranger(p *udp.Packet) {
-	m, late := r.open.closed.find(p.Addr)
-	if !late && (r.open.sweep == nil || !r.open.sweep.has(p.Addr)) {
-		r.stats.Received[session.Foreign]++
-		cause := r.foreign.cause(p.Addr, p.Data, &r.info)
-		r.stats.Foreign[cause]++
-		if cause <= foreignAddress {
-			r.stats.ForeignReplies++
-		}
+	if r.open.closed.has(p.Addr) || r.open.sweep != nil && r.open.sweep.has(p.Addr) {
+		r.stats.Received[session.Late]++
 		return
 	}
-	r.stats.Received[session.Late]++
-	if m.Contradicts(p.Data, &r.info) {
-		r.stats.LateConflicts++
-		r.open.closed.add(p.Addr, session.Mark{}) // it counts once
-		if r.conflict != nil {
-			r.conflict(udp.Unpack(p.Addr))
-		}
-	}
+	r.stats.Received[session.Foreign]++
+	r.stats.Foreign[r.foreign.cause(p.Addr, p.Data, &r.info)]++
 }
 
 // codeOf returns err as a code, or ErrMalformed if err is not a wire.Error.

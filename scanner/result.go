@@ -84,9 +84,6 @@ type Result struct {
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
 	Info    wire.Info // the zero value without an answer
-	// Disputed are the fields of INFO in which another reply contradicts this one. One
-	// of the two replies may be forged.
-	Disputed wire.Fields
 
 	HasPlayers       bool          // PLAYER was answered; Players may be empty
 	Players          []wire.Player // the complete entries, in the server's order

@@ -38,7 +38,7 @@ func newSessions(cfg *Config) *sessions {
 		slots:  newSlots(),
 		held:   map[uint64]bool{},
 		labels: map[uint64]*label{},
-		closed: recent{map[uint64]session.Mark{}, map[uint64]session.Mark{}},
+		closed: newRecent(),
 		wheel:  newWheel(),
 	}
 	for q := range session.Each(session.Lowest(cfg.Questions)) {
@@ -139,10 +139,10 @@ func (s *sessions) retime() {
 // cooldown. A sweep remembers without it which targets there were.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
-	source, m := sl.source(), sl.session.Mark()
+	source := sl.source()
 	s.drop(source)
-	if s.plan.Schedule.Cooldown > 0 && (s.sweep == nil || m != session.Mark{}) {
-		s.closed.add(source, m)
+	if s.plan.Schedule.Cooldown > 0 && s.sweep == nil {
+		s.closed.add(source)
 	}
 	s.wheel.remove(s.slots, i)
 	s.slots.release(i)
@@ -164,6 +164,5 @@ func (s *sessions) forget(now time.Duration) {
 
 // known reports whether a target is open, held back, or closed within the cooldown.
 func (s *sessions) known(addr uint64) bool {
-	_, closed := s.closed.find(addr)
-	return closed || s.held[addr] || s.slots.find(addr) >= 0
+	return s.closed.has(addr) || s.held[addr] || s.slots.find(addr) >= 0
 }

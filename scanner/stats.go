@@ -109,11 +109,7 @@ type Stats struct {
 	Away    int64         // since when the network of this machine is away, in seconds since 1970; 0: it is there
 	AwayFor time.Duration // how long that is ago
 
-	// Forged replies, as far as they show. See Config.LateConflict.
-	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other
-	LateConflicts  uint64 // targets that contradicted themselves after their Result was made
-	EarlyReplies   uint64 // targets that replied before they were queried
-	ForeignReplies uint64 // of Received: well-formed replies of sources that were not queried
+	Conflicts uint64 // of Finished: targets with two different answers to a question that was asked once
 
 	Timeouts Timeouts // of a scan that learns them; the zero value: they are fixed
 
@@ -136,22 +132,6 @@ func (s *Stats) DatagramsSent() uint64 { return sum(s.Sent[:]) }
 
 // DatagramsReceived returns the number of datagrams received.
 func (s *Stats) DatagramsReceived() uint64 { return sum(s.Received[:]) }
-
-// Above these numbers, replies are most likely forged: a few of each are nothing
-// unusual in a scan of many servers.
-const (
-	fewConflicts = 5
-	fewEarly     = 5
-	fewForeign   = 100
-	foreignPart  = 50 // one in this many received datagrams may be a foreign reply
-)
-
-// Forged reports whether so many replies contradict each other, or come from sources
-// that were not queried, that somebody most likely forges them.
-func (s *Stats) Forged() bool {
-	return s.InfoConflicts+s.LateConflicts > fewConflicts || s.EarlyReplies > fewEarly ||
-		s.ForeignReplies > max(fewForeign, s.DatagramsReceived()/foreignPart)
-}
 
 // TargetsFinished returns the number of finished targets.
 func (s *Stats) TargetsFinished() uint64 { return sum(s.Finished[:]) }

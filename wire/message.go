@@ -222,9 +222,6 @@ const (
 	// info.short_app_id: the reply ends before the game ID, so the application ID
 	// may be only the low 16 bits of the real one (EC-145)
 	NoteInfoShortAppID
-	// info.conflict: another reply contradicts this one; one of the two may be
-	// forged. No decoder sets it, because one message cannot show a conflict.
-	NoteInfoConflict
 
 	NumNotes = iota // the number of notes
 )
@@ -242,7 +239,6 @@ var noteWords = [NumNotes]string{
 	"header.missing",
 	"header.twice",
 	"info.short_app_id",
-	"info.conflict",
 }
 
 // NoteWord returns the word that records use for the note 1<<i. It panics unless 0

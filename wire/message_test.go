@@ -20,7 +20,7 @@ func TestWordsOfRecords(t *testing.T) {
 	const wantErrors = " timeout incomplete truncated malformed bad_checksum too_large challenge_loop rate_limited banned " +
 		"unreachable send_failed unexpected empty excluded internal unknown"
 	const wantNotes = "info.trailing info.odd_boolean info.no_mod_block players.count players.non_finite players.trailing " +
-		"rules.count rules.duplicate rules.empty_name header.missing header.twice info.short_app_id info.conflict"
+		"rules.count rules.duplicate rules.empty_name header.missing header.twice info.short_app_id"
 	if got := strings.Join(errors, " "); got != wantErrors {
 		t.Errorf("errors %q", got)
 	}

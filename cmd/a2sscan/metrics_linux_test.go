@@ -191,7 +191,7 @@ func TestMetrics(t *testing.T) {
 		row := &ledger.Table[i]
 		counts := l
 		if row.Section == ledger.Traffic {
-			counts = sum.Datagrams.Counts
+			counts = sum.Datagrams
 		}
 		if row.Section == ledger.NoSection || row.Metric == "" {
 			continue

@@ -121,11 +121,10 @@ var FlagRules = [...]FlagRule{
 	},
 	{
 		Word: "conflict",
-		Rule: "replies or fragments (at least Least) that contradict one that came before",
-		Innocent: "the game changed between two replies; the server began anew with the same split ID, " +
+		Rule: "a question was asked once and has two complete answers that differ, or two fragments of one reply contradict each other",
+		Innocent: "the network duplicated the request, and the game changed between the two answers; the server began anew with the same split ID, " +
 			"or gives one split ID to replies that were asked for together",
-		Source: "fragments: EC-119; whole replies: a UDP source address is easily forged, and a server sends one reply to each request",
-		Least:  1,
+		Source: "fragments: EC-119; answers: a UDP source address is easily forged, and a server sends one reply to each request",
 	},
 }
 
@@ -136,9 +135,9 @@ type Facts struct {
 	PlayersRTT time.Duration // of PLAYER
 	RulesRTT   time.Duration // of RULES
 
-	InfoRequests int // sent
-	InfoReplies  int // received
-	Conflicts    int // replies and fragments that contradicted an earlier one
+	InfoRequests int  // sent
+	InfoReplies  int  // received
+	Conflict     bool // an answer or a fragment contradicted an earlier one
 }
 
 // Suspect returns the flags of in. g must be the result of Decode for in.
@@ -151,7 +150,7 @@ func Suspect(in Reply, g *Game, facts Facts) (s Flags) {
 	redirect := len(in.Redirect) > 0 && bytes.Contains(in.Redirect, []byte("ConnectRedirectAddress:"))
 	s.set(FlagRedirect, redirect || in.Info != nil && hasDestination(in.Info.Keywords))
 	s.set(FlagReplyFlood, facts.InfoReplies >= FlagReplyFlood.rule().Least*max(facts.InfoRequests, 1))
-	s.set(FlagConflict, facts.Conflicts >= FlagConflict.rule().Least)
+	s.set(FlagConflict, facts.Conflict)
 
 	info, players, rules := facts.InfoRTT, facts.PlayersRTT, facts.RulesRTT
 	r := FlagEdgeAnswers.rule()

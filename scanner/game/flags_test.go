@@ -170,7 +170,7 @@ func TestFlags(t *testing.T) {
 		{name: "players quick too", facts: Facts{InfoRTT: 10 * ms, PlayersRTT: 12 * ms, RulesRTT: 90 * ms}, want: "edge_answers"},
 		{name: "nothing measured", facts: Facts{RulesRTT: time.Second}},
 
-		{name: "a conflict", facts: Facts{Conflicts: 1}, want: "conflict"},
+		{name: "a conflict", facts: Facts{Conflict: true}, want: "conflict"},
 		{name: "none", facts: Facts{InfoRequests: 3, InfoReplies: 3}},
 	}
 	var g Game

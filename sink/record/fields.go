@@ -150,8 +150,6 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return number(&r.RecvBytes) }, known: true},
 	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords, about: "questions answered, in part at least, without a challenge",
 		at: func(r *result) value { return set((*uint8)(&r.Unchallenged)) }},
-	{name: "disputed", is: typeWord, lists: 1, words: fieldKeys[:], about: "fields of info in which another reply contradicts this one; one of the two may be forged",
-		at: func(r *result) value { return set((*uint64)(&r.Disputed)) }},
 	{name: "ping", is: ColumnObject, about: "the answer to a ping, if one was sent",
 		has: func(r *result) *bool { return &r.HasPing }, fields: withHex([]field{
 			{name: "payload", is: ColumnText, always: true, about: "its text, mostly empty or fourteen zeros",

@@ -67,7 +67,6 @@ func full() *scanner.Result {
 	r.Unchallenged = scanner.AskInfo | scanner.AskRules
 	r.Notes = wire.NoteInfoTrailing | wire.NotePlayersCount | wire.NoteRulesDuplicate
 	r.HasInfo = true
-	r.Disputed = wire.HasPlayers | wire.HasMap
 	r.Info = wire.Info{
 		Has: allInfo | wire.HasEDF | wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV |
 			wire.HasKeywords | wire.HasGameID,

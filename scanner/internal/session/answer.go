@@ -18,12 +18,12 @@ type Answer struct {
 	LastAt      time.Duration // last datagram received
 	RecvBytes   uint64
 	Received    uint32
-	InfoReplies uint32      // datagrams and reassembled replies
-	Conflicts   uint32      // fragments that contradicted an earlier one
-	Attempt     uint8       // number of the attempt after which the first datagram came
-	Partial     Questions   // messages that lack their end
-	InCode      wire.Error  // the error of decoding In
-	Disputed    wire.Fields // fields in which another 'I' differs from In, and contradicts it
+	InfoReplies uint32     // datagrams and reassembled replies
+	Conflicts   uint32     // fragments that contradicted an earlier one
+	Conflict    bool       // two complete answers to a question that was asked once differ
+	Attempt     uint8      // number of the attempt after which the first datagram came
+	Partial     Questions  // messages that lack their end
+	InCode      wire.Error // the error of decoding In
 
 	flying  uint8         // datagrams sent and not answered, as far as can be known
 	heard   Questions     // something came in reply to them: see extraAsks
@@ -32,7 +32,9 @@ type Answer struct {
 	slow    uint8         // waits in a row in which nothing came, after a question that was asked slowly
 	goldEnd time.Duration // when an 'I' after an 'm' is no longer waited for
 
-	suspicion
+	unasked      Questions // answered before they were asked: see incoming.list
+	unchallenged Questions // answered, at least in part, in reply to a request without a challenge
+
 	RoundTrips
 	chunks     [][]byte
 	challenges challenges
@@ -61,6 +63,15 @@ type RoundTrips struct {
 	Unsure  bool                      // the first datagram came after several requests, and may belong to any of them
 	Doubled bool                      // a copy of it came, so several requests were answered, and it belongs to the first
 	Late    time.Duration             // its age, at least: since the last request before it, or since the first one if Doubled
+}
+
+// Unchallenged returns the questions that were answered, at least in part, in reply to
+// a request without a challenge, as far as that is certain.
+func (a *Answer) Unchallenged() Questions {
+	if a.challenges.seen > 0 {
+		return a.unchallenged &^ a.unasked
+	}
+	return a.unchallenged
 }
 
 // GoldInfo decodes the 'm'.
@@ -174,95 +185,34 @@ func QuestionOf(k wire.Kind) (q wire.Question, ok bool) {
 }
 
 // ReadList reads a 'D' or an 'E' to its end, and reports whether its announced count is
-// correct. It calls each, unless that is nil, with the name of every item.
-func ReadList(q wire.Question, msg []byte, each func(name []byte)) (exact bool, err error) {
+// correct.
+func ReadList(q wire.Question, msg []byte) (exact bool, err error) {
 	if q == wire.QuestionRules {
 		var rs wire.Rules
 		_ = rs.Reset(msg) // Err returns its error, too
 		for rs.Next() {
-			if each != nil {
-				each(rs.Rule().Name)
-			}
 		}
 		return rs.Count() == rs.Announced(), rs.Err()
 	}
 	var ps wire.Players
 	_ = ps.Reset(msg, wire.ShipUnknown)
 	for ps.Next() {
-		if each != nil {
-			each(ps.Player().Name)
-		}
 	}
 	return ps.Count() == ps.Announced(), ps.Err()
 }
 
 // Sound reports whether a list decodes completely and its announced count is correct.
 func Sound(q wire.Question, msg []byte) bool {
-	exact, err := ReadList(q, msg, nil)
+	exact, err := ReadList(q, msg)
 	return exact && err == nil
 }
 
-// differ reports whether two lists in answer to one request name different players
-// or rules. A datagram that the network duplicated is identical. If the network
-// duplicated the request, scores, durations and values may have changed between the
-// two answers.
-func differ(q wire.Question, a, b []byte) bool {
-	if len(a) == 0 || bytes.Equal(a, b) {
+// conflict reports whether two lists are complete and differ.
+func conflict(q wire.Question, a, b []byte) bool {
+	if bytes.Equal(a, b) {
 		return false
 	}
-	var names [][]byte
-	_, errA := ReadList(q, a, func(name []byte) { names = append(names, name) })
-	n, other := 0, false
-	_, errB := ReadList(q, b, func(name []byte) {
-		other = other || n < len(names) && !bytes.Equal(name, names[n])
-		n++
-	})
-	return other || errA == nil && errB == nil && n != len(names)
-}
-
-// contradicts reports whether two answers to several requests differ in what does not
-// change while a server runs: name, application ID, Steam ID and version. A value that only
-// one of them has makes no difference. Replies of different formats are not compared.
-func contradicts(a, b *wire.Info) bool {
-	fields := differing(a, b) & a.Has & b.Has
-	if a.Format != b.Format {
-		return false
-	}
-	idA, okA := a.AppID()
-	idB, okB := b.AppID()
-	short := (a.Notes | b.Notes) & wire.NoteInfoShortAppID // neither ID nor version is certain
-	return fields&(wire.HasName|wire.HasSteamID) != 0 ||
-		short == 0 && (okA && okB && idA != idB || fields&wire.HasVersion != 0)
-}
-
-// differing returns the fields in which two replies differ.
-func differing(a, b *wire.Info) wire.Fields {
-	d := a.Has ^ b.Has
-	compare := func(f wire.Fields, equal bool) {
-		if !equal {
-			d |= f & a.Has
-		}
-	}
-	compare(wire.HasProtocol, a.Protocol == b.Protocol)
-	compare(wire.HasName, bytes.Equal(a.Name, b.Name))
-	compare(wire.HasMap, bytes.Equal(a.Map, b.Map))
-	compare(wire.HasFolder, bytes.Equal(a.Folder, b.Folder))
-	compare(wire.HasGame, bytes.Equal(a.Game, b.Game))
-	compare(wire.HasAppID, a.ShortAppID == b.ShortAppID)
-	compare(wire.HasPlayers, a.Players == b.Players)
-	compare(wire.HasMaxPlayers, a.MaxPlayers == b.MaxPlayers)
-	compare(wire.HasBots, a.Bots == b.Bots)
-	compare(wire.HasServerType, a.ServerType == b.ServerType)
-	compare(wire.HasEnvironment, a.Environment == b.Environment)
-	compare(wire.HasPassword, a.Password == b.Password)
-	compare(wire.HasVAC, a.VAC == b.VAC)
-	compare(wire.HasShip, a.Ship == b.Ship)
-	compare(wire.HasVersion, bytes.Equal(a.Version, b.Version))
-	compare(wire.HasEDF, a.EDF == b.EDF)
-	compare(wire.HasGamePort, a.GamePort == b.GamePort)
-	compare(wire.HasSteamID, a.SteamID == b.SteamID)
-	compare(wire.HasSourceTV, a.SourceTV.Port == b.SourceTV.Port && bytes.Equal(a.SourceTV.Name, b.SourceTV.Name))
-	compare(wire.HasKeywords, bytes.Equal(a.Keywords, b.Keywords))
-	compare(wire.HasGameID, a.GameID == b.GameID)
-	return d
+	_, errA := ReadList(q, a)
+	_, errB := ReadList(q, b)
+	return errA == nil && errB == nil
 }

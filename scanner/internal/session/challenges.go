@@ -1,6 +1,8 @@
 package session
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -19,8 +21,6 @@ type challenges struct {
 	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
 	seen     uint8                    // how many challenges came, at most 255
 	oldest   uint8                    // index of the oldest in values
-	repeats  uint8                    // how many of repeated are set
-	pinned   bool                     // other challenges are ignored
 	returned bool                     // an older one has replaced the current one since the last wait
 
 	get      Questions // questions that are replaced by GETCHALLENGE, to obtain a challenge
@@ -31,14 +31,13 @@ type challenges struct {
 	owned   Questions                         // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
 
-	repeated [2]wire.Challenge  // the most recent values that came more than once
-	values   [32]wire.Challenge // the most recent distinct values
+	values [32]wire.Challenge // the most recent distinct values
 }
 
 // of returns the challenge to send q with.
 func (c *challenges) of(q wire.Question) wire.Challenge {
 	switch {
-	case c.fresh.Has(q) || q > questionVerify: // a list is verified without a challenge
+	case c.fresh.Has(q):
 		return wire.NoChallenge
 	case c.owned.Has(q):
 		return c.own[q]
@@ -63,6 +62,17 @@ func (a *Answer) Challenge() wire.Challenge { return a.challenges.of(wire.Questi
 // InfoRounds returns how many challenges came in answer to INFO.
 func (a *Answer) InfoRounds() int { return int(a.challenges.rounds[wire.QuestionInfo]) }
 
+// note counts an 'A', and reports whether its value came before.
+func (c *challenges) note(v wire.Challenge) (known bool) {
+	known = slices.Contains(c.values[:min(int(c.seen), len(c.values))], v)
+	c.seen += b2u8(c.seen < math.MaxUint8)
+	if !known {
+		c.values[c.oldest] = v
+		c.oldest = (c.oldest + 1) % uint8(len(c.values))
+	}
+	return known
+}
+
 // forget drops the challenge that the target is remembered by.
 func (s *Session) forget() {
 	if s.Flags.Has(flagKeyed) && s.Got != nil {
@@ -76,12 +86,10 @@ func (s *Session) forget() {
 func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	s.came()
 	s.forget()
-	old := s.countChallenge(now, c)
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
+	old := known.note(c)
 	switch {
-	case s.pin():
-		return Matched
-	case s.Agenda.Open == 0 || known.pinned:
+	case s.Agenda.Open == 0:
 		return Duplicate
 	case s.Flags.Has(flagSingle):
 		return s.ownChallenge(now, c, old)
@@ -91,9 +99,9 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 		known.echo()
 		return Duplicate
 	case old:
-		// The value has been replaced since: one of the two may be forged. A forger
-		// could send both in turn forever, so the session returns to an old value at
-		// most once in each wait. That does not count as a challenge round.
+		// The value has been replaced since. A server could send both in turn forever,
+		// so the session returns to an old value at most once in each wait. That does
+		// not count as a challenge round.
 		if known.returned || qs == 0 || s.Flags.Has(Limited) {
 			return Duplicate
 		}
@@ -107,7 +115,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 		return Matched
 	}
 	s.countRound(s.Agenda.Silent())
-	if s.pin() || s.Agenda.Open == 0 {
+	if s.Agenda.Open == 0 {
 		return Matched
 	}
 	// The first two challenges are used at once. Later ones, and those of a session that
@@ -132,7 +140,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 
 // replaceChallenge makes c the challenge in use and reports whether it is the first
 // one. A server that wants a challenge for INFO sends no list without one, so a
-// list that has already come may be forged and is asked for again.
+// list that came before its question is asked for all the same.
 func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	s.quiet = 0
@@ -202,26 +210,4 @@ func (s *Session) countRound(qs Questions) {
 			s.Agenda.giveUp(1<<q, wire.ErrChallengeLoop)
 		}
 	}
-}
-
-// pin settles on one challenge if a question was given up because of too many
-// challenges, and one value came more than once: the last such value, on the assumption
-// that all others are forged. Unanswered questions are asked again, together, and other
-// challenges are ignored from then on. It reports whether it did so.
-func (s *Session) pin() bool {
-	known := &s.Got.challenges
-	if known.repeats == 0 || known.pinned || !s.Agenda.looped() {
-		return false
-	}
-	known.pinned = true
-	known.current, known.fresh, known.owned = known.repeated[0], 0, 0
-	s.Flags &^= flagHeld | flagSingle
-	for q := range Each(All) {
-		if s.Agenda.Err[q] == wire.ErrChallengeLoop {
-			s.Agenda.Open |= 1 << q
-			s.Agenda.Err[q] = 0
-		}
-	}
-	s.resend(s.Agenda.Open)
-	return true
 }

@@ -65,10 +65,6 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	if s.Flags.Has(flagKeyed) {
 		a.challenges.current, a.challenges.origin = remembered, Info
 	}
-	a.stranger = s.Flags.Has(Stranger)
-	for q := range Each(s.Agenda.Asked) {
-		a.requests += s.Agenda.Attempts[q] - b2u8(s.Agenda.due.Has(q))
-	}
 	for q := range a.sentUS { // only one request was waited for
 		a.sentUS[q] = s.Clock.sentUS
 	}
@@ -77,7 +73,7 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	s.Flags &^= flagBlind
 	if blind { // PLAYER was sent as the last attempt at INFO, which gets all its attempts again
 		s.Agenda.Asked |= Players
-		s.Agenda.Waiting = Players | s.Agenda.Waiting&aside
+		s.Agenda.Waiting = Players | s.Agenda.Waiting&Ping
 		s.Agenda.bare |= Players
 		s.Agenda.Attempts[wire.QuestionInfo], s.Agenda.Attempts[wire.QuestionPlayers] = 0, 1
 		a.askedUS[wire.QuestionPlayers] = s.Clock.sentUS
@@ -143,20 +139,23 @@ func (s *Session) Junk(code wire.Error) {
 	s.Agenda.fault(s.Agenda.Silent(), code)
 }
 
+// askedOnce reports whether exactly one answer to q can be expected: its request was
+// not repeated, except with the server's challenge.
+func (s *Session) askedOnce(q wire.Question) bool {
+	a := s.Got
+	return s.Agenda.Asked.Has(q) && s.Agenda.Attempts[q] == 1 && !a.challenges.resent.Has(q) &&
+		(q != wire.QuestionInfo || a.Attempt == 1) // PLAYER may have been the last attempt at INFO
+}
+
 // info takes an 'I'. If it is wanted, it is stored, and the stored copy is decoded.
 // Otherwise it is only compared with the stored 'I'.
 func (x *incoming) info() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindInfo, Class: Matched}
 	a.InfoReplies++
-	a.again(wire.QuestionInfo)
 	if !x.wants(wire.QuestionInfo, 0) {
-		if in.Decode(x.msg) == nil && a.Info != nil {
-			twice := x.s.askedOnce(wire.QuestionInfo) && !bytes.Equal(a.Info, x.msg)
-			if twice || contradicts(&a.In, in) {
-				a.Conflict = true
-				a.Disputed |= differing(&a.In, in)
-			}
+		if a.Info != nil && x.s.askedOnce(wire.QuestionInfo) && !bytes.Equal(a.Info, x.msg) && in.Decode(x.msg) == nil {
+			a.Conflict = true
 		}
 		a.Doubled = a.Unsure && a.challenges.seen == 0
 		x.s.came()
@@ -199,7 +198,7 @@ func (x *incoming) game(appID uint32) {
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
 // gold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but its address
-// is kept all the same (EC-63). A further 'm' is compared with the first.
+// is kept all the same (EC-63). A further 'm' is only compared with the first.
 func (x *incoming) gold() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}
@@ -209,8 +208,7 @@ func (x *incoming) gold() Delivery {
 		x.goldReply(code)
 		return d
 	case a.Gold != nil:
-		a.again(wire.QuestionInfo)
-		if code == 0 && !bytes.Equal(in.Name, a.GoldInfo().Name) {
+		if code == 0 && x.s.askedOnce(wire.QuestionInfo) && !bytes.Equal(a.Gold, x.msg) && in.Decode(a.Gold) == nil {
 			a.Conflict = true
 		}
 		d.Class = Duplicate
@@ -243,6 +241,9 @@ func (x *incoming) goldReply(code wire.Error) {
 
 // list takes a 'D' or an 'E'. It is decoded when the target is finished: the layout of
 // a 'D' depends on the game, which is in INFO.
+//
+// A list that came before its question is provisional. If the question is still asked,
+// the answer replaces the list. If it is not, or if no answer comes, the list counts.
 func (x *incoming) list(q wire.Question) Delivery {
 	a := x.s.Got
 	d := Delivery{Kind: KindPlayers, Class: Matched}
@@ -257,22 +258,35 @@ func (x *incoming) list(q wire.Question) Delivery {
 	case n < 1+countLen:
 		code = wire.ErrTruncated
 	}
-	if !x.s.Agenda.Asked.Has(q) && !Sound(q, x.msg) {
+	asked, place := x.s.Agenda.Asked.Has(q), a.Place(q)
+	if !asked && !Sound(q, x.msg) {
 		code = wire.ErrMalformed // once the list is asked for, a sound one may come (EC-65)
 	}
-	a.again(q)
 	switch wanted := x.wants(q, code); {
-	case x.s.Agenda.due.Has(q) && !x.s.Agenda.Asked.Has(q):
-		d.Class = Duplicate // it is about to be asked for
+	case !asked && x.s.Agenda.due.Has(q): // it is about to be asked for
+		if code != 0 || *place != nil {
+			d.Class = Duplicate
+		} else if d.Full = !a.Put(x.memory, place, x.msg); !d.Full {
+			x.unasked(q)
+		}
 		return d
-	case !wanted && x.s.askedOnce(q) && differ(q, *a.Place(q), x.msg):
+	case !wanted && x.s.askedOnce(q) && conflict(q, *place, x.msg):
 		a.Conflict = true
-	case wanted && usable(code) && !a.Put(x.memory, a.Place(q), x.msg):
+	case wanted && usable(code) && !a.Put(x.memory, place, x.msg):
 		d.Full = true
 		return d
 	}
 	d.Class = x.reply(q, code)
 	return d
+}
+
+// unasked records that an answer came before its question was asked.
+func (x *incoming) unasked(q wire.Question) {
+	a := x.s.Got
+	a.unasked |= 1 << q
+	if a.challenges.current == wire.NoChallenge {
+		a.unchallenged |= 1 << q
+	}
 }
 
 // text takes an 'l', after which nothing more will come (EC-22), or an 'X', with which
@@ -342,21 +356,17 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 			trip := x.s.Clock.since(a.sentUS[q], x.now)
 			a.RTTs[q] = cmp.Or(a.RTTs[q], trip)
 			a.RTT = cmp.Or(a.RTT, trip)
-			a.trip(trip)
 		}
 	}
 	// bare: the answer certainly belongs to a request without a challenge, also if its fragments
 	// began to arrive in reply to such a request.
-	asked := x.s.Agenda.Asked.Has(q)
-	bare := asked && (x.s.Agenda.bare&^a.keyed|a.openly).Has(q) || !asked && a.challenges.current == wire.NoChallenge
+	a.unasked &^= 1 << q
 	a.unchallenged &^= 1 << q
-	if bare {
+	switch bare := x.s.Agenda.bare&^a.keyed | a.openly; {
+	case !x.s.Agenda.Asked.Has(q):
+		x.unasked(q)
+	case bare.Has(q):
 		a.unchallenged |= 1 << q
-	}
-	if asked {
-		a.answered |= 1 << q
-	} else {
-		a.unasked |= 1 << q
 	}
 	x.s.Agenda.giveUp(1<<q, code)
 	x.s.quiet, a.slow = 0, 0

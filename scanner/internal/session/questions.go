@@ -20,15 +20,6 @@ const (
 	Ping    = Questions(1 << wire.QuestionPing)
 )
 
-// An answered question can be asked once more, to verify its answer. In due and
-// waiting, the repetition of q is number q + questionVerify, above the numbers of all
-// requests.
-const (
-	questionVerify = wire.Question(wire.NumRequests)
-	verifyAll      = All << questionVerify
-	aside          = Ping | verifyAll // what may be due or waited for without being open
-)
-
 // Has reports whether q is in the set.
 func (qs Questions) Has(q wire.Question) bool { return qs&(1<<q) != 0 }
 
@@ -76,12 +67,12 @@ func (a *Agenda) Silent() Questions { return a.Waiting & a.Open }
 
 // stopWaiting ends the wait for answers to open questions, which will be asked
 // again.
-func (a *Agenda) stopWaiting() { a.Waiting &= aside }
+func (a *Agenda) stopWaiting() { a.Waiting &= Ping }
 
 // hold puts off the open questions: none of them is due or waited for.
 func (a *Agenda) hold() {
-	a.Waiting &= aside
-	a.due &= aside
+	a.Waiting &= Ping
+	a.due &= Ping
 }
 
 // fault records code, the error of a reply, for the open questions of qs.

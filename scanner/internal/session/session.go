@@ -17,7 +17,6 @@
 //	silence.go     silence: repeat, or give up
 //	message.go     what the messages of a server change
 //	challenges.go  what is known of the server's challenges
-//	suspicion.go   signs of forged replies
 //	questions.go   where each question stands
 //	schedule.go    how long to wait; when something was sent, and when to wake up
 //	answer.go      the messages of a server
@@ -59,7 +58,6 @@ const (
 	csgoAppID   = 730
 	freshFor    = 5 * time.Second  // some servers silently drop an older challenge (EC-14)
 	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
-	muchEarlier = 5 * time.Millisecond
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
 	maxUnpacked = 16 // replies of one server that are unpacked in all: both lists in every default attempt, and a few more
@@ -117,7 +115,6 @@ const (
 	flagPong     // its answer came
 	flagGet      // a challenge was asked for by itself: GETCHALLENGE
 	flagFallback // INFO was ignored: PLAYER and ping are the last attempt
-	Stranger     // a reply came before anything was asked
 	Listening    // a silent server was sent all attempts; a late answer is waited for
 	flagBlind    // the last attempt at INFO is PLAYER, since nothing came
 	flagKeyed    // INFO bears the challenge that the target is remembered by
@@ -137,7 +134,7 @@ type Session struct {
 // Due returns the requests to send as soon as the rate allows, by the question that
 // each serves.
 func (s *Session) Due() Questions {
-	s.Agenda.due &= s.Agenda.Open | aside
+	s.Agenda.due &= s.Agenda.Open | Ping
 	return s.Agenda.due
 }
 
@@ -179,8 +176,6 @@ func (s *Session) Request(q wire.Question, remembered wire.Challenge) (wire.Ques
 		c = remembered
 	}
 	switch {
-	case q >= questionVerify:
-		q -= questionVerify
 	case a != nil && a.challenges.get.Has(q):
 		q = wire.QuestionChallenge
 	case s.Flags.Has(flagBlind):
@@ -204,11 +199,8 @@ func (s *Session) Sent(p *Plan, now, base time.Duration, q wire.Question) {
 	if a := s.Got; a != nil {
 		a.keyed |= qs & All &^ bare
 		a.challenges.echoed = false
-		a.requests += b2u8(qs != Ping && a.requests < math.MaxUint8)
 		a.flying += b2u8(All.Has(q))
-		if !verifyAll.Has(q) {
-			a.sentUS[q] = s.Clock.sentUS
-		}
+		a.sentUS[q] = s.Clock.sentUS
 		if !s.Flags.Has(Repeat) && All.Has(q) {
 			a.askedUS[q] = s.Clock.sentUS
 		}
@@ -246,7 +238,7 @@ func (s *Session) Refund(q wire.Question) {
 // Again makes everything due that is waited for. It costs no attempt, and shows no round
 // trip. Again reports whether there is something.
 func (s *Session) Again() bool {
-	qs := s.Agenda.Waiting & (s.Agenda.Open | aside)
+	qs := s.Agenda.Waiting & (s.Agenda.Open | Ping)
 	s.Agenda.due |= qs
 	s.Agenda.Waiting = 0
 	if s.Got != nil {
@@ -264,7 +256,7 @@ func (s *Session) Unreachable() {
 		s.Flags |= flagRefused
 		return
 	}
-	s.Agenda.Waiting &^= aside
+	s.Agenda.Waiting &^= Ping
 	s.Agenda.giveUp(s.Agenda.Open, wire.ErrUnreachable)
 }
 
@@ -281,8 +273,8 @@ func (s *Session) Advance(p *Plan, now time.Duration) {
 		s.Flags |= flagPing
 		s.Agenda.due |= Ping
 	}
-	s.Agenda.due &= s.Agenda.Open | aside
-	s.Agenda.Waiting &= s.Agenda.Open | aside
+	s.Agenda.due &= s.Agenda.Open | Ping
+	s.Agenda.Waiting &= s.Agenda.Open | Ping
 	switch {
 	case s.Agenda.Open == 0:
 		s.finish(p, now)
@@ -342,20 +334,17 @@ func (s *Session) askSerially(p *Plan, now time.Duration) {
 }
 
 // finish marks the session as done, unless there is something left to wait for: an 'I'
-// after an 'm', requests that are due, an answer after too many challenges, the answer
-// to a ping, a reply that contradicts a suspicious one, or the decompressor.
+// after an 'm', a ping that is due, an answer after too many challenges, the answer to a
+// ping, or the decompressor.
 func (s *Session) finish(p *Plan, now time.Duration) {
 	a := s.Got
 	var end time.Duration
-	if a != nil {
-		s.verify(p, now)
-		if end = a.goldEnd; s.Flags.Has(flagGold) && now < end {
-			s.Clock.wakeAt(end)
-			return
-		}
+	if a != nil && s.Flags.Has(flagGold) && now < a.goldEnd {
+		s.Clock.wakeAt(a.goldEnd)
+		return
 	}
 	if s.Agenda.due != 0 {
-		return // a ping, or a question that is verified
+		return // a ping
 	}
 	if end = s.Clock.LastAt() + p.Schedule.Timeout; s.Agenda.looped() && now < end {
 		s.Clock.wakeAt(end)
@@ -366,10 +355,6 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 	}
 	if s.Agenda.Waiting.Has(wire.QuestionPing) && now < end {
 		s.Clock.wakeAt(end)
-		return
-	}
-	if a != nil && !a.Conflict && now < a.holdEnd {
-		s.Clock.wakeAt(a.holdEnd)
 		return
 	}
 	if a != nil && a.packed > 0 {

@@ -169,11 +169,12 @@ func (p *player) event(name string, args []string) error {
 		t.Junk(code)
 	case "unreachable":
 		t.Unreachable()
-	case "again":
-		t.Got.again(wire.QuestionInfo)
-	case "contradiction":
-		t.Got.Conflict = true
-		t.Got.again(wire.QuestionInfo)
+	case "I", "m", "D", "E": // a complete message with this name in it, or one that is cut
+		msg := message(name, args[0])
+		if len(args) > 1 {
+			msg = msg[:len(msg)-3]
+		}
+		t.Message(p.memory, p.now, msg)
 	case "pong":
 		(&incoming{s: t, memory: p.memory, now: p.now}).pong()
 	case "app":
@@ -196,6 +197,43 @@ func (p *player) event(name string, args []string) error {
 	return nil
 }
 
+// message returns a message of a kind that contains a name.
+func message(kind, name string) []byte {
+	text := []byte(name)
+	switch kind {
+	case "I":
+		return wire.AppendInfo(nil, &wire.Info{Name: text})
+	case "m":
+		return wire.AppendInfo(nil, &wire.Info{Format: wire.FormatGoldSource, Name: text})
+	case "D":
+		return wire.AppendPlayers(nil, 1, []wire.Player{{Name: text}})
+	}
+	return wire.AppendRules(nil, 1, []wire.Rule{{Name: text, Value: []byte("1")}})
+}
+
+// kept returns the name in the answer that counts, in parentheses; "" if there is none.
+func kept(q wire.Question, a *Answer) string {
+	var name []byte
+	switch q {
+	case wire.QuestionInfo:
+		name = a.In.Name
+	case wire.QuestionPlayers:
+		var ps wire.Players
+		if ps.Reset(a.Players, wire.ShipUnknown) == nil && ps.Next() {
+			name = ps.Player().Name
+		}
+	case wire.QuestionRules:
+		var rs wire.Rules
+		if rs.Reset(a.Rules) == nil && rs.Next() {
+			name = rs.Rule().Name
+		}
+	}
+	if len(name) == 0 {
+		return ""
+	}
+	return "(" + string(name) + ")"
+}
+
 // show sends what is due and writes down what the step decided.
 func (p *player) show() {
 	t := &p.session
@@ -207,6 +245,12 @@ func (p *player) show() {
 				word = "answered"
 			}
 			fmt.Fprintf(&p.out, " %v=%s", q, word)
+			if t.Got != nil {
+				fmt.Fprint(&p.out, kept(q, t.Got))
+			}
+		}
+		if t.Got != nil && t.Got.Conflict {
+			fmt.Fprint(&p.out, " conflict")
 		}
 		fmt.Fprintln(&p.out)
 		return

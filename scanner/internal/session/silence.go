@@ -38,10 +38,6 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 		a.flying = 0
 		known := &a.challenges
 		known.get, known.returned = 0, false
-		if known.pinned && known.repeats > 1 { // one of the two may be forged, perhaps the pinned one
-			known.repeated[0], known.repeated[1] = known.repeated[1], known.repeated[0]
-			known.current = known.repeated[0]
-		}
 		if a.heard&s.Agenda.Open != 0 {
 			waits = p.Schedule.Attempts + extraAsks
 		}

@@ -139,7 +139,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		row := &Table[i]
 		counts := l
 		if row.Section == Traffic {
-			counts = d.Counts
+			counts = d
 		}
 		by := counts.By(row.Name)
 		if row.Section == NoSection { // faults are an object of the summary by themselves
@@ -172,8 +172,8 @@ func (sum *Summary) sayAnswers(t *console.Block) {
 
 // repliesElsewhere returns how many datagrams from addresses or ports that were not
 // queried were replies or fragments of replies.
-func (d *Datagrams) repliesElsewhere() uint64 {
-	by := d.By("foreign_by_cause")
+func (sum *Summary) repliesElsewhere() uint64 {
+	by := sum.Datagrams.By("foreign_by_cause")
 	return by["other_port"] + by["other_address"] + by["fragment"]
 }
 
@@ -186,7 +186,7 @@ func (sum *Summary) sayNobody(t *console.Block) {
 	case unreachable == finished:
 		t.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
 			"test one of them with a2sscan ask")
-	case sum.Datagrams.repliesElsewhere() > 0:
+	case sum.repliesElsewhere() > 0:
 		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
 			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
 	default:
@@ -206,13 +206,13 @@ var sendHints = map[string]string{
 	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
-// sayTrouble adds a warning if the scan forgot targets or replies are probably being forged; how many datagrams could
-// not be sent, with a hint for the most frequent reason; how many the kernel dropped; and
-// whether the receive buffer is smaller than requested. If verbose, it also adds how many
-// servers contradicted themselves.
+// sayTrouble adds how many targets the scan forgot; how many servers contradicted
+// themselves; how many datagrams could not be sent, with a hint for the most frequent
+// reason; how many the kernel dropped; and whether the receive buffer is smaller than
+// requested.
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := sum.Datagrams
-	if verbose && sum.Answers.Servers > 0 && d.repliesElsewhere() > 0 {
+	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {
 		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
 			"a2sscan ask shows from which")
 	}
@@ -221,15 +221,9 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 			"their records have the error %s", console.Plural(n, "target"), wire.ErrInternal)
 		t.Hint("please report this, with the summary file; a2sscan ask queries one of them again")
 	}
-	conflicts := fmt.Sprintf("%s with replies that contradict each other, %s after their record was written",
-		console.Plural(d.N("conflicts"), "server"), console.Grouped(d.N("late_conflicts")))
-	switch {
-	case d.N("forged") > 0:
-		t.Say("WARNING: replies are probably being forged: %s; %s came from targets not asked yet, "+
-			"%s from addresses that were not asked", conflicts, console.Grouped(d.N("early_replies")), console.Grouped(d.N("foreign_replies")))
-		t.Hint("a record shows what was received, not who sent it; scan again from another port or address")
-	case verbose && d.N("conflicts")+d.N("late_conflicts") > 0:
-		t.Say("conflicts: %s", conflicts)
+	if n := d.N("conflicts"); n > 0 {
+		t.Say("conflicts: %s gave two different answers to one request; the records have the flag conflict",
+			console.Plural(n, "server"))
 	}
 	if n := d.N("outages"); n > 0 {
 		t.Say("network: away %s, %v in all; the scan waited meanwhile", console.Plural(n, "time"),

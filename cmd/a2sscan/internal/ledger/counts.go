@@ -237,38 +237,6 @@ func (c Counts) Undone() string {
 	}
 }
 
-// Datagrams are the counters of datagrams, with the servers that contradicted themselves
-// after their record was written.
-type Datagrams struct {
-	Counts
-	LateServers []string
-}
-
-// lateKey is the key of LateServers in the summary.
-const lateKey = "late_conflict_servers"
-
-// MarshalJSON encodes the counts and, as another key, the servers.
-func (d Datagrams) MarshalJSON() ([]byte, error) {
-	b, err := d.Counts.MarshalJSON()
-	if len(d.LateServers) == 0 || err != nil {
-		return b, err
-	}
-	list, err := json.Marshal(d.LateServers)
-	return fmt.Appendf(b[:len(b)-1], ",%q:%s}", lateKey, list), err
-}
-
-// UnmarshalJSON decodes what MarshalJSON returned.
-func (d *Datagrams) UnmarshalJSON(text []byte) error {
-	var other struct {
-		Servers []string `json:"late_conflict_servers"`
-	}
-	if err := json.Unmarshal(text, &other); err != nil {
-		return err
-	}
-	d.LateServers = other.Servers
-	return d.Counts.UnmarshalJSON(text)
-}
-
 // contradictions describes the sums that should be equal but are not. Exit code 0
 // promises that there are none.
 func contradictions(sum *Summary, from *Source) (bad []string) {

@@ -38,19 +38,12 @@ func Finished(log *slog.Logger, sum *Summary, err error) {
 	if err != nil || d.N("kernel_drops") > 0 || d.N("send_errors") > 0 {
 		level = slog.LevelWarn
 	}
-	for _, addr := range d.LateServers {
-		log.Warn("late conflict", "server", addr)
-	}
-	if d.N("forged") > 0 {
-		log.Warn("forged replies", "conflicts", d.N("conflicts"), "late_conflicts", d.N("late_conflicts"),
-			"early_replies", d.N("early_replies"), "foreign_replies", d.N("foreign_replies"))
-	}
 	attrs := []any{"ended", sum.Ended, "seconds", sum.Seconds}
 	for i := range Table {
 		row := &Table[i]
 		from := sum.Targets
 		if row.Section == Traffic {
-			from = d.Counts
+			from = d
 		}
 		switch {
 		case !row.Log:

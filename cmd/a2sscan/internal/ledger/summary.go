@@ -51,7 +51,7 @@ type Summary struct {
 	Targets    Counts            `json:"targets"`
 	Exclusions []list.Exclusion  `json:"exclusions"`          // what excluded targets
 	Databases  []Database        `json:"databases,omitempty"` // files of --mmdb
-	Datagrams  Datagrams         `json:"datagrams"`
+	Datagrams  Counts            `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
 	Rates
@@ -143,7 +143,7 @@ func NewSummary(from *Source, b Build) *Summary {
 		Schema: sink.SummarySchema, Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
 		Seconds:         s.Elapsed.Seconds(),
 		Targets:         Read(from, Targets),
-		Datagrams:       Datagrams{Counts: Read(from, Traffic)},
+		Datagrams:       Read(from, Traffic),
 		Faults:          map[string]uint64{},
 		RecvBufferAsked: s.Socket.RecvBufferAsked,
 		RecvBuffer:      s.Socket.RecvBuffer,

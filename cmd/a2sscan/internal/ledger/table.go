@@ -238,11 +238,7 @@ var Table = []Counter{
 	{Name: "send_put_off", Section: Traffic, Metric: "sends_put_off_total",
 		Help:  "Sends that the kernel put off, and that were tried again.",
 		Count: func(s *Source) uint64 { return s.Scan.SendAgain }},
-	{Name: "foreign_replies", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.ForeignReplies }},
-	{Name: "early_replies", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.EarlyReplies }},
-	{Name: "conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.InfoConflicts }},
-	{Name: "late_conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.LateConflicts }},
-	{Name: "forged", Section: Traffic, Kind: Flag, Count: func(s *Source) uint64 { return oneIf(s.Scan.Forged()) }},
+	{Name: "conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.Conflicts }},
 	{Name: "faults", Text: "faults", Metric: "faults_total", // of the questions of finished targets
 		Help:  "Faults of replies and questions, by the word that records have for them.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),

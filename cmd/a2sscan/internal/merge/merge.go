@@ -186,7 +186,7 @@ func (m *merger) describe() {
 		Version: m.options.Build.Version, Commit: m.options.Build.Commit, Go: runtime.Version(), Command: m.options.Command,
 		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: &plan,
 		Ended: ledger.EndedComplete, Consistent: true,
-		Targets: s.Targets, Datagrams: ledger.Datagrams{Counts: ledger.Counts{}},
+		Targets: s.Targets, Datagrams: ledger.Counts{},
 		Faults: map[string]uint64{}, Exclusions: []list.Exclusion{},
 	}
 	s.RateAsked = &limit
@@ -211,8 +211,7 @@ func (m *merger) describe() {
 		for fault, n := range one.Faults {
 			s.Faults[fault] += n
 		}
-		s.Datagrams.Add(one.Datagrams.Counts)
-		s.Datagrams.LateServers = append(s.Datagrams.LateServers, one.Datagrams.LateServers...)
+		s.Datagrams.Add(one.Datagrams)
 		if s.RateReached += one.RateReached; one.RateAsked == nil {
 			s.RateAsked = nil
 		} else if s.RateAsked != nil {

@@ -131,9 +131,6 @@ func (v *View) Line(columns int) string {
 	if n := v.Overdue; n > 0 {
 		head = append(head, "FORGOTTEN TARGETS "+console.Grouped(n))
 	}
-	if v.Forged() {
-		head = append(head, "FORGED REPLIES")
-	}
 	head = append(head, v.far())
 	if columns == 0 {
 		return strings.Join(append(head, v.flows()...), "; ")

@@ -124,7 +124,6 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
 	sum.Exclusions = slices.DeleteFunc(s.exclusions.Counts(), func(x list.Exclusion) bool { return x.Targets+x.Stopped == 0 })
-	sum.Datagrams.LateServers = s.late
 	_, sum.Changes = s.rate.state()
 	sum.Records = s.out.Count() + s.checkpoint.Past.Records
 	if s.how.output != nil {

@@ -57,7 +57,6 @@ type Run struct {
 	rate     *rateControl
 	observer *ledger.Observer
 	status   progress.Status
-	late     []string // servers whose later replies contradicted their record
 
 	unopened  error       // why nothing could be written
 	unsaved   atomic.Bool // saving the checkpoint failed
@@ -373,11 +372,6 @@ const judgedEvery = 100 * time.Millisecond
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.opts.Config()
 	cfg.Excluded = s.exclusions.Excluded
-	cfg.LateConflict = func(addr netip.AddrPort) {
-		if len(s.late) < 100 { // further ones are only counted
-			s.late = append(s.late, addr.String())
-		}
-	}
 	if cfg.TryPlayers = !namesNetworks(s.inputs); len(s.fetched.sources) == 0 {
 		cfg.SweepPort = sweepPort(s.opts.Ports, s.inputs)
 	}
