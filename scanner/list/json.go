@@ -28,7 +28,7 @@ var (
 	// of master servers, which Config.Formats may have, are not meant.
 	wholeJSON = Format{Name: "JSON", Sniff: func(head []byte) bool {
 		isAnswer := bytes.Contains(head, []byte(`"addr"`)) || bytes.Contains(head, []byte(`"response"`))
-		return isWhole.Match(head) && !isAnswer && !sniffNDJSON(head)
+		return isWhole.Match(head) && (!isAnswer || namesQuery.Match(head)) && !sniffNDJSON(head)
 	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
 		yield(Entry{Line: 1, Text: []byte("["), Fault: faultArray})
 		return nil
@@ -37,7 +37,10 @@ var (
 
 var (
 	isMasscan = regexp.MustCompile(`^(\x{FEFF})?\s*\[[ \t\r]*\n\s*\{.*"ports"`)
-	isWhole   = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
+	// namesQuery matches the key of a query port, which no master's answer has.
+	namesQuery = regexp.MustCompile(`(?i)"(q(uery)?[ _-]?port|port[ _-]?query)"\s*:`)
+
+	isWhole = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
 )
 
 // sniffNDJSON reports whether the first line is an object. If head does not contain
@@ -119,7 +122,7 @@ func (o *object) parse(text []byte) error {
 		}
 		m, composed := o.member(key), kind == '{' || kind == '['
 		isList := kind == '[' && isMember[m.name]
-		o.nested = o.nested || composed && !isList && !o.census && namesPort.Match(value)
+		o.nested = o.nested || composed && !isList && !o.census && (m.port != notPort || m.name == "ports" || namesPort.Match(value))
 		switch {
 		case kind == 'n':
 			o.noPort = o.noPort || m.port == queryPort || m.port == plainPort

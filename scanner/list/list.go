@@ -92,6 +92,9 @@ func Open(cfg Config) (*List, error) {
 		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // no files: no error
 	}
 	l := &List{cfg: cfg, ports: cfg.Ports}
+	for i, f := range cfg.Formats {
+		cfg.Formats[i].Sniff = func(head []byte) bool { return !namesQuery.Match(head) && f.Sniff(head) }
+	}
 	l.formats = slices.Concat([]Format{xml, masscanJSON, wholeJSON}, cfg.Formats,
 		[]Format{httpx, ndjson, masscanList, nmapList, rustScanList, xashList}, tables)
 	for i := range cfg.Sources {

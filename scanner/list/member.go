@@ -10,12 +10,13 @@ import (
 var (
 	addrKeys  = []string{"ipstr", "ip", "saddr", "addr", "resolved", "address", "connect", "endpoint", "host", "ipport", "ipaddress"}
 	protoKeys = []string{"transport", "transportprotocol", "protocol", "proto"}
+	stateKeys = []string{"status", "state"}
 )
 
 // isColumn has the keys that matter in tables, too, and isMember the others.
 var (
-	isColumn = setOf(addrKeys, protoKeys, []string{"port", "sport", "dport", "ports", "tag", "classification", "success"})
-	isMember = setOf([]string{"hostip", "a", "ports", "services", "status", "taghex", "master", "servers", "data", "result",
+	isColumn = setOf(addrKeys, protoKeys, stateKeys, []string{"port", "sport", "dport", "ports", "tag", "classification", "success"})
+	isMember = setOf([]string{"hostip", "a", "ports", "services", "taghex", "master", "servers", "data", "result",
 		"attributes", "endpoint", "rectype", "url", "input"})
 )
 

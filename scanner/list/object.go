@@ -32,7 +32,7 @@ type object struct {
 // to continue.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
-	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...))}
+	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || isClosed(o.first(stateKeys...))}
 	if o.rare {
 		if more, done := o.rows(line, addr, yield); done {
 			return more
@@ -220,27 +220,47 @@ func (o *object) flatten(text []byte, is func(m member, value string) bool) faul
 		if err != nil {
 			return ""
 		}
-		key := t.String() // valid only before the next call
+		key := "" // t is valid only before the next call
+		if t.Kind() == '"' {
+			key = t.String()
+		}
 		kind, n := d.StackIndex(d.StackDepth())
 		if next := d.PeekKind(); kind != '{' || n%2 == 0 || d.StackDepth() < 2 || next != '"' && next != '0' {
 			continue
 		}
-		m := o.member(key)
 		pointer := string(d.StackPointer())
-		if v, err := d.ReadValue(); err != nil || !is(m, plain(v)) {
+		v, err := d.ReadValue()
+		if err != nil {
+			return ""
+		}
+		steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+		steps = steps[:len(steps)-1]
+		m, value := o.member(key), plain(v)
+		outer := o.member(steps[len(steps)-1] + "_" + key) // "ports": {"query": …}
+		byKey := is(m, value) && (m.port == queryPort || outer.port != queryPort)
+		if !byKey && !is(outer, value) {
 			continue
 		}
 		path, top := "", ""
-		for step := range strings.SplitSeq(strings.Trim(pointer[:strings.LastIndexByte(pointer, '/')], "/"), "/") {
+		for _, step := range steps {
 			switch {
 			case isIdentifier.MatchString(step):
 				path += "." + step
-			case isNumber(step) || step == "0":
+			case strings.Trim(step, "0123456789") == "":
 				path += "[]"
 			default:
 				return faultNested
 			}
 			top = cmp.Or(top, path)
+		}
+		switch {
+		case byKey || m.port == plainPort:
+		case !isIdentifier.MatchString(key):
+			return faultNested
+		case outer.port == queryPort:
+			path = "{query_port: " + path + "." + key + "}"
+		default:
+			path = "{port: " + path + "." + key + "}"
 		}
 		if len(path) > maxShown {
 			return faultNested
@@ -281,6 +301,9 @@ func notUDP(protocol string) bool {
 // isOpen reports whether a port may be open. An open UDP port that does not answer is
 // "open|filtered" for nmap.
 func isOpen(state string) bool { return state == "" || state == "open" || state == "open|filtered" }
+
+// isClosed reports whether the state of a port, or of a server, says that it is closed.
+func isClosed(state string) bool { return strings.EqualFold(state, "closed") }
 
 // joinPort joins an address and a port as in a line of text. If the address already
 // has a port, or port is empty, it returns the address unchanged.

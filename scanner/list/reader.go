@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/text/encoding/unicode" // reads UTF-16, as editors and shells on Windows write it
 	"golang.org/x/text/transform"
@@ -395,11 +397,19 @@ func (r *reader) text(l line) bool {
 			r.said.aside++
 		}
 	}
-	if isStray(tag) && r.l.ports.isBare(addr) {
+	if inner := bytes.TrimLeft(tag, "|/-&>(\"' "); len(inner) < len(tag) && !isComment(tag) && mayBeTarget(inner) {
+		if word, _, _ := bytes.Cut(inner, []byte(" ")); isAddress(strings.TrimRight(string(word), ")\"'")) {
+			r.said.aside++
+		}
+	}
+	if isStray(portName.ReplaceAll(tag, nil)) && r.l.ports.isBare(addr) {
 		return r.invalid(r.at(text), faultStrayPort)
 	}
 	return r.named(addr, labels{tag: string(tag)}, text)
 }
+
+// portName matches what may stand before a port.
+var portName = regexp.MustCompile(`^(?i:(query[ _-]?|game[ _-]?)?port)?\s*[:=]?\s*`)
 
 // isStray reports whether a tag was probably meant as the port of the address before
 // it: the tag, or the word that it begins with, is a port. A word before more text must

@@ -114,11 +114,38 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 				t.row.joins = t.row.joins || f == "" && port >= 1024
 			}
 		}
-		if !t.row.entries(line.number, text, yield) {
+		all, f := t.several(fields)
+		if f != "" && !yield(Entry{Line: line.number, Text: text, Fault: f}) {
+			return nil
+		}
+		for _, field := range all {
+			if !yield(Entry{Line: line.number, Text: []byte(field)}) {
+				return nil
+			}
+		}
+		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, yield) {
 			return nil
 		}
 	}
 	return err
+}
+
+// several returns the fields of a row without names if all are targets of one form. It is
+// a fault if only some are, the second behind the first.
+func (t *table) several(fields []string) (all []string, f fault) {
+	at := slices.Index(t.names, columnIP)
+	if t.named || at < 0 || at+1 >= len(fields) || !mayBeTarget([]byte(fields[at+1])) {
+		return nil, ""
+	}
+	want := formOf([]byte(fields[at]))
+	other := func(field string) bool { return field != "" && formOf([]byte(field)) != want }
+	switch {
+	case want == formOther || other(fields[at+1]) || fields[at+1] == "":
+		return nil, ""
+	case slices.ContainsFunc(fields, other):
+		return nil, faultSeveral
+	}
+	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == "" }), ""
 }
 
 // The columns of a table without names.
@@ -130,6 +157,9 @@ var (
 // header finds the columns by their names. It returns false if no field is the name
 // of an address column. Without a column of tags, that of names has them.
 func (t *table) header(fields []string) bool {
+	if slices.ContainsFunc(fields, isAddress) {
+		return false
+	}
 	var names []member
 	label := -1
 	for i, f := range fields {

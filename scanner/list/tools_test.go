@@ -138,9 +138,25 @@ var toolLists = []struct {
 		`{"ip":"192.0.2.14","port":27016,"raw":{"gamePort":2302}}` + "\n",
 		want: "192.0.2.14:27016",
 		invalid: "1 " + string(faultNested) + `: jq -c '. + .server ¦ del(.server)': {"server":{"ip":"192.0.2.10","port":5}}|` +
-			"2 " + string(faultNested) + ": jq -c '. + .net.ports ¦ del(.net)': 192.0.2.11|" +
+			"2 " + string(faultNested) + ": jq -c '. + {query_port: .net.ports.query} ¦ del(.net)': 192.0.2.11|" +
 			"3 " + string(faultNested) + ": jq -c '. + .raw[] ¦ del(.raw)': 192.0.2.12:2302|" +
 			"4 " + string(faultNested) + `: {"a b":{"ip":"192.0.2.13"}}`},
+	{name: "nested names", format: "NDJSON", text: `{"ip":"192.0.2.10","ports":{"game":2302,"query":27016}}` + "\n" + `{"ip":"192.0.2.11","port":2302,"query":{"port":27016}}` + "\n" +
+		`{"ip":"192.0.2.12","port":{"a":5}}` + "\n" + `{"ip":"192.0.2.13","port":2302,"ports":{"query":27016}}` + "\n",
+		invalid: "1 " + string(faultNested) + ": jq -c '. + {query_port: .ports.query} ¦ del(.ports)': 192.0.2.10|" +
+			"2 " + string(faultNested) + ": jq -c '. + .query ¦ del(.query)': 192.0.2.11:2302|" +
+			"3 " + string(faultNested) + ": jq -c '. + {port: .port.a} ¦ del(.port)': 192.0.2.12|" +
+			"4 " + string(faultNested) + ": jq -c '. + {query_port: .ports.query} ¦ del(.ports)': 192.0.2.13:2302"},
+	{name: "quoted", format: "CSV", text: "\"192.0.2.10:5\",\"192.0.2.11:6\"\n\"192.0.2.12:5\",\"192.0.2.13:6\",eu\n\"192.0.2.14:5\",eu\n",
+		want: "192.0.2.10:5|192.0.2.11:6|192.0.2.14:5", invalid: "2 " + string(faultSeveral) + `: "192.0.2.12:5","192.0.2.13:6",eu`},
+	{name: "no header", format: "TSV", text: "Connect\t192.0.2.10:5\n", want: "192.0.2.10:5"},
+	{name: "a port behind its name", format: "text", text: "192.0.2.10 :27016\n192.0.2.11 port 27016\n192.0.2.12 query port=27016\n192.0.2.13 portal\n192.0.2.14 : x\n",
+		want:    "192.0.2.13:27015 portal|192.0.2.14:27015 : x",
+		invalid: "1 " + string(faultStrayPort) + ": 192.0.2.10 :27016|2 " + string(faultStrayPort) + ": 192.0.2.11 port 27016|3 " + string(faultStrayPort) + ": 192.0.2.12 query port=27016"},
+	{name: "between signs", format: "text", text: "192.0.2.10:5 / 192.0.2.11:6\n192.0.2.12:5 (192.0.2.13:6) x\n192.0.2.14:5 - eu\n",
+		want: "192.0.2.10:5 / 192.0.2.11:6|192.0.2.12:5 (192.0.2.13:6) x|192.0.2.14:5 - eu",
+		note: "standard input: 2 tags begin with an address that is not asked: write one target per line"},
+	{name: "closed", format: "NDJSON", text: `{"ip":"192.0.2.10","port":5,"status":"closed"}` + "\n" + `{"ip":"192.0.2.11","port":5,"state":"open"}` + "\n", want: "192.0.2.11:5", skipped: 1},
 	{name: "XML", format: "XML", text: "<?xml version=\"1.0\"?>\n<nmaprun scanner=\"masscan\">\n<host/>\n", invalid: "1 " + string(faultXML) + ": <"},
 	{name: "as players write", format: "text", text: "steam://connect/192.0.2.10:27016/secret\nconnect 192.0.2.11:27016; password x\nSteam://Connect/192.0.2.12 eu\nsteam://connect/192.0.2.13:5 steam://connect/192.0.2.14:6\n",
 		want: "192.0.2.10:27016|192.0.2.11:27016 password x|192.0.2.12:27015 eu|192.0.2.13:5|192.0.2.14:6"},
