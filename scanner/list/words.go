@@ -86,7 +86,7 @@ func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
 	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0
 	if want == formOther || want == formIPv6 { // a name, or an IPv6 address
 		want = formOther
-		if bytes.HasPrefix(word, []byte("[")) && bytes.Contains(word, []byte("]:")) || word[0] != '[' && bytes.Count(word, []byte(":")) == 1 {
+		if bytes.HasPrefix(word, []byte("[")) && bytes.Contains(word, []byte("]:")) || !bytes.HasPrefix(word, []byte("[")) && bytes.Count(word, []byte(":")) == 1 {
 			want = formPort
 		}
 		hasPort = want == formPort
