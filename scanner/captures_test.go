@@ -82,14 +82,10 @@ func TestCaptures(t *testing.T) {
 
 func readCapture(t *testing.T, file string) *capture {
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	data = escaped.ReplaceAll(data, []byte(`\uf7$1`))
 	c := new(capture)
-	if err := json.Unmarshal(data, c); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(data, c))
 	return c
 }
 

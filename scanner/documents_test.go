@@ -22,23 +22,17 @@ import (
 func samples(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var vectors []struct {
 		Name      string
 		Datagrams []string
 	}
-	if err := json.Unmarshal(text, &vectors); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &vectors))
 	found := map[string][]string{}
 	for _, v := range vectors {
 		for _, line := range v.Datagrams {
 			b, err := hex.DecodeString(line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			found[v.Name] = append(found[v.Name], string(b))
 		}
 	}
@@ -238,9 +232,7 @@ func (doc *document) replies(t *testing.T, known map[string][]string) map[string
 	answers := map[string][]string{}
 	for _, a := range doc.answers {
 		request, err := hex.DecodeString(strings.ReplaceAll(a[0], " ", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		reply := []string{a[1]}
 		if !strings.HasPrefix(a[1], "\xff") {
 			if reply = known[a[1]]; reply == nil {

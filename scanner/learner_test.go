@@ -147,9 +147,7 @@ func TestLearnerLast(t *testing.T) {
 // had no room for its compressed answer: it may have none for the next answer either.
 func TestNoRoomToUnpack(t *testing.T) {
 	h, err := NewHarness()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	e := h.e
 	e.open.learner = learnt(session.LearnTrips, 20*ms)
 	e.open.learner.update(2 * time.Second)

@@ -227,9 +227,7 @@ func run(n *memNet, cfg Config, ts []Target) (map[uint64]*Result, Stats, error) 
 func mustRun(t *testing.T, n *memNet, cfg Config, ts []Target) (map[uint64]*Result, Stats) {
 	t.Helper()
 	got, st, err := run(n, cfg, ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	checkLedger(t, st, len(ts))
 	return got, st
 }
@@ -250,4 +248,12 @@ func runContext(
 		got[udp.Pack(r.Addr)] = r.Clone()
 	})
 	return got, st, err
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -201,9 +201,7 @@ func testPaceChanged(t *testing.T, first float64) {
 func TestRatesInFlight(t *testing.T) {
 	for _, test := range []struct{ inFlight, want int }{{0, 25_000}, {700, 700}} {
 		cfg, err := Config{Rate: 5000, InFlight: test.inFlight}.withDefaults()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		cfg.Rate = 10_000
 		if got := cfg.defaultInFlight(); cfg.freeInFlight != (got == test.want) {
 			t.Errorf("%d in flight, want %d", got, test.want)
@@ -303,9 +301,7 @@ func TestScanLimitedBy(t *testing.T) {
 			test.set(&s)
 			s.cfg.transport = slowNet{s.net, s.each}
 			st, err := Scan(context.Background(), s.cfg, s.targets, s.handle)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			why, part := st.LimitedBy()
 			if why != test.want || (part > 0.3) != (why != WaitNothing) {
 				t.Errorf("limited by %q for %.2f of the time, want %q: %v", why.Word(), part, test.want.Word(), st.Waited)
@@ -464,9 +460,7 @@ func TestScanFindsItsRate(t *testing.T) {
 		}
 		const targets = 600_000
 		st, err := Scan(context.Background(), cfg, firstTargets(targets), func(*Result) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		checkLedger(t, st, targets)
 		if lost := float64(n.dropped) / targets; lost > 0.02 || st.Slowed == 0 {
 			t.Errorf("%.4f lost, slowed down %d times", lost, st.Slowed)

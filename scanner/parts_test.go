@@ -160,9 +160,7 @@ func TestSilentTargetSize(t *testing.T) {
 		t.Errorf("a slot takes %d bytes, more than a cache line", n)
 	}
 	cfg, err := Config{Rate: Off, AddressRate: Off}.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	e := newEngine(cfg, newMemNet(), func(*Result) {})
 	defer e.recv.worker.Close()
 	before, most := heapBytes(), 0.0

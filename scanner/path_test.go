@@ -98,9 +98,7 @@ func TestFindRate(t *testing.T) {
 					complete++
 				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			x, ideal := &stats.Path, float64(most)
 			if test.capacity > 0 {
 				ideal = test.capacity
@@ -144,9 +142,7 @@ func TestPathEvidence(t *testing.T) {
 		}
 		const targets, live = 40, 20
 		cfg, err := Config{Rate: 1000, FindRate: true, AddressRate: Off, transport: n}.withDefaults()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		e := newEngine(cfg, n, func(*Result) {})
 		if _, err := e.scan(t.Context(), seqOf(addresses(targets))); err != nil {
 			t.Fatal(err)

@@ -364,9 +364,7 @@ func TestQuirkSocket(t *testing.T) {
 			t.Log(describe(r))
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Run("EC-52 EC-53 EC-124 datagrams larger than 1400 bytes", func(t *testing.T) {
 		if ok != servers {
 			t.Errorf("%d of %d servers complete", ok, servers)
@@ -385,9 +383,7 @@ func TestQuirkSocket(t *testing.T) {
 func listenHere(t *testing.T, b behaviour, note func(netip.AddrPort)) netip.AddrPort {
 	t.Helper()
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { c.Close() })
 	go func() {
 		buf := make([]byte, 64)

@@ -119,9 +119,7 @@ func TestScanHeldFor(t *testing.T) {
 			})
 			var last time.Duration
 			_, err := Scan(t.Context(), cfg, seqOf(ports(100)), func(*Result) { last = time.Since(start) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			watch.Wait()
 			if len(guesses) < 4 {
 				t.Errorf("%v: only %d estimates", one, len(guesses))
@@ -463,9 +461,7 @@ func TestScanOutputStalls(t *testing.T) {
 		}
 		cfg := Config{Rate: rate, AddressRate: Off, transport: n, unhandled: 2048}
 		st, err := Scan(context.Background(), cfg, seqOf(addresses(targets)), handle)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		checkLedger(t, st, targets)
 		if st.Finished[StatusOK] != targets || results != targets || n.drops > 0 || st.Repeats > 0 {
 			t.Errorf("%v, %d results, %d dropped, %d asked again", st.Finished, results, n.drops, st.Repeats)

@@ -36,7 +36,7 @@ func TestScanSnapshot(t *testing.T) {
 		}
 		handed := map[uint64]bool{}
 		snapshots := 0
-		check := func(sn *Snapshot) {
+		complete := func(sn *Snapshot) {
 			snapshots++
 			seen := map[uint64]int{}
 			for addr := range handed {
@@ -71,7 +71,7 @@ func TestScanSnapshot(t *testing.T) {
 					sn.Stats.DatagramsSent(), sn.Stats.Socket.Sent)
 			}
 		}
-		cfg := Config{Rate: 1000, Snapshot: check, SnapshotEvery: 100 * time.Millisecond, transport: n}
+		cfg := Config{Rate: 1000, Snapshot: complete, SnapshotEvery: 100 * time.Millisecond, transport: n}
 		_, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
 			addr := udp.Pack(r.Addr)
 			if handed[addr] {
@@ -82,9 +82,7 @@ func TestScanSnapshot(t *testing.T) {
 			}
 			handed[addr] = true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if snapshots < 50 || len(handed) != len(ts) {
 			t.Errorf("%d snapshots, %d results", snapshots, len(handed))
 		}
@@ -202,9 +200,7 @@ func TestSecondPass(t *testing.T) {
 			results[addr] = r.Clone()
 			order = append(order, n.kind(addr))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		checkLedger(t, st, len(ts))
 		for i, tg := range ts {
 			r := results[udp.Pack(tg.Addr)]
@@ -268,9 +264,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 		cfg.SecondPass, cfg.Rate, cfg.Timeout = true, 2000, 50*time.Millisecond
 		cfg.transport = newShy(5)
 		st, err := Scan(context.Background(), cfg, seqOf(ts), handle)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return st
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -335,9 +329,7 @@ func TestSecondPassExcluded(t *testing.T) {
 			return time.Since(begun) > 2200*time.Millisecond && a.As4()[3]%2 == 0
 		}}
 		got, st, err := run(n.memNet, cfg, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		checkLedger(t, st, len(ts))
 		for addr, r := range got {
 			want := uint32(3)

@@ -117,9 +117,7 @@ func (d *distant) scan(t *testing.T, timeout time.Duration) (r distantScan) {
 				r.complete++
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	})
 	return r
 }

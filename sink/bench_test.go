@@ -17,9 +17,7 @@ const recordsPerRun = 1000
 func writer(tb testing.TB, path string) (w *Output, body func(n int)) {
 	tb.Helper()
 	w, err := Create(path, Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check(tb, err)
 	tb.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			tb.Error(err)
@@ -33,9 +31,7 @@ func writer(tb testing.TB, path string) (w *Output, body func(n int)) {
 	}
 	return w, func(n int) {
 		for i := range n {
-			if err := w.Write("20261120T030000Z", results[i%len(results)]); err != nil {
-				tb.Fatal(err)
-			}
+			check(tb, w.Write("20261120T030000Z", results[i%len(results)]))
 		}
 	}
 }

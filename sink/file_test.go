@@ -66,9 +66,7 @@ func typical(i int) *scanner.Result {
 func create(t *testing.T, path string, o Options) *Output {
 	t.Helper()
 	w, err := Create(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return w
 }
 
@@ -76,17 +74,13 @@ func create(t *testing.T, path string, o Options) *Output {
 func write(t *testing.T, w *Output, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := w.Write("", typical(i)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Write("", typical(i)))
 	}
 }
 
 func closed(t *testing.T, w *Output) {
 	t.Helper()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Close())
 }
 
 // lines returns the records of the typical results in [from, to), without newlines.
@@ -116,16 +110,10 @@ func readAll(r *Reader) (got []string, err error) {
 func readFile(t *testing.T, path string) (got []string, truncated int64) {
 	t.Helper()
 	r, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got, err = readAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, r.Close())
 	return got, r.Damage().Truncated
 }
 
@@ -148,13 +136,9 @@ func wantLines(t *testing.T, path string, want []string) {
 func wantWhole(t *testing.T, path string, n int) {
 	t.Helper()
 	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dec, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer dec.Close()
 	text, err := dec.DecodeAll(file, nil)
 	if got := bytes.Count(text, []byte("\n")); err != nil || got != n {
@@ -176,18 +160,14 @@ func durable(w *Output) int64 {
 func size(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return info.Size()
 }
 
 func TestStandardOutput(t *testing.T) {
 	for _, path := range []string{"-", ""} {
 		f, err := os.Create(filepath.Join(t.TempDir(), "out"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if err := New(path, Options{}).Check(); err != nil {
 			t.Error(err)
 		}
@@ -239,9 +219,7 @@ func TestRefused(t *testing.T) {
 
 func put(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(content), 0o666))
 }
 
 // TestAppend appends to a complete census, and to a complete census that is
@@ -253,9 +231,7 @@ func TestAppend(t *testing.T) {
 		write(t, w, 0, 300)
 		closed(t, w)
 		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, tail := range []int{0, 1, 2, 3, 7, 17, 100, 1000} {
 			if packingOf(name) == inGzip && tail > 17 {
 				break // part of the member's content can be unpacked
@@ -380,9 +356,7 @@ func TestKilled(t *testing.T) {
 			var readable map[int64]int
 			synctest.Test(t, func(t *testing.T) { readable = writeInSteps(t, path) })
 			whole, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			promised, want := 0, strings.Split(tinyLines(8), "\n")[:8]
 			for cut := range whole {
 				promised = max(promised, readable[int64(cut)])
@@ -405,9 +379,7 @@ func writeInSteps(t *testing.T, path string) map[int64]int {
 	readable := map[int64]int{}
 	w := create(t, path, Options{FlushEvery: -1})
 	for i := range 8 {
-		if err := w.Write("", tiny(i)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Write("", tiny(i)))
 		w.flush()
 		synctest.Wait()
 		readable[size(t, path)] = i + 1
@@ -527,20 +499,14 @@ func gzipped(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for line := range strings.Lines(text) {
 		if _, err := z.Write([]byte(line)); err != nil {
 			t.Fatal(err)
 		}
-		if err := z.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, z.Flush())
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, z.Close())
 	return b.String()
 }
 
@@ -558,9 +524,7 @@ func atStep(t *testing.T, name string, do func()) {
 func copyFile(t *testing.T, to, from string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	put(t, to, string(b))
 }
 
@@ -585,5 +549,13 @@ func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("SKIPPED under -short: it takes long, and go test without -short runs it")
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

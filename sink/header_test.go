@@ -12,9 +12,7 @@ import (
 func readColumns(t *testing.T, path string) (got []string) {
 	t.Helper()
 	r, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	r.KeepLines()
 	for {
@@ -73,9 +71,7 @@ func TestHeaderOfParts(t *testing.T) {
 	s := create(t, filepath.Join(t.TempDir(), "x.csv"), o)
 	for range 3 {
 		write(t, s, 0, 1)
-		if err := syncNow(s); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syncNow(s))
 	}
 	closed(t, s)
 	mustCommit(t, s)

@@ -46,18 +46,14 @@ func TestTakenAway(t *testing.T) {
 					t.Skip("SKIPPED: Windows protects a file that is open")
 				}
 				dir := filepath.Join(t.TempDir(), "dir")
-				if err := os.Mkdir(dir, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.Mkdir(dir, 0o777))
 				path := filepath.Join(dir, "census")
 				w := create(t, path, Options{FlushEvery: -1})
 				write(t, w, 0, 1)
 				if _, err := w.Sync(); err != nil {
 					t.Fatal(err)
 				}
-				if err := tt.do(path); err != nil {
-					t.Fatal(err)
-				}
+				check(t, tt.do(path))
 				write(t, w, 1, 1+more)
 				err := w.Close()
 				want := strings.ReplaceAll(tt.want, "DIR", dir)

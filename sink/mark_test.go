@@ -21,9 +21,7 @@ func TestMark(t *testing.T) {
 		for i := range 5 {
 			write(t, w, i*100, (i+1)*100)
 			m, err := w.Mark()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			marks = append(marks, m)
 		}
 		write(t, w, 500, 600)
@@ -55,14 +53,10 @@ func TestMarkSlow(t *testing.T) {
 		w := memoryOutput(m, Options{FlushEvery: -1})
 		write(t, w, 0, 1)
 		first, err := w.Mark()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		write(t, w, 1, 2)
 		second, err := w.Mark()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		close(m.gate)
 		one, err1 := first.Sync()
 		two, err2 := second.Sync()
@@ -82,9 +76,7 @@ func TestMarkFails(t *testing.T) {
 	w, _ := brokenWriter(t, names[0], broken{})
 	write(t, w, 0, 1)
 	m, err := w.Mark()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := m.Sync(); !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}

@@ -94,9 +94,7 @@ func TestFollow(t *testing.T) {
 		w := create(t, path, Options{})
 		frames := func() int {
 			file, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			return countFrames(file)
 		}
 		for i := range 5 {
@@ -297,9 +295,7 @@ func brokenWriter(t *testing.T, name string, b broken) (*Output, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	w := New(path, Options{FlushEvery: -1})
-	if err := w.begin(path, &w.o); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.begin(path, &w.o))
 	if w.packed != unpacked {
 		w.packer, _ = newPacker(w.packed)
 	}
@@ -362,9 +358,7 @@ func checkFullFrame(t *testing.T, room int) {
 			break
 		}
 		if i == 1 {
-			if err := syncNow(w); err != nil {
-				t.Fatal(err)
-			}
+			check(t, syncNow(w))
 			synced, _ = os.ReadFile(path)
 		}
 		w.flush()
@@ -446,15 +440,11 @@ func TestFullOnce(t *testing.T) {
 // TestPipeGone writes to a pipe whose reader has closed it.
 func TestPipeGone(t *testing.T) {
 	r, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer out.Close()
 	w := create(t, "-", Options{Stdout: out})
 	write(t, w, 0, 1)
-	if err := syncNow(w); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syncNow(w))
 	r.Close()
 	write(t, w, 1, 2)
 	err = w.Close()

@@ -36,9 +36,7 @@ func TestPartName(t *testing.T) {
 func inFolder(t *testing.T, path string) (files, records []string) {
 	t.Helper()
 	dir, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, f := range dir {
 		files = append(files, f.Name())
 		got, truncated := readFile(t, filepath.Join(filepath.Dir(path), f.Name()))
@@ -58,9 +56,7 @@ func TestPartsSize(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		s := create(t, path, Options{Rotate: &Rotation{Start: partStart, Size: size}})
 		write(t, s, 0, n)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Close())
 		files, records := inFolder(t, path)
 		if !slices.Equal(records, lines(0, n)) {
 			t.Errorf("%s: %d records in the parts, or others", name, len(records))
@@ -125,17 +121,11 @@ func resumeParts(t *testing.T, name string, hold bool, at, n int) {
 	s := create(t, path, Options{Rotate: rotate})
 	write(t, s, 0, at)
 	m, err := s.Mark()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	write(t, s, at, n) // is lost
 	resume, err := m.Sync()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, m.Commit())
 	if hold {
 		checkHeld(t, path, partsOf(m.before))
 	}
@@ -143,9 +133,7 @@ func resumeParts(t *testing.T, name string, hold bool, at, n int) {
 	if at%400 == 0 { // it was almost complete
 		end = s.Commit
 	}
-	if err := end(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, end())
 
 	s = create(t, path, Options{Resume: &resume, Rotate: rotate})
 	write(t, s, at, n)
@@ -168,9 +156,7 @@ func resumeParts(t *testing.T, name string, hold bool, at, n int) {
 func checkHeld(t *testing.T, path string, whole []Part) {
 	t.Helper()
 	files, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var named []string
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), disk.PartSuffix) {
@@ -192,9 +178,7 @@ func checkHeld(t *testing.T, path string, whole []Part) {
 func TestPartsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	r := &Rotation{Start: partStart}
-	if err := os.WriteFile(PartName(path, partStart, 1), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(PartName(path, partStart, 1), nil, 0o666))
 	if err := New(path, Options{Rotate: r}).Check(); !errors.Is(err, fs.ErrExist) {
 		t.Error(err)
 	}

@@ -23,15 +23,11 @@ func stream(t *testing.T, s string, o ...zstd.EOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	enc, err := zstd.NewWriter(&b, append(o, zstd.WithEncoderConcurrency(1))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := io.WriteString(enc, s); err != nil {
 		t.Fatal(err)
 	}
-	if err := enc.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, enc.Close())
 	return b.Bytes()
 }
 
@@ -327,9 +323,7 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := r.Next(); err == nil || err.Error() != "read "+dir+": is a directory" {
 		t.Error(err)
 	}

@@ -32,9 +32,7 @@ func wantMissing(t *testing.T, path string) {
 
 func mustCommit(t *testing.T, w *Output) {
 	t.Helper()
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Commit())
 }
 
 // TestReplace checks that the name refers to the old census until Commit, and to the
@@ -43,9 +41,7 @@ func TestReplace(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
 		put(t, path, yesterday)
-		if err := os.Chmod(path, 0o640); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chmod(path, 0o640))
 		w := create(t, path, Options{Replace: true})
 		write(t, w, 0, 2)
 		if _, err := w.Sync(); err != nil {
@@ -80,9 +76,7 @@ func TestReplaceKept(t *testing.T) {
 		w := create(t, path, Options{Replace: true})
 		write(t, w, 0, n)
 		closed(t, w)
-		if err := w.Keep(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Keep())
 		wantText(t, path, yesterday)
 		wantLines(t, path+disk.PartSuffix, lines(0, n))
 	}
@@ -93,9 +87,7 @@ func TestDiscard(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	discard := func(o Options) {
 		t.Helper()
-		if err := create(t, path, o).Discard(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, create(t, path, o).Discard())
 	}
 	discard(Options{})
 	wantMissing(t, path)
@@ -158,9 +150,7 @@ func TestReplaceFails(t *testing.T) {
 	if _, err := w.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(w.File().Name, 1); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Truncate(w.File().Name, 1))
 	if err := w.Commit(); err == nil {
 		t.Error("a census that was cut is complete")
 	}
@@ -177,9 +167,7 @@ func TestReplaceResume(t *testing.T) {
 		w := create(t, path, Options{Replace: true})
 		write(t, w, 0, 2)
 		m, err := w.Mark()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		write(t, w, 2, 4) // is lost
 		closed(t, w)
 		if committed {
@@ -188,9 +176,7 @@ func TestReplaceResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		at, err := m.Sync()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		w = create(t, path, Options{Replace: true, Resume: &at})
 		write(t, w, 2, 3)
 		closed(t, w)
@@ -214,9 +200,7 @@ func TestReplaceOther(t *testing.T) {
 		t.Errorf("the records are in %s", w.File().Name)
 	}
 	path := filepath.Join(t.TempDir(), names[0])
-	if err := os.Mkdir(path+disk.PartSuffix, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(path+disk.PartSuffix, 0o777))
 	if err := New(path, Options{Replace: true}).Check(); err == nil {
 		t.Errorf("%s is a directory", path+disk.PartSuffix)
 	}

@@ -14,9 +14,7 @@ import (
 func sumOf(t *testing.T, path string, n int64) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if n >= 0 {
 		b = b[:n]
 	}
@@ -53,9 +51,7 @@ func TestSum(t *testing.T) {
 			}
 			write(t, w, 0, 30)
 			m, err := w.Mark()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			write(t, w, 30, 40)
 			if at, err = m.Sync(); err != nil {
 				t.Fatal(err)
@@ -79,19 +75,13 @@ func TestResumeChanged(t *testing.T) {
 		w := create(t, path, Options{})
 		write(t, w, 0, 30)
 		m, err := w.Mark()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		at, err := m.Sync()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		write(t, w, 30, 40)
 		closed(t, w)
 		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		resume := Options{Resume: &at}
 		for i := int64(0); i < at.Offset; i += 1 + at.Offset/20 {
 			whole[i] ^= 4
@@ -148,9 +138,7 @@ func TestPartsChanged(t *testing.T) {
 		}
 	}
 	write(t, s, 750, 900)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Close())
 	for _, p := range s.Parts() {
 		if p.Sum != sumOf(t, p.Name, -1) {
 			t.Errorf("%s has hash %s", p.Name, p.Sum)
@@ -163,9 +151,7 @@ func TestPartsChanged(t *testing.T) {
 	files, _ := inFolder(t, path)
 	for _, p := range append(at.Parts, Part{Name: PartName(path, partStart, len(at.Parts)+1)}) {
 		whole, err := os.ReadFile(p.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		whole[10] ^= 1
 		put(t, p.Name, string(whole))
 		if _, err := Create(path, resume); !errors.Is(err, ErrChanged) {
@@ -177,15 +163,11 @@ func TestPartsChanged(t *testing.T) {
 	if now, _ := inFolder(t, path); len(now) != len(files) {
 		t.Errorf("the files were %v, and are %v", files, now)
 	}
-	if err := os.Remove(at.Parts[0].Name); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(at.Parts[0].Name))
 	var read, total int64
 	resume.Progress = func(n, size int64) { read, total = n, size }
 	s, err := Create(path, resume)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := s.Close(); err != nil || read != total || total == 0 {
 		t.Errorf("%d bytes of %d were read: %v", read, total, err)
 	}

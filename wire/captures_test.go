@@ -48,15 +48,11 @@ var loneByte = regexp.MustCompile(`\\udc([89a-f][0-9a-f])`)
 
 func readMeaning(t *testing.T, file string) (m meaning) {
 	b, err := os.ReadFile(captures.Meaning(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	b = loneByte.ReplaceAll(b, []byte(`\uf0$1`))
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	if err := d.Decode(&m); err != nil {
-		t.Fatal(err)
-	}
+	check(t, d.Decode(&m))
 	return m
 }
 
@@ -103,9 +99,7 @@ func messages(t *testing.T, datagrams [][]byte) (all [][]byte) {
 			continue
 		}
 		id, err := wire.SplitID(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		groups[id] = append(groups[id], d)
 	}
 	for _, group := range groups {

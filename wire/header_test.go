@@ -50,17 +50,11 @@ func TestNoRoom(t *testing.T) {
 	}
 	var f wire.Fragment
 	fragment := buffer(split + "\x07\x00\x00\x00\x12abc")
-	if err := f.Decode(fragment, wire.LayoutGoldSource, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, f.Decode(fragment, wire.LayoutGoldSource, false))
 	ping, err := wire.DecodePing(buffer(single + "jabc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text, err := wire.DecodeText(buffer(single + "labc\x00"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for name, b := range map[string][]byte{
 		"payload": f.Payload, "ping": ping, "text": text,
 	} {

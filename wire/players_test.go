@@ -120,9 +120,7 @@ func TestPlayersCursor(t *testing.T) {
 		t.Errorf("the zero cursor has a player or the error %v", ps.Err())
 	}
 	msg := []byte(players(1, records(2)))
-	if err := ps.Reset(msg, wire.ShipNo); err != nil {
-		t.Fatal(err)
-	}
+	check(t, ps.Reset(msg, wire.ShipNo))
 	for n := range 2 {
 		if ps.Count() != n || !ps.Next() {
 			t.Fatalf("count %d, error %v before player %d", ps.Count(), ps.Err(), n)

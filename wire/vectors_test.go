@@ -43,9 +43,7 @@ func unhex(tb testing.TB, lines []string) [][]byte {
 	var all [][]byte
 	for _, line := range lines {
 		b, err := hex.DecodeString(line)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check(tb, err)
 		all = append(all, b)
 	}
 	return all
@@ -55,16 +53,12 @@ func unhex(tb testing.TB, lines []string) [][]byte {
 func loadVectors(tb testing.TB) []vector {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "testdata", "vectors.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check(tb, err)
 	var all []vector
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	d.DisallowUnknownFields()
-	if err := d.Decode(&all); err != nil {
-		tb.Fatal(err)
-	}
+	check(tb, d.Decode(&all))
 	return all
 }
 
@@ -136,9 +130,7 @@ func showGroup(datagrams [][]byte) (l wire.Layout, packed bool) {
 func unpack(tb testing.TB, first *wire.Fragment, packed []byte) []byte {
 	tb.Helper()
 	msg, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(packed)))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check(tb, err)
 	if len(msg) != int(first.DeclaredSize) || crc32.ChecksumIEEE(msg) != first.CRC {
 		tb.Fatalf("%d bytes with CRC %08x, declared %d with %08x",
 			len(msg), crc32.ChecksumIEEE(msg), first.DeclaredSize, first.CRC)
@@ -571,4 +563,12 @@ func diffRules(t *testing.T, got, want []wire.Rule) {
 
 func sameRule(a, b wire.Rule) bool {
 	return bytes.Equal(a.Name, b.Name) && bytes.Equal(a.Value, b.Value)
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -20,9 +20,7 @@ type asker struct {
 func newAsker(t *testing.T, k Kind) *asker {
 	t.Helper()
 	m, err := newModel(oneServer(t, k))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return &asker{t: t, r: newResponder(m, 27015), server: m.place(0), client: 0x7F000001<<16 | 4000}
 }
 
@@ -77,9 +75,7 @@ func FuzzRespond(f *testing.F) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 0.5, nil
 	m, err := newModel(c)
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	r := newResponder(m, 27015)
 	f.Add(uint64(1), wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge))
 	f.Add(uint64(2), wire.AppendRequest(nil, wire.QuestionPlayers, 5))

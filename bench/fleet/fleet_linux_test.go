@@ -19,9 +19,7 @@ var anyPort = []uint16{0}
 func start(t testing.TB, c Config) *Fleet {
 	t.Helper()
 	f, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	serve(t, f)
 	return f
 }
@@ -53,9 +51,7 @@ type client struct {
 func newClient(t testing.TB) *client {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return &client{t, conn, make([]byte, 1<<16)}
 }

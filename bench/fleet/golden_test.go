@@ -168,9 +168,7 @@ func goldenStorm() (want []string) {
 // TestGolden compares the datagrams of each kind with bytes written by hand.
 func TestGolden(t *testing.T) {
 	m, err := newModel(testConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	done := map[Kind]bool{Silent: true, EndlessChallenges: true, Packed: true} // below
 	for _, k := range []Kind{OwnChallenge, ShortChallenge, GetChallenge, TrailingNUL, PlayersOnly} {
 		done[k] = true // they answer as Source does
@@ -238,9 +236,7 @@ func TestGoldenChallenge(t *testing.T) {
 			c.HostileKinds = nil
 		}
 		m, err := newModel(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		r := newResponder(m, 27015)
 		r.Respond(0, 0x7F000001<<16|5, m.place(3), unhex(t, "FFFFFFFF 54 536F7572636520456E67696E6520517565727900"))
 		wantDatagrams(t, &r.out, want)
@@ -270,9 +266,7 @@ func expand(t *testing.T, pattern string) string {
 			continue
 		}
 		n, err := strconv.Atoi(times)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		b.WriteString(strings.Repeat(unit, n))
 	}
 	return b.String()
@@ -298,8 +292,6 @@ func matches(got, pattern string) bool {
 func unhex(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return b
 }

@@ -17,9 +17,7 @@ func testMaster(t testing.TB, c MasterConfig) *Master {
 		c.Fleet = Config{Network: netip.MustParsePrefix("127.42.0.0/22"), Ports: []uint16{27015, 27016}, Hostile: 0.1}
 	}
 	m, err := NewMaster(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return m
 }
 
@@ -31,9 +29,7 @@ func (m *Master) ask(t testing.TB, r master.Region, seed netip.AddrPort, filter 
 		t.Fatalf("%d replies", len(replies))
 	}
 	var p master.Page
-	if err := p.Decode(replies[0]); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Decode(replies[0]))
 	return p.Addrs, p.End
 }
 
@@ -83,9 +79,7 @@ func TestMasterPages(t *testing.T) {
 // with another address gets no list.
 func TestMasterLoopback(t *testing.T) {
 	m := testMaster(t, MasterConfig{Key: "abc"})
-	if err := m.Listen(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Listen())
 	at, err := netip.ParseAddrPort(m.UDPAddr())
 	if err != nil || !loopback.Network.Contains(at.Addr()) || !strings.HasPrefix(m.URL(), "http://127.0.0.1:") {
 		t.Errorf("%v, %s", at, m.URL())

@@ -79,3 +79,11 @@ func TestNights(t *testing.T) {
 		t.Errorf("of %d servers %d gone, %d with other players", all, gone, moved)
 	}
 }
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

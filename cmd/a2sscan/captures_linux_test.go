@@ -29,9 +29,7 @@ func TestCapturesDecoded(t *testing.T) {
 			continue
 		}
 		line, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		line, _, _ = bytes.Cut(line, []byte("\n"))
 		_, r, err := record.Read(line)
 		if err != nil {
@@ -63,9 +61,7 @@ func TestCapturesNoFarms(t *testing.T) {
 	records, placed := filepath.Join(dir, "records.ndjson"), filepath.Join(dir, "placed.ndjson")
 	ran(t, append([]string{"decode", "-o", records}, files...)...)
 	text, err := os.ReadFile(records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var lines []byte
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -76,13 +72,9 @@ func TestCapturesNoFarms(t *testing.T) {
 		lines = fmt.Appendf(lines, `{"schema":1,"ip":"203.0.%d.%d","port":27015,%s`, 100+n/256, n%256, rest)
 		n++
 	}
-	if err := os.WriteFile(placed, lines, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(placed, lines, 0o666))
 	var stats census.Stats
-	if err := json.Unmarshal(ran(t, "stats", placed), &stats); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(ran(t, "stats", placed), &stats))
 	t.Logf("%d captures, %d servers, %d farms", len(files), stats.All.Servers, stats.Farms.Found)
 	if stats.All.Servers < uint64(len(files)) || stats.Farms.Found != 0 {
 		t.Errorf("%d servers of %d captures; farms: %+v", stats.All.Servers, len(files), stats.Farms.Top)

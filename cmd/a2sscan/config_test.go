@@ -61,9 +61,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")
 	for _, test := range tests {
-		if err := os.WriteFile(path, []byte(test.file+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(test.file+"\n"), 0o666))
 		code, out, err := runIn(test.command, "--config", path)
 		said := strings.ReplaceAll(strings.TrimSpace(err), "\na2sscan: hint: ", "; ")
 		if want := "a2sscan: " + path + ":" + test.want; code != console.ExitUsage || out != "" || !strings.HasPrefix(said, want) {
@@ -78,9 +76,7 @@ func TestConfigErrors(t *testing.T) {
 // TestConfigUnread: a configuration file that can't be read is an input error.
 func TestConfigUnread(t *testing.T) {
 	long := filepath.Join(t.TempDir(), "long")
-	if err := os.WriteFile(long, make([]byte, flagfile.MaxSize+1), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(long, make([]byte, flagfile.MaxSize+1), 0o666))
 	for _, name := range []string{long + "er", t.TempDir(), long, ""} {
 		code, out, err := runIn("scan", "--config", name)
 		if code != console.ExitInput || out != "" || !strings.HasPrefix(err, "a2sscan: --config "+name) {
@@ -92,4 +88,12 @@ func TestConfigUnread(t *testing.T) {
 func newTree() *cobra.Command {
 	a := &app{term: console.New(os.Stderr), out: &results{}}
 	return a.rootCommand()
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -19,9 +19,7 @@ import (
 
 func (p *process) signal(s syscall.Signal) {
 	p.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		p.Fatal(err)
-	}
+	check(p, p.cmd.Process.Signal(s))
 }
 
 // TestControls: each signal changes the rate of a running scan or makes the scan print
@@ -77,16 +75,12 @@ func TestControls(t *testing.T) {
 func checkChanges(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var sum struct {
 		RateAsked   float64         `json:"rate_asked"`
 		RateChanges []ledger.Change `json:"rate_changes"`
 	}
-	if err := json.Unmarshal(text, &sum); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &sum))
 	if c := sum.RateChanges; len(c) != 2 || c[0].From != 500 || c[1].To != sum.RateAsked || int(c[1].To+0.5) != 495 {
 		t.Errorf("%+v", sum)
 	}

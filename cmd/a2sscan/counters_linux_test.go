@@ -53,9 +53,7 @@ func TestNewCounter(t *testing.T) {
 	command("merge", filepath.Join(dir, "0.ndjson"), filepath.Join(dir, "1.ndjson"), "-o", merged)
 
 	lines, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for where, has := range map[string]bool{
 		"summary":       readSummary(t, filepath.Join(dir, "0.ndjson.summary.json")).Datagrams.N("invented") == 7,
 		"closing lines": strings.Contains(strings.Join(strings.Fields(said.String()), " "), " contrived 7 "),

@@ -51,9 +51,7 @@ db.close();
 func clickHouse(t *testing.T, dir string, statements ...string) []byte {
 	t.Helper()
 	in, err := json.Marshal(statements)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return inNode(t, dir, "A2SSCAN_CHDB", "chdb", clickScript, string(in))
 }
 
@@ -136,9 +134,7 @@ func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 			}
 			Game struct{ Players *int }
 		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(line, &r))
 		people := max(r.Info.Players-r.Info.Bots, 0)
 		if r.Game.Players != nil {
 			people = *r.Game.Players
@@ -171,9 +167,7 @@ func readmeInPython(t *testing.T, dir string) {
 	}
 	twice := strings.Repeat(readFile(t, dir, "census.ndjson.zst"), 2)
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "census.ndjson.zst"), []byte(twice), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(folder, "census.ndjson.zst"), []byte(twice), 0o666))
 	cmd := exec.Command(python, "-c", readmeBlocks(t, "python")[0])
 	cmd.Dir = folder
 	var want strings.Builder
@@ -183,9 +177,7 @@ func readmeInPython(t *testing.T, dir string) {
 			Port   int
 			Status string
 		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(line, &r))
 		fmt.Fprintln(&want, r.IP, r.Port, r.Status)
 	}
 	if got := string(printed(t, cmd)); got != strings.Repeat(want.String(), 2) {
@@ -197,9 +189,7 @@ func readmeInPython(t *testing.T, dir string) {
 func readFile(t *testing.T, dir, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(b)
 }
 
@@ -207,8 +197,6 @@ func printed(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return out
 }

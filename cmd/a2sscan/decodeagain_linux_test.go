@@ -24,13 +24,9 @@ func TestDecodeAgain(t *testing.T) {
 	ran(t, "scan", "127.68.0.0/24", "-p", port, "--allow-reserved", "--raw", "--unanswered",
 		"--retries", "1", "--timeout", "300ms", "--cooldown", "0", "--scan-id", "s", "-o", census, "-q")
 	want, err := os.ReadFile(census)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	again, err := exec.CommandContext(t.Context(), "a2sscan", "decode", "--raw", census).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	lines := 0
 	next, stop := iter.Pull(bytes.Lines(again))
 	defer stop()

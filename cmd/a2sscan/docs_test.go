@@ -23,9 +23,7 @@ var shipped = []string{"man", "completions"}
 // commands.
 func TestDocsShipped(t *testing.T) {
 	files, err := docs(newTree())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var names []string
 	for _, f := range files {
 		names = append(names, f.name)
@@ -78,9 +76,7 @@ func TestManClean(t *testing.T) {
 // TestExitCodesSaid: the README's table lists all exit codes of the program.
 func TestExitCodesSaid(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	rows := regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllSubmatch(readme, -1)
 	var said, are []string
 	for _, row := range rows {

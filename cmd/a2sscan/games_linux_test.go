@@ -27,9 +27,7 @@ func TestFleetOfGames(t *testing.T) {
 	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	ran(t, "scan", network, "-p", port, "--allow-reserved", "-r", "5k", "--retries", "5", "-o", census, "-q")
 	r, err := sink.Open(census)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	flags := map[fleet.Kind]map[string]int{}
 	next := func() ([]byte, error) {
@@ -40,9 +38,7 @@ func TestFleetOfGames(t *testing.T) {
 		return line, err
 	}
 	report, err := fleetjudge.Compare(cfg, scanner.AskAll, next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if report.AsTheyAre != report.Servers || report.Twice+report.Invented > 0 {
 		t.Errorf("%+v", report)
 	}
@@ -65,9 +61,7 @@ func countFlags(t *testing.T, cfg fleet.Config, flags map[fleet.Kind]map[string]
 		Addr  netip.AddrPort
 		Flags []string
 	}
-	if err := json.Unmarshal(line, &rec); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(line, &rec))
 	n, _ := cfg.Nature(rec.Addr)
 	if flags[n.Kind] == nil {
 		flags[n.Kind] = map[string]int{}

@@ -17,9 +17,7 @@ import (
 
 func (p *process) hangUp() {
 	p.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		p.Fatal(err)
-	}
+	check(p, p.cmd.Process.Signal(syscall.SIGHUP))
 }
 
 // targets returns a list of servers: ips, all with the same port.
@@ -35,9 +33,7 @@ func TestHangup(t *testing.T) {
 		Kinds: []fleet.Kind{fleet.Source}})
 	path := filepath.Join(t.TempDir(), "exclude.txt")
 	write := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("127.68.0.1\n127.68.0.6\n")
 	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
@@ -117,9 +113,7 @@ func TestHangupElsewhere(t *testing.T) {
 	p.end(console.ExitOK)
 
 	silent, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 68, 9, 9)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer silent.Close()
 	p = startCommand(t, "a2sscan", "ask", silent.LocalAddr().String(), "--timeout", "40s")
 	if _, _, err := silent.ReadFrom(make([]byte, 100)); err != nil { // from here on, ask handles the signal

@@ -28,9 +28,7 @@ func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 		cfg.Ports = []uint16{0}
 	}
 	fl, err := fleet.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	serveFleet(t, fl)
 	return fl.Config(), strconv.Itoa(int(fl.Config().Ports[0]))
 }
@@ -75,9 +73,7 @@ func startCommand(t *testing.T, name string, args ...string) *process {
 	out, _ := p.cmd.StdoutPipe()
 	errs, _ := p.cmd.StderrPipe()
 	p.out, p.err = bufio.NewReader(out), bufio.NewReader(errs)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.cmd.Start())
 	return p
 }
 
@@ -99,9 +95,7 @@ func (p *process) wait(r *bufio.Reader, words string) string {
 
 func (p *process) interrupt() {
 	p.Helper()
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
-		p.Fatal(err)
-	}
+	check(p, p.cmd.Process.Signal(os.Interrupt))
 }
 
 // end checks the exit code and returns the rest of standard output and standard
@@ -157,15 +151,11 @@ func TestInterruptRest(t *testing.T) {
 	p.wait(p.err, "interrupt again to end at once")
 	_, errs := p.end(console.ExitInterrupted)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var sum struct {
 		Targets ledger.Counts `json:"targets"`
 	}
-	if err := json.Unmarshal(text, &sum); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &sum))
 	l := sum.Targets
 	if l.N("unread") == 0 || l.N("finished")+l.Left() != 4096 {
 		t.Errorf("%v", l)

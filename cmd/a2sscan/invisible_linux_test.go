@@ -14,9 +14,7 @@ import (
 func TestInvisible(t *testing.T) {
 	hex := filepath.Join(t.TempDir(), "capture.hex")
 	// The name of this rule is a, U+FEFF, U+200B, b.
-	if err := os.WriteFile(hex, []byte("ffffffff45 0100 61efbbbfe2808b6200 3100\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(hex, []byte("ffffffff45 0100 61efbbbfe2808b6200 3100\n"), 0o600))
 	const raw, shown = "\"a\ufeff\u200bb\"", `"a\ufeff\u200bb"`
 	piped, err := exec.Command("a2sscan", "decode", hex).Output()
 	if err != nil || !strings.Contains(string(piped), raw) {
@@ -25,9 +23,7 @@ func TestInvisible(t *testing.T) {
 	ours, tty := terminalPair(t, 400)
 	cmd := exec.CommandContext(t.Context(), "a2sscan", "decode", hex)
 	cmd.Stdout = tty
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Run())
 	tty.Close()
 	if got := watchFor(ours, "", nil); !strings.Contains(got, shown) || strings.Count(got, "\n") != 1 {
 		t.Errorf("shown: %q", got)

@@ -18,9 +18,7 @@ func TestKeyInTheWrongPlace(t *testing.T) {
 	t.Chdir(dir)
 	logFile := filepath.Join(dir, "log")
 	config := "[scan]\nmaster = 'web'\nkey-file = '" + key + "'\n"
-	if err := os.WriteFile("c.toml", []byte(config), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile("c.toml", []byte(config), 0o666))
 	for _, args := range [][]string{
 		{"master", "--web", "--key-file", key, "--log-file", logFile},
 		{"master", "--web", "--key-file", "./" + key},
@@ -53,13 +51,9 @@ func TestSharedKeyFile(t *testing.T) {
 		t.Skip("SKIPPED, NO WARNING WAS TRIED: Windows has no mode bits")
 	}
 	path := filepath.Join(t.TempDir(), "key.txt")
-	if err := os.WriteFile(path, []byte("0123456789ABCDEF0123456789ABCDEF\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte("0123456789ABCDEF0123456789ABCDEF\n"), 0o600))
 	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o644: true} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Chmod(path, mode))
 		code, out, said := web(t, func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, `{"response":{"servers":[{"addr":"127.0.0.1:27015"}]}}`)
 		}, "--key-file", path)

@@ -243,9 +243,7 @@ func newKilled(t *testing.T, cfg fleet.Config, tally *killTally, seed rand.Sourc
 	again, _, _ := bytes.Cut(list.Bytes(), []byte("\n"))
 	fmt.Fprintf(&list, "no server\n0.0.0.0:27015\n%s\n", again)
 	k.list = list.Bytes()
-	if err := os.WriteFile(k.path("servers.txt"), k.list, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(k.path("servers.txt"), k.list, 0o666))
 	return k
 }
 
@@ -282,9 +280,7 @@ func (k *killed) writeOld() {
 	case ".gz":
 		k.old = k.packed(func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
 	}
-	if err := os.WriteFile(k.path(k.output), k.old, 0o666); err != nil {
-		k.Fatal(err)
-	}
+	check(k, os.WriteFile(k.path(k.output), k.old, 0o666))
 }
 
 // packed returns the settled lines compressed.
@@ -298,9 +294,7 @@ func (k *killed) packed(with func(io.Writer) (io.WriteCloser, error)) []byte {
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		k.Fatal(err)
-	}
+	check(k, err)
 	return b.Bytes()
 }
 
@@ -521,9 +515,7 @@ func (k *killed) dieOnce(mode, how string) {
 // files returns the files with records of this census, sorted by name.
 func (k *killed) files() (files []string) {
 	all, err := filepath.Glob(k.path("*census*"))
-	if err != nil {
-		k.Fatal(err)
-	}
+	check(k, err)
 	for _, name := range all {
 		if k.appends || k.old == nil || strings.HasSuffix(name, disk.PartSuffix) || !bytes.Equal(k.read(name), k.old) {
 			files = append(files, name)
@@ -535,8 +527,6 @@ func (k *killed) files() (files []string) {
 func (k *killed) read(name string) []byte {
 	k.Helper()
 	b, err := os.ReadFile(name)
-	if err != nil {
-		k.Fatal(err)
-	}
+	check(k, err)
 	return b
 }

@@ -74,9 +74,7 @@ func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
 		return
 	}
 	cut := k.path("cut")
-	if err := os.WriteFile(cut, all[:c.Output.Offset], 0o666); err != nil {
-		k.Fatal(err)
-	}
+	check(k, os.WriteFile(cut, all[:c.Output.Offset], 0o666))
 	if n := countLines(k.cat(true, cut)); n != want {
 		k.Errorf("%s: %d records in %d bytes, want %d", k.last, n, c.Output.Offset, want)
 	}
@@ -147,9 +145,7 @@ func (k *killed) lastScan() string {
 func (k *killed) ofScan(lines []byte, scan string) (of []byte) {
 	for line := range bytes.Lines(lines) {
 		var record struct{ Scan string }
-		if err := json.Unmarshal(line, &record); err != nil {
-			k.Fatal(err)
-		}
+		check(k, json.Unmarshal(line, &record))
 		if record.Scan == scan {
 			of = append(of, line...)
 		}
@@ -218,9 +214,7 @@ func (k *killed) checkTruth(lines []byte, complete bool) uint64 {
 		return line, nil
 	}
 	report, err := fleetjudge.Compare(k.cfg, scanner.AskAll, next)
-	if err != nil {
-		k.Fatal(err)
-	}
+	check(k, err)
 	if !complete {
 		report.AsTheyAre += report.Missing
 	}
@@ -272,9 +266,7 @@ func (k *killed) checkSummaries(servers uint64) {
 func (k *killed) checkSummary() (s ledger.Summary) {
 	k.Helper()
 	b := k.read(k.path(k.ofShard("summary.json")))
-	if err := json.Unmarshal(b, &s); err != nil {
-		k.Fatal(err)
-	}
+	check(k, json.Unmarshal(b, &s))
 	l := s.Targets
 	if !s.Consistent || s.Ended != ledger.EndedComplete || l.N("read") != countLines(k.list) || s.Seconds <= 0 ||
 		l.N("invalid") != 1 || l.N("duplicate") != 1 || l.N("unfinished") != 0 {

@@ -55,9 +55,7 @@ var infoReply = wire.AppendInfo(nil, &wire.Info{
 func listenUDP(t *testing.T) net.PacketConn {
 	t.Helper()
 	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }

@@ -25,15 +25,11 @@ func TestLivePage(t *testing.T) {
 	skipShort(t)
 	const network = "127.144.0.0/28"
 	fl, err := fleet.New(fleet.Config{Network: netip.MustParsePrefix(network), Ports: []uint16{0}, Seed: 3, Alive: 1, Kinds: []fleet.Kind{fleet.Source}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	serveFleet(t, fl)
 	port := fmt.Sprint(fl.Config().Ports[0])
 	list := filepath.Join(t.TempDir(), "servers.txt")
-	if err := os.WriteFile(list, []byte("127.144.1.1:"+port+" Survival <Main>\n127.144.0.2:"+port+" another name\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(list, []byte("127.144.1.1:"+port+" Survival <Main>\n127.144.0.2:"+port+" another name\n"), 0o600))
 	args := []string{"watch", network, list, "-p", port, "--allow-reserved", "--every", "5s", "--listen", "0", "--public-name", "status.example.org",
 		"--page-title", "Ours & <theirs>", "--page-link", "https://example.org/?a=1&b=2", "--status", "none", "-o", filepath.Join(t.TempDir(), "events.ndjson")}
 	for _, more := range [][]string{nil, {"--state", filepath.Join(t.TempDir(), "watch.db")}} {
@@ -87,12 +83,8 @@ func startPage(t *testing.T, args []string) *livePage {
 	t.Cleanup(cancel)
 	p := &livePage{cmd: exec.CommandContext(ctx, "a2sscan", args...)}
 	stderr, err := p.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, p.cmd.Start())
 	lines := bufio.NewScanner(stderr)
 	for p.url == "" && lines.Scan() {
 		_, p.url, _ = strings.Cut(lines.Text(), "live page: ")
@@ -106,14 +98,10 @@ func startPage(t *testing.T, args []string) *livePage {
 func (p *livePage) get(t *testing.T, path, host string, want int) string {
 	t.Helper()
 	r, err := http.NewRequest("GET", p.url+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	r.Host = host
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != want {
@@ -143,9 +131,7 @@ func (p *livePage) until(t *testing.T, path, want string) (text string) {
 // end ends the watch as a service manager does.
 func (p *livePage) end(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	if err := p.cmd.Wait(); err != nil && p.cmd.ProcessState.ExitCode() != 4 {
 		t.Errorf("the watch ended with %v", err)
 	}

@@ -28,9 +28,7 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 	if err == nil {
 		err = m.Listen()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- m.Serve(ctx) }()
@@ -105,9 +103,7 @@ func TestMasterToScan(t *testing.T) {
 func checkKept(t *testing.T, census string, want bool) {
 	t.Helper()
 	r, err := sink.Open(census)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	for {
 		line, err := r.Next()

@@ -75,13 +75,9 @@ func writeNight(t *testing.T, path string, night uint64, servers int) {
 		Network: netip.MustParsePrefix("127.0.0.0/11"), Ports: []uint16{27015}, Seed: 5, Kinds: games, Night: night,
 	}
 	c, err := fleet.NewCensus(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	w, err := sink.Create(path, sink.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	start := time.Date(2026, 11, 20+int(night), 3, 0, 0, 0, time.UTC)
 	places, n := uint64(0), 0
 	for addr := range cfg.All() {
@@ -95,16 +91,12 @@ func writeNight(t *testing.T, path string, night uint64, servers int) {
 		if night > 0 && isRuled(i) && r.HasRules && r.Err[wire.QuestionRules] == 0 {
 			r.Rules = append(r.Rules, wire.Rule{Name: []byte("new_rule"), Value: []byte("1")})
 		}
-		if err := w.Write(fmt.Sprint("night-", night), r); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Write(fmt.Sprint("night-", night), r))
 		if n++; n == servers {
 			break
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Close())
 }
 
 // historyNights returns the number of nights in the history of TestMillion's report.
@@ -120,16 +112,10 @@ func historyNights() int {
 func writeHistory(t *testing.T, dir, from string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s, err := census.ParseStats(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, os.Mkdir(dir, 0o777))
 	for range historyNights() {
 		for _, at := range []*time.Time{s.First, s.Last} {
 			*at = at.AddDate(0, 0, -1)
@@ -138,9 +124,7 @@ func writeHistory(t *testing.T, dir, from string) {
 		if text, err = json.MarshalIndent(s, "", " "); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, s.First.Format("20060102.stats.json")), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, s.First.Format("20060102.stats.json")), text, 0o666))
 	}
 	t.Logf("%d nights of %d kB", historyNights(), len(text)/1000)
 }
@@ -149,9 +133,7 @@ func writeHistory(t *testing.T, dir, from string) {
 func checkPage(t *testing.T, path string) {
 	t.Helper()
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Logf("the page has %d kB", len(page)/1000)
 	if len(page) > report.MaxSize || !bytes.Contains(page, fmt.Append(nil, historyNights()+1, " nights from ")) {
 		t.Errorf("%d bytes, or without %d nights", len(page), historyNights()+1)
@@ -165,9 +147,7 @@ func isRuled(place uint64) bool { return place%ruledEvery == 0 }
 func checkRuled(t *testing.T, path string, servers int) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	rules, shown := bytes.Count(text, []byte(`{"change":"rules"`)), bytes.Count(text, []byte(`"new_rule":"1"`))
 	t.Logf("%d changes, %d of rules", bytes.Count(text, []byte("\n")), rules)
 	if shown < servers/ruledEvery/2 || rules < shown {
@@ -223,9 +203,7 @@ func compareReading(t *testing.T, path string) {
 		took := measureCommand(t, "", zstd, "-dc", path).wall
 		start := time.Now()
 		r, err := sink.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for err == nil {
 			_, err = r.Next()
 		}

@@ -113,9 +113,7 @@ func leaveUnfinished(k *killed) *unfinished {
 // now returns the current files of the scan.
 func (u *unfinished) now() map[string][]byte {
 	all, err := filepath.Glob(u.path("*"))
-	if err != nil {
-		u.Fatal(err)
-	}
+	check(u, err)
 	files := map[string][]byte{}
 	for _, name := range all {
 		if base := filepath.Base(name); base != "servers.txt" && !strings.HasSuffix(base, ".lock") {
@@ -128,14 +126,10 @@ func (u *unfinished) now() map[string][]byte {
 // restore replaces the files of the scan by the given ones.
 func (u *unfinished) restore(files map[string][]byte) {
 	for name := range u.now() {
-		if err := os.Remove(u.path(name)); err != nil {
-			u.Fatal(err)
-		}
+		check(u, os.Remove(u.path(name)))
 	}
 	for name, b := range files {
-		if err := os.WriteFile(u.path(name), b, 0o666); err != nil {
-			u.Fatal(err)
-		}
+		check(u, os.WriteFile(u.path(name), b, 0o666))
 	}
 }
 
@@ -287,16 +281,12 @@ func (u *unfinished) forge(files map[string][]byte, rng *rand.Rand) string {
 	dec, _ := zstd.NewReader(nil)
 	defer dec.Close()
 	body, err := dec.DecodeAll(packed, nil)
-	if err != nil {
-		u.Fatal(err)
-	}
+	check(u, err)
 	line, targets, _ := bytes.Cut(body, []byte("\n"))
 	var c map[string]any
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
-	if err := d.Decode(&c); err != nil {
-		u.Fatal(err)
-	}
+	check(u, d.Decode(&c))
 	what := forgeIn(c, rng)
 	if line, err = json.Marshal(c); err != nil {
 		u.Fatal(err)

@@ -34,9 +34,7 @@ func readmeBlocks(t *testing.T, language string) (blocks []string) {
 	marked := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
 	for _, page := range readmePages {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, m := range marked.FindAllSubmatch(text, -1) {
 			blocks = append(blocks, string(m[1]))
 		}
@@ -70,9 +68,7 @@ func TestReadme(t *testing.T) {
 // readmeInSQLite runs the queries that the README names on the database of its watch.
 func readmeInSQLite(t *testing.T, dir string) {
 	db, err := sql.Open("sqlite", filepath.Join(dir, "watch.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
 	answered := 0
 	for _, query := range strings.SplitAfter(readmeBlocks(t, "sqlite")[0], ";\n") {
@@ -128,9 +124,7 @@ func runReadme(t *testing.T, dir, script string) {
 		prelude += "jq() { cat; }\n"
 	}
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer out.Close()
 	cmd := exec.Command("sh", "-eux", "-c", prelude+script)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -179,9 +173,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 	args := strings.Fields(command[1])
 	t.Chdir(t.TempDir()) // the list and the census are there
-	if err := os.WriteFile("servers.txt", []byte("127.94.0.0-127.94.0.31:"+port+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile("servers.txt", []byte("127.94.0.0-127.94.0.31:"+port+"\n"), 0o666))
 	var said strings.Builder
 	if code := run(append(args, "--cooldown", "0", "--timeout", "100ms"), strings.NewReader(""), io.Discard, &said); code != console.ExitOK {
 		t.Fatalf("%q: %d %s", args, code, said.String())
@@ -238,13 +230,9 @@ func TestReadmeProgram(t *testing.T) {
 func runProgram(t *testing.T, source string) string {
 	t.Helper()
 	clone, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/main.go", []byte(source), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(dir+"/main.go", []byte(source), 0o666))
 	commands := ""
 	for line := range strings.Lines(strings.Join(readmeBlocks(t, "sh"), "")) {
 		if strings.HasPrefix(line, "go mod ") || strings.HasPrefix(line, "go get ") {

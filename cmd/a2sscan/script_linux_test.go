@@ -149,9 +149,7 @@ func TestScriptPorts(t *testing.T) {
 	}
 	for _, file := range scripts {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for i, line := range strings.Split(string(text), "\n") {
 			if fixed := fixedPort(line); fixed != "" {
 				t.Errorf("%s:%d: port %s is fixed: %s", file, i+1, fixed, line)

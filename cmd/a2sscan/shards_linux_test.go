@@ -42,9 +42,7 @@ func TestShards(t *testing.T) {
 		scans = append(scans, func() error { return scanShard(t, dir, i, output) })
 	}
 	atOnce(t, scans...)
-	if err := tryAt(t, dir, append([]string{"merge", "-o", "all.ndjson.zst"}, parts...)...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, tryAt(t, dir, append([]string{"merge", "-o", "all.ndjson.zst"}, parts...)...))
 	merged, one := readSummary(t, filepath.Join(dir, "all.ndjson.zst.summary.json")), readSummary(t, filepath.Join(dir, "one.ndjson.zst.summary.json"))
 	if !reflect.DeepEqual(merged.Targets, one.Targets) || !reflect.DeepEqual(merged.Plan, one.Plan) {
 		t.Errorf("merged %+v %+v\none scan %+v %+v", merged.Targets, merged.Plan, one.Targets, one.Plan)
@@ -85,9 +83,7 @@ func atOnce(t *testing.T, all ...func() error) {
 		wg.Go(func() { errs[i] = do() })
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(errs...))
 }
 
 // tryAt runs the program in a directory. If it fails, the error has what it printed.
@@ -121,23 +117,17 @@ func writeTargets(t *testing.T, path string, cfg fleet.Config) {
 		b = fmt.Appendln(b, at)
 	}
 	b = fmt.Appendf(b, "no server\n%s\n", first)
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, b, 0o666))
 }
 
 // checkTruth fails the test if a census differs from the fleet that was scanned.
 func checkTruth(t *testing.T, cfg fleet.Config, census string) {
 	t.Helper()
 	r, err := sink.Open(census)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if report.Servers == 0 || report.Servers != report.AsTheyAre || report.Twice != 0 || report.Invented != 0 {
 		t.Errorf("%+v", report)
 	}

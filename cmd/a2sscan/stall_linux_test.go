@@ -26,9 +26,7 @@ import (
 func terminalPair(t *testing.T, columns uint16) (ours, tty *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { ours.Close() })
 	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
 	if err == nil {
@@ -37,13 +35,9 @@ func terminalPair(t *testing.T, columns uint16) (ours, tty *os.File) {
 	if err == nil {
 		err = unix.IoctlSetWinsize(int(ours.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 25, Col: columns})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return ours, tty
 }
 
@@ -81,12 +75,8 @@ func TestStalledPipe(t *testing.T) { // not parallel: others at full rate starve
 		"--query", "info", "--rate", "10k", "--retries", "5", "--cooldown", "0")
 	cmd.Stderr = tty
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, cmd.Start())
 	tty.Close()
 	waits, shown := make(chan struct{}), make(chan string, 1)
 	go func() { shown <- watchFor(screen, "waiting: the output", waits) }()
@@ -139,9 +129,7 @@ func TestSignalAtTheEnd(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.72.128.0/30"), Kinds: []fleet.Kind{fleet.Source}})
 	summary := filepath.Join(t.TempDir(), "summary")
-	if err := syscall.Mkfifo(summary, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(summary, 0o600))
 	pipe := fullPipe(t, summary)
 	p := startScan(t, "scan", "127.72.128.1:"+port, "--allow-reserved", "--cooldown", "0", "--status", "json", "--summary", summary)
 	p.wait(p.err, `"phase":"ended"`) // the pipe has no room for the summary, so the program waits
@@ -151,9 +139,7 @@ func TestSignalAtTheEnd(t *testing.T) {
 	text := bufio.NewReader(pipe)
 	for found := false; !found; {
 		line, err := text.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		found = strings.Contains(line, `"ended": "complete"`)
 	}
 	go text.WriteTo(io.Discard)
@@ -164,14 +150,10 @@ func TestSignalAtTheEnd(t *testing.T) {
 func fullPipe(t *testing.T, name string) *os.File {
 	t.Helper()
 	pipe, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { pipe.Close() })
 	size, err := unix.FcntlInt(pipe.Fd(), unix.F_SETPIPE_SZ, 4096)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := pipe.Write(bytes.Repeat([]byte("\n"), size)); err != nil {
 		t.Fatal(err)
 	}

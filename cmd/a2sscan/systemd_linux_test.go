@@ -26,18 +26,14 @@ func TestUnits(t *testing.T) {
 			"(Debian: package systemd); TestUnitCommand holds the commands all the same")
 	}
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
 	var units []string
 	for _, name := range []string{"a2sscan.service", "a2sscan-watch.service", "a2sscan.timer"} {
 		unit := unitFile(t, name)
 		unit = strings.ReplaceAll(unit, "/usr/bin/a2sscan", program) // the program must exist
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(unit), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(unit), 0o666))
 		units = append(units, path)
 	}
 	out, err := exec.Command(analyze, append([]string{"verify"}, units...)...).CombinedOutput()
@@ -64,9 +60,7 @@ func TestUnits(t *testing.T) {
 func unitFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(unitFolder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(b)
 }
 
@@ -110,18 +104,12 @@ func TestServiceConfig(t *testing.T) {
 func configured(t *testing.T, name string, examples ...string) (*app, *pflag.FlagSet, []byte) {
 	t.Helper()
 	text, err := os.ReadFile("../../packaging/etc/" + name + ".toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	path := filepath.Join(t.TempDir(), name+".toml")
-	if err := os.WriteFile(path, regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1")), 0o666))
 	a := &app{term: console.New(os.Stderr), out: &results{}}
 	cmd, _, _ := a.rootCommand().Find([]string{name})
-	if err := cmd.ParseFlags([]string{"--config", path}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.ParseFlags([]string{"--config", path}))
 	if _, err := a.configure(cmd, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -71,29 +71,21 @@ func TestWatchLife(t *testing.T) {
 	t.Parallel()
 	skipShort(t)
 	life, err := fleet.ParseLife(*lifeSpec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	fl, err := fleet.New(fleet.Config{
 		Network: netip.MustParsePrefix(*lifeNetwork), Ports: []uint16{0}, Seed: 3, Loss: 0.02, Alive: 0.9, Life: life,
 		Kinds: []fleet.Kind{fleet.Source, fleet.SourceLists, fleet.SourceOpen, fleet.GoldSource},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	serveFleet(t, fl)
 	var truth bytes.Buffer
-	if err := fl.Config().WriteLife(&truth, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, fl.Config().WriteLife(&truth, time.Now()))
 	dir := t.TempDir()
 	state, output, hookFile := filepath.Join(dir, "watch.db"), filepath.Join(dir, "events.ndjson"), filepath.Join(dir, "hook")
 	hook := &receiver{}
 	server := httptest.NewServer(hook)
 	t.Cleanup(server.Close)
-	if err := os.WriteFile(hookFile, []byte(server.URL+"/secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(hookFile, []byte(server.URL+"/secret\n"), 0o600))
 	args := []string{
 		"watch", *lifeNetwork, "-p", fmt.Sprint(fl.Config().Ports[0]), "--allow-reserved", "--every", lifeEvery.String(), "--full-every", lifeFull.String(),
 		"-r", *lifeRate, "--state", state, "-o", output, "--webhook-file", hookFile, "--status", "json",
@@ -137,9 +129,7 @@ func runWatch(t *testing.T, args []string, d time.Duration, kill bool) (status w
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if kill {
 		timer := time.AfterFunc(d, cancel)
 		defer timer.Stop()
@@ -176,9 +166,7 @@ func (j *lifeJudge) read(truth io.Reader, output string) {
 	j.fates = map[string]planned{}
 	for d := json.NewDecoder(truth); d.More(); {
 		var p planned
-		if err := d.Decode(&p); err != nil {
-			j.Fatal(err)
-		}
+		check(j, d.Decode(&p))
 		if p.What == "cut" {
 			j.cuts = append(j.cuts, p)
 			continue
@@ -189,15 +177,11 @@ func (j *lifeJudge) read(truth io.Reader, output string) {
 		}
 	}
 	f, err := os.Open(output)
-	if err != nil {
-		j.Fatal(err)
-	}
+	check(j, err)
 	defer f.Close()
 	for d := json.NewDecoder(f); d.More(); {
 		var e watchdb.Event
-		if err := d.Decode(&e); err != nil {
-			j.Fatal(err)
-		}
+		check(j, d.Decode(&e))
 		j.events = append(j.events, e)
 	}
 }
@@ -300,9 +284,7 @@ func (j *lifeJudge) others() {
 // ids checks that each event is once in the file and in the state, and at least once in a POST.
 func (j *lifeJudge) ids(state string, hook *receiver) {
 	db, err := watchdb.Read(state)
-	if err != nil {
-		j.Fatal(err)
-	}
+	check(j, err)
 	defer db.Close()
 	stored, err := db.Since(0, 1<<30)
 	if err != nil || len(stored) != len(j.events) {

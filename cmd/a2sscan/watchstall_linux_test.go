@@ -40,9 +40,7 @@ func newRenamed(t *testing.T, n int) *renamed {
 	r := &renamed{}
 	for range n {
 		conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 140, 0, 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		t.Cleanup(func() { conn.Close() })
 		r.list += conn.LocalAddr().String() + "\n"
 		go func() {
@@ -77,9 +75,7 @@ func (r *renamed) more(t *testing.T, n int64) {
 func (r *renamed) watch(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	list := filepath.Join(t.TempDir(), "servers.txt")
-	if err := os.WriteFile(list, []byte(r.list), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(list, []byte(r.list), 0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	return exec.CommandContext(ctx, "a2sscan", append([]string{"watch", list, "--allow-reserved", "--every", "5s", "--full-every", "5s", "--damp", "0"}, args...)...)
@@ -89,14 +85,10 @@ func (r *renamed) watch(t *testing.T, args ...string) *exec.Cmd {
 func smallPipe(t *testing.T, full bool) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { r.Close(); w.Close() })
 	size, err := unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, 4096)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if full {
 		if _, err := w.Write(bytes.Repeat([]byte("\n"), size)); err != nil {
 			t.Fatal(err)
@@ -111,9 +103,7 @@ func endsSoon(t *testing.T, cmd *exec.Cmd, signals, code int) {
 	begin, ended := time.Now(), make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for range signals {
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		check(t, cmd.Process.Signal(syscall.SIGTERM))
 		time.Sleep(300 * time.Millisecond) // two signals at once are one
 	}
 	select {
@@ -174,12 +164,8 @@ func TestWatchStalled(t *testing.T) {
 			}
 			cmd := start("--listen", "0", "--log-file", filepath.Join(dir, "log"))
 			said, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
+			check(t, cmd.Start())
 			if w, ok := cmd.Stdout.(*os.File); ok {
 				w.Close()
 			}
@@ -200,9 +186,7 @@ func TestWatchStalled(t *testing.T) {
 				address, _, _ = strings.Cut(address, "\n")
 				for path, want := range map[string]string{"/livez": "200 watching\n", "/healthz": "503 nobody takes the events (since "} {
 					resp, err := http.Get("http://" + address + path)
-					if err != nil {
-						t.Fatal(err)
-					}
+					check(t, err)
 					body, _ := io.ReadAll(resp.Body)
 					resp.Body.Close()
 					if got := fmt.Sprint(resp.StatusCode, " ", string(body)); !strings.HasPrefix(got, want) {
@@ -220,9 +204,7 @@ func TestWatchStalled(t *testing.T) {
 				t.Fatal("no event fits into the pipe")
 			}
 			cmd = start("--max-runtime", "3s")
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, cmd.Start())
 			if w, ok := cmd.Stdout.(*os.File); ok {
 				w.Close()
 			}
@@ -239,9 +221,7 @@ func TestWatchStalled(t *testing.T) {
 			}
 			ids = idsIn(t, ids, rest.Bytes())
 			db, err := watchdb.Read(args[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer db.Close()
 			if last, _, err := db.Last(); err != nil || last != int64(len(ids)) {
 				t.Errorf("%d events in the state, and %d were written: %v", last, len(ids), err)
@@ -262,9 +242,7 @@ func TestAllStalled(t *testing.T) {
 	skipShort(t)
 	log := func(t *testing.T) string {
 		name := filepath.Join(t.TempDir(), "log")
-		if err := syscall.Mkfifo(name, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syscall.Mkfifo(name, 0o600))
 		fullPipe(t, name)
 		return name
 	}
@@ -289,9 +267,7 @@ func TestAllStalled(t *testing.T) {
 			servers := newRenamed(t, 8)
 			cmd := servers.watch(t, "--status", "text", "--log-file", log(t), "--state", filepath.Join(t.TempDir(), "watch.db"))
 			stall(t, cmd)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, cmd.Start())
 			servers.more(t, 4*8)
 			endsSoon(t, cmd, 1, console.ExitOK)
 		})
@@ -300,9 +276,7 @@ func TestAllStalled(t *testing.T) {
 			servers := newRenamed(t, 8)
 			cmd := servers.watch(t)
 			stall(t, cmd)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, cmd.Start())
 			servers.more(t, 4*8)
 			endsSoon(t, cmd, 1, console.ExitOutput)
 		})
@@ -312,9 +286,7 @@ func TestAllStalled(t *testing.T) {
 			cmd := exec.CommandContext(ctx, "a2sscan", append([]string{"scan", "--allow-reserved", "--cooldown", "0", "--log-file", log(t), "--status", "json"}, args...)...)
 			cmd.Stdin = strings.NewReader(in)
 			stall(t, cmd)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, cmd.Start())
 			return cmd
 		}
 		t.Run("a scan ends, "+kind, func(t *testing.T) {
@@ -339,9 +311,7 @@ func TestAllStalled(t *testing.T) {
 func hold(t *testing.T, path, how string) (release func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec("PRAGMA busy_timeout = 20000; " + how); err != nil {
 		t.Fatal(err)
@@ -365,9 +335,7 @@ func TestStateHeld(t *testing.T) {
 		if err == nil {
 			err = cmd.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return cmd, bufio.NewReader(errs)
 	}
 	until := func(said *bufio.Reader, words string) {
@@ -394,9 +362,7 @@ func TestStateHeld(t *testing.T) {
 	if err == nil {
 		err = uptime.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd, said = watch()
 	until(said, "waiting, because another program holds it")
 	until(bufio.NewReader(waits), "waiting, because another program holds it")
@@ -416,9 +382,7 @@ func TestStateHeld(t *testing.T) {
 	}
 	release()
 	lines, err := os.ReadFile(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	ids := idsIn(t, nil, lines)
 	for i, id := range ids {
 		if id != int64(i+1) {

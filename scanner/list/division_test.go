@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// division is a list, and a digest of the targets that commit 95f6b10 yielded for it:
+// division is a list, and a digest of the targets that it yields:
 // their number, and the FNV-1a hash of their places, addresses and tags.
 type division struct {
 	name    string

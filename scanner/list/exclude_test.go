@@ -31,9 +31,7 @@ func leftOut(l *List) []Exclusion {
 func mustExclude(t testing.TB, cfg exclusionConfig) *Exclusions {
 	t.Helper()
 	x, err := newExclusions(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return x
 }
 
@@ -182,9 +180,7 @@ func TestExclusionErrors(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(dir, "list")
-			if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(path, []byte(test.text), 0o600))
 			_, err := newExclusions(exclusionConfig{Files: []string{path}})
 			var line Invalid
 			if !errors.As(err, &line) || !strings.HasPrefix(err.Error(), show([]byte(path))+test.want) {
@@ -210,9 +206,7 @@ func TestExclusionErrors(t *testing.T) {
 
 func rewrite(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // fileCounts returns how many targets From and the sender excluded because of each
@@ -259,9 +253,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	rewrite(t, a, "1.0.0.0/24\n")
-	if err := os.Remove(b); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(b))
 	if _, err := x.Reload(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}

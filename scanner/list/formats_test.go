@@ -78,9 +78,7 @@ func compressed(t testing.TB, kind string, parts ...string) []byte {
 		if _, err := io.WriteString(w, part); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Close())
 	}
 	return b.Bytes()
 }
@@ -284,9 +282,7 @@ func TestSlowPipe(t *testing.T) {
 		{"a,1.0.0.1:5", "b,1.0.0.2:5"},
 	} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		l := mustOpen(t, Config{InOrder: true, Stdin: r})
 		io.WriteString(w, lines[0]+"\n")
 		n := 0
@@ -325,9 +321,7 @@ func FuzzNDJSON(f *testing.F) {
 		if err != nil && strings.Contains(err.Error(), "a record of schema") {
 			return // it ends the list
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		line, _, _ := bytes.Cut(b, []byte("\n"))
 		var m map[string]json.RawMessage
 		if json.Unmarshal(line, &m) != nil || m == nil || len(line) == 0 {

@@ -22,27 +22,21 @@ func mustPorts(t testing.TB, list string) []uint16 {
 		return nil
 	}
 	p, err := ParsePorts(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return p
 }
 
 func mustOpen(t testing.TB, cfg Config) *List {
 	t.Helper()
 	l, err := Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return l
 }
 
 func writeFile(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -298,9 +292,7 @@ func TestStdin(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 				t.Errorf("%q", got)
 			}
@@ -381,9 +373,7 @@ func TestReadError(t *testing.T) {
 func TestVanishedFile(t *testing.T) {
 	path := writeFile(t, "list.txt", "1.0.0.1:1\n")
 	l := mustOpen(t, Config{InOrder: true, Args: []string{"1.0.0.9:9", path, "1.0.0.8:8"}})
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(path))
 	if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.9:9"}) {
 		t.Errorf("%q", got)
 	}
@@ -399,9 +389,7 @@ func TestProgress(t *testing.T) {
 	}
 	file := writeFile(t, "list.txt", list.String())
 	stdin, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer stdin.Close()
 	for _, args := range [][]string{{file}, {"2.0.0.0/19"}, {"-"}} {
 		l := mustOpen(t, Config{InOrder: true, Args: args, Ports: mustPorts(t, "1,2"), Stdin: stdin})
@@ -481,5 +469,13 @@ func TestShow(t *testing.T) {
 		if got := show([]byte(test.text)); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
 		}
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

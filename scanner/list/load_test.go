@@ -357,15 +357,11 @@ func TestListed(t *testing.T) {
 		cfg := Config{Args: test.args}
 		if test.ports != "" {
 			ports, err := ParsePorts(test.ports)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			cfg.Ports = ports
 		}
 		l := mustOpen(t, cfg)
-		if err := l.Load(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, l.Load(t.Context()))
 		if size, _ := l.Size(); size != test.size || l.Listed() != test.listed {
 			t.Errorf("%q: %d of %d, want %d of %d", test.args, l.Listed(), size, test.listed, test.size)
 		}

@@ -265,9 +265,7 @@ func TestFirstMention(t *testing.T) {
 func TestNetworkMemory(t *testing.T) {
 	before := heap()
 	l := mustOpen(t, Config{Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Seed: 3})
-	if err := l.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, l.Load(t.Context()))
 	if n, _ := l.Size(); n != 65535<<32 {
 		t.Errorf("%d targets", n)
 	}

@@ -18,9 +18,7 @@ import (
 // reading the pipe again would block or find nothing.
 func TestExclusionsFromPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	go os.WriteFile(path, []byte("1.0.0.0/24\n"), 0)
 	x := mustExclude(t, exclusionConfig{Files: []string{path}})
 	for range 2 {
@@ -41,9 +39,7 @@ func TestExclusionsFromPipe(t *testing.T) {
 // the pipe.
 func TestWaitingForWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pi\x1bpe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	var waited []string
 	l := mustOpen(t, Config{Args: []string{path}, Note: func(note string) {
 		waited = append(waited, note)
@@ -61,9 +57,7 @@ func TestWaitingForWriter(t *testing.T) {
 // pipe.
 func TestPipeWithoutWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(path, 0o600))
 	l := mustOpen(t, Config{Args: []string{path}})
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)

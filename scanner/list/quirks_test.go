@@ -29,9 +29,7 @@ func TestQuirks(t *testing.T) {
 
 func testRelay(t *testing.T, allowReserved bool) {
 	none, err := newExclusions(exclusionConfig{AllowReserved: allowReserved})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	l := mustOpen(t, Config{
 		InOrder: true, Exclusions: none,
 		Args: []string{"169.254.31.7:27015", "8.8.8.8:27015"},

@@ -32,9 +32,7 @@ func TestSources(t *testing.T) {
 			}}},
 			Invalid: func(v Invalid) { bad = v.Error() },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got := map[string]bool{}
 		for target := range l.From(0) {
 			got[target.Addr.String()+target.Tag] = true
@@ -57,9 +55,7 @@ func TestSourceFails(t *testing.T) {
 	l, err := Open(Config{Sources: []Source{{Name: "the master", Size: -1, Open: func() (io.ReadCloser, error) {
 		return nil, errors.New("gone")
 	}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for range l.From(0) {
 		t.Error("a target")
 	}

@@ -23,9 +23,7 @@ func drain(t *testing.T, c *Conn) (count int) {
 	ps := make([]Packet, 100)
 	for {
 		n, err := c.Recv(ps, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if n == 0 {
 			return count
 		}
@@ -56,23 +54,17 @@ func TestWhole(t *testing.T) {
 	if errors.Is(err, os.ErrPermission) {
 		t.Skip("only root sees the headers of IPv4:", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer pc.Close()
 	raw, err := ipv4.NewRawConn(pc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	const mark = "not to be fragmented"
 	from, to := listen(t, Config{}), listen(t, Config{})
 	raw.SetReadDeadline(time.Now().Add(never))
 	for b := make([]byte, 1<<16); ; { // datagrams of other tests may fill the raw socket's buffer
 		sendAll(t, from, []Packet{{Addr: Pack(to.LocalAddr()), Data: []byte(mark)}})
 		h, payload, _, err := raw.ReadFrom(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if !bytes.HasSuffix(payload, []byte(mark)) {
 			continue // a datagram of another test
 		}

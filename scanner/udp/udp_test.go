@@ -25,9 +25,7 @@ func listen(t testing.TB, cfg Config) *Conn {
 		cfg.Source = netip.AddrPortFrom(loopback, 0)
 	}
 	c, err := Listen(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -39,9 +37,7 @@ func recvN(t testing.TB, c *Conn, n int) []Packet {
 	ps := make([]Packet, 100)
 	for len(got) < n {
 		m, err := c.Recv(ps, never)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if m == 0 {
 			t.Fatalf("received %d datagrams, want %d", len(got), n)
 		}
@@ -71,9 +67,7 @@ func sendAll(t testing.TB, c *Conn, ps []Packet) {
 func closedPort(t testing.TB) uint64 {
 	t.Helper()
 	c, err := Listen(Config{Source: netip.AddrPortFrom(loopback, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer c.Close()
 	return Pack(c.LocalAddr())
 }
@@ -186,9 +180,7 @@ func TestRecvNoWait(t *testing.T) {
 	sendAll(t, c, []Packet{{Addr: Pack(c.LocalAddr()), Data: []byte("x")}})
 	for end := time.Now().Add(never); ; {
 		n, err := c.Recv(ps, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if n == 1 {
 			return
 		}
@@ -459,4 +451,12 @@ func BenchmarkRecv(b *testing.B) {
 
 func report(b *testing.B, batch int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch), "ns/datagram")
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -17,13 +17,9 @@ import (
 func unpoll(t *testing.T) *Unpolled {
 	t.Helper()
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	u, err := Unpoll(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { u.Close() })
 	return u
 }
@@ -74,9 +70,7 @@ func TestUnpolledClose(t *testing.T) {
 				u.interrupt()
 			}
 		})
-		if err := u.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, u.Close())
 		users.Wait()
 		if err := u.Close(); err != net.ErrClosed {
 			t.Fatalf("closing twice: %v", err)
@@ -93,9 +87,7 @@ func TestErrorQueueWakes(t *testing.T) {
 	err := c.icmp.raw.Control(func(fd uintptr) { // takes the error, but leaves the queue entry
 		unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	const wait = 20 * time.Millisecond
 	begin := time.Now()
 	n, err := c.Recv(make([]Packet, 1), wait)

@@ -44,9 +44,7 @@ func changesOf(t testing.TB, a, b *Census, volatile bool) (lines []byte, all []C
 		all = append(all, *one)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return lines, all, c
 }
 
@@ -180,9 +178,7 @@ func TestStatsOfForms(t *testing.T) {
 	for _, f := range forms {
 		s := openMade(t, f, lines).Stats()
 		text, err := json.MarshalIndent(s, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if first == nil {
 			first = text
 			checkStats(t, s, lines)
@@ -203,21 +199,13 @@ func TestStatsOfForms(t *testing.T) {
 func TestStatsSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(StatsSchema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.AddResource("stats.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, c.AddResource("stats.json", doc))
 	schema, err := c.Compile("stats.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := openMade(t, forms[0], madeCensus(500, true, nil)).Stats()
 	text, err := json.MarshalIndent(s, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	good, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil || schema.Validate(good) != nil {
 		t.Errorf("%v, %v", err, schema.Validate(good))
@@ -240,9 +228,7 @@ func checkStats(t *testing.T, s *Stats, lines [][]byte) {
 				MaxPlayers uint64 `json:"max_players"`
 			}
 		}
-		if err := json.Unmarshal(line, &v); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(line, &v))
 		if v.Status == "no_reply" {
 			continue
 		}
@@ -339,5 +325,13 @@ func TestTwins(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%v, %v: %q, want %q", test.before, test.after, got, test.want)
 		}
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -26,9 +26,7 @@ func sortedLines(t *testing.T, path string) ([]string, sink.Damage) {
 		all = append(all, string(line))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	slices.Sort(all)
 	return all, reading
 }
@@ -37,9 +35,7 @@ func sortedLines(t *testing.T, path string) ([]string, sink.Damage) {
 func readerLines(t *testing.T, path string) (all []string, reading sink.Damage) {
 	t.Helper()
 	r, err := sink.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	for {
 		line, err := r.Next()
@@ -59,9 +55,7 @@ func TestEachLine(t *testing.T) {
 		text = fmt.Appendf(text, `{"schema":1,"n":%d,"pad":"%s"}`+"\n", i, strings.Repeat("x", i%90))
 	}
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	frames := func(size int) (packed []byte) {
 		for part := range slices.Chunk(text, size) {
 			packed = enc.EncodeAll(part, packed)
@@ -79,9 +73,7 @@ func TestEachLine(t *testing.T) {
 	}
 	for name, content := range files {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, content, 0o666))
 		got, reading := sortedLines(t, path)
 		want, wanted := readerLines(t, path)
 		if !slices.Equal(got, want) || reading != wanted {
@@ -94,18 +86,14 @@ func TestEachLine(t *testing.T) {
 // a census, and the error of the caller's function.
 func TestEachLineErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(strings.Repeat("not a record\n", 99)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(strings.Repeat("not a record\n", 99)), 0o666))
 	nothing := func(int, []byte) error { return nil }
 	for _, name := range []string{path, path + "missing"} {
 		if _, err := (&Census{workers: 2}).eachLine(name, nothing); err == nil {
 			t.Errorf("%s is read", name)
 		}
 	}
-	if err := os.WriteFile(path, []byte(strings.Repeat("{\"schema\":1}\n", 500_000)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(strings.Repeat("{\"schema\":1}\n", 500_000)), 0o666))
 	if _, err := (&Census{workers: 2}).eachLine(path, func(int, []byte) error { return os.ErrClosed }); err != os.ErrClosed {
 		t.Error(err)
 	}

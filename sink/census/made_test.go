@@ -190,9 +190,7 @@ func (f form) write(t testing.TB, lines [][]byte) (files []string) {
 	for p := range f.parts {
 		part := lines[len(lines)*p/f.parts : len(lines)*(p+1)/f.parts]
 		name := filepath.Join(dir, fmt.Sprintf("census-%d.ndjson%s", p, f.suffix))
-		if err := os.WriteFile(name, f.pack(t, part), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, f.pack(t, part), 0o666))
 		files = append(files, name)
 	}
 	return files
@@ -209,9 +207,7 @@ func (f form) pack(t testing.TB, lines [][]byte) []byte {
 		return b.Bytes()
 	case ".zst":
 		enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if f.framesOf == 0 {
 			return enc.EncodeAll(all, nil)
 		}
@@ -229,8 +225,6 @@ func (f form) pack(t testing.TB, lines [][]byte) []byte {
 func openMade(t testing.TB, f form, lines [][]byte) *Census {
 	t.Helper()
 	c, err := Open(f.write(t, lines), Options{Summaries: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return c
 }

@@ -66,9 +66,7 @@ func writeLong(t *testing.T, path string, n int) (last [][]byte) {
 		b = e.Append(b, g.scan, g.result)
 		last = append(last, b[start:len(b):len(b)])
 	}
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, b, 0o666))
 	return last
 }
 
@@ -78,9 +76,7 @@ func writeLong(t *testing.T, path string, n int) (last [][]byte) {
 func duckForm(t *testing.T, line []byte) any {
 	t.Helper()
 	var v map[string]any
-	if err := json.Unmarshal(line, &v); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(line, &v))
 	duckTime(v, "time")
 	if game, ok := v["game"].(map[string]any); ok {
 		duckTime(game, "started")

@@ -124,9 +124,7 @@ func FuzzAppend(f *testing.F) {
 			Rules map[string]string
 			Raw   [][2]string `json:"rules_raw"`
 		}
-		if err := json.Unmarshal(record, &v); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(record, &v))
 		if v.Tag != replaced([]byte(r.Tag)) {
 			t.Errorf("tag %q became %q", r.Tag, v.Tag)
 		}

@@ -26,7 +26,7 @@ func hashed(t *testing.T, key byte, r *scanner.Result) (line []byte, list string
 	t.Helper()
 	enc := Encoder{Names: NewNameHasher(&NameKey{key})}
 	line = enc.Append(nil, "", r)
-	if err := check(line); err != nil {
+	if err := readStrict(line); err != nil {
 		t.Errorf("%v in %s", err, line)
 	}
 	var rec struct {
@@ -36,9 +36,7 @@ func hashed(t *testing.T, key byte, r *scanner.Result) (line []byte, list string
 			Hash string `json:"name_hash"`
 		}
 	}
-	if err := json.Unmarshal(line, &rec); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(line, &rec))
 	for _, p := range rec.Players {
 		if p.Name != nil && *p.Name != "" {
 			t.Errorf("the name %q is in the record", *p.Name)
@@ -75,9 +73,7 @@ func TestNameHashes(t *testing.T) {
 func TestReadNameHashes(t *testing.T) {
 	line, _, names := hashed(t, 1, named("Gordon", "", "Gordon"))
 	_, r, err := Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i, p := range r.Players {
 		if string(p.Name) != names[i] {
 			t.Errorf("player %d: %q, want %q", i, p.Name, names[i])

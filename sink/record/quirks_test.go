@@ -134,9 +134,7 @@ func TestQuirkPages(t *testing.T) {
 		var v struct {
 			Raw json.RawMessage `json:"rules_raw"`
 		}
-		if err := json.Unmarshal(record, &v); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(record, &v))
 		if want = "[" + strings.TrimSuffix(want, ",") + "]"; string(v.Raw) != want {
 			t.Errorf("%s\nwant %s", v.Raw, want)
 		}

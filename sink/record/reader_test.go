@@ -15,13 +15,9 @@ func TestReaderAgain(t *testing.T) {
 	for _, g := range golden {
 		line := Append(nil, g.scan, g.result)
 		var v any
-		if err := json.Unmarshal(line, &v); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(line, &v))
 		other, err := json.MarshalIndent(v, " ", "\t") // keys in another order
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		escaped := append([]byte("\uFEFF "), escapedASCII(other)...)
 		for _, written := range [][]byte{line, escaped} {
 			rec, err := r.Read(written)
@@ -62,9 +58,7 @@ func sameValues(t *testing.T, a, b []byte) bool {
 	for i, line := range [][]byte{a, b} {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.UseNumber() // numbers as they are written
-		if err := d.Decode(&values[i]); err != nil {
-			t.Fatal(err)
-		}
+		check(t, d.Decode(&values[i]))
 	}
 	return reflect.DeepEqual(values[0], values[1])
 }
@@ -105,9 +99,7 @@ func TestReaderChosen(t *testing.T) {
 	line := Append(nil, "", full())
 	cut := line[:bytes.Index(line, []byte(`"players":[`))+len(`"players":[`)]
 	rec, err := r.Read(cut)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if rec.Addr.String() != "203.0.113.7:27015" || string(rec.Info.Map) != "ctf_2fort" || rec.RTT != 0 ||
 		rec.Has("players") || !rec.Has("rtt_ms") || !strings.HasPrefix(string(rec.Value("hashes")), `{"players":"0123`) {
 		t.Errorf("%+v", rec)

@@ -46,14 +46,10 @@ func TestGolden(t *testing.T) {
 			got := Append(nil, tt.scan, tt.result)
 			checkRecord(t, got)
 			if *update {
-				if err := os.WriteFile(path, got, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.WriteFile(path, got, 0o666))
 			}
 			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -84,9 +80,7 @@ func TestFields(t *testing.T) {
 	for _, f := range []wire.Format{wire.FormatSource, wire.FormatGoldSource} {
 		var in wire.Info
 		full := wire.Info{Has: ^wire.Fields(0), Format: f, ShortAppID: 2400} // The Ship
-		if err := in.Decode(wire.AppendInfo(nil, &full)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, in.Decode(wire.AppendInfo(nil, &full)))
 		all |= in.Has
 	}
 	if all != 1<<len(fieldKeys)-1 {
@@ -112,9 +106,7 @@ func infoKeys(t *testing.T, r *scanner.Result) (keys []string) {
 	record := Append(nil, "", r)
 	checkRecord(t, record)
 	var v struct{ Info map[string]any }
-	if err := json.Unmarshal(record, &v); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(record, &v))
 	for key := range v.Info {
 		keys = append(keys, key)
 	}
@@ -220,9 +212,7 @@ func TestLongScan(t *testing.T) {
 func notesOf(t *testing.T, record []byte) []string {
 	t.Helper()
 	var v struct{ Notes []string }
-	if err := json.Unmarshal(record, &v); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(record, &v))
 	return v.Notes
 }
 
@@ -239,5 +229,13 @@ func TestLongest(t *testing.T) {
 		if whole := len(got) == MaxSize+over; whole != (over <= 0) {
 			t.Errorf("%d bytes over: the record has %d", over, len(got))
 		}
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

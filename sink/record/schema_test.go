@@ -56,7 +56,7 @@ func checkRecord(t *testing.T, line []byte) {
 	case !jsontext.Value(body).IsValid(): // with a key twice, too
 		t.Errorf("not JSON: %.200q", line)
 	default:
-		if err := check(body); err != nil {
+		if err := readStrict(body); err != nil {
 			t.Errorf("%v: %.200s", err, line)
 		}
 		if err := validate(body); err != nil {
@@ -69,8 +69,6 @@ func checkRecord(t *testing.T, line []byte) {
 func unhex(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return b
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// check reads a line as a strict Reader does.
-func check(line []byte) error {
+// readStrict reads a line as a strict Reader does.
+func readStrict(line []byte) error {
 	_, err := NewReader().Strict().Read(line)
 	return err
 }
@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 		if tt.old != "" && line == good {
 			t.Errorf("%s is not in %s", tt.old, good)
 		}
-		err := check([]byte(line))
+		err := readStrict([]byte(line))
 		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s for %s: %v, want %s", tt.new, tt.old, err, tt.want)
 		}
@@ -83,7 +83,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte(`{"schema":1,"rtt_ms":1e400,"raw":["a"],"port":1e2,"master":{"a":{}},"notes":["a.b"],"rules_raw":[["00","0"]]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
-		if (check(line) == nil) && (err != nil || validate(line) != nil) {
+		if (readStrict(line) == nil) && (err != nil || validate(line) != nil) {
 			t.Errorf("it is no record: %s", line)
 		}
 		if err != nil {
@@ -92,7 +92,7 @@ func FuzzCheck(f *testing.F) {
 		if line, err = json.Marshal(v); err != nil { // each key once
 			t.Fatal(err)
 		}
-		got, want := check(line), validate(line)
+		got, want := readStrict(line), validate(line)
 		exact := got == nil || !strings.HasSuffix(got.Error(), "type address") && !strings.HasSuffix(got.Error(), "type time") &&
 			!strings.HasSuffix(got.Error(), "64-bit number in a string")
 		if (got == nil) != (want == nil) && exact {

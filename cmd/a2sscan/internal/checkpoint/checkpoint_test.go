@@ -54,13 +54,9 @@ func TestCheckpoint(t *testing.T) {
 	c := someCheckpoint()
 	c.Stats.Rate = scanner.Off
 	file, err := c.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got, err := Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if !reflect.DeepEqual(got, c) {
 		got.OpenTargets, c.OpenTargets = got.OpenTargets[:2], c.OpenTargets[:2]
 		t.Errorf("%+v\nwant %+v", got, c)
@@ -72,13 +68,9 @@ func TestCheckpoint(t *testing.T) {
 func TestPlanOfAnyName(t *testing.T) {
 	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
 	file, err := (&Checkpoint{Scan: "abc", Start: time.Unix(1, 0), Plan: plan}).encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c, err := Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if what, now, was := ledger.Difference(plan, c.Plan); what != "" {
 		t.Error(what, now, was)
 	}
@@ -127,9 +119,7 @@ func TestOurs(t *testing.T) {
 	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
 		path := filepath.Join(t.TempDir(), "census.ndjson")
 		line := record.Append(nil, scan, &scanner.Result{Addr: netip.MustParseAddrPort("127.0.0.1:1")})
-		if err := os.WriteFile(path, line, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, line, 0o666))
 		if !ours(path, scan, "") {
 			t.Errorf("%s is not recognised", line)
 		}
@@ -144,9 +134,7 @@ func TestOurs(t *testing.T) {
 // any other file. It names the version of a file from a newer program.
 func TestCheckpointDamaged(t *testing.T) {
 	file, err := someCheckpoint().encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for n := range file {
 		if _, err := Decode(file[:n]); !errors.Is(err, errDamaged) {
 			t.Fatalf("%d of %d bytes: %v", n, len(file), err)
@@ -204,9 +192,7 @@ func TestCheckpointRange(t *testing.T) {
 		c := someCheckpoint()
 		change(c)
 		file, err := c.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if _, err := Decode(file); !errors.Is(err, errRange) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -222,14 +208,10 @@ func FuzzCheckpoint(f *testing.F) {
 	small.Place -= 298
 	small.OpenTargets = small.OpenTargets[:2]
 	line, err := json.Marshal(small)
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	targets := func(all ...scanner.Target) []byte {
 		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(all); err != nil {
-			f.Fatal(err)
-		}
+		check(f, gob.NewEncoder(&b).Encode(all))
 		return b.Bytes()
 	}
 	f.Add(slices.Concat(line, []byte("\n"), targets(small.OpenTargets...)))
@@ -312,9 +294,7 @@ func TestCommandLine(t *testing.T) {
 // because places then differ.
 func TestLoadedOtherwise(t *testing.T) {
 	list, err := list.Open(list.Config{Args: []string{"127.0.0.0/24:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	k := &Checkpointer{Enabled: true, Resumes: true, terminal: console.New(io.Discard), Past: Checkpoint{Size: 255}}
 	want := "the a2sscan that started it found 255 targets in the lists, but this version finds 256"
 	if err := k.Loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
@@ -325,5 +305,13 @@ func TestLoadedOtherwise(t *testing.T) {
 		if err := k.Loaded(list); err != nil {
 			t.Errorf("%d: %v", size, err)
 		}
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

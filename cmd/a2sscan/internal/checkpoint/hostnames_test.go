@@ -30,13 +30,9 @@ func TestNames(t *testing.T) {
 	first.Resolver(lookup)(ended, "interrupted.test")
 
 	b, err := json.Marshal(first.all())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var second HostNames
-	if err := json.Unmarshal(b, &second.known); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(b, &second.known))
 	again := second.Resolver(lookup)
 	addrs, err := again(t.Context(), "a.test")
 	if want := []netip.Addr{netip.MustParseAddr("127.0.0.1")}; !reflect.DeepEqual(addrs, want) || err != nil {

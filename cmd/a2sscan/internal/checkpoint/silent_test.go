@@ -45,9 +45,7 @@ func silentTargets(first, last int) (all []scanner.Target) {
 // later, and appends its own targets.
 func TestSilentFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "silent")
-	if err := os.WriteFile(path, []byte("left over from an abandoned scan"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte("left over from an abandoned scan"), 0o666))
 	one := silentFile{path: path}
 	var states []SilentState
 	for _, s := range []*scanner.Snapshot{
@@ -55,9 +53,7 @@ func TestSilentFile(t *testing.T) {
 		silentSnapshot(0, 500, 0), silentSnapshot(0, 500, 7), silentSnapshot(0, 900, 7),
 	} {
 		st, err := one.save(s, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		states = append(states, st)
 	}
 	one.close(false)
@@ -66,18 +62,14 @@ func TestSilentFile(t *testing.T) {
 	}
 	two := silentFile{path: path}
 	waiting, err := two.load(states[4])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(7, 500)) {
 		t.Errorf("%d targets wait, or the wrong ones", len(got))
 	}
 	// The second process finds the other 493 waiting, adds 3 and starts the second
 	// pass of 20.
 	st, err := two.save(silentSnapshot(7, 496, 20), 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	two.close(false)
 	three := silentFile{path: path}
 	waiting, err = three.load(st)
@@ -94,9 +86,7 @@ func TestSilentFile(t *testing.T) {
 	if _, err := three.load(st); !errors.Is(err, errSilent) {
 		t.Errorf("%v for a missing file", err)
 	}
-	if err := os.WriteFile(path, make([]byte, st.Bytes), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, make([]byte, st.Bytes), 0o666))
 	if _, err := three.load(st); !errors.Is(err, errSilent) {
 		t.Errorf("%v for another file", err)
 	}

@@ -190,20 +190,14 @@ func TestSummaryHostile(t *testing.T) {
 		}
 	}
 	path := t.TempDir() + "/summary.json"
-	if err := sum.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, sum.WriteFile(path))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if strings.ContainsFunc(strings.ReplaceAll(string(text), "\n", ""), odd) {
 		t.Errorf("%q", text)
 	}
 	var got struct{ Exclusions []list.Exclusion }
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &got))
 	want := strings.ToValidUTF8(hostile, "\ufffd")
 	if x := got.Exclusions; len(x) != 1 || x[0].Reason != want || x[0].Source != want {
 		t.Errorf("%+v", x)
@@ -320,19 +314,13 @@ func TestSummaryKeys(t *testing.T) {
 	sum.SetAnswers(&ta, 3)
 	sum.Go, sum.PeakRSS = "", 1
 	b, err := json.Marshal(sum)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var sorted map[string]any
-	if err := json.Unmarshal(b, &sorted); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(b, &sorted))
 	b, _ = json.MarshalIndent(sorted, "", "  ")
 	const golden = "testdata/summary.json"
 	if *update {
-		if err := os.WriteFile(golden, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(golden, b, 0o666))
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || string(b) != string(want) {

@@ -24,13 +24,9 @@ func TestTallyJSON(t *testing.T) {
 	saved := ta.Clone()
 	ta.Add(oneServer())
 	b, err := json.Marshal(&saved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got Tally
-	if err := json.Unmarshal(b, &got); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(b, &got))
 	if got.Servers != 3 || got.Players != 2 || got.Bots != 2 || !slices.Equal(got.AtAsk, []uint64{2, 1}) || got.Trips.Quantiles().Servers != 2 {
 		t.Errorf("%+v", got)
 	}
@@ -100,13 +96,9 @@ func TestRoundTrips(t *testing.T) {
 	rt.add(time.Hour)
 	rt.add(time.Nanosecond)
 	b, err := json.Marshal(rt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var back roundTrips
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(b, &back))
 	for _, q := range []*Quantiles{rt.Quantiles(), back.Quantiles()} {
 		near := func(got, want float64) bool { return math.Abs(got-want) <= want*0.011 }
 		if q.Servers != 10_002 || q.Min > 0.0011 || !near(q.P50, 50) || !near(q.P90, 90) || !near(q.P99, 99) || !near(q.Max, 600e3) {
@@ -115,5 +107,13 @@ func TestRoundTrips(t *testing.T) {
 	}
 	if len(b) > 8<<10 {
 		t.Errorf("%d bytes in a checkpoint", len(b))
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,26 +20,18 @@ import (
 // A file of events is continued after its last complete event, also in a part.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events[1].ndjson")
-	if err := os.WriteFile(path, []byte(`{"id":1}`+"\n"+`{"id":2}`+"\n"+`{"id":3,"na`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(`{"id":1}`+"\n"+`{"id":2}`+"\n"+`{"id":3,"na`), 0o666))
 	write := func(rotate sink.Rotation, last int64, ids ...int64) {
 		t.Helper()
 		l, err := OpenLog(path, nil, false, rotate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if l.last.Load() != last {
 			t.Errorf("the last event is %d, want %d", l.last.Load(), last)
 		}
 		for _, id := range ids {
-			if err := l.Write([]watchdb.Event{{ID: id}}); err != nil {
-				t.Fatal(err)
-			}
+			check(t, l.Write([]watchdb.Event{{ID: id}}))
 		}
-		if err := l.file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, l.file.Close())
 	}
 	write(sink.Rotation{}, 2, 3, 4)
 	write(sink.Rotation{Size: 1}, 4, 5)
@@ -51,18 +43,14 @@ func TestLog(t *testing.T) {
 	whole := ""
 	for _, part := range parts {
 		b, err := os.ReadFile(part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		whole += strings.ReplaceAll(string(b), `,"time":"0001-01-01T00:00:00Z","event":""`, "")
 	}
 	if want := "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n{\"id\":4}\n{\"id\":5}\n{\"id\":6}\n{\"id\":7}\n"; whole != want {
 		t.Errorf("%q", whole)
 	}
 	foreign := filepath.Join(t.TempDir(), "census.ndjson")
-	if err := os.WriteFile(foreign, []byte("{\"schema\":1,\"addr\":\"127.0.0.1:1\"}\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(foreign, []byte("{\"schema\":1,\"addr\":\"127.0.0.1:1\"}\n"), 0o666))
 	if _, err := OpenLog(foreign, nil, false, sink.Rotation{}); err == nil {
 		t.Error("a census was taken for a file of events")
 	}
@@ -73,9 +61,7 @@ func TestStandardOutput(t *testing.T) {
 	for text, want := range map[bool]string{false: `{"id":7,"time":"2026-11-20T12:00:00Z","event":"seeing"}` + "\n", true: "  seeing     was blind for 0 s\n"} {
 		var b strings.Builder
 		l, err := OpenLog("-", &b, text, sink.Rotation{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		err = l.Write([]watchdb.Event{{ID: 7, Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Kind: "seeing"}})
 		if got := b.String(); err != nil || !strings.HasSuffix(got, want) || l.last.Load() != 7 {
 			t.Errorf("%q, want %q; %v, last %d", got, want, err, l.last.Load())
@@ -100,19 +86,13 @@ func TestText(t *testing.T) {
 // TestLogFull: events that can't be written have the exit code of results that can't be.
 func TestLogFull(t *testing.T) {
 	db, err := watchdb.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
-	if err := db.Flush([]watchdb.Event{{ID: 1, Kind: "seeing"}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.Flush([]watchdb.Event{{ID: 1, Kind: "seeing"}}, nil))
 	closed, pipe := io.Pipe()
 	closed.Close()
 	l, err := OpenLog("-", pipe, false, sink.Rotation{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := (&Watch{Options: &Options{DB: db, Log: l}}).publish(t.Context(), nil); console.ExitCode(err) != console.ExitOutput {
 		t.Errorf("%v has the exit code %d", err, console.ExitCode(err))
 	}
@@ -122,22 +102,16 @@ func TestLogFull(t *testing.T) {
 // others are counted, and the output goes on with the first one that is kept.
 func TestDropped(t *testing.T) {
 	db, err := watchdb.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
 	reader, pipe := io.Pipe()
 	l, err := OpenLog("-", pipe, false, sink.Rotation{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var said bytes.Buffer
 	r := &Watch{Options: &Options{DB: db, Log: l, Terminal: console.New(&said)}, watcher: New(usual(), time.Now())}
 	add := func(n int) {
 		r.watcher.events = make([]watchdb.Event, n)
-		if err := r.flush(t.Context(), false); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.flush(t.Context(), false))
 	}
 	add(1)
 	stored, ended := make(chan struct{}), make(chan error)

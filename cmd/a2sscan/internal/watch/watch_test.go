@@ -673,15 +673,11 @@ func TestRestore(t *testing.T) {
 // Hours that have ended are stored as they were, also those that an earlier watch left open.
 func TestHours(t *testing.T) {
 	db, err := watchdb.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
 	x := newWorld(t, 3, usual())
 	begin := x.now
-	if err := db.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
 	watch := func(d time.Duration) {
 		for end := x.now.Add(d); x.now.Before(end); {
 			x.run(time.Minute)
@@ -689,18 +685,14 @@ func TestHours(t *testing.T) {
 			if hours[0].Number+1 < x.now.Unix()/3600 {
 				t.Fatalf("hour %d is stored again at %v", hours[0].Number, x.now)
 			}
-			if err := db.Flush(nil, x.w.changed, hours...); err != nil {
-				t.Fatal(err)
-			}
+			check(t, db.Flush(nil, x.w.changed, hours...))
 			x.w.changed = nil
 		}
 	}
 	watch(165 * time.Minute)         // until 14:55
 	x.now = x.now.Add(5 * time.Hour) // 19:55
 	x.w = New(usual(), x.now)
-	if err := db.Servers(func(s *watchdb.Server) { x.w.Restore(s, x.now) }); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.Servers(func(s *watchdb.Server) { x.w.Restore(s, x.now) }))
 	hours, err := db.Running()
 	if err != nil || len(hours) != 2 {
 		t.Fatalf("%v, %v", hours, err)
@@ -709,9 +701,7 @@ func TestHours(t *testing.T) {
 	x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}, x.now)
 	watch(10 * time.Minute)
 	periods, err := db.History(2, begin, x.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var got []string
 	for _, p := range periods {
 		got = append(got, fmt.Sprintf("%s %d", p.Time.Format("15"), (p.Up+4)/5*5))
@@ -807,19 +797,13 @@ func TestStatusLine(t *testing.T) {
 // again.
 func TestKilled(t *testing.T) {
 	db, err := watchdb.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
 	x := newWorld(t, 1, usual())
-	if err := db.Add([]netip.AddrPort{x.servers[0].addr}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.Add([]netip.AddrPort{x.servers[0].addr}))
 	x.run(2 * time.Minute)
 	r := &Watch{Options: &Options{DB: db, Log: &Log{}}, watcher: x.w}
-	if err := r.flush(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	check(t, r.flush(t.Context(), true))
 	x.servers[0].dead = true
 	x.run(4 * time.Minute)
 	x.w.events = x.events
@@ -827,9 +811,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(r.events, err)
 	}
 	y := &world{t: t, now: x.now, servers: x.servers, rng: x.rng, w: New(usual(), x.now)}
-	if err := db.Servers(func(row *watchdb.Server) { y.w.Restore(row, y.now) }); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.Servers(func(row *watchdb.Server) { y.w.Restore(row, y.now) }))
 	y.w.Watch([]netip.AddrPort{x.servers[0].addr}, y.now)
 	y.run(5 * time.Minute)
 	y.want()
@@ -920,9 +902,7 @@ func TestClockBack(t *testing.T) {
 // A watch that ends while it is blind is blind when it begins again: each blind has its seeing.
 func TestBlindRestart(t *testing.T) {
 	db, err := watchdb.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer db.Close()
 	x := newWorld(t, 40, usual())
 	x.run(3 * time.Minute)
@@ -931,9 +911,7 @@ func TestBlindRestart(t *testing.T) {
 		if kind == "down" {
 			e.Addr = x.servers[0].addr.String()
 		}
-		if err := db.Flush([]watchdb.Event{e}, nil); err != nil {
-			t.Fatal(err)
-		}
+		check(t, db.Flush([]watchdb.Event{e}, nil))
 		r := &Watch{Options: &Options{DB: db, Log: &Log{}}}
 		if err := r.restore(); err != nil || r.watcher.view.blind != (kind == "blind" || kind == "down") {
 			t.Errorf("after %q: blind is %v, %v", kind, r.watcher.view.blind, err)
@@ -965,5 +943,13 @@ func TestClockAhead(t *testing.T) {
 		if last := hours[len(hours)-1]; last.Number != x.now.Unix()/3600 || last.Samples[0][watchdb.UpFor] < 8*60 {
 			t.Errorf("ends %v: at %v: %+v", ends, x.now, hours)
 		}
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

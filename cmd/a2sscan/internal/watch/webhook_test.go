@@ -47,15 +47,11 @@ func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db
 	t.Helper()
 	b = &inbox{refuse: refuse, got: make(chan struct{}, 100)}
 	h, err := NewWebhook("https://receiver.example/secret-token\n", discord, []string{"down", "up"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if db, err = watchdb.Open(""); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.SetCursor(cursorName, 0); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.SetCursor(cursorName, 0))
 	h.client.Transport = b
 	said = &strings.Builder{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,9 +67,7 @@ func append10(t *testing.T, db *watchdb.DB, first, n int, kind string, name stri
 	for i := range n {
 		events = append(events, watchdb.Event{ID: int64(first + i), Time: time.Unix(1e9, 0).UTC(), Kind: kind, Addr: "127.0.0.1:27015", Name: name})
 	}
-	if err := db.Flush(events, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, db.Flush(events, nil))
 }
 
 // Events that nobody wants are skipped, many become one message, and a receiver that refuses
@@ -96,9 +90,7 @@ func testWebhook(t *testing.T) {
 		Events []watchdb.Event
 	}
 	for i := range posts {
-		if err := json.Unmarshal([]byte(b.bodies[i]), &posts[i]); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(b.bodies[i]), &posts[i]))
 	}
 	if p := posts[0]; fmt.Sprint(p.IDs) != "[3 4]" || len(p.Events) != 2 || p.Events[0].Kind != "down" {
 		t.Errorf("%+v", p)
@@ -129,9 +121,7 @@ func testDiscord(t *testing.T) {
 		Content  string
 		Mentions map[string][]string `json:"allowed_mentions"`
 	}
-	if err := json.Unmarshal([]byte(b.bodies[0]), &m); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(b.bodies[0]), &m))
 	if len([]rune(m.Content)) > 2000 || m.Mentions["parse"] == nil || len(m.Mentions["parse"]) > 0 {
 		t.Errorf("%d characters, mentions %v", len([]rune(m.Content)), m.Mentions)
 	}
