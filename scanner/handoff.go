@@ -154,7 +154,7 @@ func (f *finisher) run(h *handoff) {
 		for i := range b.outcomes {
 			r := f.make(&b.outcomes[i])
 			finished[r.Status]++
-			if r.Status == StatusError && r.Received == 0 {
+			if r.Status == StatusError && !r.Answered() {
 				unheard++
 			}
 			for _, code := range r.Err {

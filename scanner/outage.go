@@ -2,10 +2,12 @@ package scanner
 
 import (
 	"errors"
+	"net/netip"
 	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // outage knows whether the network of this machine is away, and owns the scan's clock,
@@ -32,7 +34,6 @@ type outage struct {
 	since   time.Time     // when the outage began; zero: the network is there
 	frozen  time.Duration // the time of the scan meanwhile
 	lostAt  time.Duration // from then on, nothing shows that datagrams arrived
-	pause   time.Duration // between two look-ups
 	next    time.Time     // the next look-up
 	targets []uint64      // whose routes are looked up
 	past    []span
@@ -118,11 +119,13 @@ func (o *outage) proved(now time.Duration) {
 	o.failed = o.failed[:0]
 }
 
-// settle counts what failed at the end of a scan.
+// settle counts at the end of a scan what failed, or the outage that is not over.
 func (o *outage) settle(now time.Duration) {
-	if !o.away() {
-		o.proved(now)
+	if o.away() {
+		o.stats.OutageTime += uint64(time.Since(o.since) / time.Microsecond)
+		return
 	}
+	o.proved(now)
 }
 
 // fail notes a datagram that could not be sent.
@@ -176,8 +179,8 @@ func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 		return false
 	}
 	o.targets = append(o.targets[:0], tried...)
-	o.since, o.frozen, o.lostAt, o.pause = time.Now(), now, o.provedAt, firstPause
-	o.next = o.since.Add(o.pause)
+	o.since, o.frozen, o.lostAt = time.Now(), now, o.provedAt
+	o.next = o.since.Add(pauseAfter(0))
 	o.stats.Outages++
 	o.stats.Away = o.since.Unix()
 	return true
@@ -200,8 +203,7 @@ func (o *outage) over() bool {
 		return false
 	}
 	if !o.found(o.targets) {
-		o.pause = min(2*o.pause, longestPause)
-		o.next = now.Add(o.pause)
+		o.next = now.Add(pauseAfter(o.stats.AwayFor))
 		return false
 	}
 	o.past = append(o.past, span{o.frozen, o.shift() + o.stats.AwayFor})
@@ -210,6 +212,18 @@ func (o *outage) over() bool {
 	o.provedAt, o.failedAt = o.frozen, 0
 	return true
 }
+
+// pauseAfter returns when to look up routes again after an outage of this length. The
+// scan goes on soon after the end of a short outage.
+func pauseAfter(away time.Duration) time.Duration {
+	return min(max(away/8, firstPause), longestPause)
+}
+
+// publicAddr has only a default route on most machines. It belongs to no host (RFC 5737).
+var publicAddr = udp.Pack(netip.MustParseAddrPort("203.0.113.1:53"))
+
+// NetworkAway reports whether this machine has no route to the Internet. It sends nothing.
+func NetworkAway() bool { return isLocal(udp.Config{}.Route(publicAddr)) }
 
 // recover goes on after an outage. What could not be sent, and what was sent so shortly
 // before that its answer may be lost, is sent again at the cost of no attempt.

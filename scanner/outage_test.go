@@ -45,6 +45,9 @@ func TestOutage(t *testing.T) {
 					if d > outageAfter && st.Outages != 1 {
 						t.Errorf("%d outages", st.Outages)
 					}
+					if most := from + d + min(d/8, longestPause) + 1500*time.Millisecond; st.Elapsed > most {
+						t.Errorf("it took %v, and %v are enough", st.Elapsed, most)
+					}
 					for _, r := range got {
 						if r.Took > 2*time.Second {
 							t.Errorf("%v took %v", r.Addr, r.Took)
@@ -95,8 +98,9 @@ func TestOutageForGood(t *testing.T) {
 		if err != nil || st.Unfinished < 1000 || st.Finished[StatusNoReply]+st.Finished[StatusError] != 0 {
 			t.Errorf("%v, %d unfinished, %v", err, st.Unfinished, st.Finished)
 		}
-		if st.Elapsed < 10*time.Minute || st.Elapsed > 10*time.Minute+time.Second || st.AwayFor < 9*time.Minute {
-			t.Errorf("ended after %v, away for %v", st.Elapsed, st.AwayFor)
+		if st.Elapsed < 10*time.Minute || st.Elapsed > 10*time.Minute+time.Second || st.AwayFor < 9*time.Minute ||
+			time.Duration(st.OutageTime)*time.Microsecond < 9*time.Minute {
+			t.Errorf("ended after %v, away for %v, %d µs in all", st.Elapsed, st.AwayFor, st.OutageTime)
 		}
 	})
 }

@@ -110,6 +110,11 @@ type Result struct {
 	Raw [][]byte // with Config.Raw: every matched datagram, in order of arrival
 }
 
+// Answered reports whether the server sent any reply.
+func (r *Result) Answered() bool {
+	return r.Status <= StatusPartial || r.Status == StatusError && r.Received > 0
+}
+
 // Clone returns a copy of r that shares no memory with the scanner.
 func (r *Result) Clone() *Result {
 	c := *r

@@ -70,7 +70,7 @@ func Scan(
 // listen opens the socket. While this machine lacks the address to send from, it waits,
 // until ctx or cfg.Drain ends the scan; then it returns nil.
 func listen(ctx context.Context, cfg *Config, options udp.Config) (transport, error) {
-	since, pause := time.Now(), firstPause
+	since := time.Now()
 	for {
 		sock, err := udp.Listen(options)
 		switch {
@@ -86,9 +86,8 @@ func listen(ctx context.Context, cfg *Config, options udp.Config) (transport, er
 			return nil, ctx.Err()
 		case <-cfg.Drain:
 			return nil, nil
-		case <-time.After(pause):
+		case <-time.After(pauseAfter(time.Since(since))):
 		}
-		pause = min(2*pause, time.Second)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -104,6 +105,11 @@ func (n *testNet) serve() {
 		if err != nil {
 			return
 		}
+		if b[0] == '1' { // a request for a list, which has one server
+			list := "\xff\xff\xff\xfff\n" + "\x0a\x63\x02\x01\x69\x87" + "\x00\x00\x00\x00\x00\x00"
+			n.servers.WriteTo([]byte(list), &ipv4.ControlMessage{Src: to.Dst}, from)
+			continue
+		}
 		req, err := wire.DecodeRequest(b[:size])
 		if err != nil {
 			continue
@@ -152,7 +158,7 @@ func commands(all ...string) error {
 func (n *testNet) start(ctx context.Context, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	n.Helper()
 	cmd, said := exec.CommandContext(ctx, "a2sscan", append([]string{"scan", testServers, "-p", "27015", "--allow-reserved", "--unanswered",
-		"--timeout", "300ms", "--cooldown", "0", "-r", "1k", "-o", "out.ndjson", "--checkpoint", "checkpoint"}, args...)...), new(bytes.Buffer)
+		"--timeout", "1s", "--cooldown", "0", "-r", "1k", "-o", "out.ndjson", "--checkpoint", "checkpoint"}, args...)...), new(bytes.Buffer)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, said, said
 	if err := n.do(cmd.Start); err != nil {
 		n.Fatal(err)
@@ -249,7 +255,7 @@ func tryOutage(t *testing.T, o outage, d time.Duration, when int64) {
 	t.Run(fmt.Sprintf("%s/%v/%d", o.name, d, when), func(t *testing.T) {
 		t.Parallel()
 		n, dir := newTestNet(t), t.TempDir()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		args, code := append(o.args, "--max-outage", "1m"), 0
 		if d == forGood {
@@ -299,7 +305,7 @@ func TestFirewalls(t *testing.T) {
 				if err := n.do(func() error { return commands(rule) }); err != nil {
 					t.Skipf("SKIPPED, THE FIREWALL WAS NOT TRIED: %v", err)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
 				cmd, said := n.start(ctx, dir)
 				n.ended(cmd, said, 0)
@@ -308,5 +314,40 @@ func TestFirewalls(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestBoot: a machine that starts has no network yet. A scan that fetches its list waits
+// for it, or ends as --max-outage says.
+func TestBoot(t *testing.T) {
+	t.Parallel()
+	for most, code := range map[string]int{"1m": 0, "500ms": 5} {
+		t.Run(most, func(t *testing.T) {
+			t.Parallel()
+			n, dir := newTestNet(t), t.TempDir()
+			n.run([]string{"ip route del " + serversNet})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, "a2sscan", "scan", "--master", "10.99.0.1:27015", "--allow-reserved", "--cooldown", "0",
+				"--max-outage", most, "-o", "out.ndjson")
+			cmd.Dir = dir
+			pipe, err := cmd.StderrPipe()
+			if err := errors.Join(err, n.do(cmd.Start)); err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for said := bufio.NewScanner(pipe); said.Scan(); {
+				all = append(all, said.Text())
+				if strings.Contains(said.Text(), "is away since") && code == 0 {
+					n.run([]string{"ip route add default via 10.98.0.2"})
+				}
+			}
+			if cmd.Wait(); cmd.ProcessState.ExitCode() != code {
+				t.Errorf("exit code %d instead of %d\n%q", cmd.ProcessState.ExitCode(), code, all)
+			}
+			if code == 0 && n.statuses(dir)["ok"] != 1 {
+				t.Errorf("%q", all)
+			}
+		})
 	}
 }

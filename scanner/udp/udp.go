@@ -139,7 +139,7 @@ func Listen(cfg Config) (*Conn, error) {
 		opened.Close()
 		return nil, err
 	}
-	c.routes = Config{Source: netip.AddrPortFrom(src, 0), Device: cfg.Device}
+	c.routes = Config{Source: cfg.Source, Device: cfg.Device}
 	raw, err := c.sock.SyscallConn()
 	if err == nil {
 		s := &c.stats.Stats
@@ -155,13 +155,17 @@ func Listen(cfg Config) (*Conn, error) {
 
 // Route looks up the route to addr, as Send does, but sends nothing. Its error is the
 // system's.
-func (c *Conn) Route(addr uint64) error {
+func (c *Conn) Route(addr uint64) error { return c.routes.Route(addr) }
+
+// Route looks up the route that a socket with these options has to addr. It sends nothing.
+// Its error is the system's.
+func (cfg Config) Route(addr uint64) error {
 	var d net.Dialer
-	if src := c.routes.Source; !src.Addr().IsUnspecified() {
-		d.LocalAddr = net.UDPAddrFromAddrPort(src)
+	if src := cfg.Source; src.IsValid() && !src.Addr().IsUnspecified() {
+		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // the scan has the port
 	}
 	d.Control = func(_, _ string, raw syscall.RawConn) (err error) {
-		return errors.Join(raw.Control(func(fd uintptr) { err = c.routes.setOptions(fd) }), err)
+		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
 	}
 	probe, err := d.Dial("udp4", Unpack(addr).String())
 	if err != nil {

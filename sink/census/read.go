@@ -95,6 +95,13 @@ var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
 }
 
+// unasked reports whether a record shows that its server was not asked: nothing was sent,
+// or a fault of the scan kept it from an answer. Records of captures lack these counts.
+func unasked(r *record.Record) bool {
+	replied := r.Received > 0 || r.HasInfo || r.HasPlayers || r.HasRules
+	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
+}
+
 // load reads all records.
 func (c *Census) load() error {
 	readers := make([]*record.Reader, c.workers)
@@ -122,7 +129,7 @@ func (c *Census) load() error {
 				return nil
 			}
 			reading.Records++
-			s.unasked = r.Received == 0 && (r.Has("sent") && r.Sent == 0 || r.Has("received") && s.Status == scanner.StatusError)
+			s.unasked = unasked(r)
 			c.servers = append(c.servers, &s)
 			if r.Scan != "" {
 				scans[r.Scan] = true

@@ -180,7 +180,6 @@ func (c *Census) run() *Run {
 	}
 	first := &c.summaries[0].Run
 	r := &Run{Summaries: len(c.summaries), Ended: "complete", Consistent: true, Start: first.Start, RateAsked: first.RateAsked}
-	var answered uint64
 	for _, s := range c.summaries {
 		if r.Ended == "complete" {
 			r.Ended = s.Ended
@@ -199,11 +198,11 @@ func (c *Census) run() *Run {
 				r.Lists = append(r.Lists, list)
 			}
 		}
-		answered += s.Servers
+		r.Answered += s.Servers
 	}
 	r.Asked = r.Targets.Finished
 	if r.Asked > 0 {
-		r.HitRate = round6(float64(answered) / float64(r.Asked))
+		r.HitRate = round6(float64(r.Answered) / float64(r.Asked))
 	}
 	// There is an estimate of the losses only if every scan has one.
 	var missed, chance float64
@@ -216,8 +215,8 @@ func (c *Census) run() *Run {
 		chance += *f.Chance * float64(s.Servers)
 	}
 	r.Missed = new(round6(missed))
-	if answered > 0 {
-		r.Chance = new(round6(chance / float64(answered)))
+	if r.Answered > 0 {
+		r.Chance = new(round6(chance / float64(r.Answered)))
 	}
 	return r
 }
@@ -236,8 +235,9 @@ type Run struct {
 	Targets   runTargets   `json:"targets"`
 	Datagrams runDatagrams `json:"datagrams"`
 
-	Asked   uint64  `json:"asked" about:"finished targets"`
-	HitRate float64 `json:"hit_rate" about:"answered of asked, from 0 to 1"`
+	Asked    uint64  `json:"asked" about:"finished targets"`
+	Answered uint64  `json:"answered" about:"servers that sent any reply"`
+	HitRate  float64 `json:"hit_rate" about:"answered of asked, from 0 to 1"`
 
 	Chance *float64 `json:"answer_chance,omitempty" about:"chance that a request to a live server is answered, estimated"`
 	Missed *float64 `json:"missed_estimate,omitempty" about:"live servers that stayed silent because datagrams were lost, estimated"`

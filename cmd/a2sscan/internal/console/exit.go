@@ -9,10 +9,10 @@ import (
 // code 2 is not used, because the Go runtime and many shells use it.
 const (
 	ExitOK          = 0
-	ExitUsage       = 1 // the command line is wrong, or the network can't be used
+	ExitUsage       = 1 // the command line is wrong, or no socket can be opened
 	ExitOutput      = 3 // results could not be written
 	ExitInterrupted = 4 // SIGINT or SIGTERM ended the run
-	ExitGuard       = 5 // a guard ended the scan, or doctor found something bad
+	ExitGuard       = 5 // a guard ended the scan, nothing could be sent, or doctor found something bad
 	ExitInput       = 6 // input can't be read, a list is incomplete, or nothing is left to query
 	ExitCheckpoint  = 7 // a checkpoint can't be used
 	ExitNumbers     = 8 // numbers that must add up do not, or a census is damaged
@@ -27,10 +27,10 @@ var Exits = []struct {
 	When string
 }{
 	{ExitOK, "complete (bad input lines are counted and reported)"},
-	{ExitUsage, "the command line or a configuration is wrong, or nothing can be sent"},
+	{ExitUsage, "the command line or a configuration is wrong, or no socket can be opened"},
 	{ExitOutput, "results could not be written (full disk, closed pipe, existing file)"},
 	{ExitInterrupted, "interrupted"},
-	{ExitGuard, "stopped by a guard such as --max-runtime; doctor: not ready"},
+	{ExitGuard, "stopped by a guard such as --max-runtime, or nothing could be sent; doctor: not ready"},
 	{ExitInput, "input can't be read, a list is incomplete, or nothing is left to query"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
 	{ExitNumbers, "the counts of a scan do not add up, or a census is damaged"},

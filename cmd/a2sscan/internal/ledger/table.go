@@ -227,7 +227,7 @@ var Table = []Counter{
 	{Name: "send_errors_by_kind", Section: Traffic, Metric: "send_errors_total", Help: "Datagrams that could not be sent, by kind.",
 		Label: "kind", Words: scanner.SendFaults[:],
 		Parts: func(s *Source) []uint64 { return s.Scan.SendFaults[:] }},
-	{Name: "away", Kind: Level, Metric: "network_away_seconds",
+	{Name: "away", Kind: Level, Status: "network_away", Metric: "network_away_seconds",
 		Help:  "How long the network of this machine has been away; 0: it is there.",
 		Value: func(s *Source) float64 { return s.Scan.AwayFor.Seconds() }},
 	{Name: "outages", Section: Traffic, Log: true, Metric: "network_outages_total",

@@ -31,7 +31,7 @@ func (t *Tally) Clone() Tally {
 
 // Add counts a result.
 func (t *Tally) Add(r *scanner.Result) {
-	if r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable {
+	if !r.Answered() {
 		return
 	}
 	t.Servers++

@@ -25,8 +25,7 @@ type row struct {
 // of records.
 func facts(s *census.Stats) (facts []fact) {
 	if r := s.Run; r != nil {
-		answered := r.Targets.ByStatus["ok"] + r.Targets.ByStatus["partial"] + r.Targets.ByStatus["error"]
-		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(answered) + " of " + number(r.Asked) + " targets answered"}}
+		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
 		if r.Missed != nil {
 			facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers, silent by loss alone"})
 		}
@@ -60,6 +59,7 @@ func ledger(r *census.Run) []row {
 		return nil
 	}
 	t := &r.Targets
+	useless := r.Answered - min(r.Answered, t.ByStatus["ok"]+t.ByStatus["partial"])
 	all := []row{
 		{Name: "Read from the lists", N: t.Read, Sum: true},
 		{Name: "Invalid lines", N: t.Invalid},
@@ -77,7 +77,8 @@ func ledger(r *census.Run) []row {
 		row{Name: "Asked", N: t.Finished, Sum: true},
 		row{Name: "Answered completely", N: t.ByStatus["ok"]},
 		row{Name: "Answered in part", N: t.ByStatus["partial"]},
-		row{Name: "Answered, nothing usable", N: t.ByStatus["error"]},
+		row{Name: "Answered, nothing usable", N: useless},
+		row{Name: "Could not be asked", N: t.ByStatus["error"] - min(t.ByStatus["error"], useless)},
 		row{Name: "Silent", N: t.ByStatus["no_reply"]},
 		row{Name: "Unreachable", N: t.ByStatus["unreachable"]},
 	)

@@ -197,6 +197,8 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 	switch {
 	case s.how.output != nil:
 		return s.how.output
+	case s.how.unsent: // a firewall may be the reason, which can change
+		return console.Fail(console.ExitGuard, "%w", s.how.broken)
 	case s.how.broken != nil:
 		return console.Fail(console.ExitUsage, "%w", s.how.broken)
 	case !sum.Consistent:

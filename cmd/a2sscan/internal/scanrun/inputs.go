@@ -31,7 +31,12 @@ func (s *Run) fetchFirst() error {
 	}
 	ctx, end := shutdown.Interruptible(s.opts.Exclude.hangupEnds())
 	defer end()
-	source, stats, err := s.opts.From.Load(ctx, s.term, s.opts.Quiet)
+	var source *list.Source
+	var stats master.Stats
+	err := s.online(ctx, func() (err error) {
+		source, stats, err = s.opts.From.Load(ctx, s.term, s.opts.Quiet)
+		return err
+	})
 	switch {
 	case source == nil:
 		return err

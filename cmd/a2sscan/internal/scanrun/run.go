@@ -60,6 +60,7 @@ type Run struct {
 
 	unopened  error       // why nothing could be written
 	unsaved   atomic.Bool // saving the checkpoint failed
+	away      atomic.Bool // the run said before the scan that the network of this machine is away
 	exhausted bool        // all targets were taken from the lists
 	how       outcome     // how the scan ended
 
@@ -192,6 +193,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		return err
 	}
 	s.bad = inputs.NewBadLines(s.term, s.opts.Targets.Resolve)
+	cfg.Resolve = s.lookUp
 	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, s.note
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	if s.checkpoint.Enabled {

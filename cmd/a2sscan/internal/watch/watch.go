@@ -229,7 +229,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		return
 	}
 	switch {
-	case r.Status <= scanner.StatusError && r.Received > 0:
+	case r.Answered():
 		w.answer(i, r, at)
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
 		w.unseen(i, 0, at) // not really asked

@@ -1,0 +1,64 @@
+package scanrun
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// How online waits.
+const (
+	onlineEvery = time.Second
+	settling    = 10 * time.Second // for which names may be unknown after the network is back
+)
+
+// online calls try. If that fails because this machine has no network, as after a boot,
+// online waits for at most --max-outage, and calls try again.
+func (s *Run) online(ctx context.Context, try func() error) error {
+	var since, last time.Time // when the network was away
+	for {
+		err := try()
+		for err != nil && scanner.NetworkAway() && ctx.Err() == nil {
+			if last = time.Now(); since.IsZero() {
+				since = last
+			}
+			if most := s.opts.Guard.MaxOutage; most > 0 && last.Sub(since) >= most {
+				return console.Fail(console.ExitGuard, "stopped by --max-outage: the network of this machine is away since %s", since.Format(time.TimeOnly))
+			}
+			if !s.away.Swap(true) {
+				s.term.Log.Warn("the network of this machine is away", "since", since.Format(time.TimeOnly))
+				s.term.Say("the network of this machine is away since %s: waiting for it (%v)", since.Format(time.TimeOnly), err)
+			}
+			pause(ctx, onlineEvery)
+		}
+		if err == nil || ctx.Err() != nil || time.Since(last) > settling {
+			return err
+		}
+		pause(ctx, onlineEvery)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// lookUp looks up a host name. It waits for the network of this machine; if that stays
+// away for too long, it ends the scan.
+func (s *Run) lookUp(ctx context.Context, host string) (found []netip.Addr, err error) {
+	err = s.online(ctx, func() (err error) {
+		found, err = inputs.Resolve(ctx, host)
+		return err
+	})
+	if console.ExitCode(err) == console.ExitGuard && s.guard != nil {
+		s.guard.stop("--max-outage", "%s", strings.TrimPrefix(err.Error(), "stopped by --max-outage: "))
+	}
+	return found, err
+}
