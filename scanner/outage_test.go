@@ -45,7 +45,7 @@ func TestOutage(t *testing.T) {
 					if d > outageAfter && st.Outages != 1 {
 						t.Errorf("%d outages", st.Outages)
 					}
-					if most := from + d + min(d/8, longestPause) + 1500*time.Millisecond; st.Elapsed > most {
+					if most := d + min(d/8, longestPause) + 3200*time.Millisecond; st.Elapsed > most {
 						t.Errorf("it took %v, and %v are enough", st.Elapsed, most)
 					}
 					for _, r := range got {
