@@ -16,7 +16,7 @@ import (
 func TestTallyJSON(t *testing.T) {
 	var ta Tally
 	for _, r := range []*scanner.Result{
-		oneServer(), oneServer(), {Status: scanner.StatusError, Ask: 2},
+		oneServer(), oneServer(), {Status: scanner.StatusError, Ask: 2, Received: 1}, {Status: scanner.StatusError},
 		{Status: scanner.StatusNoReply}, {Status: scanner.StatusUnreachable},
 	} {
 		ta.Add(r)
