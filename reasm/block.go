@@ -17,7 +17,7 @@ type block struct {
 	later  *block // the next datagram of the same group, in order of arrival
 	sum    uint64 // digest of the datagram
 	size   int32  // bytes of the datagram
-	number uint8  // which fragment it is, once the group's layout is known
+	number uint8  // 0 until the group's layout is known
 	data   [blockData]byte
 }
 
@@ -57,16 +57,17 @@ func (b *block) begins(longer []byte) bool {
 // memory allocates the blocks and groups of a shard, counts those in use, and keeps
 // free lists of unused ones. The shard's lock guards it.
 type memory struct {
-	used    int64 // bytes in use
-	idle    int64 // bytes in the free lists
-	maxIdle int64 // idle bytes above which freed memory is left to the garbage collector
+	used int64 // bytes in use
+	idle int64 // bytes in the free lists
+	// Beyond this many idle bytes, the garbage collector gets freed memory.
+	maxIdle int64
 	blocks  *block
 	groups  *group
 }
 
-// keep copies b, whose digest is sum, into a chain of blocks and returns the first
-// of them.
-func (m *memory) keep(b []byte, sum uint64) *block {
+// store copies b, whose digest is sum, into a chain of blocks and returns the first of
+// them.
+func (m *memory) store(b []byte, sum uint64) *block {
 	first := m.block()
 	first.sum, first.size = sum, int32(len(b))
 	n := copy(first.data[:], b)

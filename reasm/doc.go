@@ -15,7 +15,7 @@
 // Pass each datagram for which [wire.IsSplit] is true to [Table.Add], with the time
 // of arrival and the source. All other datagrams are complete messages.
 //
-//	datagram ─▶ Add ─▶ Pending    kept; more fragments are needed
+//	datagram ─▶ Add ─▶ Pending    stored; more fragments are needed
 //	                   Whole      dst has the message: pass it to package wire
 //	                   Packed     dst has size, CRC-32 and bzip2 data: pass it to an Unpacker
 //	                   Duplicate  nothing new

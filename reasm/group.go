@@ -33,15 +33,18 @@ type group struct {
 
 	shape shape
 	count int     // fragments held
-	size  int     // their bytes, headers included
-	seen  numbers // of the fragments held, once they are sorted
+	size  int     // of these fragments, headers included
+	seen  numbers // the numbers of these fragments, once they are sorted
 
-	first, last *block // the fragments in order of arrival; of a done group, their digests
+	// The fragments in order of arrival. If the group is done, the blocks hold digests
+	// instead.
+	first, last *block
 }
 
 // shape holds the properties that all fragments of a reply share.
 type shape struct {
-	layout     wire.Layout // LayoutUnknown: the other fields are not known yet either
+	// LayoutUnknown means that the other fields are unknown, too.
+	layout     wire.Layout
 	compressed bool
 	total      uint8
 }
@@ -164,7 +167,8 @@ func (g *group) emptyEnd() *block {
 }
 
 // lacksOnlyEnd reports whether the last fragment is the only one missing, and all
-// before it have the same size. Then it may be an empty one (EC-149).
+// earlier fragments have the same size. The missing fragment may then be empty
+// (EC-149).
 func (g *group) lacksOnlyEnd() bool {
 	if g.count != int(g.shape.total)-1 || g.seen.has(g.shape.total-1) {
 		return false
@@ -191,7 +195,7 @@ func (g *group) appendLeading(dst []byte) []byte {
 			break
 		}
 		head := b.head()
-		// The fragment was decoded before it was kept, so this can't fail.
+		// The fragment was decoded before it was stored, so Decode can't fail.
 		_ = f.Decode(head, g.shape.layout, g.shape.compressed)
 		if i == 0 && g.shape.compressed {
 			dst = binary.LittleEndian.AppendUint32(dst, f.DeclaredSize)

@@ -136,7 +136,7 @@ func (s *shard) limitGroups(from uint64, done bool) {
 		if g.done != done {
 			continue
 		}
-		if n++; oldest == nil || g.since <= oldest.since { // the later in the list, the older
+		if n++; oldest == nil || g.since <= oldest.since { // further down the list means older
 			oldest = g
 		}
 	}

@@ -11,12 +11,13 @@ import (
 type shard struct {
 	maxBytes int64 // never changed
 
-	mu      sync.Mutex // guards the fields below
-	mem     memory
-	sources map[uint64]*group // first group of each source, linked to the others, newest first
-	waiting ageList           // incomplete groups
-	done    ageList           // complete replies whose digests are kept
-	stats   Stats             // without Bytes, which mem counts
+	mu  sync.Mutex // guards the fields below
+	mem memory
+	// The first group of each source, linked to the others, newest first.
+	sources map[uint64]*group
+	waiting ageList // incomplete groups
+	done    ageList // complete replies whose digests are kept
+	stats   Stats   // without Bytes, which mem counts
 
 	_ [64]byte // keeps the next shard's lock out of this one's cache line
 }
@@ -49,7 +50,7 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 		}
 	}
 	if g != nil {
-		// Cut copies of the datagram would conflict with it.
+		// Copies of the datagram that were cut would conflict with the complete one.
 		for b := g.cutShort(a.datagram); b != nil; b = g.cutShort(a.datagram) {
 			s.take(g, b)
 			s.stats.Conflict++
@@ -72,7 +73,7 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	if p.shape != g.shape {
 		s.sort(g, p)
 	}
-	g.push(s.mem.keep(a.datagram, a.sum), p.number)
+	g.push(s.mem.store(a.datagram, a.sum), p.number)
 	s.stats.Fragments++
 	if !g.sorted() || g.count < int(g.shape.total) {
 		return dst, Pending, nil
@@ -81,7 +82,8 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	if end := g.emptyEnd(); end != nil && !readable(msg[len(dst):]) {
 		err = s.refuse(wire.ErrMalformed)
 		if end.sum != a.sum {
-			err = nil // this datagram is kept, an earlier one was cut
+			// This datagram is stored; the end that arrived earlier was cut.
+			err = nil
 		}
 		s.take(g, end)
 		return dst, Pending, err
@@ -165,10 +167,11 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	if none != nil {
 		return place{}, err == nil, err
 	}
-	// Only a group of one fragment can have been sorted wrongly. The only doubt is
-	// between GoldSource and the other two layouts: GoldSource has the number in the byte
-	// where they have the total. The fragments of one reply have equal totals but
-	// different numbers, so a second fragment never fits a group in the wrong layout.
+	// Only a group of one fragment can have been sorted wrongly, and only between
+	// GoldSource and the two Source layouts: GoldSource has the fragment's number in
+	// the byte where the Source layouts have the total. The fragments of one reply have
+	// equal totals but different numbers, so a second fragment never fits a group in
+	// the wrong layout.
 	if g.count == 1 {
 		q, err := decode(g.first.head(), shown.shape.layout, shown.shape.compressed)
 		if err == nil && q.shape == shown.shape && q.number != shown.number {
@@ -242,7 +245,7 @@ func (s *shard) complete(g *group, now time.Duration) Outcome {
 
 	s.limitGroups(g.from, true)
 	g.done, g.since = true, now
-	g.first, g.count = s.mem.keep(sums, 0), len(sums)/8
+	g.first, g.count = s.mem.store(sums, 0), len(sums)/8
 	s.done.push(g)
 	s.stats.Remembered++
 	if int64(s.stats.Remembered)*(groupCost+blockSize) > s.maxBytes/rememberedShare {

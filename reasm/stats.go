@@ -4,15 +4,15 @@ package reasm
 // are current values; the others are counters that only grow.
 type Stats struct {
 	Groups     int   // replies that wait for fragments
-	Fragments  int   // fragments held for them
+	Fragments  int   // fragments of these replies
 	Remembered int   // complete replies whose late duplicates are recognised
 	Bytes      int64 // memory in use, at most the limit of New
 
 	Whole     uint64 // replies reassembled
 	Packed    uint64 // compressed replies reassembled
-	Duplicate uint64 // fragments dropped: the same bytes came before
+	Duplicate uint64 // fragments dropped: equal to an earlier one
 	Conflict  uint64 // fragments dropped: contradict their group
-	Malformed uint64 // fragments dropped: can't be read
+	Malformed uint64 // fragments dropped: not readable
 	TooLarge  uint64 // fragments dropped: above a limit
 	Evicted   uint64 // incomplete groups dropped to make room
 	Expired   uint64 // incomplete groups dropped for their age

@@ -15,10 +15,10 @@ type Outcome uint8
 
 // The outcomes of Table.Add.
 const (
-	Pending   Outcome = iota // kept; more fragments are needed
-	Whole                    // the fragment was the last one missing, and completed the message
+	Pending   Outcome = iota // stored; more fragments are needed
+	Whole                    // the fragment completed the message
 	Packed                   // the same, for a compressed reply
-	Duplicate                // dropped: the same bytes came before
+	Duplicate                // dropped: equal to an earlier fragment
 	Conflict                 // dropped: the fragment contradicts its group
 )
 
@@ -27,12 +27,13 @@ const (
 // argument.
 type Table struct {
 	shards []shard
-	shift  uint         // a source's hash shifted right by this is the index of its shard
-	seed   maphash.Seed // makes digests that can't be forged
+	// A source's hash, shifted right by this, is the index of its shard.
+	shift uint
+	seed  maphash.Seed // makes digests that can't be forged
 }
 
-// New returns an empty Table that uses at most maxBytes of memory, at least 2 MiB. 0
-// stands for 64 MiB.
+// New returns an empty Table that uses at most maxBytes of memory. 0 means 64 MiB; the
+// minimum is 2 MiB.
 func New(maxBytes int64) *Table {
 	maxBytes = max(cmp.Or(maxBytes, defaultMaxBytes), leastMaxBytes)
 	n := int64(maxShards)

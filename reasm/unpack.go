@@ -36,8 +36,9 @@ const (
 // Unpacker decompresses replies one after the other, with up to 10 MB of memory.
 // The zero value is ready to use. An Unpacker serves one goroutine.
 type Unpacker struct {
-	zr   *bzip2.Reader
-	in   []byte       // a copy of the bzip2 data, whose levels get lowered
+	zr *bzip2.Reader
+	// A copy of the bzip2 data, in which Unpack lowers the levels.
+	in   []byte
 	src  bytes.Reader // reads in
 	more [1]byte
 	now  func() time.Time // nil: time.Now

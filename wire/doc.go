@@ -24,8 +24,8 @@
 //
 // Everything that can be decoded can also be encoded, which helps to write a server
 // or a test. Decoding the encoded bytes gives the same values again. The only
-// exception is bytes after the last field: Info and the cursors note them but do not
-// keep them.
+// exception is bytes after the last field: Info and the cursors note the presence of these bytes, but do not
+// store the bytes.
 //
 // # Buffers
 //

@@ -1,9 +1,9 @@
 package wire
 
-// Error says what is wrong with a message, or why a question has no complete
-// answer. String returns the word that a record's "errors" uses for it. The zero
-// value means no error. Error is a code and not a struct, so that a hostile
-// datagram costs no allocation and an Error can index an array of counters.
+// Error says what is wrong with a message, or why a question has no complete answer.
+// String returns the word that a record's "errors" uses for it. The zero value means no
+// error. Error is a code and not a struct, so that a hostile datagram costs no
+// allocation and an Error can index an array of counters.
 type Error uint8
 
 // The error codes; each has one word in a record's "errors". The decoders of this
@@ -21,10 +21,10 @@ const (
 	ErrBanned                         // the server said that we are banned (EC-22)
 	ErrUnreachable                    // an ICMP message said that the address or port is unreachable
 	ErrSendFailed                     // the request could not be sent
-	ErrUnexpected                     // a reply of a kind that was not asked for (EC-23)
+	ErrUnexpected                     // a reply of another kind than requested (EC-23)
 	ErrEmpty                          // the message ends after the type byte (EC-24)
-	ErrExcluded                       // the address was excluded while it was being queried
-	ErrInternal                       // a fault of the scanner: it waited longer than its schedule allows
+	ErrExcluded                       // the address was excluded during its query
+	ErrInternal                       // a fault of the scanner: the wait exceeded its schedule
 
 	NumErrors = iota + 1 // the number of codes, including 0
 )

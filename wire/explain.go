@@ -9,16 +9,18 @@ import (
 
 // Part is one field of a message or fragment, for showing the bytes to a person.
 type Part struct {
-	Name string // of the field: one or two words for a person to read
+	Name string // of the field: one or two words
 	Text bool   // the bytes are a string, with its NUL if there is one
 	At   int    // offset of its first byte
 	End  int    // offset after its last byte
-	Item int    // in a list: index of the player or rule, from 0; else -1
-	Cut  bool   // the message ends inside the field, or before it: this is the last part
+	Item int    // index of the player or rule, from 0; else -1
+	// The message ends inside the field, or before it: this is the last part.
+	Cut bool
 }
 
-// The fields of an INFO reply that have no presence bit in Info.Has. Readers take these
-// bits as they take the presence bits, so that Explain can name what they read.
+// Bits for the fields of an INFO reply that have no presence bit in Info.Has. The
+// reader adds them to its set as it adds presence bits, so that Explain can name every
+// field.
 const (
 	fieldShipMode Fields = (hasAll + 1) << iota
 	fieldShipWitnesses
@@ -165,15 +167,16 @@ func (e *explanation) text(name string) {
 	e.part(name, true, n, cut)
 }
 
-// rest yields the bytes that are left as one field, if there are any.
+// rest yields the remaining bytes, if there are any, as one field.
 func (e *explanation) rest(name string) {
 	if n := len(e.left()); n > 0 {
 		e.part(name, false, n, false)
 	}
 }
 
-// info yields the fields of an INFO reply that read takes after its type byte. The field
-// inside which a reader of the first n bytes ends is the field of byte n.
+// info yields the fields that read takes from an INFO reply, after its type byte. It
+// finds the end of a field by letting read try longer and longer beginnings of the
+// message: the field inside which such a beginning ends contains the next byte.
 func (e *explanation) info(read func(*Info, *reader)) {
 	b := e.left()
 	cut := func(n int) (Fields, int) {

@@ -78,7 +78,8 @@ func IsReply(datagram []byte) bool {
 	case KindInfo, KindGoldSource, KindPlayers, KindRules,
 		KindChallenge, KindPing, KindBanned, KindLimited:
 		return IsSingle(datagram)
-	case KindRedirect: // other servers begin game messages with '9' (EC-23)
+	// Other servers begin game messages with '9' (EC-23).
+	case KindRedirect:
 		_, err := DecodeText(datagram)
 		return err == nil && IsSingle(datagram)
 	}

@@ -149,11 +149,12 @@ func (in *Info) readGoldSource(r *reader) {
 	switch {
 	case !in.IsRelay():
 		r.u8(&in.Bots, HasBots)
-	case len(r.left()) >= 8: // HLTV corrects the counts that do not fit a byte (EC-146)
+	// HLTV sends counts that need more than a byte again, as longs (EC-146).
+	case len(r.left()) >= 8:
 		var spectators, slots uint32
 		r.u32(&spectators, fieldSpectators)
 		r.u32(&slots, fieldSlots)
-		if spectators|slots <= math.MaxInt32 { // else a negative number
+		if spectators|slots <= math.MaxInt32 { // otherwise negative
 			in.Players, in.MaxPlayers = spectators, slots
 		}
 	case len(r.left()) > 0:
@@ -165,9 +166,9 @@ func (in *Info) readGoldSource(r *reader) {
 // its players are spectators (EC-33).
 func (in *Info) IsRelay() bool { return in.ServerType|0x20 == 'p' }
 
-// ServerType returns the word for the type byte of an INFO reply, dedicated, listen
-// or proxy, or "" for a byte that nothing explains. Upper case occurs (EC-69). 1 is
-// document 002's byte of a dedicated server; 'i' is an emulator's of a listen server
+// ServerType returns the word for the type byte of an INFO reply: dedicated, listen or
+// proxy, or "" for an unknown byte. Some servers send upper case (EC-69). A dedicated
+// server may send 1, as document 002 says; an emulator sends 'i' for a listen server
 // (EC-150).
 func ServerType(c byte) string {
 	switch c {
@@ -181,8 +182,8 @@ func ServerType(c byte) string {
 	return ""
 }
 
-// Environment returns the word for the environment byte of an INFO reply, linux,
-// windows or mac, or "" for a byte that nothing explains.
+// Environment returns the word for the environment byte of an INFO reply: linux,
+// windows or mac, or "" for an unknown byte.
 func Environment(c byte) string {
 	switch c {
 	case 'l', 'L':
@@ -210,8 +211,8 @@ func (in *Info) readMod(r *reader) {
 		}
 		return
 	}
-	// Where document 000 has a NUL byte, HLTV's source writes a string. The NUL byte is
-	// the same as an empty string. It is not kept.
+	// Where document 000 has a NUL byte, HLTV's source code writes a string. A NUL byte
+	// is an empty string, and readMod discards either.
 	var null []byte
 	r.text(&in.Mod.URL, fieldModURL)
 	r.text(&in.Mod.DownloadURL, fieldModDownload)

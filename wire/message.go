@@ -107,32 +107,38 @@ type Info struct {
 	Notes  Notes  // oddities of a complete answer
 	Format Format // zero if the message has no body or is of another kind
 
-	Protocol    uint8  // version of the protocol that the game speaks
-	Players     uint32 // modulo 256 on some games (EC-36); may exceed MaxPlayers
-	MaxPlayers  uint32 // player slots; both are one byte, except in a large HLTV's reply (EC-146)
-	Bots        uint8  // some games count them among Players, some do not
-	ServerType  byte   // as sent: see ServerType (EC-32, EC-150)
-	Environment byte   // as sent: see Environment (EC-32)
-	Password    uint8  // the byte as sent; any value but 0 means yes (EC-35)
-	VAC         uint8  // the byte as sent; any value but 0 means yes (EC-35)
-	EDF         uint8  // extra data flag
-	ShortAppID  uint16 // 0 or truncated if the ID is above 65535 (EC-25): see AppID
-	GamePort    uint16 // where players join
-	SteamID     uint64 // of the server
-	GameID      uint64 // its low 24 bits are the application ID (EC-25)
+	Protocol uint8 // version of the game's protocol
+	// Modulo 256 on some games (EC-36); may exceed MaxPlayers. Players and MaxPlayers
+	// are single bytes, except in the reply of a large HLTV relay (EC-146).
+	Players    uint32
+	MaxPlayers uint32 // player slots
+	// Some games count bots among Players, some do not.
+	Bots        uint8
+	ServerType  byte  // see the function ServerType (EC-32, EC-150)
+	Environment byte  // see the function Environment (EC-32)
+	Password    uint8 // 0 means no, any other value yes (EC-35)
+	VAC         uint8 // 0 means no, any other value yes (EC-35)
+	EDF         uint8 // extra data flag
+	// 0 or truncated if the ID is above 65535 (EC-25); see AppID.
+	ShortAppID uint16
+	GamePort   uint16 // where players join
+	SteamID    uint64
+	GameID     uint64 // its low 24 bits are the application ID (EC-25)
 
-	Name    []byte // of the server, chosen by its owner
-	Map     []byte // current map
-	Folder  []byte // of the game's files, such as "tf"
-	Game    []byte // the name of the game, or any other text
-	Version []byte // of the game
+	Name    []byte // chosen by the owner
+	Map     []byte
+	Folder  []byte // of the game, such as "tf"
+	Game    []byte // the game's name, or any other text
+	Version []byte
 
-	Keywords []byte   // usually separated by commas; some games put their own data here
-	SourceTV SourceTV // the spectator relay, if there is one
-	Ship     Ship     // only for The Ship (IsShip)
+	// Usually separated by commas; some games put their own data here.
+	Keywords []byte
+	SourceTV SourceTV
+	Ship     Ship // only The Ship (IsShip)
 
-	Address []byte // GoldSource: the address that the server believes to be its own
-	Mod     Mod    // GoldSource
+	// GoldSource: the address that the server believes to be its own.
+	Address []byte
+	Mod     Mod // GoldSource
 }
 
 // AppID returns the Steam application ID: the low 24 bits of the game ID if the
@@ -149,8 +155,8 @@ func (in *Info) AppID() (uint32, bool) {
 
 // SourceTV is the spectator relay that an INFO reply announces.
 type SourceTV struct {
-	Port uint16 // on the server's address
-	Name []byte // of the relay
+	Port uint16
+	Name []byte
 }
 
 // Ship holds the fields that INFO has only on servers of The Ship.
@@ -163,9 +169,9 @@ type Ship struct {
 
 // Mod is the mod block of a GoldSource INFO reply.
 type Mod struct {
-	URL         []byte // of the mod's site
-	DownloadURL []byte // of the mod
-	Version     uint32 // of the mod
+	URL         []byte
+	DownloadURL []byte
+	Version     uint32
 	Size        uint32 // bytes
 	Type        uint8  // 0 single and multiplayer, 1 multiplayer only
 	DLL         uint8  // 0 Half-Life's own, 1 the mod's own
@@ -177,15 +183,15 @@ type Player struct {
 	Index    uint8   // always 0 on many games (EC-77)
 	Score    int32   // may be negative (EC-87)
 	Duration float32 // seconds connected; -1 for some bots (EC-76), may be NaN (EC-89)
-	Ship     bool    // whether Deaths and Money were present
+	Ship     bool    // Deaths and Money were present
 	Deaths   int32   // only on The Ship
 	Money    int32   // only on The Ship
 }
 
 // Rule is one name and value of a RULES reply. Both slices alias the message.
 type Rule struct {
-	Name  []byte // of a server variable
-	Value []byte // any text
+	Name  []byte
+	Value []byte
 }
 
 // Notes is a set of oddities found in an answer. A note does not make an answer

@@ -147,8 +147,8 @@ func playerLen(b []byte) int {
 	return minPlayer + n
 }
 
-// Next reads the next player. It returns false at the end of the list and on an
-// error; Err tells which.
+// Next reads the next player. It returns false at the end of the list and on an error, which
+// Err returns.
 func (ps *Players) Next() bool { return ps.read(&ps.player) }
 
 // AppendAll reads all remaining players and appends them to dst; after that, Err

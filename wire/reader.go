@@ -9,8 +9,8 @@ type reader struct {
 	b      []byte
 	has    Fields
 	cut    Fields // the field that b ends inside
-	tail   int    // how many of its bytes are there
-	hidden int    // bytes of the message after b that Explain hides
+	tail   int    // how many bytes of that field b has
+	hidden int    // bytes after b, which Explain hides
 }
 
 // left returns the bytes of the message that were not read.
@@ -29,7 +29,7 @@ func (r *reader) fail(f Fields) {
 	r.b = nil
 }
 
-// take takes a field of n bytes and adds f to has. It returns nil if they are not there.
+// take takes a field of n bytes and adds f to has. It returns nil if b has fewer bytes.
 func (r *reader) take(n int, f Fields) []byte {
 	if len(r.b) < n {
 		r.fail(f)
@@ -84,9 +84,9 @@ func (r *reader) text(v *[]byte, f Fields) {
 	r.has |= f
 }
 
-// lastText reads a string that may be the last field. If it has no NUL, its bytes
-// up to the end of the message are kept and the message counts as truncated. If no
-// byte is left, the field is missing.
+// lastText reads a string that may be the last field. If it has no NUL, v gets its
+// bytes up to the end of the message, and the message counts as truncated. If no byte
+// is left, the field is missing.
 func (r *reader) lastText(v *[]byte, f Fields) {
 	b := r.b
 	if r.text(v, f); r.cut == f && len(b) > 0 {

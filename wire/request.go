@@ -9,11 +9,13 @@ import (
 // protocol defines it; it must not be changed.
 const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
 
-// Request is a request as a server reads it.
+// Request is a decoded request.
 type Request struct {
-	Kind         Kind      // the type byte
-	Challenge    Challenge // NoChallenge if the request has none
-	HasChallenge bool      // false for NoChallenge, too, which only asks for a challenge
+	Kind      Kind      // the type byte
+	Challenge Challenge // NoChallenge if the request has none
+	// Whether the request has a challenge other than NoChallenge, which only asks for
+	// one.
+	HasChallenge bool
 }
 
 // DecodeRequest reads a request. It is as strict as the strictest servers: INFO
@@ -40,7 +42,7 @@ func DecodeRequest(datagram []byte) (Request, error) {
 		if len(rest) == 0 {
 			return r, nil
 		}
-		rest = nil // they have no challenge
+		rest = nil // no challenge
 	default:
 		return Request{}, ErrUnexpected
 	}

@@ -34,8 +34,8 @@ func (rs *Rules) Reset(msg []byte) error {
 	return nil
 }
 
-// Next reads the next rule. It returns false at the end of the list and on an
-// error; Err tells which.
+// Next reads the next rule. It returns false at the end of the list and on an error, which
+// Err returns.
 func (rs *Rules) Next() bool { return rs.read(&rs.rule) }
 
 // AppendAll reads all remaining rules and appends them to dst; after that, Err and

@@ -66,7 +66,7 @@ func SplitID(datagram []byte) (id uint32, err error) {
 	return binary.LittleEndian.Uint32(datagram[splitIDAt:]), nil
 }
 
-// ShowLayout finds the layout of a reply from one fragment alone, and whether the
+// ShowLayout finds, from one fragment alone, the layout of a reply and whether the
 // reply is compressed. Only fragment 0 can show the layout, since it alone holds
 // the beginning of a message. The result is LayoutUnknown for any other fragment,
 // and for a fragment 0 that might be a later fragment in another layout. Neither
@@ -78,7 +78,7 @@ func SplitID(datagram []byte) (id uint32, err error) {
 // (EC-113), unless the datagram could also be a later fragment of a GoldSource
 // reply whose text happens to look like that.
 //
-// In that last group a datagram that fits LayoutGoldSource fits no other layout: byte 9
+// With data of the third kind, a datagram that fits LayoutGoldSource fits no other layout: byte 9
 // is where its payload begins, but in the other two layouts it is the fragment number,
 // which is 0 in fragment 0. If the data fit both Source layouts, FF FF FF FF is stronger
 // evidence than a type byte. If both have only a type byte, a size field that matches
@@ -112,7 +112,7 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 			packed = l
 		}
 	}
-	total, number := datagram[splitNibblesAt]&15, datagram[splitNibblesAt]>>4 // if it is GoldSource
+	total, number := datagram[splitNibblesAt]&15, datagram[splitNibblesAt]>>4 // in a GoldSource header
 	switch {
 	case packed != LayoutUnknown:
 		return packed, true
@@ -151,15 +151,17 @@ func startsReply(b []byte) bool {
 // Fragment is one datagram of a split reply. Its layout is that of the whole reply;
 // ShowLayout finds it.
 type Fragment struct {
-	Layout     Layout // of its header
-	Compressed bool   // the fragments together are bzip2 data
-	ID         uint32 // the ID that the fragments of one reply share
-	Total      uint8  // number of fragments of the reply, at least 1 (EC-109)
-	Number     uint8  // of this fragment, from 0
-	Size       uint16 // LayoutSource: maximum payload of a fragment in bytes, usually 1248 (EC-110)
+	Layout     Layout
+	Compressed bool // the fragments together are bzip2 data
+	ID         uint32
+	Total      uint8 // number of fragments of the reply, at least 1 (EC-109)
+	Number     uint8 // from 0
+	// LayoutSource: maximum payload of a fragment in bytes, usually 1248 (EC-110).
+	Size uint16
 
 	// Fragment 0 of a compressed reply.
-	DeclaredSize uint32 // bytes of the reply when decompressed; untrusted (EC-121)
+	// Size in bytes of the decompressed reply; untrusted (EC-121).
+	DeclaredSize uint32
 	CRC          uint32 // CRC-32 (IEEE) of the decompressed reply
 
 	Payload []byte // the bytes after the header; aliases the datagram

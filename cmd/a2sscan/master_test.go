@@ -52,8 +52,8 @@ func TestMasterCapped(t *testing.T) {
 		t.Errorf("exit code %d, %d servers", code, n)
 	}
 	for _, want := range []string{
-		"cut at the cap: \"\": 10000 servers, and more that could not be told apart\n",
-		"end: there are more servers than the master's cap let through; the list may be incomplete\n",
+		"cut at the cap: \"\": 10000 servers, and more that no condition can separate\n",
+		"end: the master's cap hides some servers; the list may be incomplete\n",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("not reported: %s\n%s", want, stderr)

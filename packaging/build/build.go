@@ -48,7 +48,8 @@ func (r *release) build(chosen []system, out string) error {
 	defer os.RemoveAll(stage)
 	errs := make([]error, len(chosen))
 	var all sync.WaitGroup
-	turn := make(chan bool, runtime.NumCPU()) // compressing takes longest, and uses one processor
+	// Compressing takes longest, and uses one processor.
+	turn := make(chan bool, runtime.NumCPU())
 	for i, s := range chosen {
 		all.Go(func() {
 			turn <- true
@@ -170,7 +171,7 @@ func (r *release) writeArchive(s system, t fstest.MapFS, out string) error {
 // compressed compresses data with gzip, without a file name or a time in the header.
 func compressed(data []byte) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for levels that do not exist
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for an invalid level
 	z.Write(data)                                         // a Buffer never fails
 	z.Close()
 	return b.Bytes()
@@ -198,7 +199,7 @@ func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) err
 	if err := os.CopyFS(stage, t); err != nil {
 		return err
 	}
-	for name, f := range t { // whatever the umask
+	for name, f := range t { // independent of the umask
 		if err := os.Chmod(filepath.Join(stage, name), f.Mode.Perm()); err != nil {
 			return err
 		}
@@ -210,7 +211,7 @@ func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) err
 			"GOOS=", "GOARCH=", "GOFLAGS=", "CGO_ENABLED=0", // nfpm runs on this machine
 		}, "go", "-C", stage, "run", nfpm, "package", "--config", "nfpm.yaml", "--packager", kind, "--target", out+"/")
 		if err != nil {
-			return fmt.Errorf("the %s: %w", kind, err)
+			return fmt.Errorf("build the %s package: %w", kind, err)
 		}
 	}
 	return nil

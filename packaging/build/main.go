@@ -46,7 +46,7 @@ func run(args []string) error {
 		return err
 	}
 	if flags.NArg() > 1 {
-		return fmt.Errorf("one VERSION at most, got %q", flags.Args())
+		return fmt.Errorf("want at most one VERSION, got %q", flags.Args())
 	}
 	chosen := systems
 	if *which != "" {
@@ -63,7 +63,8 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Chdir(filepath.Join(filepath.Dir(mod), "../..")); err != nil { // all paths are relative to the project's folder
+	// All paths are relative to the project's folder.
+	if err := os.Chdir(filepath.Join(filepath.Dir(mod), "../..")); err != nil {
 		return err
 	}
 	r, err := newRelease(flags.Arg(0))

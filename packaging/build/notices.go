@@ -33,7 +33,7 @@ func notices(s system) ([]byte, error) {
 	for line := range strings.Lines(list) {
 		dirs := strings.SplitN(strings.TrimSpace(line), "\t", 3)
 		if len(dirs) == 3 && licences(files, dirs[0], dirs[1], dirs[2]) == 0 {
-			return nil, fmt.Errorf("%s has no licence to hand on", dirs[2])
+			return nil, fmt.Errorf("%s has no licence file to include", dirs[2])
 		}
 	}
 	var b bytes.Buffer
@@ -53,7 +53,7 @@ func notices(s system) ([]byte, error) {
 // number.
 func licences(files map[string]string, dir, root, module string) (n int) {
 	for ; len(dir) >= len(root); dir = filepath.Dir(dir) {
-		entries, _ := os.ReadDir(dir) // one that can't be read has no licence
+		entries, _ := os.ReadDir(dir) // a folder that can't be read has no licence
 		for _, e := range entries {
 			if !e.IsDir() && legal.MatchString(e.Name()) {
 				path := filepath.Join(dir, e.Name())

@@ -12,9 +12,10 @@ import (
 
 // release is the version, the commit and the time of a build.
 type release struct {
-	version string    // such as v1.2.3
-	commit  string    // with a + at its end if the working tree differs from it
-	time    time.Time // the modification time of all files
+	version string // such as v1.2.3
+	// The commit, with a + at its end if the working tree differs from it.
+	commit string
+	time   time.Time // the modification time of all files
 }
 
 // number returns the version without its v. It is part of the names of packages and
@@ -38,12 +39,12 @@ func newRelease(version string) (*release, error) {
 	if seconds == "" {
 		var err error
 		if seconds, err = output(nil, "git", "log", "-1", "--format=%ct"); err != nil {
-			return nil, fmt.Errorf("%w; outside of a git clone give the files' time: SOURCE_DATE_EPOCH=seconds", err)
+			return nil, fmt.Errorf("%w; outside a git clone, set the time of the files: SOURCE_DATE_EPOCH=seconds", err)
 		}
 	}
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil || n < 0 {
-		return nil, fmt.Errorf("SOURCE_DATE_EPOCH is %q, not a number of seconds since 1970", seconds)
+		return nil, fmt.Errorf("SOURCE_DATE_EPOCH is %q, want the seconds since 1970", seconds)
 	}
 	r := &release{commit: "unknown", time: time.Unix(n, 0).UTC()}
 	if commit, err := output(nil, "git", "rev-parse", "HEAD"); err == nil {
@@ -52,13 +53,15 @@ func newRelease(version string) (*release, error) {
 			r.commit += "+"
 		}
 	}
-	if version == "" { // the tag of the commit or, without one, a Go pseudo-version, which sorts before all releases
+	// The version is then the tag of the commit or, without a tag, a Go pseudo-version,
+	// which sorts before all releases.
+	if version == "" {
 		if version, err = output(nil, "git", "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err != nil {
 			version = fmt.Sprintf("v0.0.0-%s-%.12s", r.time.Format("20060102150405"), r.commit)
 		}
 	}
 	if !semver.MatchString(version) {
-		return nil, fmt.Errorf("the version %q is not like 1.2.3 or 1.2.3-rc.1", version)
+		return nil, fmt.Errorf("the version is %q, want a form such as 1.2.3 or 1.2.3-rc.1", version)
 	}
 	r.version = "v" + strings.TrimPrefix(version, "v")
 	return r, nil

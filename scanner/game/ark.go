@@ -30,7 +30,8 @@ func arkTable(evidence string) *table {
 			{name: "ServerPassword_b", read: truth(KeyPassword)},
 			{name: "DayTime_s", read: arkDayTime},
 			{name: "DAYTIME_s", read: arkDayTime},
-			// If it is false, the server has no mods; no other rule can show that.
+			// If this rule is false, the server has no mods; no other rule can show
+			// that.
 			{name: "HASACTIVEMODS_i", read: func(d *decoder, v []byte, source string) {
 				b, ok := parseTruth(v)
 				if !ok {
@@ -43,7 +44,7 @@ func arkTable(evidence string) *table {
 				}
 			}},
 			{name: "ATLASFRIENDLYNAME_s", read: attribute("cluster")},
-			{name: "SessionName_s", read: attribute("name")}, // whole; INFO cuts it at 63 bytes
+			{name: "SessionName_s", read: attribute("name")}, // complete; INFO cuts the name at 63 bytes
 			{name: "BuildId_s", read: arkBuild},
 		},
 		finish: func(d *decoder) {

@@ -46,8 +46,8 @@ var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
 	},
 })
 
-// Arma 2: Operation Arrowhead and its mod DayZ, whose servers report either
-// application. They have the lists of Arma 3's servers of 2015.
+// Arma 2: Operation Arrowhead and its mod DayZ: servers of either may report either
+// application ID. Their rules have the lists of Arma 3's servers of 2015.
 var (
 	_ = register("arma2oa", "Arma 2: Operation Arrowhead", []uint32{33930}, arma2())
 	_ = register("dayzmod", "DayZ Mod", []uint32{224580}, arma2())
@@ -61,9 +61,9 @@ func arma2() *table {
 	}
 }
 
-// armaTags are the keywords of Arma 2 and 3: a letter and a value. The words of
-// state and language are those of WoozyMasta's reader; a language is 65536 and
-// Windows' number for it.
+// armaTags are the keywords of Arma 2 and 3: a letter and a value. The words for states
+// and languages come from WoozyMasta's reader. A language is 65536 plus Windows' number
+// for it.
 var armaTags = []field{
 	{name: "b", read: truth(KeyAnticheat)},
 	{name: "r", read: attribute("required_version")},

@@ -33,14 +33,15 @@ import (
 
 // Limits of the pages. On the wire, the number of pages is one byte.
 const (
-	maxPages     = 255
-	maxPageBytes = 64 << 10 // for all pages together; real pages have up to 127 bytes
+	maxPages = 255
+	// For all pages together; real pages have up to 127 bytes.
+	maxPageBytes = 64 << 10
 )
 
 // pages holds the binary pages of a reply.
 type pages struct {
-	total int // the number of pages, according to the first page in the rules
-	have  int // the number of pages in text
+	total int // according to the first page in the rules
+	have  int // pages in text
 	text  [maxPages][]byte
 }
 
@@ -109,7 +110,7 @@ func (d *decoder) unescape() []byte {
 			case 3:
 				c = 0xFF
 			default:
-				d.g.Notes |= notePagesEscape // an undefined escape stands for itself
+				d.g.Notes |= notePagesEscape // an undefined escape stays as it is
 			}
 			d.buf = append(d.buf, c)
 			text, escape = text[1:], false

@@ -8,14 +8,15 @@ import (
 
 // Our limits, which hold whatever a reply contains. A reply has at most 512 KiB.
 const (
-	maxCount      = 1 << 20 // players or days; the largest known server has 5000 slots
+	// Players or days; the largest known server has 5000 slots.
+	maxCount      = 1 << 20
 	maxNumber     = 1 << 40 // other numbers, including Unix times
 	maxText       = 1 << 10 // bytes of a value
 	maxLongText   = 8 << 10 // bytes of a description or a long attribute
 	maxMods       = 512     // mods; the binary pages of Arma 3 hold at most 255
 	maxParts      = 64      // rules per series
 	maxSeries     = 4       // series per game
-	keywordsField = 127     // bytes that Steam keeps of the keywords (EC-40)
+	keywordsField = 127     // length in bytes at which Steam cuts the keywords (EC-40)
 )
 
 // decoder is the working state of Decode. Each Game has its own decoder and reuses
@@ -23,7 +24,7 @@ const (
 type decoder struct {
 	g   *Game
 	in  Reply
-	buf []byte // values that are not in the reply as such: joined, decoded or formatted
+	buf []byte // values that are joined, decoded or formatted
 
 	parts [maxSeries]parts
 	pages pages
@@ -77,7 +78,7 @@ func (d *decoder) run(t *table) {
 	}
 	in := d.in.Info
 	if in.Has&wire.HasPassword != 0 && d.g.Has.Has(KeyPassword) && d.g.Password == (in.Password != 0) {
-		d.drop(KeyPassword) // INFO has the same
+		d.drop(KeyPassword) // INFO has the same value
 	}
 }
 

@@ -33,8 +33,10 @@ const (
 
 // FlagRule describes a flag. It is one row of FlagRules.
 type FlagRule struct {
-	Word     string // the word that records use for the flag
-	Rule     string // when Suspect sets the flag; init replaces the names of the thresholds by their values
+	Word string // the word that records use for the flag
+	// When Suspect sets the flag. init replaces the names of the thresholds with their
+	// values.
+	Rule     string
 	Innocent string // innocent causes
 	Source   string // where the rule comes from
 
@@ -59,27 +61,27 @@ func (s Flags) rule() *FlagRule { return &FlagRules[bits.TrailingZeros16(uint16(
 var FlagRules = [...]FlagRule{
 	{
 		Word: "players_over_max",
-		Rule: "more players than places, by at least Least and by more than Percent of the places, " +
-			"or more than 64 in a Counter-Strike; counts are the game's own where it has some",
-		Innocent: "reserved places and spectators: 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
-			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are not looked at " +
-			"unless the rules have their count; sv_visiblemaxplayers below the true number of places",
+		Rule: "more players than slots, by at least Least and by more than Percent of the slots, " +
+			"or more than 64 players in a Counter-Strike game; the game's own counts replace those of INFO",
+		Innocent: "reserved slots and spectators: 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
+			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are checked only " +
+			"if their rules have a count; sv_visiblemaxplayers below the real number of slots",
 		Source: "EC-36, EC-60; heuristics of server browsers",
 		Least:  3, Percent: 10,
 	},
 	{
 		Word: "count_mismatch",
-		Rule: "the length of the list is apart from INFO's count, and from the game's own if it has one, " +
-			"by at least Least, bots set aside, and by more than Percent of the larger number",
-		Innocent: "lists that came from a cache; Conan, DayZ, Battalion 1944, Mordhau and Days of War do not list players; Squad, " +
-			"Post Scriptum and ARK list ghosts; Sandstorm's INFO may say 0 of 0; CS2 and CS:GO may list one \"Max Players\": none of these is compared",
+		Rule: "the length of the player list differs from INFO's count, and from the game's own if there is one, " +
+			"by at least Least, not counting bots, and by more than Percent of the larger number",
+		Innocent: "cached lists. Not compared: games without player lists (Conan, DayZ, Battalion 1944, Mordhau, Days of War); games that list ghosts (Squad, " +
+			"Post Scriptum, ARK); Sandstorm with 0 of 0 in INFO; CS2 and CS:GO with one player named \"Max Players\"",
 		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
 	},
 	{
 		Word:     "equal_durations",
-		Rule:     "at least Least players who are no bots, all of them connected for exactly the same time, and that longer than Time",
-		Innocent: "the map has just changed: then the times are short; bots that the server adds at its start",
+		Rule:     "at least Least players, not counting bots, all connected for exactly the same time, which is longer than Time",
+		Innocent: "bots that the server adds when it starts; a new map, but then the times are short",
 		Source:   "Valve's halflife issue 2064",
 		Least:    8, Time: 10 * time.Minute,
 	},
@@ -93,13 +95,13 @@ var FlagRules = [...]FlagRule{
 	{
 		Word:     "reply_flood",
 		Rule:     "at least Least INFO replies for each INFO request",
-		Innocent: "none known; a network that repeats datagrams gives a few",
+		Innocent: "none known; a network that duplicates datagrams causes only a few",
 		Source:   "garrysmod-issues 6403 and 6503: thousands",
 		Least:    100,
 	},
 	{
 		Word: "no_gslt",
-		Rule: "the Steam ID is none of a persistent game server account, in Counter-Strike 2, " +
+		Rule: "the Steam ID does not belong to a persistent game server account, in Counter-Strike 2, " +
 			"or in CS:GO since 1.Least",
 		Innocent: "a server for a local network; older versions, and all of Counter-Strike 1.6, need no account",
 		Source:   "fakeservers.link; Steam IDs: account type 3",
@@ -108,22 +110,22 @@ var FlagRules = [...]FlagRule{
 	{
 		Word:     "redirect",
 		Rule:     "a reply of type '9' with ConnectRedirectAddress, or a tag that begins with dest=",
-		Innocent: "a server that moved and sends its players on",
+		Innocent: "a server that moved, and sends its players to the new address",
 		Source:   "EC-23, EC-140; Valve's Source-1-Games issue 6038",
 	},
 	{
 		Word: "edge_answers",
-		Rule: "the round trip of RULES is longer than that of INFO by at least Time and is at least Percent of it, " +
-			"and that of PLAYER, if it was measured, is nearer to INFO's",
-		Innocent: "rules that take the server long to collect or come in many datagrams",
+		Rule: "the round trip of RULES exceeds INFO's by at least Time and is at least Percent of INFO's, " +
+			"while the round trip of PLAYER, if measured, is closer to INFO's",
+		Innocent: "rules that the server needs long to collect, or that arrive in many datagrams",
 		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
 		Percent:  300, Time: 60 * time.Millisecond,
 	},
 	{
 		Word: "conflict",
 		Rule: "a question was asked once and has two complete answers that differ, or two fragments of one reply contradict each other",
-		Innocent: "the network duplicated the request, and the game changed between the two answers; the server began anew with the same split ID, " +
-			"or gives one split ID to replies that were asked for together",
+		Innocent: "the network duplicated the request, and the game changed between the two answers; the server reused a split ID, " +
+			"or gives one split ID to all replies to simultaneous requests",
 		Source: "fragments: EC-119; answers: a UDP source address is easily forged, and a server sends one reply to each request",
 	},
 }
@@ -165,11 +167,11 @@ func (s *Flags) set(f Flags, v bool) {
 	}
 }
 
-// judgeCounts sets players_over_max and count_mismatch. It ignores relays, whose counts
-// are of spectators (EC-33).
+// judgeCounts sets players_over_max and count_mismatch. It ignores relays, which count
+// spectators (EC-33).
 func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	i := in.Info
-	info, own := -1, -1 // the player counts of INFO, and of the game; -1: none
+	info, own := -1, -1 // player counts of INFO and of the game; -1: none
 	if i.Has&wire.HasPlayers != 0 {
 		info = int(i.Players)
 	}
@@ -189,7 +191,8 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	counted := own >= 0 || info > 0 || i.MaxPlayers > 0 || i.Has&wire.HasMaxPlayers == 0
 	listed := len(in.Players)
 	lies := slices.Contains(ghostly, g.ID) || listed == 0 && slices.Contains(unlisted, g.ID) ||
-		listed == 1 && string(in.Players[0].Name) == "Max Players" // EC-85: a fake in place of a hidden list
+		// EC-85: an invented entry in place of a hidden list.
+		listed == 1 && string(in.Players[0].Name) == "Max Players"
 	if !counted || lies || !in.HasPlayers || in.PlayersCut {
 		return
 	}
@@ -202,10 +205,11 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 			return
 		}
 	}
-	s.set(FlagCountMismatch, info < 0 || listed%256 != info) // above 255, INFO's count wraps around (EC-82)
+	// Above 255, INFO's count wraps around (EC-82).
+	s.set(FlagCountMismatch, info < 0 || listed%256 != info)
 }
 
-// Games whose counts or lists are not what others have.
+// Games whose counts or lists differ from those of other games.
 var (
 	counterStrikes = []string{"cs16", "czero", "css", "csgo", "cs2"} // at most 64 players
 

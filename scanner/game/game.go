@@ -11,10 +11,10 @@ import (
 type Reply struct {
 	Info    *wire.Info    // nil: INFO was not answered
 	Players []wire.Player // the player list, without an incomplete player at its end
-	Rules   []wire.Rule   // the rules, without an incomplete rule at their end
+	Rules   []wire.Rule
 
-	HasPlayers bool   // PLAYER was answered; Players may be empty
-	PlayersCut bool   // the list ended inside a player, so players are missing
+	HasPlayers bool   // even if Players is empty
+	PlayersCut bool   // players at the end are missing
 	Redirect   []byte // the text of a reply of type '9' (EC-140)
 }
 
@@ -66,7 +66,7 @@ func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 // Byte slices alias the reply, memory of the Game that the next Decode reuses, or
 // constants. They must not be changed. To keep them, use Clone.
 type Game struct {
-	ID   string // the stable word for the game; "": no table matches the game
+	ID   string // stable; "": no table matches the game
 	Name string // the game's name for people
 	Has  Keys   // the common keys whose fields are valid
 
@@ -77,26 +77,26 @@ type Game struct {
 	Day        int   // day of the game's calendar
 	Started    int64 // Unix time at which the world began
 
-	Version     []byte // of the game
-	Map         []byte // the current map
-	Mode        []byte // the game mode, in the game's words
-	Region      []byte // the region that the server claims
+	Version     []byte
+	Map         []byte
+	Mode        []byte // in the game's words
+	Region      []byte // as the server claims
 	TimeOfDay   []byte // in the game's world
-	Description []byte // text for people; may contain control characters
+	Description []byte // may contain control characters
 
 	PVP       bool // players may fight each other
 	Password  bool // players need a password
 	Modded    bool // the server declares itself modded
-	Anticheat bool // the game's own anti-cheat program is on; VAC is in INFO
+	Anticheat bool // besides VAC, which is in INFO
 
 	Mods       []Mod       // in the server's order
 	Attributes []Attribute // the game's other values, sorted by name
-	Notes      Notes       // what Decode did not understand
+	Notes      Notes       // things that Decode did not understand
 
 	// Sources has the source of each common key: "info", "keywords" or "rules", then a
 	// full stop and the name of the field, tag or rule. In the name, N stands for the
-	// numbers of several rules. "keywords" alone means that a tag, or the keywords as a
-	// whole, is the value, and "rules.pages" means the binary pages of Arma 3 and DayZ.
+	// numbers of several rules. "keywords" alone means that a complete tag, or all
+	// keywords together, are the value, and "rules.pages" means the binary pages of Arma 3 and DayZ.
 	// It is empty for a key that is not in Has.
 	Sources [NumKeys]string
 
@@ -105,16 +105,17 @@ type Game struct {
 
 // Mod is a mod that a server runs. Fields that the game does not send are empty.
 type Mod struct {
-	ID         []byte // mostly a Steam Workshop item ID
-	Name       []byte // as the server calls it
-	Hash       []byte // in hexadecimal digits
-	CreatorDLC bool   // Arma 3: not a mod but a Creator DLC; ID is its application ID
+	ID   []byte // mostly a Steam Workshop item ID
+	Name []byte // as the server calls it
+	Hash []byte // in hexadecimal digits
+	// Arma 3: not a mod but a Creator DLC, whose application ID is ID.
+	CreatorDLC bool
 }
 
 // Attribute is a value that not every game has. Each game has a fixed set of names.
 type Attribute struct {
 	Name   string
-	Value  []byte // what the server sent, or what a tag or a binary field means
+	Value  []byte // as sent, or the meaning of a tag or binary field
 	Source string // as in Game.Sources
 }
 

@@ -5,11 +5,10 @@ import (
 	"strconv"
 )
 
-// This file has the games whose keywords hold everything, in forms of their own.
+// This file has the games that put all their values into keywords of their own form.
 
-// Mordhau: INFO's players are always 0 and nobody is listed. B is the number of
-// people; H, C and M are unknown. O stands at official servers only, as far as is
-// known.
+// Mordhau: INFO's player count is always 0 and the player list is empty. B is the
+// number of people; O probably marks official servers; H, C and M are unknown.
 var _ = register("mordhau", "Mordhau", []uint32{629760}, &table{
 	evidence: "four recorded replies, all with B:0; DiscordGSM's reader and opengsq-python's issue 2 for B",
 	tags: tags{
@@ -201,9 +200,9 @@ func americasArmy(t action) *table {
 	}
 }
 
-// Red Orchestra 2 and Rising Storm 2. The letters were found by comparing keywords
-// with the rules of the same server, so they stay attributes; b, c, d, e, h and i are
-// unknown. The rules have all of it in words.
+// Red Orchestra 2 and Rising Storm 2. The meanings of the letters come from comparing
+// keywords and rules of the same server, so they stay attributes; b, c, d, e, h and i
+// are unknown. The rules have the same values in words.
 var (
 	_ = register("redorchestra2", "Red Orchestra 2", []uint32{35450}, redOrchestra())
 	_ = register("risingstorm2", "Rising Storm 2: Vietnam", []uint32{418460}, redOrchestra())

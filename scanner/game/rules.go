@@ -2,9 +2,9 @@ package game
 
 import "bytes"
 
-// This file has the games whose rules hold everything, and games that need no more
-// than a name. Exfil (rules Players_s, SteamServerName_s) and The Front (rule
-// ServerName_s) are missing: their applications are not known for sure.
+// This file has the games that put all their values into rules, and games that need no
+// more than a name. Exfil (rules Players_s, SteamServerName_s) and The Front (rule
+// ServerName_s) are missing: their application IDs are uncertain.
 
 // Call of Duty 4 with CoD4X: INFO's players are people, and the list has the bots too
 // (people.go). INFO has no game ID, so the application is the short one.
@@ -22,10 +22,10 @@ var _ = register("barotrauma", "Barotrauma", []uint32{602960}, &table{
 		{name: "playercount", read: count(KeyPlayers)},
 		{name: "message", read: text(KeyDescription)},
 	},
-	// reads three lists in the same order: names, hashes and Workshop IDs
-	// of packages; ID 0 is the game's own. Only replies with one package were recorded, so
-	// that a comma separates them is a guess: if the lists differ in length, they stay
-	// attributes.
+	// finish reads three lists in the same order: names, hashes and Workshop IDs of
+	// packages. ID 0 is the game's own package. Only replies with one package were
+	// recorded, so the comma between packages is a guess: if the lists differ in
+	// length, they stay attributes.
 	finish: func(d *decoder) {
 		const source = "rules.contentpackage"
 		var names, hashes, ids []byte
@@ -66,8 +66,8 @@ func cutComma(b []byte) (first, rest []byte) {
 	return trim(first), rest
 }
 
-// Days of War: INFO's name is a Steam ID, its map is empty, its version 1.0.0.0 and
-// its number of players 0, and nobody is listed.
+// Days of War: INFO's name is a Steam ID, its map is empty, its version 1.0.0.0 and its
+// number of players 0. The player list is empty.
 var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
 	evidence: "two recorded replies of 1.0.3.3",
 	rules: []field{
@@ -137,9 +137,9 @@ var _ = register("battalion1944", "Battalion 1944", []uint32{489940}, &table{
 	},
 })
 
-// Insurgency: Sandstorm: INFO may say 0 of 0 players. The rules have the real
-// counts, except that PlrC_i is 1 on a recorded server where INFO says 0 of 12 and
-// nobody is listed: what the list contradicts does not count if INFO has a capacity.
+// Insurgency: Sandstorm: INFO may say 0 of 0 players; the rules have the real counts.
+// On one recorded server, however, PlrC_i is 1 although INFO says 0 of 12 and the list
+// is empty. So if INFO has a capacity, finish drops a count that the list contradicts.
 var _ = register("sandstorm", "Insurgency: Sandstorm", []uint32{581320}, &table{
 	evidence: "a recorded reply of 1.1.0.0; queryhost for mutators and mods",
 	rules: []field{

@@ -7,14 +7,14 @@ import (
 )
 
 // table describes where a game hides values and how to read them. Each game has a
-// table, except that CS:GO shares that of Counter-Strike 2.
+// table, except that CS:GO shares the table of Counter-Strike 2.
 type table struct {
 	id   string // stable, because records contain it
 	name string
 	apps []uint32 // application IDs
 
 	folder   string // for GoldSource: see find
-	evidence string // the documents or recorded replies that the table is based on
+	evidence string // documents or recorded replies
 	// INFO's players include bots, as on every game of the Source and GoldSource
 	// engines that was recorded with bots and a list (people.go)
 	countsBots bool
@@ -42,9 +42,10 @@ type action func(d *decoder, v []byte, source string)
 
 // tags describes how to read the keywords of INFO.
 type tags struct {
-	split    byte    // the separator of tags; 0: the keywords are not read as tags
-	words    []field // whole tags
-	prefixes []field // the beginning of a tag; the rest is the value. The first match counts
+	split byte    // between tags; 0: the keywords have no tags
+	words []field // complete tags
+	// The beginnings of tags; the rest of the tag is the value. The first match counts.
+	prefixes []field
 	byName   matcher // of words
 	begins   someOf  // first bytes of prefixes
 }
@@ -54,9 +55,11 @@ type tags struct {
 type series struct {
 	prefix string
 	suffix string
-	digits int  // the number of digits in the number; 0: any
-	after  byte // the separator of number and total, as in n/m or n-m; 0: no total
-	first  int  // the number of the first part
+	digits int // in the number; 0: any
+	// The separator between number and total, as in n/m or n-m; 0 means that there is
+	// no total.
+	after  byte
+	first  int // number of the first part
 	join   action
 	source string
 }
@@ -82,7 +85,7 @@ func register(id, name string, ids []uint32, t *table) *table {
 	if t.folder != "" {
 		byFolder[t.folder] = t
 	}
-	t.rules = slices.Clone(t.rules) // some games share their rules
+	t.rules = slices.Clone(t.rules) // games may share rules
 	for i := range t.rules {
 		t.rules[i].source = "rules." + t.rules[i].name
 		t.rules[i].tag = "keywords." + t.rules[i].name
@@ -150,7 +153,8 @@ type matcher struct {
 	lengths someOf
 	ends    someOf     // the last bytes
 	slots   [256]uint8 // by hash: index of the first field, plus one
-	next    []uint8    // of each field: index of the next with the same hash, plus one
+	// For each field, the index of the next field with the same hash, plus one.
+	next []uint8
 }
 
 func newMatcher(fields []field) matcher {

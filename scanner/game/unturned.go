@@ -95,7 +95,7 @@ func unturnedDescription(d *decoder, v []byte, source string) {
 func (d *decoder) base64(v []byte) ([]byte, bool) {
 	v = d.limit(v, maxLongText/3*4)
 	start := len(d.buf)
-	d.buf = append(d.buf, v...) // makes room: decoding shortens v
+	d.buf = append(d.buf, v...) // reserves memory; decoding shortens v
 	n, err := base64.StdEncoding.Decode(d.buf[start:], v)
 	if err != nil {
 		d.buf = d.buf[:start]
@@ -142,8 +142,8 @@ func unturnedLoader(d *decoder) {
 	}
 }
 
-// unturnedPort adds the port where clients join. Since 2021-10-15, when the tag <net>
-// came, it is one above the query port, which INFO repeats.
+// unturnedPort adds the port where clients join. Since 2021-10-15, when the game
+// introduced the tag <net>, that port is one above the query port, which INFO repeats.
 func unturnedPort(d *decoder) {
 	in := d.in.Info
 	if in.Has&wire.HasGamePort == 0 || in.GamePort == 0 || !bytes.Contains(in.Keywords, []byte("<net>")) {

@@ -1,8 +1,8 @@
 package game
 
 // V Rising: the rules have the day and, split over several rules, the description. The
-// tag hc is shown and not translated: the only recorded server with it does not have
-// the rules of a hardcore server.
+// tag hc stays as it is: the only recorded server with it does not have the rules of a
+// hardcore server.
 var _ = register("vrising", "V Rising", []uint32{1604030}, &table{
 	evidence: "a recorded reply of GameQ's tests; UncoreMetrics; it reads days-runningv2 where older servers say days-running",
 	tags: tags{

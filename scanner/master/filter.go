@@ -14,9 +14,9 @@ type Filter []Condition
 
 // Condition is one condition of a Filter, such as appid and 440.
 type Condition struct {
-	Key   string      // as in the protocol, without the backslash
+	Key   string      // as in the protocol, but without the backslash
 	Value string      // empty for a group
-	Group []Condition // the conditions in a nor, nand or or
+	Group []Condition // conditions in a nor, nand or or
 }
 
 // maxUDPFilter is the maximum length in bytes of a filter that is sent to a master
@@ -71,12 +71,12 @@ func parseCondition(parts *[]string) (Condition, error) {
 	case err != nil:
 		return c, fmt.Errorf("%s: %s is not the number of conditions that follow", c.Key, show(value))
 	case n == 0:
-		return c, fmt.Errorf("%s: there is no condition in it", c.Key)
+		return c, fmt.Errorf("%s: the group has no conditions", c.Key)
 	}
 	addresses := 0
 	for range n {
 		if len(*parts) == 0 {
-			return c, fmt.Errorf("%s: %d conditions announced, %d there", c.Key, n, len(c.Group))
+			return c, fmt.Errorf("%s: it announces %d conditions, and %d follow", c.Key, n, len(c.Group))
 		}
 		inner, err := parseCondition(parts)
 		if err != nil {
@@ -88,7 +88,7 @@ func parseCondition(parts *[]string) (Condition, error) {
 		c.Group = append(c.Group, inner)
 	}
 	if c.Key == "nor" && addresses == 1 {
-		return c, fmt.Errorf("nor: masters return nothing where a nor has a single gameaddr in it; name two or none")
+		return c, fmt.Errorf("nor: masters return nothing for a nor with a single gameaddr; use two, or none")
 	}
 	return c, nil
 }
@@ -101,13 +101,13 @@ func (c *Condition) check() error {
 	case c.Key == "":
 		return fmt.Errorf(": a condition has no key")
 	case strings.ContainsAny(c.Key, "\\\x00*"):
-		return fmt.Errorf(`%s: a key must not hold \, * or NUL`, show(c.Key))
+		return fmt.Errorf(`%s: a key must not contain \, * or NUL`, show(c.Key))
 	case c.Value == "":
 		return fmt.Errorf("%s: the value is empty", show(c.Key))
 	case strings.ContainsAny(c.Value, "\\\x00"):
-		return fmt.Errorf(`%s: the value %s must not hold \ or NUL`, show(c.Key), show(c.Value))
+		return fmt.Errorf(`%s: the value %s must not contain \ or NUL`, show(c.Key), show(c.Value))
 	case slices.Contains(known, c.Key) && !wild && strings.Contains(c.Value, "*"):
-		return fmt.Errorf("%s: the value %s must not hold *, which only name_match and version_match understand", c.Key, show(c.Value))
+		return fmt.Errorf("%s: the value %s must not contain *, which only name_match and version_match understand", c.Key, show(c.Value))
 	}
 	return nil
 }

@@ -51,13 +51,14 @@ var fields = [...]struct {
 	{"gmsindex", "gms_index", number},
 }
 
-// newDecoder returns a decoder for whatever a master may send.
+// newDecoder returns a decoder that accepts the JSON that masters send.
 func newDecoder(r io.Reader) *jsontext.Decoder {
 	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 var (
-	errNoAnswer = fmt.Errorf("%w: there is no answer at all", ErrMalformed) // an empty list would be {"response":{}}
+	// An empty list would be {"response":{}}.
+	errNoAnswer = fmt.Errorf("%w: the answer is empty", ErrMalformed)
 	errNoAddr   = errors.New("has no address")
 )
 
@@ -71,7 +72,7 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 		return nil, nil, err
 	}
 	s, bad = new(Server), errNoAddr
-	var values [len(fields)]string // as in a record; empty: not sent
+	var values [len(fields)]string // in the form of a record; empty: not sent
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()
 		if err != nil {
@@ -116,8 +117,8 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	return s, bad, err
 }
 
-// field returns a value as a record has it, and keeps what the fetch needs. It returns
-// "" for null, and for a value of a wrong type, which it notes in s.odd.
+// field returns a value in the form of a record, and stores what the fetch needs. It
+// returns "" for null, and for a value of a wrong type, which it notes in s.odd.
 func (s *Server) field(key string, k kind, value jsontext.Value) string {
 	ok, raw := false, string(value)
 	switch k {
@@ -216,12 +217,13 @@ func (b *budget) Read(p []byte) (int, error) {
 
 // readJSON reads one or more answers of the Web API, each of the form
 // {"response":{"servers":[…]}}, or only the array of servers. It returns ErrRefused if
-// an answer says that it failed, ErrMalformed for anything else, and errors of handle
-// and in unchanged. handle receives each server, or why an entry has no usable address;
-// the Server is valid until it returns.
+// an answer reports a failure, ErrMalformed for anything else, and errors of handle and
+// in unchanged. handle receives each server, or the reason why an entry has no usable
+// address; the Server is valid until handle returns.
 func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 	d := newDecoder(in)
-	name := "" // of the member whose value follows, and a colon; empty: the next name follows
+	// The name of the member whose value follows, and a colon; empty if a name follows.
+	name := ""
 	answers, begun, inList, refused := 0, false, false, false
 	for err == nil {
 		switch kind, depth := d.PeekKind(), d.StackDepth(); {
@@ -284,11 +286,11 @@ func explainJSON(err error) error {
 	case errors.Is(err, ErrTooMuch):
 		return ErrTooMuch
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: it ends in the middle", ErrMalformed)
+		return fmt.Errorf("%w: it is truncated", ErrMalformed)
 	case isSyntax:
-		return fmt.Errorf("%w: no JSON at byte %d", ErrMalformed, syntax.ByteOffset+1)
+		return fmt.Errorf("%w: invalid JSON at byte %d", ErrMalformed, syntax.ByteOffset+1)
 	case strings.HasPrefix(err.Error(), "jsontext: "):
-		return errors.Unwrap(err) // an error of the reader
+		return errors.Unwrap(err) // error of the reader
 	}
 	return err
 }

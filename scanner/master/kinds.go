@@ -60,7 +60,7 @@ func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
 }
 
 // readElements reads the servers of an answer that jq or another tool has written one
-// per line. A line that is no JSON costs only itself.
+// per line. A line that is not JSON does not affect the other lines.
 func readElements(r io.Reader, handle func(int, *Server, error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxItem)

@@ -19,29 +19,44 @@ const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerLi
 
 // Errors of Fetch and of Kind.Read. The servers before the error have been passed on.
 var (
-	ErrKey       = errors.New("the key was refused")
-	ErrRefused   = errors.New("the request was refused")
-	ErrNoReply   = errors.New("the master does not answer")
-	ErrSlow      = errors.New("the master asks to wait longer than we are willing to")
-	ErrTooMuch   = errors.New("more than we are willing to read")
-	ErrMalformed = errors.New("not what it should be") // also: truncated, and a list that does not go on
+	ErrKey     = errors.New("the key was refused")
+	ErrRefused = errors.New("the request was refused")
+	ErrNoReply = errors.New("the master does not answer")
+	ErrSlow    = errors.New("the master asks for a longer pause than allowed")
+	ErrTooMuch = errors.New("too much data")
+	// ErrMalformed also means that the answer is truncated, or that the list does not
+	// continue.
+	ErrMalformed = errors.New("malformed answer")
 )
 
 // Config describes which list to fetch, from where and how.
 type Config struct {
-	UDP    string // host:port of a master server; empty: the Web API
-	URL    string // of the Web API; empty: DefaultWeb. https, except on loopback; no query
-	Key    Key    // of the Web API: see ParseKey
-	Region Region // only servers that claim it; World: all servers; zero is the east of the United States
-	Filter Filter // empty: all servers. Over UDP at most 190 bytes long
+	UDP string // host:port of a master server; empty: the Web API
+	// The address of the Web API, without a query; it must be https, except on
+	// loopback. Empty means DefaultWeb.
+	URL string
+	Key Key // of the Web API: see ParseKey
+	// Only servers that claim this region; World means all servers. Zero is the east of
+	// the United States.
+	Region Region
+	Filter Filter // empty: all servers; over UDP at most 190 bytes
 
-	Unlimited bool          // do not observe the masters' rate limits: for a master of one's own
-	Timeout   time.Duration // for one answer; zero: 3 s over UDP, 60 s from the Web API
-	Retries   int           // repeated requests for one answer; zero: 3 over UDP, 4 from the Web API; negative: none
-	MaxWait   time.Duration // longest wait for a master that is silent or asks for a pause; zero: 61 s over UDP, 5 min from the Web API
-	Max       uint64        // maximum number of servers; zero: 10,000,000
-	Answers   uint64        // maximum number of answers; zero: 50,000 pages, or 1,000 answers of the Web API
-	Cap       int           // an answer of this many servers, or a multiple, counts as cut; zero: 10,000
+	// Ignore the masters' rate limits: for a master of one's own.
+	Unlimited bool
+	Timeout   time.Duration // per answer; zero: 3 s over UDP, 60 s for the Web API
+	// How often to repeat the request for an answer. Zero means 3 over UDP, and 4 for
+	// the Web API; negative means none.
+	Retries int
+	// The longest wait for a master that is silent or asks for a pause. Zero means 61 s
+	// over UDP, and 5 min for the Web API.
+	MaxWait time.Duration
+	Max     uint64 // servers; zero: 10,000,000
+	// The maximum number of answers. Zero means 50,000 pages, or 1,000 answers of the
+	// Web API.
+	Answers uint64
+	// An answer counts as cut if its number of servers is Cap or a multiple of it. Zero
+	// means 10,000.
+	Cap int
 
 	Progress func(Stats) // called between requests; may be nil
 
@@ -91,29 +106,37 @@ type sampled struct {
 // Stats counts what a fetch did. The number of entries read is Servers + Duplicates +
 // Elsewhere + Invalid.
 type Stats struct {
-	Requests  uint64 // requests sent, including repeated requests
-	Retries   uint64 // requests repeated because there was no usable answer
-	Replies   uint64 // pages, or answers of the Web API
-	Bytes     uint64 // bytes of the replies; from the Web API, also of failed answers
+	Requests uint64 // requests sent, including repeated requests
+	Retries  uint64 // requests repeated because there was no usable answer
+	Replies  uint64 // pages, or answers of the Web API
+	// Bytes of the replies, and of failed answers of the Web API.
+	Bytes     uint64
 	Truncated uint64 // pages that end inside an address
-	Repeated  uint64 // pages equal to the previous page, repeated by the network or the master
-	Foreign   uint64 // datagrams that are not pages
+	// Pages equal to the previous page, because the network or the master repeated it.
+	Repeated uint64
+	Foreign  uint64 // datagrams that are not pages
 
-	Servers    uint64 // servers passed to the caller, each address once
-	Relays     uint64 // of these, addresses of Steam's relays, which can't be queried (EC-126)
-	Unusable   uint64 // of these, 0.0.0.0 or port 0
-	Duplicates uint64 // entries whose address was in an earlier entry
-	Elsewhere  uint64 // servers skipped because they do not claim the requested region (Web API)
-	Invalid    uint64 // entries without a usable address (Web API)
-	Odd        uint64 // entries with an address and a field of a wrong type, which is dropped (Web API)
+	Servers uint64 // servers passed to the caller, each address once
+	// Of Servers: addresses of Steam's relays, which can't be queried (EC-126).
+	Relays     uint64
+	Unusable   uint64 // of Servers: 0.0.0.0 or port 0
+	Duplicates uint64 // entries whose address occurred before
+	// Web API: servers skipped because they do not claim the requested region.
+	Elsewhere uint64
+	Invalid   uint64 // entries without a usable address (Web API)
+	// Web API: entries with an address, but with a field of a wrong type, which is
+	// dropped.
+	Odd uint64
 
-	End      string   // how the list ended, in words
-	Complete bool     // the list ended properly, and no part of it is known to be missing
-	Capped   []string // parts with more servers than could be fetched (Web API)
-	Unknown  []string // keys of the filter that no known master understands; masters ignore them
+	End string // how the list ended, in words
+	// The list ended properly, and no part of it is known to be missing.
+	Complete bool
+	Capped   []string // parts with more servers than fetched (Web API)
+	// Keys of the filter that no known master understands; masters ignore them.
+	Unknown []string
 
-	Wait time.Duration // until the next request, for Config.Progress
-	Why  string        // the reason to wait; empty: there is none
+	Wait time.Duration // until the next request, for Progress
+	Why  string        // reason for Wait; may be empty
 }
 
 // Fetch fetches a list and passes each server to handle once, as soon as it arrives;
@@ -145,10 +168,12 @@ type fetch struct {
 	Config
 	handle func(*Server) error
 	stats  Stats
-	own    error // that handle returned
+	own    error // returned by handle
 	seen   map[netip.AddrPort]struct{}
 	limits []limit
-	sent   []time.Time // times of the last requests, oldest first; at most as many as the largest limit
+	// The times of the last requests, oldest first, at most as many as the largest
+	// limit.
+	sent []time.Time
 }
 
 // withDefaults sets the waits and limits that Config leaves open.
@@ -162,7 +187,7 @@ func (f *fetch) withDefaults(timeout, maxWait time.Duration, retries int, answer
 	}
 }
 
-// relays is the network from which Steam gives servers behind its relays an address.
+// relays is the network of the addresses that Steam gives to servers behind its relays.
 var relays = netip.MustParsePrefix("169.254.0.0/16")
 
 // add passes a server to handle if its address is new, and reports whether it is.
@@ -235,10 +260,10 @@ func ParseKey(text []byte) (Key, error) {
 	switch {
 	case s == "":
 		return Key{}, errors.New("the key is empty")
-	case len(s) > 256: // Steam's keys have 32
-		return Key{}, errors.New("the key is longer than 256 characters; is it another file?")
+	case len(s) > 256: // Steam's keys have 32 characters
+		return Key{}, errors.New("the key is longer than 256 characters; is this the right file?")
 	case !isKey.MatchString(s):
-		return Key{}, errors.New("the key is not letters and digits alone; is it another file?")
+		return Key{}, errors.New("the key must consist of letters, digits, - and _; is this the right file?")
 	}
 	return Key{s}, nil
 }

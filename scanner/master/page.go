@@ -81,9 +81,10 @@ func appendAddr(dst []byte, a netip.AddrPort) []byte {
 
 // Request asks a master server for a page of its list.
 type Request struct {
-	Region Region         // of the requested servers
-	Seed   netip.AddrPort // the last address of the previous page; zero: requests the first page
-	Filter string         // as Filter.String returns it; may be empty
+	Region Region
+	// The last address of the previous page; zero requests the first page.
+	Seed   netip.AddrPort
+	Filter string // as Filter.String returns it; may be empty
 }
 
 // Append appends the datagram of q. It cuts the filter at its first NUL, which the
@@ -102,7 +103,7 @@ func (q *Request) Append(dst []byte) []byte {
 // Decode parses a request, as a master server does. It returns wire.ErrEmpty for an
 // empty datagram, wire.ErrUnexpected for another type, wire.ErrTruncated if the region
 // or a NUL is missing, and wire.ErrMalformed for a seed that is not an address or for
-// bytes after the filter. A seed of 0.0.0.0:0 is kept as it is.
+// bytes after the filter. It leaves a seed of 0.0.0.0:0 unchanged.
 func (q *Request) Decode(datagram []byte) error {
 	*q = Request{}
 	switch {

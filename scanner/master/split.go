@@ -12,18 +12,23 @@ import (
 
 // The limits of a division.
 const (
-	maxDepthOfParts = 40   // how often a part is divided
-	maxConditions   = 24   // conditions in one half; the other half excludes them all
-	maxWebFilter    = 6000 // length of an escaped filter in bytes, so that the URL stays below 8 KiB
-	minTwin         = 1000 // two parts with the same number of servers, at least so many, were cut (EC-159)
+	maxDepthOfParts = 40 // how often a part is divided
+	// The conditions in one half; the other half excludes all of them.
+	maxConditions = 24
+	// The length of an escaped filter in bytes: it keeps the URL below 8 KiB.
+	maxWebFilter = 6000
+	// If two parts have the same number of servers, at least this many, both were cut
+	// (EC-159).
+	minTwin = 1000
 )
 
 // part is a part of the list: the servers that meet its filter.
 type part struct {
 	filter Filter
-	from   *part // the part that was divided; nil: the whole list
+	from   *part // the part that was divided; nil: none
 	depth  int
-	either bool      // the filter ends with an "or" that servers of the sample of from meet
+	// The filter ends with an "or" that some servers of from's sample meet.
+	either bool
 	sample []sampled // the servers of the answer
 	capped bool      // in Stats.Capped
 }
@@ -41,8 +46,8 @@ func (w *webList) fetchParts(ctx context.Context) error {
 		if p.sample, err = w.ask(ctx, p.filter); err != nil {
 			return err
 		}
-		// An answer was cut, so that there may be more servers, if it has as many servers as
-		// the cap or a multiple of it, or as an earlier part. That part is then divided too.
+		// An answer counts as cut if its number of servers is the cap, a multiple of
+		// the cap, or that of an earlier part, which is then divided too.
 		n := len(p.sample)
 		isCut := n > 0 && n%w.Cap == 0
 		if twin, known := w.counts[n]; !isCut && n >= minTwin {
@@ -70,7 +75,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 	}
 	w.stats.Complete, w.stats.End = true, "the list is complete"
 	if len(w.stats.Capped) > 0 {
-		w.stats.Complete, w.stats.End = false, "there are more servers than the master's cap let through; the list may be incomplete"
+		w.stats.Complete, w.stats.End = false, "the master's cap hides some servers; the list may be incomplete"
 	}
 	return nil
 }
@@ -79,7 +84,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 func (w *webList) capped(p *part) {
 	if !p.capped {
 		p.capped = true
-		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("%s: %d servers, and more that could not be told apart",
+		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("%s: %d servers, and more that no condition can separate",
 			show(p.filter.String()), len(p.sample)))
 	}
 }
@@ -175,7 +180,7 @@ func values(sample []sampled, key string, value func(*sampled) string) (atoms []
 }
 
 // names divides names by the first character after their common prefix, which does not
-// end inside a character. A part that is divided has servers.
+// end inside a character. sample must not be empty.
 func names(sample []sampled) []atom {
 	prefix, same := sample[0].name, true
 	for _, s := range sample {

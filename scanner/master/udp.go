@@ -25,7 +25,7 @@ var errNoProgress = fmt.Errorf("%w: the master makes no progress", ErrMalformed)
 func (f *fetch) overUDP(ctx context.Context) error {
 	f.withDefaults(3*time.Second, 61*time.Second, 3, 50_000, udpLimits)
 	if text := f.Filter.String(); len(text) > maxUDPFilter {
-		return fmt.Errorf("%w: the filter is %d bytes long, and masters take %d over UDP; leave out conditions, or ask the Web API",
+		return fmt.Errorf("%w: the filter is %d bytes long, and masters take %d over UDP; remove conditions, or use the Web API",
 			ErrRefused, len(text), maxUDPFilter)
 	}
 	if f.Dial == nil {
@@ -65,8 +65,9 @@ type pages struct {
 	buf     []byte
 	page    Page
 	last    []byte // the previous page, to recognise its duplicates
-	again   bool   // the previous page arrived again while the next was requested
-	stale   int    // consecutive pages without a new server
+	// The previous page arrived again after the request for the next one.
+	again bool
+	stale int // consecutive pages without a new server
 }
 
 // fetchPage requests the next page until it arrives, up to Retries+1 times. The result
@@ -96,7 +97,8 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 		cause = err
-		if !errors.Is(err, os.ErrDeadlineExceeded) { // not a timeout: an immediate retry would fail too
+		// It is not a timeout: an immediate retry would fail, too.
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			if err := l.pause(ctx, l.Timeout, "before asking again"); err != nil {
 				return nil, err
 			}
@@ -105,20 +107,20 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 	tries := times(l.Retries + 1)
 	switch {
 	case l.again:
-		return nil, fmt.Errorf("%w: asked %s for what follows %v, it sent the previous page again",
+		return nil, fmt.Errorf("%w: asked %s for the page after %v, but it sent the previous page again",
 			errNoProgress, tries, l.request.Seed)
 	case !errors.Is(cause, os.ErrDeadlineExceeded):
 		if no, ok := errors.AsType[syscall.Errno](cause); ok {
-			cause = no // without its addresses, since the error names the master
+			cause = no // without addresses: the error names the master
 		}
 		return nil, fmt.Errorf("%w: %w", ErrNoReply, cause)
 	case l.stats.Foreign > 0:
-		return nil, fmt.Errorf("%w: asked %s, and what came is no page of a list", ErrNoReply, tries)
+		return nil, fmt.Errorf("%w: asked %s, but no reply is a page of a list", ErrNoReply, tries)
 	case l.stats.Replies == 0:
-		return nil, fmt.Errorf("%w: asked %s (it may be down, or silent for a minute towards those who ask too often)",
+		return nil, fmt.Errorf("%w: asked %s (it may be down, or ignore this client for a minute after too many requests)",
 			ErrNoReply, tries)
 	}
-	return nil, fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
+	return nil, fmt.Errorf("%w: asked %s for the page after %v", ErrNoReply, tries, l.request.Seed)
 }
 
 // ask sends the request and returns a new page if one arrives within l.Timeout.
@@ -126,7 +128,8 @@ func (l *pages) ask(ctx context.Context) ([]byte, error) {
 	if err := l.conn.SetReadDeadline(time.Now().Add(l.Timeout)); err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil { // SetReadDeadline may have overwritten the deadline that AfterFunc set
+	// SetReadDeadline may have overwritten the deadline that AfterFunc set.
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if _, err := l.conn.Write(l.request.Append(nil)); err != nil {
@@ -179,9 +182,9 @@ func (l *pages) take(datagram []byte) error {
 		l.stats.End = "the list ended with an empty page and no terminator; it may be incomplete"
 		return nil
 	case l.page.Addrs[n-1] == l.request.Seed:
-		return fmt.Errorf("%w: what follows %v ends with it", errNoProgress, l.request.Seed)
+		return fmt.Errorf("%w: the page after %v ends with that address", errNoProgress, l.request.Seed)
 	case l.stale >= maxStale:
-		return fmt.Errorf("%w: %d pages in a row had nothing new", errNoProgress, l.stale)
+		return fmt.Errorf("%w: %d pages in a row have no new server", errNoProgress, l.stale)
 	}
 	l.request.Seed = l.page.Addrs[n-1]
 	return nil

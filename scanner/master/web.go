@@ -48,15 +48,15 @@ func checkURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "":
-		return nil, errors.New("the Web API's address is no URL")
+		return nil, errors.New("the Web API's address is not a URL")
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return nil, errors.New("the Web API's address must be without a query and a user; " +
-			"the key is given separately")
+		return nil, errors.New("the Web API's address must not contain a query or a user; " +
+			"give the key separately")
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	isLoopback := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback) {
-		return nil, errors.New("the Web API's address must begin with https://; the key is sent there")
+		return nil, errors.New("the Web API's address must begin with https://; the key is sent to it")
 	}
 	return u, nil
 }
@@ -66,8 +66,10 @@ type webList struct {
 	*fetch
 	base   *url.URL
 	client http.Client
-	noOr   bool          // the master does not know "or"
-	counts map[int]*part // complete parts of at least minTwin servers by number of servers; nil: that number is a cap
+	noOr   bool // the master does not know "or"
+	// Complete parts of at least minTwin servers, by number of servers. A nil part
+	// marks a number that is a cap.
+	counts map[int]*part
 }
 
 // ask requests the servers that meet a filter, passes them to handle, and returns
@@ -196,7 +198,7 @@ func (w *webList) hideIn(err error) error {
 	case err == io.EOF:
 		h.text = errNoAnswer.Error()
 	default:
-		h.text = strings.ReplaceAll(err.Error(), w.Key.secret, hidden) // overWeb refuses an empty key
+		h.text = strings.ReplaceAll(err.Error(), w.Key.secret, hidden) // overWeb rejects an empty key
 	}
 	return h
 }
@@ -220,7 +222,7 @@ func (e *statusError) Error() string {
 	case e.Unwrap() != nil:
 		return e.Unwrap().Error() + " (" + text + ")"
 	case e.code/100 == 3:
-		return text + ": redirected, which is not followed because of the key"
+		return text + ": a redirection, which is not followed because the request contains the key"
 	}
 	return text
 }

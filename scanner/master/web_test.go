@@ -171,13 +171,13 @@ func TestFetchWebFaults(t *testing.T) {
 		{"silent", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterSilent}}, master.Config{Timeout: 10 * time.Second, Retries: 1}, context.DeadlineExceeded,
 			[]string{"no answer within 10s", "asked 2 times"}, 0, 22 * time.Second},
 		{"malformed", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterMalformed}}, master.Config{Retries: -1}, master.ErrMalformed,
-			[]string{"no JSON at byte"}, 1023, 0},
+			[]string{"invalid JSON at byte"}, 1023, 0},
 		{"truncated", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTruncated}}, master.Config{Retries: -1}, master.ErrMalformed,
-			[]string{"ends in the middle"}, 600, 0},
+			[]string{"it is truncated"}, 600, 0},
 		{"a page of HTML", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterPage}}, master.Config{Retries: -1}, master.ErrMalformed,
-			[]string{"no JSON at byte"}, 0, 0},
+			[]string{"invalid JSON at byte"}, 0, 0},
 		{"without an end", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterHuge}}, master.Config{}, master.ErrTooMuch,
-			[]string{"more than we are willing to read"}, 1, 0},
+			[]string{"too much data"}, 1, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestFetchWebFaults(t *testing.T) {
 func TestFetchWebNothing(t *testing.T) {
 	for _, body := range []string{"", "\r\n ", "\n"} {
 		_, s, _, err := fetchWeb(t, text(body), master.Config{Region: master.World, Retries: -1})
-		wantError(t, err, "no answer at all")
+		wantError(t, err, "the answer is empty")
 		if !errors.Is(err, master.ErrMalformed) || s.Complete || s.Replies != 0 {
 			t.Errorf("%q: %v, %+v", body, err, s)
 		}
@@ -210,7 +210,7 @@ func TestFetchWebNothing(t *testing.T) {
 	closed := func(r *http.Request) error { return &url.Error{Op: "Get", URL: r.URL.String(), Err: io.EOF} }
 	_, err := master.Fetch(t.Context(), master.Config{Key: testKey(t), Retries: -1, Transport: failing(closed)},
 		func(*master.Server) error { return nil })
-	wantError(t, err, "no answer at all")
+	wantError(t, err, "the answer is empty")
 }
 
 // TestFetchWebPatience checks that the pause between repeated requests never

@@ -175,7 +175,7 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 		c.out.resolve(err)
 		switch {
 		case err != nil && c.out.stopGSO(&ms[0], err):
-			return sent, nil // the rest goes into another batch, without GSO
+			return sent, nil // the other datagrams go into another batch, without GSO
 		case err != nil && !errors.Is(err, ErrAgain):
 			n, err = c.writeAgain(ms[:1], err)
 			if err != nil && c.out.stopGSO(&ms[0], err) {
@@ -255,7 +255,7 @@ func (c *Conn) Unreachable(addrs []uint64) (n int) {
 	return n
 }
 
-// readKernel adds what only the kernel counts.
+// readKernel adds the numbers that only the kernel has.
 func (c *Conn) readKernel(s *Stats) {
 	s.KernelDrops, s.RecvQueued = c.drops.total(c.icmp.raw)
 }

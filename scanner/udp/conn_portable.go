@@ -14,7 +14,7 @@ import (
 type Conn struct {
 	sock        *net.UDPConn
 	bufs        [][]byte    // filled by Recv
-	interrupted atomic.Bool // until it ends a Recv that waits
+	interrupted atomic.Bool // by Interrupt, for the next Recv that waits
 
 	stats  counters
 	routes Config // of the sockets that look up routes
@@ -38,8 +38,8 @@ func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 	return c, nil
 }
 
-// leastWait is how long Recv looks for a datagram at least. Package net has no read that
-// doesn't block, and a read whose deadline has passed returns nothing.
+// leastWait is the minimum time that Recv waits for a datagram. Package net has no
+// non-blocking read, and a read whose deadline has passed returns nothing.
 const leastWait = 50 * time.Microsecond
 
 // Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data

@@ -45,8 +45,8 @@ type dropCounter struct {
 }
 
 // total returns how many datagrams were dropped, and how many bytes wait to be
-// received. Before Linux 4.12 both are unknown, and 0; on a closed socket the first is
-// what it was.
+// received. Before Linux 4.12, which reports neither, both are 0. On a closed socket,
+// drops is the last known number.
 func (d *dropCounter) total(raw syscall.RawConn) (drops uint64, queued int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

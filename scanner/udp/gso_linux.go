@@ -17,7 +17,7 @@ import (
 // that to the network card (udp(7), UDP_SEGMENT).
 type outBatch struct {
 	room []ipv4.Message
-	oob  []byte // the control message with the segment size, for each message in room
+	oob  []byte // control messages with the segment size, one per message in room
 	gso  bool
 	// doubt: GSO was turned off because of an EINVAL that may have another cause.
 	doubt bool
@@ -37,7 +37,7 @@ func newOutBatch(n int) *outBatch {
 		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
 		b.room[i].Addr = &addrs[i]
 		b.room[i].Buffers = vecs[2*i : 2*i+1 : 2*i+2]
-		h := (*unix.Cmsghdr)(unsafe.Pointer(&b.segment(i)[0])) // the same in every control message
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&b.segment(i)[0])) // equal in every control message
 		h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
 		h.SetLen(unix.CmsgLen(2))
 	}

@@ -16,12 +16,13 @@ import (
 type icmpQueue struct {
 	raw syscall.RawConn
 
-	mu    sync.Mutex // held while reading the queue, and while sending a datagram again
-	addrs []uint64   // reported as unreachable, not yet taken
+	// Held while the queue is read, and while a datagram is sent again.
+	mu    sync.Mutex
+	addrs []uint64 // unreachable destinations that Unreachable has not returned yet
 	oob   [128]byte
 }
 
-// maxUnreachable is the maximum number of addresses that wait to be taken: 32 KiB.
+// maxUnreachable is the maximum number of addresses that wait for Unreachable: 32 KiB.
 const maxUnreachable = 4096
 
 // maxDrain is the maximum number of entries of the queue that are read at a time.

@@ -50,11 +50,13 @@ func Unpack(addr uint64) netip.AddrPort {
 // Config holds the options of a socket. The zero value stands for any address and a
 // port that the system chooses.
 type Config struct {
-	Source     netip.AddrPort // local address and port to send from; zero: any
-	RecvBuffer int            // bytes requested for the receive buffer; zero: the system's default
-	SendBuffer int            // bytes requested for the send buffer; zero: the system's default
-	Batch      int            // maximum number of datagrams per system call; zero: 128
-	Device     string         // network device to bind to (Linux only); empty: none
+	// The local address and port to send from; zero means any.
+	Source netip.AddrPort
+	// The bytes to request for each buffer; zero means the system's default.
+	RecvBuffer int
+	SendBuffer int
+	Batch      int    // maximum datagrams per system call; zero: 128
+	Device     string // network device (Linux only); empty: none
 }
 
 // defaultBatch is the default for Config.Batch. 64 datagrams are enough to make the
@@ -78,9 +80,10 @@ type Stats struct {
 	ReceivedBytes uint64 // UDP payload
 	Reads         uint64 // system calls
 	Writes        uint64 // system calls
-	KernelDrops   uint64 // datagrams that the kernel dropped because they did not fit into the receive buffer
+	// Datagrams that the kernel dropped because the receive buffer was full.
+	KernelDrops uint64
 
-	RecvQueued      int // bytes of RecvBuffer that are in use now (Linux)
+	RecvQueued      int // bytes of RecvBuffer in use (Linux)
 	RecvBuffer      int // bytes that the kernel granted
 	RecvBufferAsked int // Config.RecvBuffer
 	SendBuffer      int // bytes that the kernel granted

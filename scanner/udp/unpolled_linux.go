@@ -28,11 +28,11 @@ type Unpolled struct {
 	// waits. After that it returns os.ErrDeadlineExceeded.
 	Timeout time.Duration
 
-	calls  atomic.Uint32 // number of calls of package ipv4
+	calls  atomic.Uint32 // of package ipv4
 	mu     sync.RWMutex  // read-locked while fd and event are used
 	closed atomic.Bool
 	fd     int
-	event  int // an eventfd, readable if wait is to return
+	event  int // an eventfd that makes wait return
 }
 
 // Unpoll takes over the socket of c and closes c.
@@ -74,7 +74,7 @@ func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) 
 // timed out.
 type ready struct {
 	errors      bool // the socket's error queue has an entry
-	interrupted bool // by interrupt
+	interrupted bool
 }
 
 // wait waits at most d until the socket is readable, its error queue has an entry,

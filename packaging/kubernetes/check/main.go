@@ -76,17 +76,17 @@ func run(dirs []string) error {
 			continue
 		}
 		if shards != nil && !slices.Contains(pod.Spec.Containers[0].Args, fmt.Sprintf("--shard=auto/%d", *shards)) {
-			err = errors.Join(err, fmt.Errorf("%s has %d completions, and no argument --shard=auto/%d", name, *shards, *shards))
+			err = errors.Join(err, fmt.Errorf("%s has %d completions, but lacks the argument --shard=auto/%d", name, *shards, *shards))
 		}
 		for _, other := range mentioned(&pod.Spec) {
 			if objects[other] == nil {
-				err = errors.Join(err, fmt.Errorf("%s: there is no %s", name, other))
+				err = errors.Join(err, fmt.Errorf("%s refers to %s, which does not exist", name, other))
 			}
 		}
-		level := psapi.LevelVersion{Level: psapi.LevelRestricted, Version: psapi.LatestVersion()} // namespace.yaml enforces it
+		level := psapi.LevelVersion{Level: psapi.LevelRestricted, Version: psapi.LatestVersion()} // as namespace.yaml enforces
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
 		if !result.Allowed {
-			err = errors.Join(err, fmt.Errorf("%s: restricted pods only: %s", name, result.ForbiddenDetail()))
+			err = errors.Join(err, fmt.Errorf("%s: the restricted Pod Security Standard forbids this pod: %s", name, result.ForbiddenDetail()))
 		}
 	}
 	fmt.Println(strings.Join(slices.Sorted(maps.Keys(objects)), "\n"))
