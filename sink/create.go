@@ -21,8 +21,8 @@ type Options struct {
 	// record.NameHasher). If it is nil, names are written unchanged.
 	NameKey *record.NameKey
 
-	// Append adds to an existing census, after cutting off a partial last record.
-	// If there is no file, Open creates one.
+	// Append adds to an existing census, after removing a partial last record. If there
+	// is no file, Open creates one.
 	Append bool
 
 	// Replace allows the file to exist. The new census is written beside it, under
@@ -34,10 +34,11 @@ type Options struct {
 	// Rotate, if set, divides the census into parts.
 	Rotate *Rotation
 
-	// Resume, if set, cuts the files back to a position that Sync returned, and continues
-	// there. With Replace, it does so with the file that was written beside the old
-	// census. The bytes before the position must not have changed; otherwise the error
-	// is ErrChanged, and all files stay as they are. Parts may have been removed.
+	// Resume, if set, truncates the files to a position that Sync returned, and
+	// continues there. With Replace, it does so with the file that was written beside
+	// the old census. The bytes before the position must not have changed; otherwise
+	// the error is ErrChanged, and all files stay as they are. Parts may have been
+	// removed.
 	Resume *Position
 
 	// Progress is called while an existing file is read again, with the number of
@@ -63,8 +64,8 @@ type Options struct {
 	// means no header.
 	Header []byte
 
-	// Begins is how each line of a file that is appended to must begin, if it holds other
-	// lines than records: they are then passed to WriteLine. Empty: as a record.
+	// Begins is the beginning of each line of a file that is appended to, if its lines
+	// are not records but lines for WriteLine. Empty stands for records.
 	Begins string
 
 	// Shown returns the line to write for a record. It gets the record without its
@@ -85,7 +86,7 @@ const (
 )
 
 // ErrChanged means that a file is not the one that a checkpoint describes.
-var ErrChanged = errors.New("is not as the checkpoint left it")
+var ErrChanged = errors.New("has changed since the checkpoint")
 
 // Check returns an error if Open would return one, as far as that can be found out
 // without changing or reading any file. A program calls Check before it starts to work,
@@ -127,7 +128,7 @@ func (o *Options) place(path string) (p place, err error) {
 	case !p.isFile():
 		return p, nil
 	case err == nil && !o.Append && !o.Replace && o.Resume == nil:
-		return p, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
+		return p, o.refuse(path, fs.ErrExist, "append to it, replace it, or choose another name")
 	case o.Replace || o.Rotate != nil:
 		old := p
 		p = place{name: beside(path), final: disk.Resolve(path)}
@@ -145,7 +146,7 @@ func (o *Options) place(path string) (p place, err error) {
 		return p, nil
 	}
 	if resumes {
-		return p, o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
+		return p, o.refuse(path, fs.ErrNotExist, "resume with the census that the scan began")
 	}
 	if p.final == "" {
 		p.name = disk.Resolve(path) // a link may name a file that is not there yet
@@ -183,7 +184,7 @@ func (o *Options) op() string {
 // isStandard reports whether path stands for standard output or input.
 func isStandard(path string) bool { return path == "" || path == "-" }
 
-// begin opens the file at path, which is then the open one.
+// begin opens the file at path and makes it the open file.
 func (w *Output) begin(path string, o *Options) error {
 	p, err := o.place(path)
 	if err != nil {

@@ -22,8 +22,9 @@ type Damage struct {
 	// a gzip member: the file was cut there, or it is still being written.
 	Open bool
 
-	// Flushed reports, if Open is set, that the file ends where a flush ends. So a process
-	// that is killed, or still writes, leaves it: nothing can be seen to be lost.
+	// Flushed reports, if Open is set, that the file ends where a flush ended. A
+	// process that was killed, or is still writing, leaves such a file: nothing in it
+	// shows a loss.
 	Flushed bool
 }
 

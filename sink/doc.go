@@ -40,9 +40,9 @@
 //
 // A process that is killed leaves at most one partial line at the end of the
 // file, and possibly a frame without its end. A Reader returns every complete line
-// and the length of the rest. Options.Append cuts off the rest. If the last frame has
+// and the length of the rest. Options.Append removes the rest. If the last frame has
 // no end, Append also rewrites its lines as a complete frame, so that other programs
-// can read the whole file. Options.Resume cuts the file back to the position of a
+// can read the complete file. Options.Resume truncates the file to the position of a
 // checkpoint. When the disk fails or is full, the Output repairs the file as Append
 // would, and every later call returns the error.
 //
@@ -50,7 +50,7 @@
 //
 // An Output hashes the bytes of its file as it writes them. The hash of everything
 // before a [Mark] belongs in a checkpoint: with Options.Resume, Open reads the file
-// again and returns [ErrChanged] if the hash differs. The hash of the whole file
+// again and returns [ErrChanged] if the hash differs. The hash of the complete file
 // belongs in the summary of the scan, with which a2sscan verify compares the file. The
 // hash is xxHash64, as xxhsum -H64 prints it. It detects damage, not forgery.
 //

@@ -50,7 +50,7 @@ func newError(op, path string, err error) *Error {
 	case errors.Is(err, syscall.EROFS):
 		e.Hint = "choose a place that is not read-only"
 	case errors.As(err, new(record.SchemaError)):
-		e.Hint = "a newer version reads it"
+		e.Hint = "use a newer version of a2sscan"
 	case errors.Is(err, disk.ErrLocked):
 		e.Hint = "wait until it is done, or choose another name"
 	case op == "open" && errors.Is(err, os.ErrNotExist):

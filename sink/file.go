@@ -31,7 +31,7 @@ type handle interface {
 	Close() error
 }
 
-// file is one file of an Output. The writing goroutine owns it until it is whole.
+// file is one file of an Output. The writing goroutine owns it until it is complete.
 type file struct {
 	handle
 	to      io.Writer  // written to: the handle, or Options.Screen
@@ -43,15 +43,17 @@ type file struct {
 	regular bool // Sync has an effect
 	born    time.Time
 
-	size    int64          // length
-	records uint64         // in it, without those that were appended to
+	size int64 // length
+	// The records in it, without those of a census to which it was appended.
+	records uint64
 	frame   int64          // start of the open frame
-	cut     int64          // how many bytes of a partial record were cut off
+	cut     int64          // bytes of a partial record that were removed
 	sum     *xxhash.Digest // of its bytes; nil: not a regular file of ours
 
-	done chan struct{} // closed when the file is whole, or can't be; err and Part are set then
+	// Closed when the file is complete or has failed; err and totals are set then.
+	done chan struct{}
 	err  error
-	whole
+	totals
 
 	mu      sync.Mutex // held while the file is synced, closed or renamed; guards the fields below
 	name    string     // current name
@@ -59,14 +61,14 @@ type file struct {
 	durable int64      // length at the last sync
 }
 
-// whole is what Parts returns of a file that is complete.
-type whole struct {
+// totals is what Parts returns for a file that is complete.
+type totals struct {
 	Records uint64
 	Bytes   int64
 	Sum     string
 }
 
-// write appends a block: its lines, or what p has made of them so far.
+// write appends a block: its lines or, from a packer, the compressed bytes so far.
 func (f *file) write(p *packer, j job) error {
 	b := j.block
 	if p != nil {
@@ -97,9 +99,9 @@ func (f *file) write(p *packer, j job) error {
 	return nil
 }
 
-// mend cuts off the partial record that a failed write has left, if the file may be
-// cut. written are the last bytes in the file. Of a truncated frame it makes a complete
-// one, with the lines that can be read from it.
+// mend removes the partial record that a failed write has left, if the file can be
+// truncated. It rewrites a truncated frame as a complete one, with the lines that can
+// be read from it. written are the last bytes in the file.
 func (f *file) mend(written []byte, err error) error {
 	e := newError("write", f.name, err)
 	if f.sum == nil {
@@ -143,8 +145,8 @@ func (f *file) syncTo(offset int64) error {
 	return f.lost()
 }
 
-// end makes the file whole: durable, complete and closed. A file that has no final name
-// yet stays open, because another scan could write to it otherwise.
+// end completes the file: it makes it durable and closes it. A file that has no final
+// name yet stays open, because another scan could write to it otherwise.
 func (f *file) end() error {
 	err := f.syncTo(f.size)
 	if err == nil {
@@ -155,7 +157,7 @@ func (f *file) end() error {
 	}
 	if err == nil {
 		if at := f.position(); f.sum != nil {
-			f.whole = whole{at.Records, at.Offset, at.Sum}
+			f.totals = totals{at.Records, at.Offset, at.Sum}
 		}
 		disk.Step("output.closed")
 	}
@@ -177,7 +179,7 @@ func (f *file) close() error {
 	return nil
 }
 
-// commit gives a whole file its final name.
+// commit gives a complete file its final name.
 func (f *file) commit() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,7 +214,7 @@ func partsOf(files []*file) []Part {
 		parts[i].Name = f.shown()
 		select {
 		case <-f.done:
-			parts[i].Records, parts[i].Bytes, parts[i].Sum = f.Records, f.Bytes, f.whole.Sum
+			parts[i].Records, parts[i].Bytes, parts[i].Sum = f.Records, f.Bytes, f.totals.Sum
 		default:
 		}
 	}
@@ -223,8 +225,8 @@ func partsOf(files []*file) []Part {
 // file that is being written: the records are lost, or follow a hole. So the length is
 // compared before each write, and the name and the length at the end.
 
-// lost returns an error unless the file has its name. Linux shows its other name in /proc.
-// f.mu must be held.
+// lost returns an error unless the file has its name. On Linux it finds the file's new
+// name in /proc. f.mu must be held.
 func (f *file) lost() error {
 	if f.sum == nil {
 		return nil
@@ -237,12 +239,12 @@ func (f *file) lost() error {
 		err = errors.New("another file has its name now")
 	}
 	e := newError("write", f.name, err)
-	e.Hint = "the census was removed or renamed while it was written"
+	e.Hint = "the census was removed or renamed while it was being written"
 	if runtime.GOOS == "linux" {
-		e.Hint = "the census was removed while it was written, and its records are lost"
+		e.Hint = "the census was removed while it was being written, and its records are lost"
 		other, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.disk.Fd()))
 		if info, err := os.Stat(other); err == nil && os.SameFile(info, f.info) {
-			e.Hint = "the census was renamed while it was written: its records are in " + other
+			e.Hint = "the census was renamed while it was being written: its records are in " + other
 		}
 	}
 	return e
@@ -260,12 +262,12 @@ func (f *file) checkLength() error {
 		return nil
 	}
 	if err == nil && end < f.size {
-		err = fmt.Errorf("another program cut it to %d bytes, of the %d that were written", end, f.size)
+		err = fmt.Errorf("another program truncated it to %d of the %d bytes written", end, f.size)
 	} else if err == nil {
-		err = fmt.Errorf("another program wrote to it: it has %d bytes, of which %d are of this scan", end, f.size)
+		err = fmt.Errorf("another program wrote to it: it has %d bytes, and this scan wrote %d of them", end, f.size)
 	}
 	e := newError("write", f.name, err)
-	e.Hint = cmp.Or(e.Hint, "a2sscan cat reads what is left of the census")
+	e.Hint = cmp.Or(e.Hint, "a2sscan cat reads the remaining records of the census")
 	return e
 }
 

@@ -9,9 +9,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gunzip unpacks the members of a gzip file, one after the other. Of a truncated
-// member it returns what can be unpacked. Members do not contain their lengths, so
-// after damage it can't find the next member, and skips the rest of the file.
+// gunzip unpacks the members of a gzip file, one after the other. From a truncated
+// member it returns the bytes that can be unpacked. Members do not contain their
+// lengths, so after damage it can't find the next member, and skips the rest of the
+// file.
 //
 // Unlike unzstd, it returns the content of a member before it has compared the
 // checksum.
@@ -61,7 +62,7 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 			g.got, g.last = true, p[n-1]
 		}
 		if err == io.EOF {
-			g.whole, g.unended = g.n, g.last != '\n'
+			g.complete, g.unended = g.n, g.last != '\n'
 			g.open, err = false, nil
 		}
 	}
@@ -77,7 +78,7 @@ func (g *gunzip) begin() error {
 	next, err := g.in.Peek(1)
 	for err == nil && g.n > 0 && next[0] == 0 {
 		g.padded = true
-		_, _ = counter{g}.ReadByte() // it is there
+		_, _ = counter{g}.ReadByte() // Peek has found it
 		next, err = g.in.Peek(1)
 	}
 	switch {
@@ -102,7 +103,7 @@ func (g *gunzip) end(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		g.noEnd, g.flushed = true, g.recent == flushMark && g.last == '\n'
 		if !g.got {
-			g.truncated = g.n - g.whole
+			g.truncated = g.n - g.complete
 		}
 		return io.EOF
 	case !errors.Is(err, gzip.ErrChecksum) && !errors.Is(err, gzip.ErrHeader) && !errors.As(err, &corrupt):
@@ -110,7 +111,7 @@ func (g *gunzip) end(err error) error {
 	}
 	rest, err := io.Copy(io.Discard, g.in)
 	g.damage.Frames++
-	g.damage.add(g.whole, g.n+rest-g.whole)
+	g.damage.add(g.complete, g.n+rest-g.complete)
 	if err != nil {
 		return err
 	}

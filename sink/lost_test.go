@@ -18,14 +18,14 @@ func TestTakenAway(t *testing.T) {
 		want string // DIR stands for the census's directory
 	}{
 		{"removed", os.Remove,
-			"no such file or directory; the census was removed while it was written, and its records are lost"},
+			"no such file or directory; the census was removed while it was being written, and its records are lost"},
 		{"renamed", func(path string) error { return os.Rename(path, path+".old") },
 			"its records are in DIR/census.old"},
 		{"folder renamed", func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old") },
 			"its records are in DIR.old/census"},
 		{"replaced", func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("x"), 0o666))
-		}, "another file has its name now; the census was renamed while it was written: its records are in DIR/census.old"},
+		}, "another file has its name now; the census was renamed while it was being written: its records are in DIR/census.old"},
 		{"emptied", func(path string) error { return os.Truncate(path, 0) },
 			"another program cut it to 0 bytes, of the "},
 		{"cut", func(path string) error { return os.Truncate(path, 10) },

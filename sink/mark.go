@@ -4,9 +4,10 @@ import "github.com/a2sscan/a2sscan/sink/disk"
 
 // Position is a place between two records of a census, up to which it is durable.
 type Position struct {
-	Offset  int64  `json:"offset"`            // length of the file there, or of the part after Parts, in bytes
-	Sum     string `json:"xxh64,omitempty"`   // xxHash64 of these bytes, in hex; empty: unknown
-	Parts   []Part `json:"parts,omitempty"`   // the parts that were complete there
+	// The length of the file there in bytes or, with Parts, of the part after them.
+	Offset  int64  `json:"offset"`
+	Sum     string `json:"xxh64,omitempty"` // xxHash64 of these bytes, in hex; empty: unknown
+	Parts   []Part `json:"parts,omitempty"`
 	Records uint64 `json:"records,omitempty"` // records in the part after Parts
 }
 

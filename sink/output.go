@@ -21,7 +21,8 @@ const (
 	blockSize = 256 << 10
 	blockRoom = 64 << 10 // for the last record of a block
 	numBlocks = 4
-	maxKept   = 1 << 20 // longer blocks, with a long record, are not reused
+	// Longer blocks, with a long record, are not reused.
+	maxKept = 1 << 20
 )
 
 // Output writes the records of a scan: to one file or, with Options.Rotate, to parts.
@@ -32,14 +33,14 @@ const (
 //
 //		            ┌─ Write, Sync ─┐
 //		            │               ▼   Close, or the part is full     Commit
-//		 created ───┴──────────▶ open ────────────────────────▶ whole ───────▶ named
+//		 created ───┴──────────▶ open ──────────────────────▶ complete ─────▶ named
 //		                            ▲                             │              │
 //		                            └───── Resume or Append ──────┴──────────────┘
 //
-//	  - open: the file is durable up to the last Sync. A kill may leave more behind that,
-//	    and in the end a part of a record. Resume cuts the file back to a Sync, Append to
-//	    the last complete record.
-//	  - whole: the file has all its records, and is durable.
+//	  - open: the file is durable up to the last Sync. A kill may leave more records
+//	    after that, and a partial record at the end. Resume truncates the file to a
+//	    Sync, Append to the last complete record.
+//	  - complete: the file has all its records, and is durable.
 //	  - named: the file has its final name. A part, and a file that replaces another,
 //	    has had disk.PartSuffix until then; any other file has its final name all the time.
 //
@@ -71,10 +72,10 @@ type Output struct {
 	failed  atomic.Pointer[error]
 
 	files sync.Mutex // guards the fields below; only the writing goroutine sets them
-	ended []*file    // whole, or on the way there
+	ended []*file    // complete, or being completed
 	now   *file      // open; nil: none
 
-	// The writing goroutine has these, after Open.
+	// Only the writing goroutine uses these, after Open.
 	packer *packer // nil: the files are not compressed
 	header []byte  // to be written at the beginning of the open file
 }
@@ -175,9 +176,9 @@ func (w *Output) start() {
 	})
 }
 
-// Write adds the record of r, with the name of its scan, which is absent if empty. It
-// keeps nothing of r. Its error may concern earlier records: only Sync and Close report
-// on all records before them.
+// Write adds the record of r. scan is the name of its scan; if it is empty, the record
+// has no such key. Write keeps no reference to r. Its error may concern earlier
+// records: only Sync and Close report on all records before them.
 func (w *Output) Write(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
@@ -222,8 +223,7 @@ func (w *Output) handOver(j job) {
 	w.full <- j
 }
 
-// writable returns the error that keeps records from being written, or nil. w.mu must
-// be held.
+// writable returns the error that prevents writing, or nil. w.mu must be held.
 func (w *Output) writable() error {
 	if err := w.Err(); err != nil {
 		return err
@@ -263,9 +263,9 @@ func (w *Output) Sync() (Position, error) {
 	return m.Sync()
 }
 
-// flush makes the file grow while the scan runs. It hands over the current block even if
-// that is empty but the encoder may still hold records, unless other blocks are waiting
-// anyway.
+// flush makes the file grow while the scan runs. Unless other blocks are waiting, it
+// hands over the current block, even an empty one if the encoder may still hold
+// records.
 func (w *Output) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -382,7 +382,7 @@ func (w *Output) Commit() error {
 	return commit(w.ended)
 }
 
-// commit waits until files are whole, and gives them their final names.
+// commit waits until files are complete, and gives them their final names.
 func commit(files []*file) error {
 	for _, f := range files {
 		if <-f.done; f.err != nil {
@@ -396,7 +396,7 @@ func commit(files []*file) error {
 }
 
 // Keep closes the Output if it is open, and leaves the files of an incomplete census
-// under the names that they have.
+// under their current names.
 func (w *Output) Keep() error {
 	err := w.Close()
 	for _, f := range w.ended {
@@ -415,7 +415,7 @@ func (w *Output) Discard() error {
 	return err
 }
 
-// each returns the files: those that are whole or on the way there, and the open one or
+// each returns the files that are complete or being completed, and the open file or
 // nil.
 func (w *Output) each() (ended []*file, open *file) {
 	w.files.Lock()
@@ -423,9 +423,9 @@ func (w *Output) each() (ended []*file, open *file) {
 	return w.ended[:len(w.ended):len(w.ended)], w.now
 }
 
-// File describes the file that contains the records. A file that replaces another has the
-// name of that one only after Commit. Records, Bytes and Sum are known after Close, and of
-// a regular file only. Of a census in parts there is the name.
+// File describes the file that contains the records. A file that replaces another has
+// that file's name only after Commit. Records, Bytes and Sum are set after Close, for a
+// regular file only. For a census in parts, only Name is set.
 func (w *Output) File() Part {
 	ended, open := w.each()
 	p := Part{Name: w.path}
@@ -466,7 +466,8 @@ func (w *Output) Unwritten() uint64 {
 	return w.count.Load() - written
 }
 
-// Writing reports whether a write to a pipe or a device goes on, also one without records.
+// Writing reports whether a write to a pipe or a device is in progress, even one
+// without records.
 func (w *Output) Writing() bool {
 	_, open := w.each()
 	return open != nil && !open.regular && w.writes.Load()
@@ -484,9 +485,9 @@ func (w *Output) Cut() int64 {
 	return open.cut
 }
 
-// SetAside gives the file of a census that is not to be used the name that it would have
-// if it were to replace another one: the next census can have its name. It is called
-// after Keep or Commit.
+// SetAside renames the file of a census that nobody should use. The file gets the name
+// that it would have while replacing another file, so that the next census can have its
+// name. Call it after Keep or Commit.
 func (w *Output) SetAside() error {
 	if w.o.Rotate != nil || len(w.ended) == 0 {
 		return nil
@@ -494,7 +495,7 @@ func (w *Output) SetAside() error {
 	f := w.ended[0]
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.final != "" || f.sum == nil { // it has that name already, or is no file
+	if f.final != "" || f.sum == nil { // it has that name already, or is not a file
 		return nil
 	}
 	if err := os.Rename(disk.Resolve(w.path), beside(w.path)); err != nil {

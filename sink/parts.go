@@ -37,7 +37,7 @@ const SummarySchema = 1
 // know.
 func CheckSummary(schema int) error {
 	if schema > SummarySchema {
-		return fmt.Errorf("has schema %d, and this version of a2sscan knows schema %d: a newer version reads it",
+		return fmt.Errorf("has schema %d, but this version of a2sscan knows only schema %d; use a newer version",
 			schema, SummarySchema)
 	}
 	return nil
@@ -45,9 +45,10 @@ func CheckSummary(schema int) error {
 
 // Part is one file of a census.
 type Part struct {
-	Name    string `json:"name"`    // path, with disk.PartSuffix as long as the file has it
-	Records uint64 `json:"records"` // lines in it
-	Bytes   int64  `json:"bytes"`   // length of the file
+	// The path, with disk.PartSuffix as long as the file has that suffix.
+	Name    string `json:"name"`
+	Records uint64 `json:"records"`
+	Bytes   int64  `json:"bytes"`
 
 	Sum string `json:"xxh64,omitempty"` // hash of the file: xxHash64 in hex
 }
@@ -73,8 +74,8 @@ func splitName(path string) (head, ext string) {
 
 func (w *Output) partName(n int) string { return PartName(w.path, w.o.Rotate.Start, n) }
 
-// resume cuts the parts back to a position. It first compares all files that it will
-// keep with the position, and changes none before that.
+// resume truncates the parts to a position. Before it changes any file, it compares all
+// files that will stay with the position.
 func (w *Output) resume() error {
 	o, at := w.o, w.o.Resume
 	total := at.Offset
@@ -88,7 +89,7 @@ func (w *Output) resume() error {
 		}
 	}
 	for i, p := range at.Parts {
-		f := &file{name: w.partName(i + 1), whole: whole{p.Records, p.Bytes, p.Sum}, done: make(chan struct{})}
+		f := &file{name: w.partName(i + 1), totals: totals{p.Records, p.Bytes, p.Sum}, done: make(chan struct{})}
 		close(f.done)
 		w.ended = append(w.ended, f)
 		now := f.name
@@ -131,19 +132,19 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || info.Size() != p.Bytes {
-		return errors.Join(err, fmt.Errorf("%w: it has %d bytes, and had %d", ErrChanged, info.Size(), p.Bytes))
+		return errors.Join(err, fmt.Errorf("%w: it has %d bytes, but had %d", ErrChanged, info.Size(), p.Bytes))
 	}
 	d := xxhash.New()
 	err = hashFile(d, f, p.Bytes, progress)
 	if err == nil && p.Sum != "" && p.Sum != sumText(d) {
-		err = fmt.Errorf("%w: it has xxh64 %s, and had %s", ErrChanged, sumText(d), p.Sum)
+		err = fmt.Errorf("%w: it has xxh64 %s, but had %s", ErrChanged, sumText(d), p.Sum)
 	}
 	return err
 }
 
-// reopen opens the part that is to be cut back. If that part was complete, reopen
-// renames it to end in disk.PartSuffix first, and gives it its old name again if it
-// can't be resumed.
+// reopen opens the part that is to be truncated. If that part was complete, reopen
+// renames it to end in disk.PartSuffix first, and restores its name if it can't be
+// resumed.
 func (w *Output) reopen(name string, o *Options) error {
 	renamed := os.Rename(name, name+disk.PartSuffix)
 	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {

@@ -53,13 +53,15 @@ type Reader struct {
 	dropped Damage // skipped lines
 }
 
-// unpacking is what is known of the frames or members of a file that were read.
+// unpacking describes the frames or members that were read from a file.
 type unpacking struct {
-	whole     int64  // end of the last complete one
-	truncated int64  // bytes after it, of a block or member of which nothing can be read
-	noEnd     bool   // the file ends inside one
-	flushed   bool   // and behind a flush
-	unended   bool   // the content up to whole does not end with a newline
+	complete int64 // end of the last complete frame
+	// Bytes after the last complete frame, of a block or member of which nothing can be
+	// read.
+	truncated int64
+	noEnd     bool   // the file ends inside a frame
+	flushed   bool   // the file ends after a flush
+	unended   bool   // the content of the complete frames does not end with a newline
 	padded    bool   // zeros follow
 	last      byte   // the last byte of the content
 	damage    Damage // skipped frames
@@ -183,9 +185,8 @@ func (r *Reader) start() (err error) {
 	return nil
 }
 
-// isZstd reports whether b begins a frame with data or a skippable frame. b has
-// four bytes, the length of a magic number, or is the whole file if that is
-// shorter.
+// isZstd reports whether b begins a frame with data or a skippable frame. b has four
+// bytes, the length of a magic number, or is the complete file if that is shorter.
 func isZstd(b []byte) bool {
 	if len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" {
 		return true

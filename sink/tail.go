@@ -29,9 +29,9 @@ const maxTail = frameSize + blockSize + 2*record.MaxSize
 // prefix begins every record.
 const prefix = `{"schema":`
 
-// tail says what to keep of a file that is appended to.
+// tail says which bytes of a file stay when a census is appended to it.
 type tail struct {
-	keep  int64  // length of the complete lines or frames, which are kept
+	keep  int64  // length of the complete lines or frames, which stay
 	lines []byte // complete lines of a truncated frame, which are rewritten
 	cut   int64  // bytes that are lost
 }
@@ -47,9 +47,9 @@ func (o *Options) begins() []byte {
 	return []byte(prefix)
 }
 
-// readTail reads a census that is appended to, and decides what to keep of it: the
-// complete lines of a plain file, or the complete frames or members of a compressed one.
-// Complete lines of a truncated frame after them are kept, too, and rewritten.
+// readTail reads a census that is appended to, and decides which part of it stays: the
+// complete lines of a plain file, or the complete frames or members of a compressed
+// one. Complete lines of a truncated frame after them stay too, and are rewritten.
 func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, err error) {
 	r := NewReader(io.NewSectionReader(f, 0, size))
 	r.raw = true
@@ -89,12 +89,12 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 	case r.content.unended:
 		return t, errUnended
 	}
-	if r.content.whole < size && !r.content.padded {
-		t, err = cutFrame(f, r.content.whole, size)
+	if r.content.complete < size && !r.content.padded {
+		t, err = cutFrame(f, r.content.complete, size)
 	} else {
 		err = nil
 	}
-	t.keep = r.content.whole
+	t.keep = r.content.complete
 	return t, err
 }
 
@@ -120,9 +120,9 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 	}
 }
 
-// repack writes lines as one frame over the truncated frame that begins at start,
-// and cuts off the rest of the file, which is size bytes long. It returns the new
-// length of the file. If the disk is full, it drops lines until the frame fits.
+// repack writes lines as one frame over the truncated frame that begins at start, and
+// truncates the file after it; the file is size bytes long. It returns the new length
+// of the file. If the disk is full, it drops lines until the frame fits.
 func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, err error) {
 	p, err := newPacker(how)
 	if err != nil {
@@ -164,8 +164,8 @@ func appendFill(frame []byte, how packing, over int64) []byte {
 	return binary.LittleEndian.AppendUint32(skip, uint32(max(0, rest-header)))
 }
 
-// cutBack cuts a file back to the part that is kept, and hashes that part. It changes
-// nothing if the file is not the one that is to be resumed or appended to.
+// cutBack truncates a file to the part that stays, and hashes that part. It changes
+// nothing if this is not the file to resume or to append to.
 func (f *file) cutBack(o *Options) (err error) {
 	size := f.info.Size()
 	f.sum = xxhash.New()
@@ -186,7 +186,7 @@ func (f *file) cutBack(o *Options) (err error) {
 			return newError(o.op(), f.name, err)
 		}
 		if is := sumText(f.sum); at.Sum != "" && at.Sum != is {
-			return o.refuse(f.name, fmt.Errorf("%w: its first %d bytes have xxh64 %s, and had %s",
+			return o.refuse(f.name, fmt.Errorf("%w: its first %d bytes have xxh64 %s, but had %s",
 				ErrChanged, at.Offset, is, at.Sum), "start a new scan")
 		}
 	}

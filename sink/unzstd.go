@@ -80,7 +80,7 @@ func (u *unzstd) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// fill makes n bytes of the file available in buf. If there are not so many, it returns
+// fill makes n bytes of the file available in buf. If the file has fewer, it returns
 // errCut or the error of the file.
 func (u *unzstd) fill(n int) error {
 	const chunk, least = 256 << 10, 4 << 10
@@ -166,7 +166,8 @@ func (u *unzstd) unpack() (end int, err error) {
 // damage.
 func (u *unzstd) next() error {
 	end, err := u.unpack()
-	inside := false // a frame that seems to be cut off contains another: its own length is wrong
+	// A frame that seems to be truncated contains another: its own length is wrong.
+	inside := false
 	if err == errCut {
 		inner := &unzstd{in: bytes.NewReader(u.buf[1:]), frames: u.frames, unpacking: unpacking{last: '\n'}}
 		inside = inner.skipDamage() == nil
@@ -174,7 +175,7 @@ func (u *unzstd) next() error {
 	switch {
 	case err == nil:
 		u.take(end)
-		u.whole = u.at
+		u.complete = u.at
 		if n := len(u.out); n > 0 {
 			u.unended = u.out[n-1] != '\n'
 		}
@@ -213,7 +214,7 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 	atEnd := len(u.buf) == 0 && u.err != nil
 	switch {
 	case err == io.EOF:
-		u.whole, u.unended = u.at, u.last != '\n'
+		u.complete, u.unended = u.at, u.last != '\n'
 		return n, nil
 	case atEnd && u.err != io.EOF:
 		return n, u.err

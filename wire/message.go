@@ -70,7 +70,7 @@ const (
 // (EC-136).
 type Fields uint64
 
-// The fields of an INFO reply. HasMod stands for the whole mod block, HasShip for
+// The fields of an INFO reply. HasMod stands for the complete mod block, HasShip for
 // all three fields of The Ship, and HasSourceTV for both port and name.
 const (
 	HasProtocol Fields = 1 << iota

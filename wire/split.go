@@ -148,7 +148,7 @@ func startsReply(b []byte) bool {
 	return false
 }
 
-// Fragment is one datagram of a split reply. Its layout is that of the whole reply;
+// Fragment is one datagram of a split reply. All fragments of a reply have the same layout;
 // ShowLayout finds it.
 type Fragment struct {
 	Layout     Layout

@@ -146,7 +146,7 @@ func (s *someOf) add(name string) {
 
 // matcher finds fields by name. Most rules of most servers have no field, so what
 // matters is how fast find rejects a name. It compares the length and the last
-// byte, and then a hash of the length and three bytes; a map would hash the whole
+// byte, and then a hash of the length and three bytes; a map would hash the complete
 // name. No field has an empty name.
 type matcher struct {
 	fields  []field

@@ -107,7 +107,7 @@ func (s *Sums) add(one *Server) {
 	}
 }
 
-// answers yields the servers that answered, except those that Options leave out.
+// answers yields the servers that answered, except those that Options exclude.
 func (c *Census) answers() iter.Seq[*Server] {
 	return func(yield func(*Server) bool) {
 		for _, s := range c.servers {
@@ -127,7 +127,7 @@ func (c *Census) addGroups(s *Stats) {
 		if !known {
 			return label{}
 		}
-		return label{name: value + "\x00", game: s.Game} // the empty value is known, too
+		return label{name: value + "\x00", game: s.Game} // the empty value counts as known
 	}
 	for _, list := range []struct {
 		to   *Groups

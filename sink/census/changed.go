@@ -5,27 +5,27 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Kind says what changed about a server, in a word such as "new": those in Kinds. The kind
-// "players" is volatile; so is "map" in games that rotate their maps, and a "mode" that
-// comes with it. Diff counts volatile changes, but reports them only if
+// Kind is the word for a kind of change, such as "new"; Kinds lists them. The kind
+// "players" is volatile. So are "map" in games that rotate their maps, and a "mode"
+// that changes with such a map. Diff counts volatile changes, but reports them only if
 // its argument volatile is set or its kinds name them.
 type Kind string
 
-// Kinds lists all kinds, in the order in which the changes of one server are reported, and
-// says what servers with such a change did.
+// Kinds lists all kinds, in the order in which the changes of one server are reported,
+// and describes the servers with such a change.
 var Kinds = []struct {
 	Kind
 	About string
 }{
-	{"new", "answered this time; the census before has no record of them"},
-	{"gone", "answered before; were asked again, and were silent"},
-	{"not_asked", "answered before; are not known to have been asked again"},
-	{"back", "were silent before, and answered this time"},
+	{"new", "answer now; the old census has no record of them"},
+	{"gone", "answered before; were queried again and stayed silent"},
+	{"not_asked", "answered before; nothing shows that they were queried again"},
+	{"back", "were silent before; answer now"},
 	{"moved", "left one address and appeared at another"},
 	{"renamed", "have another name"},
-	{"map", "run another map, in games that keep theirs"},
+	{"map", "run another map (only in games that do not rotate maps)"},
 	{"version", "run another version"},
-	{"capacity", "have another number of places"},
+	{"capacity", "have another number of player slots"},
 	{"mode", "run another mode"},
 	{"mods", "have other mods"},
 	{"rules", "have other rules; times and counters are not compared"},
@@ -119,7 +119,7 @@ func changes(a, b *Server) (changed, volatile kinds) {
 	return changed, volatile
 }
 
-// modsKnown reports whether it is known which mods s has, or that it has none. other, the
+// modsKnown reports whether the mods of s are known, even if there are none. other, the
 // record of the other night, shows which reply would list them.
 func (s *Server) modsKnown(other *Server) bool {
 	if s.replies.mods != 0 {

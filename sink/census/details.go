@@ -35,8 +35,9 @@ type Change struct {
 	// estimate of its losses.
 	LossChance float64 `json:"loss_chance,omitempty"`
 
-	Before *Facts `json:"before,omitempty"` // what differs; for gone and not_asked, all that is known
-	After  *Facts `json:"after,omitempty"`  // what differs; for new and back, all that is known
+	// What differs; for gone and not_asked, everything that is known.
+	Before *Facts `json:"before,omitempty"`
+	After  *Facts `json:"after,omitempty"` // likewise; for new and back, everything
 }
 
 // Facts are the properties of a server on one night. An absent property is unknown,
@@ -66,9 +67,9 @@ type Facts struct {
 // whose rules changed have more, Diff reads the censuses several times. A test changes it.
 var detailBytes = 256 << 20
 
-// details calls do with the changes of all events. It reads the rules and mods that they
-// show from the censuses again, of as many servers at a time as detailBytes allows: first
-// those of the old census, then those of the new one, of which it keeps what differs.
+// details calls do with the changes of all events. To show rules and mods, it reads the
+// censuses again: first the old census, then the new one, of which it stores only the
+// differences. It does so for as many servers at a time as detailBytes allows.
 func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
@@ -84,7 +85,8 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		err := d.old.reread(old, func(e *event, line []byte) { // maps would take several times as much memory as JSON
+		// Maps would take several times as much memory as JSON.
+		err := d.old.reread(old, func(e *event, line []byte) {
 			lists := []byte(`{"schema":1`)
 			if r, err := text.Read(line); err == nil {
 				for _, key := range []string{"rules", "game"} {
@@ -101,7 +103,7 @@ func (d *differ) details(do func(*Change) error) error {
 		err = d.new.reread(new, func(e *event, line []byte) {
 			x, err := first.Read(e.lists)
 			if err != nil {
-				x = &record.Record{} // no line has the old record any more
+				x = &record.Record{} // the old census has no record of this address any more
 			}
 			y, err := second.Read(line)
 			if err != nil {
@@ -126,7 +128,7 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// reread calls do with the lines of the servers that want has, one after another.
+// reread calls do with the line of each server in want, one after another.
 func (c *Census) reread(want map[*Server]*event, do func(*event, []byte)) error {
 	if len(want) == 0 {
 		return nil
@@ -140,7 +142,7 @@ func (c *Census) reread(want map[*Server]*event, do func(*event, []byte)) error 
 		_, err := c.eachLine(file, func(worker int, line []byte) error {
 			head, err := heads[worker].Read(line)
 			if err != nil {
-				return nil // Open has counted it
+				return nil // Open has counted the damage
 			}
 			s := c.find(keyOf(head.Addr))
 			if s == nil || s.at != millis(head.Time) || want[s] == nil {
@@ -174,7 +176,7 @@ func rulesOf(rules []wire.Rule) map[string][]byte {
 	return values
 }
 
-// onlyRules returns the rules that other has not, or has with another value.
+// onlyRules returns the rules that other lacks, or has with another value.
 func onlyRules(rules, other map[string][]byte) map[string]string {
 	only := map[string]string{}
 	for name, value := range rules {
@@ -190,7 +192,7 @@ func onlyRules(rules, other map[string][]byte) map[string]string {
 	return only
 }
 
-// onlyMods returns the mods that other has not.
+// onlyMods returns the mods that other lacks.
 func onlyMods(g, other *game.Game) (only []string) {
 	mods := modsOf(other)
 	for _, mod := range modsOf(g) {
@@ -308,7 +310,7 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 	return f
 }
 
-// facts returns everything that a census keeps of a server and a change may show.
+// facts returns everything in a Server that a change may show.
 func (s *Server) facts() *Facts {
 	f := &Facts{Status: s.Status.String(), Flags: flagWords(s.Flags), Country: s.Country}
 	if s.fields&wire.HasName != 0 {

@@ -16,9 +16,11 @@ type Comparison struct {
 	Old Night `json:"old"`
 	New Night `json:"new"`
 
-	Same     uint64          `json:"unchanged"` // servers that answered on both nights, with at most volatile changes
-	Changes  map[Kind]uint64 `json:"changes"`   // by kind; includes volatile changes, and those not reported
-	Volatile map[Kind]uint64 `json:"volatile"`  // the volatile changes among Changes
+	// Servers that answered on both nights, with at most volatile changes.
+	Same uint64 `json:"unchanged"`
+	// Changes by kind, including volatile changes and those not reported.
+	Changes  map[Kind]uint64 `json:"changes"`
+	Volatile map[Kind]uint64 `json:"volatile"` // the volatile changes among Changes
 
 	// ByGame counts changes by game and kind, for at most 400 games; "" stands for
 	// unknown games and for the rest.
@@ -30,8 +32,9 @@ type Comparison struct {
 	PeopleMore  uint64 `json:"people_more"`  // people gained, summed over the servers that gained
 	PeopleFewer uint64 `json:"people_fewer"` // people lost, summed over the servers that lost
 
-	// Unknown counts the servers that answer in the new census and may have been in what
-	// the old one lacks (Census.Lost): nothing shows whether they are new.
+	// Unknown counts the servers that answer in the new census, but whose old records
+	// may be among those that the old census lost (Census.Lost): nothing shows whether
+	// they are new.
 	Unknown uint64 `json:"unknown,omitempty"`
 	// AskedKnown says what proves which servers the new scan queried: "unanswered"
 	// (records of silent servers), or "" (nothing: no server counts as gone).
@@ -73,20 +76,20 @@ type event struct {
 	before, after *Server // nil: there is no record
 	kinds         kinds
 
-	lists []byte               // the rules and mods of before, while they wait for after's
-	rules [2]map[string]string // those that only before and only after have
+	lists []byte               // rules and mods of before, until those of after are read
+	rules [2]map[string]string // rules that only before and only after have
 	mods  [2][]string
 }
 
-// Diff calls do with every change from one census to another that is of one of the kinds,
-// in the order of addresses, then of Kinds. Without kinds it reports all that are not
-// volatile and, if volatile is set, those too. do may keep the Change; an error of do ends
-// Diff, which returns it. To show rules and mods that changed, Diff reads both censuses
-// again.
+// Diff compares two censuses. It calls do with every change of the given kinds, ordered
+// by address, then as in Kinds. Without kinds it reports all lasting changes and, if
+// volatile is set, the volatile ones too. do may keep the Change. If do returns an
+// error, Diff ends and returns that error. To show the rules and mods that changed,
+// Diff reads both censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
 	for _, c := range []*Census{before, after} {
 		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
-			return nil, errors.New("a comparison reads its files more than once: standard input can't be one of them")
+			return nil, errors.New("standard input can't be compared, because a comparison reads its files more than once; save it to a file")
 		}
 	}
 	d := &differ{
@@ -100,7 +103,7 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 			i++
 		}
 		if i == len(Kinds) {
-			return nil, fmt.Errorf("there is no kind of change %q", string(k))
+			return nil, fmt.Errorf("unknown kind of change %q", string(k))
 		}
 		d.always |= 1 << i
 	}
@@ -114,7 +117,7 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	if d.out.New.Silent > 0 {
 		d.out.AskedKnown = "unanswered"
 	}
-	if len(before.Lost)+len(after.Lost) == 0 { // else a server may be at both addresses
+	if len(before.Lost)+len(after.Lost) == 0 { // otherwise a server may be at both addresses
 		d.moves()
 	}
 	a, b := before.servers, after.servers
@@ -209,7 +212,7 @@ func (d *differ) pair(before, after *Server) {
 // already known to have changed.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
-	const verdict = scanner.AskInfo | scanner.AskPlayers // what shows whether a server is in a farm
+	const verdict = scanner.AskInfo | scanner.AskPlayers // the answers from which farms are found
 	if before.replies.complete&after.replies.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
 		changed |= kindFarm

@@ -112,8 +112,8 @@ func (s *Server) identity() uint64 {
 // carrierNAT are the addresses of a carrier's NAT.
 var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
 
-// isPublic reports whether a server has an address that is not of a carrier's NAT or of
-// Steam's relay, where one server may have many addresses.
+// isPublic reports whether the address of a server is neither in a carrier's NAT nor a
+// relay of Steam, where one server may have many addresses.
 func (s *Server) isPublic() bool {
 	a := s.Addr().Addr()
 	return a.IsValid() && !carrierNAT.Contains(a) && !a.IsLinkLocalUnicast()

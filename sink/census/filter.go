@@ -31,7 +31,7 @@ func (o *Options) Filter() (func(*Server) bool, error) {
 			p, err = addr.Prefix(addr.BitLen())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%q is neither a network such as 203.0.113.0/24 nor one such as AS64496", n)
+			return nil, fmt.Errorf("%q is neither a network such as 203.0.113.0/24 nor an autonomous system such as AS64496", n)
 		}
 		prefixes = append(prefixes, p)
 	}

@@ -26,21 +26,25 @@ type Options struct {
 	// files, if there are any.
 	Summaries []string
 
-	Games    []string // leave out servers of other games: IDs or names, in any letter case; nil: all
-	Networks []string // leave out other servers: such as 203.0.113.0/24 or AS64496; nil: all
+	// Only servers of these games, by ID or name in any letter case; nil means all.
+	Games []string
+	// Only servers in these networks, such as 203.0.113.0/24 or AS64496; nil means all.
+	Networks []string
 }
 
 // Census holds what one census says about its servers.
 type Census struct {
-	// Lost describes what is damaged or missing: see Lost.
+	// Lost describes, in a sentence each, what is damaged or missing.
 	Lost []string
 
-	files      []string
-	workers    int
-	summaries  []*Summary
-	servers    []*Server // one for each address, in the order of addresses; first those without
-	duplicates uint64    // further records of an address
-	scans      []string  // names of the scans, sorted
+	files     []string
+	workers   int
+	summaries []*Summary
+	// One per address, in the order of addresses. Servers without an address come
+	// first.
+	servers    []*Server
+	duplicates uint64   // further records of an address
+	scans      []string // names of the scans, sorted
 	orgs       map[uint32]string
 	farms      []farm
 }
@@ -90,7 +94,7 @@ func (c *Census) Servers(do func(*Server)) {
 	}
 }
 
-// keys are the keys of a record that a Server is made of.
+// keys are the keys of a record from which a Server is made.
 var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
 }
@@ -145,7 +149,7 @@ func (c *Census) load() error {
 			return err
 		}
 		if reading.Records == 0 && reading.Bad > 0 {
-			return fmt.Errorf("%s has no whole record: a line %w", file, reading.Why)
+			return fmt.Errorf("%s has no complete record: a line %w", file, reading.Why)
 		}
 		readings = append(readings, reading)
 	}

@@ -18,15 +18,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Server is what a census keeps of a record. Texts are cut to 1024 bytes.
+// Server holds the facts of a record that a census needs. Texts are cut to 1024 bytes.
 type Server struct {
-	Game     string // Group.ID of the game; "" if nothing is known
-	GameName string // the proper name of a known game, else what INFO says
-	Name     string // as the server sent it: bytes that need not be UTF-8
-	Map      string // the game's own or else INFO's; likewise Version
-	Version  string // of the game
-	Mode     string // the game's own
-	Country  string // two letters
+	Game string // Group.ID of the game; "" if nothing is known
+	// The proper name of a known game, else the name in INFO.
+	GameName string
+	Name     string // not always UTF-8
+	// Map and Version come from the game itself if it sends them, else from INFO.
+	Map     string
+	Version string
+	Mode    string // from the game itself
+	Country string // two letters
 
 	RTT                      time.Duration // round trip of the first question; 0: unknown
 	Flags                    game.Flags    // what is suspicious about the answers
@@ -44,26 +46,32 @@ type Server struct {
 		mods    uint64
 	}
 	fields wire.Fields // of INFO
-	own    game.Keys   // what the game says of itself; it takes precedence over INFO
-	asn    uint32
-	size   uint32 // of all rules, in bytes
-	farm   int32  // index in Census.farms, plus 1; 0: none
+	// What the game itself sends; it takes precedence over INFO.
+	own  game.Keys
+	asn  uint32
+	size uint32 // of all rules, in bytes
+	farm int32  // index in Census.farms, plus 1; 0: none
 
 	replies struct {
 		complete scanner.Questions
-		open     scanner.Questions // answered, in part at least, without a challenge
-		mods     scanner.Questions // the question whose reply lists the mods; 0: unknown
-		errors   [wire.QuestionRules + 1]wire.Error
+		// Questions answered, at least in part, without a challenge.
+		open scanner.Questions
+		// The question whose reply lists the mods; 0 means unknown.
+		mods   scanner.Questions
+		errors [wire.QuestionRules + 1]wire.Error
 	}
 	system  byte // INFO's environment
 	hasGame bool // the record has an object game
 	pvp     bool
-	listed  bool // two servers do not have the list of players by chance
-	other   bool // Options leave it out
-	unasked bool // nothing was sent to it, or a fault of the scan kept it from answering: its record says nothing about it
+	// No two servers can have the player list by chance.
+	listed bool
+	other  bool // excluded by Options
+	// Nothing was sent to the server, or a fault of the scan prevented an answer: the
+	// record says nothing about the server.
+	unasked bool
 }
 
-// NewServer returns what a census keeps of the record of r. It shares no memory with r.
+// NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -88,7 +96,8 @@ func NewServer(r *scanner.Result) Server {
 	s.identify(in)
 	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
 		s.hashes.players, s.listed = digest(r.Players)
-		s.hashes.players = cmp.Or(r.PlayersHash, s.hashes.players) // a record of another program may lack it
+		// Records of other programs may lack the hash.
+		s.hashes.players = cmp.Or(r.PlayersHash, s.hashes.players)
 	}
 	for _, rule := range r.Rules {
 		s.size += uint32(len(rule.Name) + len(rule.Value))
@@ -99,7 +108,7 @@ func NewServer(r *scanner.Result) Server {
 	return s
 }
 
-// knows reports whether INFO has a field, or the game says the key of itself.
+// knows reports whether INFO has a field, or the game itself sends a key.
 func (s *Server) knows(field wire.Fields, key game.Key) bool {
 	return s.fields&field != 0 || s.own.Has(key)
 }
@@ -179,9 +188,9 @@ func (s *Server) identify(in *wire.Info) {
 	s.GameName = text(in.Game)
 }
 
-// digest returns a hash of a list of players. distinct reports whether two servers do not
-// have the list by chance: at least leastListed players have a name and a time, and as
-// many times are different.
+// digest returns a hash of a list of players. distinct reports whether no two servers
+// can have the list by chance: at least leastListed players have a name and a time, and
+// there are as many different times.
 func digest(players []wire.Player) (hash uint64, distinct bool) {
 	named, times := 0, make([]float32, 0, leastListed)
 	for _, p := range players {

@@ -42,7 +42,7 @@ type Stats struct {
 	Last  *time.Time `json:"last_record,omitempty" about:"latest time of a record"`
 
 	Run  *Run     `json:"run,omitempty" about:"sums of the summaries of the scans; absent: there was none"`
-	Lost []string `json:"lost,omitempty" about:"what is damaged or missing, a sentence each; absent: nothing is known to be"`
+	Lost []string `json:"lost,omitempty" about:"a sentence for each thing that is damaged or missing; absent: nothing known"`
 
 	Records    uint64            `json:"records" about:"one per address"`
 	Duplicates uint64            `json:"duplicates" about:"further records of an address, ignored"`
@@ -142,7 +142,7 @@ type Bin struct {
 // Question counts how the servers that sent any reply answered one question.
 type Question struct {
 	Answered     uint64            `json:"answered" about:"completely"`
-	Unchallenged uint64            `json:"unchallenged" about:"answered, in part at least, without a challenge"`
+	Unchallenged uint64            `json:"unchallenged" about:"answered without a challenge, at least in part"`
 	Errors       map[string]uint64 `json:"errors" about:"not answered completely, by the record's word"`
 	NotAsked     uint64            `json:"not_asked" about:"neither answered nor failed"`
 }
@@ -183,7 +183,7 @@ func ParseStats(b []byte) (*Stats, error) {
 		return nil, fmt.Errorf("not a stats.json: %w", err)
 	}
 	if s.Schema != statsSchema {
-		return nil, fmt.Errorf("stats.json of schema %d, and this version of a2sscan knows schema %d: a newer version reads it", s.Schema, statsSchema)
+		return nil, fmt.Errorf("the stats.json has schema %d, but this version of a2sscan knows only schema %d; use a newer version", s.Schema, statsSchema)
 	}
 	return &s, nil
 }

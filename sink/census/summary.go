@@ -21,10 +21,11 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Summary is what the file beside a census says about its scan: the keys that whoever
-// reads the census needs.
+// Summary is the file beside a census that describes its scan: those of its keys that a
+// reader of the census needs.
 type Summary struct {
-	Run // of one scan; without Asked and what follows from all summaries
+	// The numbers of one scan, without Asked and the values that need all summaries.
+	Run
 
 	Schema   int         `json:"schema"`
 	Scan     string      `json:"scan"`
@@ -96,8 +97,8 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	return all, nil
 }
 
-// Files yields the files that the scan wrote, each with its place among names; -1: it is
-// not there. A file may have been moved or, if there is only one, renamed.
+// Files yields the files that the scan wrote, each with its index in names, or -1 if it
+// is not there. A file may have been moved or, if there is only one, renamed.
 func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
 	parts := s.Division
 	if parts == nil {
@@ -108,7 +109,8 @@ func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
 	}
 	return func(yield func(sink.Part, int) bool) {
 		for _, part := range parts {
-			at := slices.IndexFunc(names, func(name string) bool { // files in other folders may have the same name
+			// Files in other folders may have the same name.
+			at := slices.IndexFunc(names, func(name string) bool {
 				return Beside(name, ".summary.json") == s.name && (s.Division == nil || base(name) == base(part.Name))
 			})
 			if at < 0 {
@@ -133,10 +135,10 @@ type Reading struct {
 	Damage  sink.Damage // what was skipped
 }
 
-// Lost compares what was read with the summaries of the scans, and describes, in a
-// sentence each, the damage and what is missing. If whole is set, the files should be all
-// that the scans wrote.
-func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
+// Lost compares what was read with the summaries of the scans, and describes the damage
+// and what is missing, in a sentence each. If all is set, the files should be all that
+// the scans wrote.
+func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	var names []string
 	for _, r := range files {
@@ -145,21 +147,21 @@ func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
 			say("%s is damaged: skipped %s", r.File, r.Damage)
 		}
 		if n := r.Damage.Truncated; n > 0 {
-			say("%s: truncated: %d bytes after the last complete record left out", r.File, n)
+			say("%s is truncated: ignored %d bytes after its last complete record", r.File, n)
 		} else if r.Damage.Open && !r.Damage.Flushed {
-			say("%s is cut: its last compressed frame has no end", r.File)
+			say("%s is truncated: its last compressed frame has no end", r.File)
 		}
 		if r.Bad > 0 {
-			say("%s: %s no records: left out; one of them %v", r.File, plural(r.Bad, "line is", "lines are"), r.Why)
+			say("%s: ignored %s; one of them %v", r.File, plural(r.Bad, "line that is not a record", "lines that are not records"), r.Why)
 		}
 	}
 	for _, s := range summaries {
 		for part, at := range s.Files(names) {
 			switch {
-			case at < 0 && whole:
+			case at < 0 && all:
 				say("%s is missing: the summary says that it has %s", part.Name, plural(part.Records, "record", "records"))
 			case at >= 0 && files[at].Records < part.Records:
-				say("%s is cut: %d of the %s that the summary counts", files[at].File, files[at].Records, plural(part.Records, "record", "records"))
+				say("%s is truncated: it has %d of the %s that the summary counts", files[at].File, files[at].Records, plural(part.Records, "record", "records"))
 			}
 		}
 	}
@@ -237,7 +239,7 @@ type Run struct {
 
 	Asked    uint64  `json:"asked" about:"finished targets"`
 	Answered uint64  `json:"answered" about:"servers that sent any reply"`
-	HitRate  float64 `json:"hit_rate" about:"answered of asked, from 0 to 1"`
+	HitRate  float64 `json:"hit_rate" about:"share of the asked targets that answered, from 0 to 1"`
 
 	Chance *float64 `json:"answer_chance,omitempty" about:"chance that a request to a live server is answered, estimated"`
 	Missed *float64 `json:"missed_estimate,omitempty" about:"live servers that stayed silent because datagrams were lost, estimated"`

@@ -80,7 +80,7 @@ func Open(path string, flags int) (*File, error) {
 		if err == nil {
 			f.locks[0], err = lockOutput(f.path)
 		}
-		if err == nil && !f.locks[0].locks(info) { // another file has the name now
+		if err == nil && !f.locks[0].locks(info) { // another file has this name now
 			f.Close()
 			continue
 		}
@@ -150,8 +150,8 @@ func Replace(path string, content []byte, perm fs.FileMode) error {
 	return err
 }
 
-// Resolve returns the path without symbolic links, also if the file or the last of the
-// links names nothing yet. A path that can't be resolved stays as it is.
+// Resolve returns the path without symbolic links, even if the target of the last link
+// does not exist yet. A path that can't be resolved stays as it is.
 func Resolve(path string) string {
 	const most = 40 // links, as on Linux
 	for next, n := path, 0; n < most; n++ {

@@ -89,7 +89,9 @@ func lockExisting(path string) (*Lock, error) {
 				return l, nil
 			}
 		}
-		l.lock.Close() // if it was locked, its last owner has removed or renamed the file: lock the new one
+		// If the file was locked, its last owner has removed or renamed it: lock the
+		// new one.
+		l.lock.Close()
 		switch notOpened := (*fs.PathError)(nil); {
 		case errors.As(err, &notOpened):
 			return nil, err

@@ -42,8 +42,8 @@
 // The object info holds the fields that were read completely. The object game holds what
 // package game decoded: a key is there if the game sent its value, which takes precedence
 // over the same value in info. password is there only if it differs from that of info.
-// sources says where each value came from: info, keywords or rules, a full stop, and which
-// of them. "info.players" says that the bots are not among INFO's players, or that nobody
+// sources says where each value came from: info, keywords or rules, a full stop, and the name
+// of the field, tag or rule. "info.players" says that the bots are not among INFO's players, or that nobody
 // knows; with "+list" the list of players shows that they are not.
 //
 // # Text
@@ -62,10 +62,10 @@
 // # Player names
 //
 // Names of players are personal data. With a [NameKey] the Encoder writes hashes
-// in their place. What remains can still identify people: scores, money and the
-// times that they are online, by which a person can be followed from one census
-// to the next, as by equal hashes; and names of players in what servers write
-// themselves, such as server names, rules, mods and descriptions. Whoever has the
+// in their place. What remains can still identify people: scores, money, connection
+// times and equal hashes let a reader follow a person from one census to the next, and
+// servers may write names of players into their own texts, such as server names,
+// rules, mods and descriptions. Whoever has the
 // key, or owns a server that the scan queries, can test whether a name is there.
 //
 // # Length

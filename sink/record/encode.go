@@ -27,12 +27,14 @@ type Encoder struct {
 	of      *result
 	game    *game.Game
 
-	scan    string
-	have    uint64 // bits of what the Result has
-	omit    omission
-	names   []span // of rules
-	inexact bool   // the rules object does not hold all rules exactly
-	dropped uint64 // bits of parts that are left out because the record would be too long
+	scan  string
+	have  uint64 // the values that the Result has
+	omit  omission
+	names []span // of rules
+	// The rules object does not hold all rules exactly.
+	inexact bool
+	// The parts that are dropped because the record would be too long.
+	dropped uint64
 	second  int64  // Unix time of clock
 	clock   []byte // the last second as text
 
@@ -86,7 +88,7 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 
 // record appends the record of r without the parts in e.dropped.
 func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
-	e.look(r)
+	e.inspect(r)
 	dst = e.appendMembers(append(dst, '{'), e.members)
 	dst[len(dst)-1] = '}'
 	return append(dst, '\n')
@@ -119,15 +121,16 @@ func (e *Encoder) dropLongest(over int, dst []byte) {
 	}
 }
 
-// A member is a row of the table with the place of its value in a Result. An Encoder finds
-// the place for a Result, not for each record, so that what Append does for a key is
-// little.
+// A member is a row of the table with the place of its value in a Result. An Encoder
+// finds these places once per Result, not once per record, so that Append has little to
+// do for a key.
 type member struct {
 	value value
-	need  uint64 // bits of what a Result can have: without them, nothing is appended
+	need  uint64 // bits that the Result must have; else nothing is appended
 	row   *field
-	key   [24]byte // the name with quotes and colon; start copies all bytes, which is fast
-	keyed uint8    // the length of key
+	// The name with quotes and colon. start copies all bytes, which is fast.
+	key   [24]byte
+	keyed uint8 // the length of key
 	omit  omission
 }
 
@@ -214,8 +217,8 @@ func point(ms []member, r *result) {
 	}
 }
 
-// look finds what r has.
-func (e *Encoder) look(r *result) {
+// inspect finds out which values r has.
+func (e *Encoder) inspect(r *result) {
 	e.have = uint64(r.Info.Has) | allParts&^e.dropped
 	if r.Game != nil {
 		e.have |= uint64(r.Game.Has&allKeys) << needKeys
@@ -226,8 +229,8 @@ func (e *Encoder) look(r *result) {
 	}
 }
 
-// appendMembers appends keys with their values and commas. Of each it appends nothing if
-// the Result does not have the value.
+// appendMembers appends keys with their values and commas. It appends nothing for a
+// value that the Result lacks.
 func (e *Encoder) appendMembers(dst []byte, ms []member) []byte {
 	for i := range ms {
 		if m := &ms[i]; m.need&^e.have == 0 {

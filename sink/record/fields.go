@@ -75,26 +75,29 @@ type field struct {
 	always bool   // it is never absent
 	about  string // one line: its meaning, and when it is present
 
-	fields  []field  // of ColumnObject
-	words   []string // of typeWord: the word of each value, "" if it has none; in a list, of each bit
-	pattern string   // of text and words
+	fields []field // of ColumnObject
+	// For typeWord: the word of each value, or "" if it has none; in a list, of each
+	// bit.
+	words   []string
+	pattern string // of text and words
 
 	// The value in a Result, or in the last element of its list. An object has none.
 	at func(*result) value
 
-	// Whether the value is there: a bit of Info.Has or Game.Has, a truth that the Reader
-	// sets too, or a condition. Without any of these, a value that is zero or empty is
-	// absent, unless it is always there, or known except in a capture.
+	// The condition for the value: a bit of Info.Has or Game.Has, a boolean that the
+	// Reader sets too, or a function. Without a condition, a value that is zero or
+	// empty is absent, unless always is set, or known is set and the Result is not from
+	// a capture.
 	info  wire.Fields
 	game  game.Keys
 	has   func(*result) *bool
 	when  func(*result) bool
 	known bool
 
-	beside bool              // the value of another row writes this key too
+	beside bool              // another row writes this key too
 	letter func(byte) string // word for the letter of the protocol
 	long   bool              // the Encoder may drop it from a long record
-	with   string            // key that it is dropped with
+	with   string            // key with which it is dropped
 }
 
 type result = scanner.Result
@@ -124,7 +127,7 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return (*stringValue)(&r.Tag) }, long: true},
 	{name: "time", is: ColumnMillis, about: "when the first reply arrived, or the scan gave up; absent from a capture",
 		at: func(r *result) value { return (*timeValue)(&r.Time) }},
-	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions were answered; partial: some; error: none, with a reply; else no reply",
+	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions answered; partial: some answered; error: replies, but no answer; other words: no reply",
 		at: func(r *result) value { return (*wordValue)(&r.Status) }},
 	{name: "errors", is: ColumnObject, about: "questions without a complete answer, and why",
 		when:   func(r *result) bool { return r.Err != [wire.NumQuestions]wire.Error{} },
@@ -137,8 +140,8 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return (*millisValue)(&r.RTT) }},
 	{name: "rtts_ms", is: ColumnObject, about: "round trip of each question that was sent once and answered",
 		when:   func(r *result) bool { return r.RTTs != [wire.NumQuestions]time.Duration{} },
-		fields: perQuestion(field{is: ColumnFloat64, about: "of "}, func(r *result, q int) value { return (*millisValue)(&r.RTTs[q]) })},
-	{name: "took_ms", is: ColumnFloat64, about: "first datagram to last; absent from a capture",
+		fields: perQuestion(field{is: ColumnFloat64, about: "round trip of "}, func(r *result, q int) value { return (*millisValue)(&r.RTTs[q]) })},
+	{name: "took_ms", is: ColumnFloat64, about: "from the first datagram to the last; absent from a capture",
 		at: func(r *result) value { return (*millisValue)(&r.Took) }, known: true},
 	{name: "sent", is: ColumnUint32, about: "datagrams sent; absent from a capture",
 		at: func(r *result) value { return number(&r.Sent) }, known: true},
@@ -148,17 +151,17 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return number(&r.SentBytes) }, known: true},
 	{name: "received_bytes", is: ColumnUint64, about: "UDP payload of received",
 		at: func(r *result) value { return number(&r.RecvBytes) }, known: true},
-	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords, about: "questions answered, in part at least, without a challenge",
+	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords, about: "questions answered without a challenge, at least in part",
 		at: func(r *result) value { return set((*uint8)(&r.Unchallenged)) }},
 	{name: "ping", is: ColumnObject, about: "the answer to a ping, if one was sent",
 		has: func(r *result) *bool { return &r.HasPing }, fields: withHex([]field{
-			{name: "payload", is: ColumnText, always: true, about: "its text, mostly empty or fourteen zeros",
+			{name: "payload", is: ColumnText, always: true, about: "text of the answer, mostly empty or fourteen zeros",
 				at: func(r *result) value { return (*bytesValue)(&r.Ping) }},
 			{name: "rtt_ms", is: ColumnFloat64, about: "round trip of the ping; absent from a capture",
 				at: func(r *result) value { return (*millisValue)(&r.PingRTT) }},
 		})},
 	{name: "hashes", is: ColumnObject,
-		about: "64-bit xxHash of the bytes of an answer that came whole",
+		about: "64-bit xxHash of the bytes of a complete answer",
 		when:  func(r *result) bool { return r.PlayersHash != 0 },
 		fields: withHex([]field{{name: "players", is: typeHash, about: "of players, if there are any; keyed where they have a name_hash",
 			at: func(r *result) value { return (*hashValue)(&r.PlayersHash) }}})},
@@ -178,11 +181,11 @@ var schemaKeys = withHex([]field{
 		when: func(r *result) bool { return r.Game != nil }},
 	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(len(game.FlagRules), func(i int) string { return game.FlagRules[i].Word }), about: flagsAbout(),
 		at: func(r *result) value { return set((*uint16)(&r.Flags)) }},
-	{name: "raw", is: typeBase64, lists: 1, long: true, about: "the datagrams in order of arrival, if they were kept",
+	{name: "raw", is: typeBase64, lists: 1, long: true, about: "the datagrams in order of arrival, if the scan saved them",
 		at: func(r *result) value { return (*rawValue)(&r.Raw) }},
 	{name: "geo", is: ColumnObject, fields: geoFields, long: true, about: "place and network of the address, from databases",
 		when: func(r *result) bool { return r.Geo != scanner.Geo{} }},
-	{name: "master", is: ColumnJSON, long: true, about: "the master server's own data about the server, if it was kept",
+	{name: "master", is: ColumnJSON, long: true, about: "the master server's own data about the server, if the scan saved it",
 		at: func(r *result) value { return (*masterValue)(&r.Master) }},
 })
 
@@ -199,11 +202,11 @@ var infoFields = withHex([]field{
 		at: func(r *result) value { return (*bytesValue)(&r.Info.Folder) }},
 	{name: "game", is: ColumnText, info: wire.HasGame, about: "name of the game",
 		at: func(r *result) value { return (*bytesValue)(&r.Info.Game) }},
-	{name: "app_id", is: ColumnUint32, info: wire.HasAppID, about: "the low 24 bits of game_id if they are not 0, else the short one",
+	{name: "app_id", is: ColumnUint32, info: wire.HasAppID, about: "the low 24 bits of game_id if they are not 0, else the 16-bit ID",
 		at: func(r *result) value { return (*appIDValue)(&r.Info) }},
-	{name: "players", is: ColumnUint32, info: wire.HasPlayers, about: "number of players, as the server counts; of a proxy: spectators",
+	{name: "players", is: ColumnUint32, info: wire.HasPlayers, about: "number of players, as the server counts them; spectators if it is a proxy",
 		at: func(r *result) value { return number(&r.Info.Players) }},
-	{name: "max_players", is: ColumnUint32, info: wire.HasMaxPlayers, about: "most players at a time",
+	{name: "max_players", is: ColumnUint32, info: wire.HasMaxPlayers, about: "player slots",
 		at: func(r *result) value { return number(&r.Info.MaxPlayers) }},
 	{name: "bots", is: ColumnUint8, info: wire.HasBots, about: "number of bots",
 		at: func(r *result) value { return number(&r.Info.Bots) }},
@@ -231,7 +234,7 @@ var infoFields = withHex([]field{
 		at: func(r *result) value { return number(&r.Info.GamePort) }},
 	{name: "steam_id", is: ColumnID, info: wire.HasSteamID, about: "Steam ID of the server",
 		at: func(r *result) value { return (*idValue)(&r.Info.SteamID) }},
-	{name: "sourcetv", is: ColumnObject, info: wire.HasSourceTV, about: "the spectators' server", fields: withHex([]field{
+	{name: "sourcetv", is: ColumnObject, info: wire.HasSourceTV, about: "the spectator relay", fields: withHex([]field{
 		{name: "port", is: ColumnUint16, always: true, about: "its port",
 			at: func(r *result) value { return number(&r.Info.SourceTV.Port) }},
 		{name: "name", is: ColumnText, always: true, about: "its name",
@@ -279,7 +282,7 @@ var playerFields = withHex([]field{
 var geoFields = withHex([]field{
 	{name: "continent", is: typeWord, pattern: twoLetters, about: "AF, AN, AS, EU, NA, OC or SA",
 		at: func(r *result) value { return (*codeValue)(&r.Geo.Continent) }},
-	{name: "country", is: typeWord, pattern: twoLetters, about: "its code by ISO 3166-1",
+	{name: "country", is: typeWord, pattern: twoLetters, about: "ISO 3166-1 code",
 		at: func(r *result) value { return (*codeValue)(&r.Geo.Country) }},
 	{name: "region", is: ColumnText, about: "state or province",
 		at: func(r *result) value { return (*stringValue)(&r.Geo.Region) }},
@@ -294,23 +297,23 @@ var geoFields = withHex([]field{
 var gameFields = withHex([]field{
 	{name: "id", is: typeWord, pattern: gameID, about: "the game, a stable word",
 		at: func(r *result) value { return (*gameIDValue)(r.Game) }},
-	{name: "name", is: ColumnText, beside: true, about: "the game, for people",
+	{name: "name", is: ColumnText, beside: true, about: "name of the game, for people",
 		at: func(r *result) value { return (*stringValue)(&r.Game.Name) }},
 	{name: "players", is: ColumnUint32, game: 1 << game.KeyPlayers, about: "people in the game, as the game counts them",
 		at: func(r *result) value { return (*countValue)(&r.Game.Players) }},
-	{name: "max_players", is: ColumnUint32, game: 1 << game.KeyMaxPlayers, about: "places for players",
+	{name: "max_players", is: ColumnUint32, game: 1 << game.KeyMaxPlayers, about: "player slots",
 		at: func(r *result) value { return (*countValue)(&r.Game.MaxPlayers) }},
-	{name: "queue", is: ColumnUint32, game: 1 << game.KeyQueue, about: "people who wait for a place",
+	{name: "queue", is: ColumnUint32, game: 1 << game.KeyQueue, about: "people who wait for a slot",
 		at: func(r *result) value { return (*countValue)(&r.Game.Queue) }},
 	{name: "bots", is: ColumnUint32, game: 1 << game.KeyBots, about: "players that are programs",
 		at: func(r *result) value { return (*countValue)(&r.Game.Bots) }},
 	{name: "version", is: ColumnText, game: 1 << game.KeyVersion, about: "version of the game",
 		at: func(r *result) value { return (*bytesValue)(&r.Game.Version) }},
-	{name: "map", is: ColumnText, game: 1 << game.KeyMap, about: "map that is played",
+	{name: "map", is: ColumnText, game: 1 << game.KeyMap, about: "current map",
 		at: func(r *result) value { return (*bytesValue)(&r.Game.Map) }},
-	{name: "mode", is: ColumnText, game: 1 << game.KeyMode, about: "kind of play, in the words of the game",
+	{name: "mode", is: ColumnText, game: 1 << game.KeyMode, about: "game mode, in the game's words",
 		at: func(r *result) value { return (*bytesValue)(&r.Game.Mode) }},
-	{name: "region", is: ColumnText, game: 1 << game.KeyRegion, about: "where the server says it stands",
+	{name: "region", is: ColumnText, game: 1 << game.KeyRegion, about: "region that the server claims",
 		at: func(r *result) value { return (*bytesValue)(&r.Game.Region) }},
 	{name: "pvp", is: ColumnBool, game: 1 << game.KeyPVP, about: "players may fight each other",
 		at: func(r *result) value { return (*boolValue)(&r.Game.PVP) }},
@@ -322,28 +325,28 @@ var gameFields = withHex([]field{
 		at: func(r *result) value { return (*boolValue)(&r.Game.Anticheat) }},
 	{name: "started", is: ColumnSeconds, game: 1 << game.KeyStarted, about: "when the world began",
 		at: func(r *result) value { return (*unixValue)(&r.Game.Started) }},
-	{name: "time_of_day", is: ColumnText, game: 1 << game.KeyTimeOfDay, about: "in the world of the game",
+	{name: "time_of_day", is: ColumnText, game: 1 << game.KeyTimeOfDay, about: "time of day in the game's world",
 		at: func(r *result) value { return (*bytesValue)(&r.Game.TimeOfDay) }},
 	{name: "day", is: ColumnUint32, game: 1 << game.KeyDay, about: "day of the calendar of the game",
 		at: func(r *result) value { return (*countValue)(&r.Game.Day) }},
-	{name: "mods", is: ColumnObject, lists: 1, game: 1 << game.KeyMods, about: "mods, in the order of the server",
+	{name: "mods", is: ColumnObject, lists: 1, game: 1 << game.KeyMods, about: "mods, in the server's order",
 		at: func(r *result) value { return (*modsValue)(&r.Game.Mods) }, fields: withHex([]field{
 			{name: "id", is: ColumnText, about: "mostly the number of a Steam Workshop item",
 				at: func(r *result) value { return (*bytesValue)(&lastMod(r).ID) }},
-			{name: "name", is: ColumnText, about: "as the server calls it",
+			{name: "name", is: ColumnText, about: "name, as the server calls it",
 				at: func(r *result) value { return (*bytesValue)(&lastMod(r).Name) }},
-			{name: "hash", is: ColumnText, about: "in hexadecimal digits",
+			{name: "hash", is: ColumnText, about: "hash, in hexadecimal digits",
 				at: func(r *result) value { return (*bytesValue)(&lastMod(r).Hash) }},
-			{name: "creator_dlc", is: ColumnBool, about: "Arma 3: a Creator DLC, and id its application",
+			{name: "creator_dlc", is: ColumnBool, about: "Arma 3: not a mod but a Creator DLC; id is its application ID",
 				at: func(r *result) value { return (*boolValue)(&lastMod(r).CreatorDLC) }},
 		})},
 	{name: "description", is: ColumnText, game: 1 << game.KeyDescription, about: "text for people",
 		at: func(r *result) value { return (*bytesValue)(&r.Game.Description) }},
 	{name: "attributes", is: ColumnMap, about: "other values of the game, name to value",
 		at: func(r *result) value { return (*attributesValue)(&r.Game.Attributes) }},
-	{name: "sources", is: ColumnMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords",
+	{name: "sources", is: ColumnMap, about: "key of this object, or attributes. and an attribute's name, to the place of its value in the reply; attributes without an entry come from the keywords",
 		at: func(r *result) value { return (*sourcesValue)(r.Game) }},
-	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what could not be understood",
+	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what a2sscan did not understand",
 		at: func(r *result) value { return set(&r.Game.Notes) }},
 })
 

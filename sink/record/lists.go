@@ -44,7 +44,8 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	} else {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
-	if e.Names == nil || len(p.Name) == 0 { // an empty name says nothing about anybody, but much about the list
+	// An empty name says nothing about anybody, but much about the list.
+	if e.Names == nil || len(p.Name) == 0 {
 		valid := false
 		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
 			dst = appendExact(dst, "name", p.Name)

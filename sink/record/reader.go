@@ -36,8 +36,8 @@ type Record struct {
 	values [maxKeys]jsontext.Value
 }
 
-// A place is where the line has a key of the table, or another one, which is -1; with the
-// comma before it.
+// A place is the range of bytes that a key takes in the line, with its value and the
+// comma before it. key is its index in the table; unknown keys have -1.
 type place struct{ key, from, to int }
 
 // options are those of the decoder. Looking for repeated names takes time; a strict
@@ -73,10 +73,10 @@ type Reader struct {
 	d     *jsontext.Decoder
 	rec   Record
 	game  game.Game
-	path  []string          // keys around the value that is read
-	text  []byte            // decoded texts of the record
-	exact []wire.Rule       // rules_raw
-	pair  [][]byte          // of rules_raw, as far as it has been read
+	path  []string    // keys around the current value
+	text  []byte      // decoded texts of the record
+	exact []wire.Rule // rules_raw
+	pair  [][]byte
 	from  []game.Attribute  // sources of attributes: Name and Source
 	words map[string]string // short texts of earlier records
 }
@@ -182,7 +182,7 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 				lacks = append(lacks, key)
 			}
 		}
-		return rec, fmt.Errorf("is not a whole record: it lacks %s", strings.Join(lacks, ", "))
+		return rec, fmt.Errorf("is not a complete record: it lacks %s", strings.Join(lacks, ", "))
 	}
 	return rec, nil
 }
@@ -199,9 +199,9 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	return rec.Scan, rec.Result.Clone(), nil
 }
 
-// syntax returns the error for a line that is no JSON.
+// syntax returns the error for a line that is not JSON.
 func syntax(err error) error {
-	return fmt.Errorf("is no JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+	return fmt.Errorf("is not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
 // object reads an object and returns the fields that it has. It decodes the fields in
@@ -259,7 +259,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	return seen, nil
 }
 
-// at notes that the line has a key from an offset on up to the present one.
+// at records the byte range of a key, from an offset to the current one.
 func (r *Reader) at(key, from int) {
 	if r.d.StackDepth() == 1 {
 		r.rec.places = append(r.rec.places, place{key, from, int(r.d.InputOffset())})
@@ -372,7 +372,7 @@ func (r *Reader) word(b []byte) string {
 	return s
 }
 
-// finish sets what depends on several keys.
+// finish sets the fields that depend on several keys.
 func (r *Reader) finish() {
 	rec := &r.rec
 	if rec.Has("rules_raw") && len(r.exact) > 0 {
@@ -421,7 +421,7 @@ func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 	}
 	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) ||
 		r.strict && f.pattern != "" && !patterns()[f.pattern].Match(s) {
-		return fmt.Errorf("%.60s is no such word", v)
+		return fmt.Errorf("%.60s is not an allowed word", v)
 	}
 	if r.strict && t.pattern != "" && !patterns()[t.pattern].Match(s) {
 		return wrongType(v, t.want)

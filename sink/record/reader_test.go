@@ -66,12 +66,12 @@ func sameValues(t *testing.T, a, b []byte) bool {
 func TestReaderBad(t *testing.T) {
 	r := NewReader()
 	for line, want := range map[string]string{
-		``:                                "is no JSON",
-		`{`:                               "is no JSON",
+		``:                                "is not JSON",
+		`{`:                               "is not JSON",
 		`[]`:                              "is not a record",
-		`{}`:                              "is not a whole record: it lacks schema, ip, port, status",
-		`{"addr":"1.2.3.4:5","people":7}`: "is not a whole record: it lacks schema, ip, port, status",
-		`{"schema":2}`:                    "has records of schema 2, and this version of a2sscan knows schema 1",
+		`{}`:                              "is not a complete record: it lacks schema, ip, port, status",
+		`{"addr":"1.2.3.4:5","people":7}`: "is not a complete record: it lacks schema, ip, port, status",
+		`{"schema":2}`:                    "has records of schema 2, but this version of a2sscan knows only schema 1",
 		`{"schema":1} x`:                  "something follows",
 		`{"schema":1,"status":1}`:         "status: 1 is not of type string",
 		`{"schema":1,"notes":"x"}`:        `notes: "x" is not of type array`,

@@ -17,7 +17,7 @@ var types = [numTypes]struct {
 	duck, click string
 	schema      string // members of its JSON Schema
 	pattern     string // of its text
-	bits        int    // of a whole number
+	bits        int    // of an integer
 }{
 	ColumnText:    {"string", `"`, "VARCHAR", "String", isString, "", 0},
 	typeWord:      {"string", `"`, "VARCHAR", "String", isString, "", 0},

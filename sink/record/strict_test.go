@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 	good := string(Append(nil, "s", golden[0].result))
 	tests := []struct{ old, new, want string }{
 		{"", "", ""},
-		{`"status":"ok"`, `"status":"fine"`, `status: "fine" is no such word`},
+		{`"status":"ok"`, `"status":"fine"`, `status: "fine" is not an allowed word`},
 		{`"port":27015,"addr"`, `"port":65536,"addr"`, "port: 65536 is not of type integer from 0 to 65535"},
 		{`"port":27015,"addr"`, `"port":1.5,"addr"`, "port: 1.5 is not of type integer"},
 		{`"port":27015,"addr"`, `"port":2.7015e4,"addr"`, ""},
@@ -55,8 +55,8 @@ func TestCheck(t *testing.T) {
 		{`"queue":12`, `"queue":-12`, "game.queue: "},
 		{`"started":"2026-11-05T17:33:20Z"`, `"started":"yesterday"`, "game.started: "},
 		{`"time_limit":"30"`, `"time_limit":30`, `game.attributes: "time_limit": 30 is not of type string`},
-		{`"flags":["count_mismatch"`, `"flags":["fake"`, `flags: "fake" is no such word`},
-		{"}\n", "\n", "is no JSON"},
+		{`"flags":["count_mismatch"`, `"flags":["fake"`, `flags: "fake" is not an allowed word`},
+		{"}\n", "\n", "is not JSON"},
 	}
 	for _, tt := range tests {
 		line := strings.Replace(good, tt.old, tt.new, 1)

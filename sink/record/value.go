@@ -22,8 +22,9 @@ type value interface {
 
 // A scalar is a value that is one text, number or truth, or a list of these.
 type scalar interface {
-	// set stores the value, or an element of a list, and reports false if it is no value
-	// of its type. s is JSON: of a string its text, and of hex and base64 the bytes.
+	// set stores the value, or an element of a list, and returns false if s is not a
+	// value of the type. s is JSON; for a string it is the text, and for hex and base64
+	// the bytes.
 	set(r *Reader, f *field, s []byte) bool
 }
 
@@ -224,7 +225,7 @@ func (v *letterValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// numberValue is a whole number.
+// numberValue is an integer.
 type numberValue[T uint8 | uint16 | uint32 | uint64 | int32] struct{ of *T }
 
 func number[T uint8 | uint16 | uint32 | uint64 | int32](of *T) value { return numberValue[T]{of} }
@@ -246,7 +247,7 @@ func (v numberValue[T]) set(_ *Reader, f *field, s []byte) bool {
 	return ok
 }
 
-// countValue is a whole number, which is written within 32 bits.
+// countValue is an integer, which is written within 32 bits.
 type countValue int
 
 func (v *countValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -316,7 +317,7 @@ func (v *idValue) set(_ *Reader, _ *field, s []byte) bool {
 }
 
 // hashValue is the hash of an answer; 0 means that there is none. If names are hashed,
-// that of the players is keyed.
+// the hash of the players is keyed.
 type hashValue uint64
 
 func (v *hashValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -459,7 +460,8 @@ func (v *addressValue) set(_ *Reader, f *field, s []byte) bool {
 		*a = netip.AddrPortFrom(a.Addr(), uint16(n))
 		return ok
 	}
-	if !a.Addr().IsValid() { // ip and port say it too, except in what cat --fields prints
+	// ip and port have the address too, except in the output of cat --fields.
+	if !a.Addr().IsValid() {
 		if both, err := netip.ParseAddrPort(string(s)); err == nil {
 			*a = both
 		}

@@ -24,7 +24,7 @@ func (d *run) recorded(name string, in io.Reader) error {
 		switch {
 		case errors.As(err, new(record.SchemaError)):
 			return console.Fail(console.ExitInput, "%s:%d: %w", console.Plain(name, 200), n, err).
-				WithHint("a newer version reads it")
+				WithHint("use a newer version of a2sscan")
 		case err != nil:
 			bad(n, string(line[:min(len(line), 100)]), err)
 			return nil
