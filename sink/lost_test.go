@@ -27,9 +27,9 @@ func TestTakenAway(t *testing.T) {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("x"), 0o666))
 		}, "another file has its name now; the census was renamed while it was being written: its records are in DIR/census.old"},
 		{"emptied", func(path string) error { return os.Truncate(path, 0) },
-			"another program cut it to 0 bytes, of the "},
+			"another program truncated it to 0 of the "},
 		{"cut", func(path string) error { return os.Truncate(path, 10) },
-			"another program cut it to 10 bytes, of the "},
+			"another program truncated it to 10 of the "},
 		{"written to", func(path string) error {
 			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {

@@ -144,7 +144,7 @@ func TestReaderRefuses(t *testing.T) {
 			"the line at byte 2 is longer than 9 MiB"},
 		{"another schema", "1\n{\"schema\":2,\"ip\":\"192.0.2.1\"}\n",
 			"has records of schema 2, but this version of a2sscan knows only schema 1; use a newer version of a2sscan"},
-		{"another schema, compressed", a + string(pack("{\"schema\":\"x\"}\n")), "has records of schema \"x\", and"},
+		{"another schema, compressed", a + string(pack("{\"schema\":\"x\"}\n")), "has records of schema \"x\", but"},
 	}
 	for _, tt := range tests {
 		r := NewReader(strings.NewReader(tt.in))
