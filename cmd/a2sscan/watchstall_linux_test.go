@@ -66,7 +66,7 @@ func (r *renamed) more(t *testing.T, n int64) {
 	want := r.requests.Load() + n
 	for end := time.Now().Add(time.Minute); r.requests.Load() < want; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("asked %d times, want %d: the checks stand still", r.requests.Load(), want)
+			t.Fatalf("asked %d times, want %d: the checks have stopped", r.requests.Load(), want)
 		}
 	}
 }
@@ -345,7 +345,7 @@ func TestStateHeld(t *testing.T) {
 	cmd, said := watch()
 	until(said, `"events":8,`)
 	release := hold(t, state, "BEGIN IMMEDIATE")
-	until(said, `"trouble":"another program holds the state (since `)
+	until(said, `"trouble":"another program has locked the state (since `)
 	before := servers.requests.Load()
 	servers.more(t, 8)
 	release()
@@ -373,11 +373,11 @@ func TestStateHeld(t *testing.T) {
 	until(said, `"events":8,`)
 
 	release = hold(t, state, "BEGIN IMMEDIATE") // and is still held at the end
-	until(said, `"trouble":"another program holds the state`)
+	until(said, `"trouble":"another program has locked the state`)
 	text := make(chan string, 1)
 	go func() { text <- watchFor(said, "", nil) }()
 	endsSoon(t, cmd, 1, console.ExitOutput)
-	if all := <-text; !strings.Contains(all, "events could not be stored") || !strings.Contains(all, "a2sscan: the state: another program holds it") {
+	if all := <-text; !strings.Contains(all, "events could not be stored") || !strings.Contains(all, "a2sscan: the state: another program has locked it") {
 		t.Error(all)
 	}
 	release()

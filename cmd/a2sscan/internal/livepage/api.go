@@ -43,26 +43,28 @@ func (p *Page) answer(w http.ResponseWriter, _ *snapshot, code int, value any, e
 // found is the answer to /api/servers.
 type found struct {
 	Time    time.Time `json:"time"`
-	Total   int       `json:"total"` // that match
+	Total   int       `json:"total"` // number of matches
 	Offset  int       `json:"offset"`
 	Servers []*server `json:"servers"`
-	Next    string    `json:"next,omitempty"` // the URL of the next page
-	back    string    // that of the page before
+	Next    string    `json:"next,omitempty"` // URL of the next page
+	back    string    // URL of the previous page
 }
 
 // details is the answer to /api/servers/ADDR.
 type details struct {
 	*server
-	Uptime  *float64         `json:"uptime"` // the share of the time asked in which it was up; null: it was never asked
+	// Uptime is the share of the time with checks in which the server was up; null: never
+	// checked.
+	Uptime  *float64         `json:"uptime"`
 	History []watchdb.Period `json:"history"`
-	Events  []event          `json:"events"` // the latest first
+	Events  []event          `json:"events"` // latest first
 	Answer  json.RawMessage  `json:"answer,omitempty"`
 }
 
-// latestEvents is how many events are shown, of all servers or of one.
+// latestEvents is how many events a page shows, of all servers or of one.
 const latestEvents = 50
 
-// details returns what is known of a server.
+// details returns everything that is known about a server.
 func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 	i := slices.IndexFunc(s.servers, func(e server) bool { return e.Addr == r.PathValue("addr") })
 	if i < 0 {
@@ -88,11 +90,11 @@ func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 	return d, err
 }
 
-// event is an event as the watch printed it. Its new keys are safe to show.
+// event is an event of the watch with two more keys, which are safe to show.
 type event struct {
 	watchdb.Event
-	Shown string `json:"shown"` // the name of the server
-	Text  string `json:"text"`  // what happened, in words
+	Shown string `json:"shown"` // name of the server
+	Text  string `json:"text"`  // what happened
 }
 
 func newEvents(stored []watchdb.Event) []event {
@@ -106,12 +108,15 @@ func newEvents(stored []watchdb.Event) []event {
 // news is the answer to /api/events.
 type news struct {
 	Events []event `json:"events"`
-	Last   int64   `json:"last"`            // the since of the next request
-	Epoch  string  `json:"epoch"`           // the epoch of the next request
-	Reset  bool    `json:"reset,omitempty"` // since means nothing here: these are the first events
+	// Last and Epoch are the parameters since and epoch of the next request.
+	Last  int64  `json:"last"`
+	Epoch string `json:"epoch"`
+	// Reset means that since is unknown, and Events begins with the first stored event.
+	Reset bool `json:"reset,omitempty"`
 }
 
-// news returns the events after an ID of an epoch, which may be empty; without an ID the latest.
+// news returns the events after the event with the ID since. Without an ID it returns the
+// latest events. epoch is the epoch of the ID, or empty.
 func (p *Page) news(since, epoch string) (n news, err error) {
 	limit := mostLimit
 	last, now, err := p.DB.Last()
@@ -121,33 +126,34 @@ func (p *Page) news(since, epoch string) (n news, err error) {
 	if n.Epoch = now; since == "" {
 		limit, n.Last = latestEvents, max(0, last-latestEvents)
 	} else if n.Last, err = strconv.ParseInt(since, 10, 64); err != nil || n.Last < 0 {
-		return n, refusal{http.StatusBadRequest, "since is no ID of an event"}
+		return n, refusal{http.StatusBadRequest, "since is not the ID of an event"}
 	} else if n.Last > last || epoch != "" && epoch != now {
 		n.Last, n.Reset = 0, true
 	}
 	stored, err := p.DB.Since(n.Last, limit)
 	n.Events = newEvents(stored)
 	if len(stored) > 0 {
-		n.Reset = n.Reset || since != "" && n.Last > 0 && stored[0].ID > n.Last+1 // those between are no longer kept
+		n.Reset = n.Reset || since != "" && n.Last > 0 && stored[0].ID > n.Last+1 // events in between were deleted
 		n.Last = stored[len(stored)-1].ID
 	}
 	return n, err
 }
 
-// How far back a page looks.
+// The pages show this much of the past.
 const month, uptimeFor = 30 * 24 * time.Hour, 90 * 24 * time.Hour
 
 // series are lines of a chart. A nil value is a gap.
 type series struct {
-	From   int64      `json:"from"` // Unix seconds, likewise To and Times
+	From   int64      `json:"from"` // Unix seconds, like To and Times
 	To     int64      `json:"to"`
 	Times  []int64    `json:"times"`
 	Up     []*float64 `json:"up"`     // servers
-	People []*float64 `json:"people"` // on them
+	People []*float64 `json:"people"` // on these servers
 }
 
-// newSeries returns how many servers were up in a time that ends now, and how many people were
-// on them: a point for each step, and a gap where the watch did not run for longer than gap.
+// newSeries returns the numbers of servers up and of people on them over the span that ends
+// now. It has a point for each step, and a gap where the watch did not run for longer than
+// gap.
 func newSeries(db *watchdb.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {
@@ -163,7 +169,7 @@ func newSeries(db *watchdb.DB, now time.Time, span, step, gap time.Duration) (*s
 	return s, err
 }
 
-// past are the last day and month, in steps that suit a page.
+// past has the series of the last day and of the last month.
 type past struct {
 	Day   *series `json:"day"`
 	Month *series `json:"month"`

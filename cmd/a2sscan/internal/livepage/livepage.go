@@ -1,9 +1,9 @@
 // Package livepage shows what a running watch knows: pages for people, JSON for programs,
 // and metrics for Prometheus. It only reads.
 //
-// Requests are answered from a snapshot of all servers that is at most a few seconds old, so
-// that many visitors cost the watch no more than one. Names come from strangers: the
-// snapshot has them in the form of report.Shown, the templates escape them, and the
+// Requests are answered from a snapshot of all servers that is at most a few seconds old,
+// so that many visitors cost the watch no more than one. Names come from strangers: the
+// snapshot stores them as report.Shown returns them, the templates escape them, and the
 // Content-Security-Policy allows only the page's own style and script, by their hashes.
 package livepage
 
@@ -29,35 +29,37 @@ import (
 // Options are the settings of a Page.
 type Options struct {
 	Address string   // HOST:PORT
-	Names   []string // of a proxy in front, besides localhost
-	Title   string   // of the page
-	Link    string   // URL of its owner's site; "": none
+	Names   []string // host names of the site, besides localhost
+	Title   string
+	Link    string // URL of the owner's site; "": none
 	Build   ledger.Build
-	DB      *watchdb.DB // is only read
+	DB      *watchdb.DB // only read
 
-	// Label returns what the list calls a server; "": nothing.
+	// Label returns the label of a server in the list; "": none.
 	Label func(netip.AddrPort) string
 }
 
-// Page is a site about a watch.
+// Page is a site that shows a watch.
 type Page struct {
 	Options
 	site   *metrics.Site
 	source Source                   // set before latest
-	latest atomic.Pointer[snapshot] // nil: the servers are not known yet
+	latest atomic.Pointer[snapshot] // nil: no snapshot yet
 	past   atomic.Pointer[past]
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 }
 
-// patience is how long a request waits for the database. It is shorter than the time of an answer.
-const patience = 10 * time.Second
+// databaseTimeout is how long a request waits for the database. It is shorter than the time
+// limit of an answer.
+const databaseTimeout = 10 * time.Second
 
-// connections is how many connections may be open. Each may hold an answer of at most a few
-// hundred kilobytes that its client does not read.
+// connections is how many connections may be open. A client that does not read its answer
+// occupies up to a few hundred kilobytes of memory.
 const connections = 128
 
-// Open listens, and answers that the watch has not begun until Show is called.
+// Open begins to listen. Until Show has been called, pages and the API answer that the
+// watch has not begun.
 func Open(t *console.Terminal, o Options) (p *Page, err error) {
 	p = &Page{Options: o, cancel: func() {}}
 	p.site, err = metrics.OpenSite(metrics.SiteOptions{
@@ -72,15 +74,15 @@ func Open(t *console.Terminal, o Options) (p *Page, err error) {
 	return p, nil
 }
 
-// Show begins to show a watch.
+// Show makes the site show a watch.
 func (p *Page) Show(source Source, t *console.Terminal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel, p.source = cancel, source
 	p.ended.Go(func() { p.refresh(ctx, source, t) })
 }
 
-// fresh is how long a snapshot serves, or longer if it takes long to make: it may cost a
-// processor a fiftieth of its time.
+// fresh is the time between two snapshots. It is longer if they take long to make: they may
+// use a fiftieth of the time of one processor.
 const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and reads the past once a minute.
@@ -121,11 +123,11 @@ func (p *Page) routes() http.Handler {
 			s := p.latest.Load()
 			if s == nil {
 				w.Header().Set("Retry-After", "5")
-				http.Error(w, "a2sscan: the watch has not begun: it reads its list", http.StatusServiceUnavailable)
+				http.Error(w, "a2sscan: the watch has not begun: it is reading its list", http.StatusServiceUnavailable)
 				return
 			}
 			code := http.StatusOK
-			ctx, cancel := context.WithTimeout(r.Context(), patience)
+			ctx, cancel := context.WithTimeout(r.Context(), databaseTimeout)
 			defer cancel()
 			var value any
 			err := watchdb.Retry(ctx, nil, func() (err error) {
@@ -136,7 +138,7 @@ func (p *Page) routes() http.Handler {
 				code = refused.code
 			} else if errors.Is(err, watchdb.ErrBusy) {
 				w.Header().Set("Retry-After", "5")
-				code, err = http.StatusServiceUnavailable, errors.New("another program holds the state of the watch")
+				code, err = http.StatusServiceUnavailable, errors.New("another program has locked the state of the watch")
 			} else if err != nil {
 				code, err = http.StatusInternalServerError, errors.New("the database can't be read")
 			}
@@ -195,16 +197,16 @@ func (p *Page) routes() http.Handler {
 	})
 }
 
-// alive says whether checks run.
+// alive reports whether checks run, with a word for the state.
 func (p *Page) alive() (words string, well bool) {
 	if !p.source.Alive() {
-		return "checks stand still", false
+		return "checks have stopped", false
 	}
 	return "watching", true
 }
 
-// send writes an answer. It comes whole from memory, so that a slow client holds nothing but
-// these bytes, and of a page only the part that other pages do not share.
+// send writes an answer that is complete in memory. A slow client delays only these bytes.
+// The parts that all pages share are in memory once.
 func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(code)
@@ -213,8 +215,8 @@ func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
 	}
 }
 
-// values returns the numbers of the watch for Prometheus. Texts of servers are no labels: a
-// game that this program does not know is "other".
+// values returns the numbers of the watch for Prometheus. Text from servers is never a
+// label: games that this program does not know are counted as "other".
 func (p *Page) values() (all []metrics.Value) {
 	s := p.latest.Load()
 	if s == nil {
@@ -224,16 +226,16 @@ func (p *Page) values() (all []metrics.Value) {
 		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
 	}
 	for status, n := range map[watchdb.Status]int{watchdb.Up: s.Up, watchdb.Down: s.Down, silent: s.Silent, watchdb.Unknown: s.Unknown} {
-		add("servers", "Servers that are watched, by status.", float64(n), prometheus.Labels{"status": string(status)})
+		add("servers", "Watched servers, by status.", float64(n), prometheus.Labels{"status": string(status)})
 	}
 	add("people", "People on the servers that are up.", float64(s.People), nil)
 	add("places", "Places for people on the servers that are up.", float64(s.Places), nil)
 	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[s.Blind], nil)
-	add("interval_seconds", "How often each server is to be asked.", s.Interval, nil)
+	add("interval_seconds", "Configured time between two checks of a server.", s.Interval, nil)
 	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", s.Cycle, nil)
 	add("events_total", "Events since the watch began.", float64(s.Events), nil)
 	for i, direction := range []string{"sent", "received"} {
-		add("datagrams_total", "Datagrams of the watch.", float64(s.datagrams[i]), prometheus.Labels{"direction": direction})
+		add("datagrams_total", "Datagrams of the watch, by direction.", float64(s.datagrams[i]), prometheus.Labels{"direction": direction})
 	}
 	other := sums{Up: s.Up, People: s.People}
 	game := func(id string, g *sums) {
@@ -241,7 +243,8 @@ func (p *Page) values() (all []metrics.Value) {
 		add("game_people", "People on the servers that are up, by game.", float64(g.People), prometheus.Labels{"game": id})
 	}
 	for _, g := range s.Games {
-		if g.ID != "" && !strings.Contains(g.ID, ":") { // app:730 and folder:cstrike are what the server says
+		// IDs such as app:730 and folder:cstrike contain text from servers.
+		if g.ID != "" && !strings.Contains(g.ID, ":") {
 			game(g.ID, &g.sums)
 			other.Up, other.People = other.Up-g.Up, other.People-g.People
 		}

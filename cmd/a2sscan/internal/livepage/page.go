@@ -27,7 +27,7 @@ var (
 	//go:embed page.js
 	pageScript string
 
-	// layout has the templates. Commands that serve no page start without it.
+	// layout has the templates. Commands that serve no page do not parse them.
 	layout = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New("").Funcs(template.FuncMap{
 			"ago":     func(now, at time.Time) string { return console.RoughDuration(max(0, now.Sub(at))) },
@@ -41,12 +41,12 @@ var (
 		}).Parse(pageLayout))
 	})
 
-	// top and bottom are the same in all pages, and most of a page.
+	// top and bottom are the parts that all pages share. They are most of a page.
 	top    = sync.OnceValue(func() []byte { return rendered("top", template.CSS(report.Style()+pageStyle)) })
 	bottom = sync.OnceValue(func() []byte { return rendered("bottom", template.JS(report.Charts()+pageScript)) })
 )
 
-// rendered returns what a template makes of data. The templates do not fail.
+// rendered executes a template with data. The templates do not fail.
 func rendered(name string, data any) []byte {
 	var b bytes.Buffer
 	if err := layout().ExecuteTemplate(&b, name, data); err != nil {
@@ -57,26 +57,26 @@ func rendered(name string, data any) []byte {
 
 // view is the data of the pages.
 type view struct {
-	page                       string // the name of its template
+	page                       string // name of the template
 	Title, Site, Link, Program string
 	*numbers
 	Charts []timeline
 
-	// Of the page of all servers:
+	// For the page of all servers:
 	Query query
 	Found found
 	Back  string
 	News  news
 
-	// Of the page of a server:
+	// For the page of a server:
 	Server *details
 	Bars   []bar
 	Answer string
 
-	Why string // of the page of an error
+	Why string // message of the error page
 }
 
-// show answers a request of a page with its text or an error.
+// show answers a request for a page with its text or an error.
 func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err error) {
 	text, _ := value.([]byte)
 	if err != nil {
@@ -85,23 +85,25 @@ func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err
 	send(w, code, "text/html; charset=utf-8", top(), text, bottom())
 }
 
-// made returns the text of a page between top and bottom.
+// made returns the part of a page between top and bottom.
 func (p *Page) made(s *snapshot, v *view) []byte {
 	v.Title, v.Site, v.Link, v.Program, v.numbers = cmp.Or(v.Title, p.Title), p.Title, p.Link, "a2sscan "+p.Build.Version, &s.numbers
 	return rendered(v.page, v)
 }
 
-// clock returns a moment in UTC as HTML. The script shows it in the zone of the visitor.
+// clock returns a moment in UTC as HTML. The script changes it to the time zone of the
+// visitor.
 func clock(t time.Time) template.HTML {
 	return template.HTML(t.UTC().Format(`<time datetime="2006-01-02T15:04:05Z">2 Jan 15:04</time>`))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// timeline is a chart, in the form that the shared script reads.
+// timeline is a chart in the form that charts.js reads. It covers the time from From to To,
+// which its heading names.
 type timeline struct {
 	Heading string  `json:"-"`
-	From    int64   `json:"from"` // the time that the chart covers, which its heading names
+	From    int64   `json:"from"`
 	To      int64   `json:"to"`
 	Times   []int64 `json:"nights"`
 	Series  []line  `json:"series"`
@@ -130,8 +132,8 @@ func (t *timeline) Rows() (rows [][]any) {
 	return rows
 }
 
-// index returns the page of all servers. It is made once for all who ask the same of a
-// snapshot, and one at a time: making takes much more memory than the page.
+// index returns the page of all servers. It makes the page once for each snapshot and
+// query, and one page at a time, because that takes much more memory than the page itself.
 func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +148,7 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	known := p.past.Load()
 	for _, past := range []*series{known.Day, known.Month} {
 		if len(past.Times) == 0 || past == known.Month && past.Times[0] >= known.Day.From {
-			continue // it would show no more than the day
+			continue // the same as the day
 		}
 		for _, l := range []line{{"Players", "--s0", past.People}, {"Servers up", "--s2", past.Up}} {
 			heading := l.Name + ", last " + rough(float64(past.To-past.From))
@@ -182,8 +184,9 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 	return p.made(s, v), nil
 }
 
-// peopleChart returns a chart of the people on a server, with gaps where it was down or
-// nobody asked. It covers what is known, rounded up to a day, a week, a month or 90 days.
+// peopleChart returns a chart of the people on a server, with gaps where it was down or not
+// checked. The chart covers the known history, rounded up to a day, a week, a month or 90
+// days.
 func peopleChart(history []watchdb.Period, now time.Time) timeline {
 	span := 24 * time.Hour
 	for _, longer := range []time.Duration{7 * 24 * time.Hour, month, uptimeFor} {
@@ -202,7 +205,7 @@ func peopleChart(history []watchdb.Period, now time.Time) timeline {
 			mean.Values[last], most.Values[last] = tenths(people.Mean), tenths(float64(people.Max))
 		}
 	}
-	end := time.Time{} // of the period before
+	end := time.Time{} // of the previous period
 	for _, one := range history {
 		if one.Time.After(end) && !end.IsZero() {
 			add(end, nil)
@@ -213,11 +216,11 @@ func peopleChart(history []watchdb.Period, now time.Time) timeline {
 	return chart
 }
 
-// bar is a day in the picture of the uptime.
+// bar is a day or an hour in the picture of the uptime.
 type bar struct{ Class, Date, Share string }
 
-// bars returns the last 90 days, or 24 hours if nothing older is known. The last one is not
-// over.
+// bars returns the last 90 days, or 24 hours if nothing older is known. The last bar is the
+// current day or hour.
 func bars(history []watchdb.Period, now time.Time) (bars []bar) {
 	step, layout, sums := 24*time.Hour, time.DateOnly, make([]watchdb.Period, uptimeFor/(24*time.Hour))
 	if !slices.ContainsFunc(history, func(p watchdb.Period) bool { return p.Hours > 1 || now.Sub(p.Time) >= 24*time.Hour }) {

@@ -20,8 +20,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// texts are what a server calls itself, in a form that is safe to show, and what else does
-// not change from one snapshot to the next.
+// texts has the fields of a server that rarely change, so that snapshots can share them.
+// Its names are safe to show.
 type texts struct {
 	Addr     string `json:"addr"`
 	Name     string `json:"name,omitempty"`
@@ -30,12 +30,12 @@ type texts struct {
 	Map      string `json:"map,omitempty"`
 	Version  string `json:"version,omitempty"`
 	id       int64
-	from     *census.Server // which they are made from, and
-	label    string         // what the list calls the server
-	search   string         // all of them in lower case
+	from     *census.Server // answer of the server
+	label    string         // label in the list
+	search   string         // all texts in lower case
 }
 
-// count is a number that may be unknown, which is -1.
+// count is a number; -1: unknown.
 type count int32
 
 // IsZero makes JSON omit an unknown number.
@@ -45,26 +45,28 @@ func (c count) IsZero() bool { return c < 0 }
 type server struct {
 	*texts
 	Status watchdb.Status `json:"status"`
-	Since  time.Time      `json:"since,omitzero"`            // since when it has its status
-	Late   time.Time      `json:"unanswered_since,omitzero"` // of one that is up: the first of its latest checks without an answer
-	People count          `json:"people,omitzero"`
-	Places count          `json:"places,omitzero"`
+	Since  time.Time      `json:"since,omitzero"` // start of the status
+	// Late is when the first of the latest unanswered checks of a server that is up began.
+	Late   time.Time `json:"unanswered_since,omitzero"`
+	People count     `json:"people,omitzero"`
+	Places count     `json:"places,omitzero"`
 }
 
-// silent is the status of a server that was asked, and has never answered. Unknown is then
-// that of a server that was not asked yet.
+// silent is the status of a server that was checked and has never answered. Here
+// watchdb.Unknown is the status of a server that was not checked yet.
 const silent watchdb.Status = "silent"
 
-// statuses are in the order in which they are sorted.
+// statuses lists the statuses in the order in which the page sorts them.
 var statuses = []watchdb.Status{watchdb.Down, silent, watchdb.Up, watchdb.Unknown}
 
-// statusWords are those of the statuses whose name does not suffice.
+// statusWords has words for the statuses whose name is not clear enough.
 var statusWords = map[watchdb.Status]string{silent: "never answered", watchdb.Unknown: "not checked yet"}
 
-// The orders of servers: the default of the page, and that of the API.
+// orders lists the orders of servers. The default of the page is the first, the default of
+// the API is people.
 var orders = []string{"status", "people", "name"}
 
-// sums are numbers of servers, and of those that are up.
+// sums are totals of servers. Up, People and Places count only servers that are up.
 type sums struct {
 	Servers int `json:"servers"`
 	Up      int `json:"up"`
@@ -72,58 +74,61 @@ type sums struct {
 	Places  int `json:"places"`
 }
 
-// group is a game in a snapshot, and in the API, or all games of one name.
+// group is a game in a snapshot and in the API. Games of the same name are one group.
 type group struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	sums
-	members []int32 // the places of its servers in snapshot.servers, by people
+	members []int32 // indexes of servers, by people
 }
 
-// notice is a sentence about the watch or its servers as a whole.
+// notice is a sentence about the watch or about all its servers.
 type notice struct {
 	Level  string         `json:"level"` // good, warn, bad, or info
 	Text   string         `json:"text"`
-	Status watchdb.Status `json:"status,omitempty"` // of the servers that it is about
+	Status watchdb.Status `json:"status,omitempty"` // status of these servers
 }
 
-// numbers are those of a snapshot, and the answer to /api/stats.
+// numbers are the totals of a snapshot, and the answer to /api/stats.
 type numbers struct {
 	Time time.Time `json:"time"`
 	sums
 	Down     int      `json:"down"`
 	Silent   int      `json:"silent"`
-	Late     int      `json:"unanswered"` // of those that are up
+	Late     int      `json:"unanswered"` // servers that are up
 	Unknown  int      `json:"unknown"`
 	Blind    bool     `json:"blind"`
 	Notices  []notice `json:"notices"`
-	Interval float64  `json:"interval_s"`        // how often each server is asked
-	Cycle    float64  `json:"cycle_s,omitempty"` // how long the latest cycle took
+	Interval float64  `json:"interval_s"`        // time between checks
+	Cycle    float64  `json:"cycle_s,omitempty"` // length of the latest cycle
 	Events   uint64   `json:"events"`            // since the watch began
 	Games    []*group `json:"games"`             // by people
 }
 
-// snapshot is what all requests of a second see. Nobody changes it, except its pages.
+// snapshot is the state of the watch that requests see until the next snapshot. Only pages
+// changes.
 type snapshot struct {
 	numbers
 	datagrams        [2]uint64 // sent and received
 	servers          []server
 	games            map[string]*group // by their IDs and names
-	byPeople, byName []int32           // places in servers
+	byPeople, byName []int32           // indexes of servers
 	byStatus         func() []int32
 	mu               sync.Mutex
-	pages            map[string][]byte // of all servers, by query
+	pages            map[string][]byte // pages of all servers, by query
 }
 
-// Source is what a page reads from a watch; a watch.Watch is one.
+// Source is the part of a watch that a page reads. A *watch.Watch implements it.
 type Source interface {
 	Rows() iter.Seq[watch.Row]
 	Status() *watch.Status
-	Trouble() string // what holds up events or the state; "": nothing
-	Alive() bool     // checks run
+	// Trouble describes what blocks the output or the state; "": nothing.
+	Trouble() string
+	// Alive reports whether checks run.
+	Alive() bool
 }
 
-// viewer makes snapshots, each from the one before.
+// viewer makes snapshots. Each snapshot takes over texts from the one before.
 type viewer struct {
 	source Source
 	label  func(netip.AddrPort) string // see Options
@@ -131,10 +136,10 @@ type viewer struct {
 	latest *snapshot
 }
 
-// mostGames is how many games are listed, mostPages how many pages of a snapshot are kept.
+// mostGames limits the games in an answer, mostPages the cached pages of a snapshot.
 const mostGames, mostPages = 200, 50
 
-// make reads the watch.
+// make makes a snapshot of the watch.
 func (v *viewer) make(now time.Time) *snapshot {
 	st := v.source.Status()
 	s := &snapshot{
@@ -196,9 +201,9 @@ func (v *viewer) make(now time.Time) *snapshot {
 	return s
 }
 
-// sorted returns the places of all servers in the order of a key.
+// sorted returns the indexes of all servers, sorted by a key.
 func (s *snapshot) sorted(key func(*server) uint64) []int32 {
-	const places = 28 // bits; the rest is the key
+	const places = 28 // bits of an index; the others are the key
 	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
 	for i := range s.servers {
 		keys[i] = key(&s.servers[i])<<places | uint64(i)
@@ -210,7 +215,7 @@ func (s *snapshot) sorted(key func(*server) uint64) []int32 {
 	return order
 }
 
-// add counts a server, also for its game.
+// add counts a server in the totals and in those of its game.
 func (s *snapshot) add(i int32) {
 	e := &s.servers[i]
 	g := s.games[e.Game]
@@ -219,7 +224,7 @@ func (s *snapshot) add(i int32) {
 			g = &group{ID: e.Game, Name: e.GameName}
 			s.games[g.Name], s.Games = g, append(s.Games, g)
 		} else if strings.Contains(g.ID, ":") {
-			g.ID = e.Game // perhaps that of a game which the program knows
+			g.ID = e.Game // perhaps the ID of a known game
 		}
 		s.games[e.Game] = g
 	}
@@ -241,7 +246,7 @@ func (s *snapshot) add(i int32) {
 	}
 }
 
-// notices returns what to know before all numbers, the most important first.
+// notices returns the sentences that a page shows first, the most important one first.
 func (n *numbers) notices() (all []notice) {
 	add := func(level string, part int, what string, status watchdb.Status) {
 		if part > 0 {
@@ -265,15 +270,15 @@ func (n *numbers) notices() (all []notice) {
 	return all
 }
 
-// rough returns a number of seconds in words.
+// rough formats a number of seconds as words.
 func rough(seconds float64) string {
 	return console.RoughDuration(time.Duration(seconds * float64(time.Second)))
 }
 
-// The longest texts that are shown, in characters.
+// The maximum lengths of texts, in characters.
 const longName, longWord = 80, 40
 
-// blanks are characters of names that show nothing and are no white space.
+// blanks are the invisible characters to remove from both ends of a name.
 const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0 "
 
 func newTexts(row *watch.Row, label string) *texts {
@@ -291,14 +296,15 @@ func newTexts(row *watch.Row, label string) *texts {
 type query struct {
 	Text, Game, Order string
 	Status            watchdb.Status
-	words             []string // of Text, in lower case; all must occur
+	words             []string // of Text, in lower case
 	offset, limit     int
 }
 
-// The limits of a query.
+// Limits of a query.
 const usualLimit, mostLimit, longestText = 100, 200, 200
 
-// search returns the servers that a request asks for, in the given order if it names none.
+// search returns the servers that a request selects. They are in the given order if the
+// request names no order.
 func (s *snapshot) search(at *url.URL, order string) (f found, q query, err error) {
 	values := at.Query()
 	q = query{
@@ -310,7 +316,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 	for name, to := range map[string]*int{"offset": &q.offset, "limit": &q.limit} {
 		if text := values.Get(name); text != "" {
 			if *to, err = strconv.Atoi(text); err != nil || *to < 0 {
-				why = name + " is no number"
+				why = name + " is not a number"
 			}
 		}
 	}
@@ -318,11 +324,11 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 	case len(q.Text) > longestText:
 		why = "q is too long"
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
-		why = "status is up, down, silent or unknown"
+		why = "status must be up, down, silent or unknown"
 	case !slices.Contains(orders, q.Order):
-		why = "sort is " + strings.Join(orders, ", ")
+		why = "sort must be one of " + strings.Join(orders, ", ")
 	case q.limit < 1 || q.limit > mostLimit:
-		why = "limit is 1 to " + strconv.Itoa(mostLimit)
+		why = "limit must be from 1 to " + strconv.Itoa(mostLimit)
 	}
 	if why != "" {
 		return f, q, refusal{http.StatusBadRequest, why}
@@ -339,7 +345,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 		candidates = s.byStatus()
 	}
 	if len(q.words) > 0 || q.Status != "" || q.Game != "" && q.Order != "people" {
-		matches := make([]bool, len(s.servers)) // found in the order of memory, which is faster
+		matches := make([]bool, len(s.servers)) // filled in the order of memory, for speed
 		for i := range s.servers {
 			e := &s.servers[i]
 			matches[i] = (q.Status == "" || e.Status == q.Status) && (q.Game == "" || s.games[e.Game] == game) &&

@@ -32,11 +32,13 @@ type Server struct {
 
 	mu     sync.Mutex
 	source Source
-	scan   *scanner.Monitor // nil: the scanner has not started yet
+	scan   *scanner.Monitor // nil: not started yet
 	begun  time.Time        // when the scanner started
 	ended  bool             // the scanner has ended
 
-	handing atomic.Int64 // when the running call of handle began, in ns after begun; 0: none is running
+	// handing is when the running call of handle began, in ns after begun; 0: no call is
+	// running.
+	handing atomic.Int64
 }
 
 // Source provides what a Server reads from a scan. Its functions may be called from
@@ -72,7 +74,7 @@ func Listen(t *console.Terminal, address string, build ledger.Build) (m *Server,
 func newServer() *Server {
 	return &Server{trips: prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "a2sscan_round_trip_seconds",
-		Help:    "From a question to its reply, one of each server that answered a question asked once.",
+		Help:    "Round-trip time of each server that answered a question without a retry.",
 		Buckets: roundTripBuckets,
 	})}
 }
@@ -222,7 +224,7 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 	}
 	switch {
 	case waits > stalledOutput:
-		return "stalled: the output takes no more", false
+		return "stalled: the output is blocked", false
 	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // a loop that waits for the output is not stalled
 		return "stalled", false
 	}

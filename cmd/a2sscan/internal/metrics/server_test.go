@@ -95,7 +95,7 @@ func TestHealth(t *testing.T) {
 	now = m.begun.Add(stalledOutput)
 	is("scanning", true)
 	now = now.Add(2)
-	is("stalled: the output takes no more", false)
+	is("stalled: the output is blocked", false)
 	close(drain)
 	is("stopping", false)
 	m.End()

@@ -24,12 +24,15 @@ type Site struct {
 
 // SiteOptions are the settings of a Site.
 type SiteOptions struct {
-	Flag        string // that gave the address, for errors
-	Address     string // HOST:PORT
-	Connections int    // open at most; they must not use up the file descriptors of a scan
+	Flag    string // name of the flag, for errors
+	Address string // HOST:PORT
+	// Connections is the maximum number of open connections, which must not use up the file
+	// descriptors of a scan.
+	Connections int
 	Names       []string
-	Anywhere    bool // check the name in a request also if the address is not on loopback
-	Log         *slog.Logger
+	// Anywhere checks the name in a request also if the address is not on loopback.
+	Anywhere bool
+	Log      *slog.Logger
 }
 
 // OpenSite listens at the address. Serve answers requests.
@@ -82,21 +85,21 @@ func listenFailure(what string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return console.Fail(console.ExitUsage, "%s: another program has the port", what).
-			WithHint("another port, or 0 for a free one")
+			WithHint("choose another port, or 0 for a free one")
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return console.Fail(console.ExitUsage, "%s: no address of this machine", what).
-			WithHint("a port alone is on 127.0.0.1; 0.0.0.0:PORT is on all addresses")
+		return console.Fail(console.ExitUsage, "%s: not an address of this machine", what).
+			WithHint("PORT alone listens on 127.0.0.1, and 0.0.0.0:PORT on all addresses")
 	case errors.Is(err, syscall.EACCES):
-		return console.Fail(console.ExitUsage, "%s: the port is not for everybody", what).
-			WithHint("ports from 1024 on are")
+		return console.Fail(console.ExitUsage, "%s: only privileged programs may use this port", what).
+			WithHint("use a port from 1024 up")
 	}
 	return console.Fail(console.ExitUsage, "%s: %w", what, err)
 }
 
-// ownHost returns a handler that refuses requests for a name that some web page made
-// point to this server (DNS rebinding): all names but localhost and names. An address is
-// no name. Without anywhere, only a server on loopback needs that: whoever can reach
-// another one needs no such trick.
+// ownHost returns a handler that protects against DNS rebinding, in which a web page makes
+// a name of its own point to this server. The handler refuses all host names except
+// localhost and names; it accepts addresses. Unless anywhere is set, it protects only a
+// server on loopback, because an attacker can reach any other server directly.
 func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)

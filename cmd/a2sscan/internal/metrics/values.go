@@ -16,15 +16,15 @@ import (
 type Value struct {
 	Name, Help string
 	Number     float64
-	Labels     prometheus.Labels // words of this program
+	Labels     prometheus.Labels // never text from servers
 }
 
 // scrapesAtOnce is the maximum number of concurrent scrapes. It limits the cost of
 // a client that scrapes in a loop.
 const scrapesAtOnce = 4
 
-// Values returns a handler that serves what read returns, the metrics of the process, and
-// others.
+// Values returns a handler that serves the values that read returns, the metrics of the
+// process, and others.
 func Values(build ledger.Build, read func() []Value, others ...prometheus.Collector) http.Handler {
 	return promhttp.HandlerFor(newRegistry(build, read, others...),
 		promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
@@ -34,7 +34,7 @@ func newRegistry(build ledger.Build, read func() []Value, others ...prometheus.C
 	r := prometheus.NewRegistry()
 	r.MustRegister(values(func() []Value {
 		return append(read(), Value{
-			Name: "a2sscan_build_info", Help: "1, for the program that the labels tell of.", Number: 1,
+			Name: "a2sscan_build_info", Help: "Always 1; the labels describe the program.", Number: 1,
 			Labels: prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": runtime.Version()},
 		})
 	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -45,7 +45,7 @@ func newRegistry(build ledger.Build, read func() []Value, others ...prometheus.C
 // values implements prometheus.Collector.
 type values func() []Value
 
-// Describe sends nothing: what read returns varies.
+// Describe sends nothing, because the metrics vary.
 func (v values) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the numbers.

@@ -34,7 +34,7 @@ const (
 	demoSeed    = 20
 )
 
-// demoPorts is the number of further ports to try if the port before is in use.
+// demoPorts is the number of further ports to try if a port is in use.
 const demoPorts = 20
 
 // Demo is a running simulation that the demo scans.
@@ -46,8 +46,9 @@ type Demo struct {
 // StartDemo starts servers on the first free port from demoPort on. On any port, they
 // are the same servers.
 func StartDemo(network string) (*Demo, error) {
-	// Servers of application 730 mostly ignore RULES, so a scan asks them for RULES only
-	// twice. With the losses, that is too few to prove that a server does not answer.
+	// Servers of application 730 mostly ignore RULES, so a scan sends RULES only twice to a
+	// server. With the simulated losses, two requests do not prove that a server does not
+	// answer.
 	all := slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" })
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
@@ -145,7 +146,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
 			console.Grouped(d.N("sent")), console.Bytes(d.N("sent_bytes")), console.Grouped(d.N("received")), console.Bytes(d.N("received_bytes")))},
-		{"retries", fmt.Sprintf("%s of those sent, because no reply came in time: some were lost, and %s addresses have no server",
+		{"retries", fmt.Sprintf("%s of the datagrams sent, because no reply came in time: some were lost, and %s addresses have no server",
 			console.Grouped(d.N("repeats")), console.Grouped(l.N("by_status.no_reply")))},
 		{"replies", console.Listed(d.By("matched_by_kind"), scanner.ReplyKinds[:], ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},

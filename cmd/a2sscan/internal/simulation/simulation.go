@@ -21,11 +21,11 @@ import (
 // Options describes the servers to simulate.
 type Options struct {
 	Fleet   fleet.Config
-	Ports   string             // the list of ports that Fleet.Ports was read from
-	Master  fleet.MasterConfig // a master, if UDP or Web is set; Fleet is filled in
+	Ports   string             // Fleet.Ports as the user wrote it
+	Master  fleet.MasterConfig // used if UDP or Web is set
 	Span    time.Duration      // how long to serve; 0: until interrupted
-	Truth   io.Writer          // gets what will happen to the servers
-	Program string             // command that starts the program, for hints
+	Truth   io.Writer          // receives the planned outages
+	Program string             // command for hints
 }
 
 // Run serves the servers, and the master if there is one, until the time is over or
@@ -46,7 +46,7 @@ func Run(t *console.Terminal, o *Options) error {
 			return failure(err, "--master or --web, or 0 for any")
 		}
 	}
-	ctx, end := shutdown.Interruptible(true) // catch signals before the line that says ready
+	ctx, end := shutdown.Interruptible(true) // before the program says that it is ready
 	defer end()
 	until := "until it is interrupted"
 	if o.Span > 0 {

@@ -17,7 +17,7 @@ import (
 func CheckKinds(kinds []string) error {
 	for i, kind := range kinds {
 		if kinds[i] = strings.TrimSpace(kind); !slices.Contains(watchdb.Kinds, kinds[i]) {
-			return fmt.Errorf("%s is no kind of event: choose from %s", console.Quoted(kind, 40), strings.Join(watchdb.Kinds, ", "))
+			return fmt.Errorf("%s is not a kind of event: choose from %s", console.Quoted(kind, 40), strings.Join(watchdb.Kinds, ", "))
 		}
 	}
 	return nil
@@ -28,7 +28,7 @@ func Text(e *watchdb.Event) string {
 	return fmt.Sprintf("%s  %-9s%s", e.Time.Local().Format("15:04:05"), e.Kind, about(e))
 }
 
-// about returns what Text says after the kind.
+// about returns the part of Text after the kind.
 func about(e *watchdb.Event) (text string) {
 	if e.Addr != "" {
 		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
@@ -42,7 +42,7 @@ func about(e *watchdb.Event) (text string) {
 	return text
 }
 
-// Details returns what Text says after the name.
+// Details returns the part of Text after the name.
 func Details(e *watchdb.Event) string {
 	parts := []string{"", compare.Detail(&census.Change{Before: e.Before, After: e.After})}
 	lasted := console.RoughDuration(time.Duration(e.For) * time.Second)
@@ -65,18 +65,19 @@ func Details(e *watchdb.Event) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "  ")
 }
 
-// damped names what is damped together: a pair of kinds, or a kind.
+// damped identifies events that are damped together: the events of one kind of a server, or
+// its pair of up and down.
 type damped struct {
 	server int
-	kind   string // "up" stands for "down", too
+	kind   string // "up" for "down", too
 }
 
-// window counts the events of one kind of a server in Rules.Damp.
+// window counts the events of a damped kind during Rules.Damp.
 type window struct {
 	end     uint32
 	shown   int           // at most 2: a pair
-	last    watchdb.Event // shown last
-	waiting watchdb.Event // left out last
+	last    watchdb.Event // the last one shown
+	waiting watchdb.Event // the last one left out
 	leftOut int
 }
 
@@ -85,8 +86,8 @@ func (w *Watcher) wanted(kind string) bool {
 	return slices.Contains(watchdb.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 
-// emit adds an event of a server, unless its kind is not wanted. An event that is too frequent
-// is counted as left out.
+// emit reports an event of a server if its kind is wanted. After two events in a window, it
+// only counts an event as left out.
 func (w *Watcher) emit(i int, e watchdb.Event, now uint32) {
 	if !w.wanted(e.Kind) {
 		return
@@ -117,8 +118,8 @@ func (w *Watcher) emit(i int, e watchdb.Event, now uint32) {
 	w.events = append(w.events, e)
 }
 
-// release ends windows. What was left out last is reported if it is not what was reported
-// last.
+// release ends the windows that are over. It reports the last event that was left out, if
+// that event differs from the last one shown.
 func (w *Watcher) release(now uint32) {
 	for key, d := range w.damping {
 		switch {
@@ -137,8 +138,9 @@ func (w *Watcher) release(now uint32) {
 	}
 }
 
-// match notes a server that went down, or that is new, by its identities. It reports a move if
-// the server noted before is its counterpart, and no third one has the same identity.
+// match stores a server that went down, or that is new, under its identities. If the server
+// stored there before is the other end of a move, and no third server has this identity,
+// match reports the move.
 func (w *Watcher) match(i int, now uint32) {
 	s := &w.servers[i]
 	if s.known == nil {

@@ -9,9 +9,9 @@ import (
 
 const secondsOfHour = 3600
 
-// hourOf returns the hour of a moment. If that hour has ended already, it returns a later one.
-// A new hour takes the place of the one before the last, which the database keeps as it was
-// last stored.
+// hourOf returns the samples of the hour that contains at. Two hours are in memory: a new
+// hour replaces the hour before the last, of which the database has the last stored state.
+// If at is in an hour that was replaced, hourOf returns the newer hour.
 func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
@@ -27,8 +27,9 @@ func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 // counted are the statuses in the order of UpFor, DownFor and UnseenFor.
 var counted = []watchdb.Status{watchdb.Up, watchdb.Down, watchdb.Unknown}
 
-// count adds the time of a server since the last call to what it was: up, down, or unseen,
-// which is Unknown. Time of an hour that has ended stays unseen.
+// count adds the time of a server since the last call to its time up, down or unseen
+// (Unknown). Time in an hour that is no longer in memory is not added, and so counts as
+// unseen.
 func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 	s := &w.servers[i]
 	field := slices.Index(counted, as)
@@ -43,8 +44,8 @@ func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 	s.upto = max(s.upto, until)
 }
 
-// Resume takes over the hours that a watch left open, but none that lie far in the future: then
-// its clock was wrong.
+// Resume restores the hours that the previous watch had not finished. It ignores hours that
+// are far in the future, because a wrong clock made them.
 func (w *Watcher) Resume(hours []watchdb.Hour, now time.Time) {
 	for _, h := range hours {
 		if h.Number > now.Unix()/secondsOfHour+1 {

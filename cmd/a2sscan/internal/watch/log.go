@@ -19,23 +19,25 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Log writes events: to a file that it continues, or to a stream.
+// Log writes events to a file, which it continues, or to a stream.
 type Log struct {
-	last  atomic.Int64              // the ID of the last event that is written
-	began atomic.Pointer[time.Time] // when the current write began; nil: nothing is written
+	last atomic.Int64 // ID of the last written event
+	// began is when the current write began; nil: no write is running.
+	began atomic.Pointer[time.Time]
 
-	path   string
-	stream io.Writer // standard output, a pipe or a device; nil: path is a file, or not open yet
+	path string
+	// stream is standard output, a pipe or a device; nil: path is a file, or not open yet.
+	stream io.Writer
 	text   bool
 	rotate sink.Rotation
 	opened time.Time
 	file   *sink.Output // nil: a stream
 }
 
-// OpenLog opens a file of events to continue it, or standard output if screen is set. Lines are
-// for people if text is set, else JSON. When the file has the size or the age of rotate, it gets
-// the name of a part, and a new file begins. The first Write opens a pipe or a device, because
-// that may wait for its reader.
+// OpenLog opens a file of events to continue it, or standard output if screen is set. Lines
+// are text for people if text is set, else JSON. When the file reaches the size or the age
+// in rotate, Write renames it to a part and begins a new file. Write opens a pipe or a
+// device, because that may wait for the reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
 	l := &Log{path: path, stream: screen, text: text, rotate: rotate}
 	if info, err := os.Stat(path); screen != nil || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -44,7 +46,7 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 	path = disk.Resolve(path)
 	l.path = path
 	if err := l.open(); errors.Is(err, sink.ErrNotCensus) {
-		return nil, fmt.Errorf("%s is no file of events of a watch", console.Plain(path, 200))
+		return nil, fmt.Errorf("%s is not an event file of a watch", console.Plain(path, 200))
 	} else if err != nil {
 		return nil, err
 	}
@@ -91,8 +93,9 @@ func (l *Log) findLast(path string) error {
 	}
 }
 
-// Write writes events and returns when they are written, and on the disk if it is a file. An event
-// is one write to a stream: a pipe takes it as a whole, or not at all, if it has at most 4096 bytes.
+// Write writes events. It returns when the stream has taken them, or when they are on disk
+// if the output is a file. Each event is a single write to a stream, so a pipe takes an
+// event of at most 4096 bytes completely or not at all.
 func (l *Log) Write(events []watchdb.Event) (err error) {
 	defer l.began.Store(nil)
 	l.began.Store(new(time.Now()))

@@ -6,29 +6,31 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
 
-// The network of the watcher is the suspect if this many servers, in this many networks, and
-// this share of those that were up are silent at once.
+// The watcher suspects its own network if at least this many servers, in this many
+// networks, and this share of the servers that were up are silent at once.
 const (
 	blindServers  = 20
 	blindNetworks = 4
 	blindPercent  = 60
 )
 
-// doubtPercent is the share of answers below which nothing is called down until a cycle has
+// doubtPercent is a share of answers. Below it, no server is called down until a cycle has
 // shown whether the watcher is blind.
 const doubtPercent = 40
 
-// network is what the checks of all servers say about the watcher's own network.
+// network holds what the checks of all servers show about the watcher's own network.
 type network struct {
-	latest   [64]outcome // of checks of servers that are up, as a ring
-	outcomes int         // how many there were, also since the watcher became blind
+	latest [64]outcome // a ring
+	// outcomes is the number of outcomes since the watcher became blind, saw again or
+	// paused.
+	outcomes int
 
-	failing bool   // datagrams can't be sent
-	blind   bool   // since:
-	since   uint32 //
+	failing bool // datagrams can't be sent
+	blind   bool
+	since   uint32 // when blind was set
 }
 
-// outcome is that of a check of a server that is up.
+// outcome is the result of a check of a server that was up.
 type outcome struct {
 	asked    uint32 // when the check began
 	answered bool
@@ -39,7 +41,7 @@ func (v *network) add(o outcome) {
 	v.outcomes++
 }
 
-// count counts the latest outcomes of checks that began at a moment or later, at most n.
+// count counts those of the latest n outcomes whose checks began at since or later.
 func (v *network) count(n int, since uint32) (all, answered int) {
 	for i := range min(n, v.outcomes, len(v.latest)) {
 		if o := v.latest[(v.outcomes-1-i)%len(v.latest)]; o.asked >= since {
@@ -53,13 +55,15 @@ func (v *network) count(n int, since uint32) (all, answered int) {
 
 func isSilent(s *server) bool { return s.status == watchdb.Up && s.silent > 0 }
 
-// look counts the servers, finds out whether the watcher is blind or sees again, and calls
-// servers down that have been silent long enough.
-func (w *Watcher) look(now uint32) {
+// inspect counts the servers, finds out whether the watcher is blind or sees again, and
+// calls servers down that have been silent long enough.
+func (w *Watcher) inspect(now uint32) {
 	v, n := &w.view, Status{Servers: len(w.order)}
 	silent, references, answering := 0, 0, 0
-	up, dead := map[uint64]bool{}, map[uint64]bool{} // /24 networks with servers that are up, as far as they are needed, or silent
-	var held []int                                   // silent long enough
+	// These are the /24 networks with servers that are up (at most blindNetworks) and with
+	// silent servers.
+	up, dead := map[uint64]bool{}, map[uint64]bool{}
+	var held []int // servers that were silent long enough
 	for i := range w.servers {
 		s := &w.servers[i]
 		switch {
@@ -121,7 +125,7 @@ func (w *Watcher) look(now uint32) {
 	}
 	n.Blind = v.blind
 	w.status = n
-	expired := v.blind && now-v.since >= uint32(w.rules.BlindMax.Seconds()) // the silent servers are down
+	expired := v.blind && now-v.since >= uint32(w.rules.BlindMax.Seconds()) // then silent servers are down
 	if len(held) == 0 || v.blind && !expired {
 		return
 	}
@@ -129,7 +133,7 @@ func (w *Watcher) look(now uint32) {
 	for _, i := range held {
 		s := &w.servers[i]
 		all, answered := v.count(len(v.latest), s.asked)
-		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network, when the server was asked
+		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network worked at that time
 		if !doubt || now-s.asked >= uint32(w.rules.Every/time.Second) || alive {
 			w.fall(i, now, expired)
 		}

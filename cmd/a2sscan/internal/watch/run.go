@@ -23,24 +23,29 @@ import (
 // Options are what Run needs.
 type Options struct {
 	Rules Rules
-	Scan  scanner.Config // Run sets what concerns cycles
-	DB    *watchdb.DB
-	Log   *Log
-	Hook  *Webhook // nil: none
+	// Scan configures the scans. Run sets the fields that depend on the cycle.
+	Scan scanner.Config
+	DB   *watchdb.DB
+	Log  *Log
+	Hook *Webhook // nil: none
 
-	// Load returns the list of servers. On a new list, Run keeps the old one if Load fails or
-	// returns less than half as many.
+	// Load returns the list of servers. When Run loads the list again, it continues with
+	// the old list if Load fails or returns less than half as many servers.
 	Load      func(context.Context) ([]netip.AddrPort, error)
 	ListEvery time.Duration    // how often Load is called; 0: once
-	Reload    <-chan os.Signal // a signal makes Run call Load at once
+	Reload    <-chan os.Signal // calls Load at once
 
-	Hourly, Daily time.Duration // how long the database keeps rows of hours, and of days and events
+	// Hourly is how long the database has a row per hour, Daily how long it has days and
+	// events.
+	Hourly, Daily time.Duration
 
 	Terminal *console.Terminal
-	Show     func(*Watch) (end func()) // called once, when the servers are known; end is called when nothing is asked any more
+	// Show is called once, when the servers are known. end is called when the watch has
+	// ended.
+	Show func(*Watch) (end func())
 }
 
-// Status is what a status line says.
+// Status has the numbers of a status line.
 type Status struct {
 	Time     time.Time `json:"time"`
 	Servers  int       `json:"servers"` // in the list
@@ -48,11 +53,11 @@ type Status struct {
 	Down     int       `json:"down"`
 	People   int       `json:"people"`
 	Blind    bool      `json:"blind"`
-	Every    float64   `json:"every"`           // seconds: the cycle that was asked for
-	Took     float64   `json:"cycle,omitempty"` // seconds: how long the latest cycle took
+	Every    float64   `json:"every"`           // configured seconds of a cycle
+	Took     float64   `json:"cycle,omitempty"` // seconds of the latest cycle
 	Events   uint64    `json:"events"`          // since the watch began
-	Waiting  uint64    `json:"waiting"`         // events that the output has not taken
-	Dropped  uint64    `json:"dropped"`         // of these, events that are no longer kept
+	Waiting  uint64    `json:"waiting"`         // events that the output lacks
+	Dropped  uint64    `json:"dropped"`         // events that the output never got
 	Trouble  string    `json:"trouble,omitempty"`
 	Sent     uint64    `json:"sent"`     // datagrams
 	Received uint64    `json:"received"` // datagrams
@@ -64,7 +69,7 @@ func (s *Status) String() string {
 	if never := s.Servers - s.Up - s.Down; never > 0 {
 		word := "never answered"
 		if s.Took == 0 {
-			word = "not heard yet" // the first cycle goes on
+			word = "not heard yet" // in the first cycle
 		}
 		line += fmt.Sprintf(", %s %s", console.Grouped(uint64(never)), word)
 	}
@@ -81,46 +86,51 @@ func (s *Status) String() string {
 	return line
 }
 
-// Watch is a watch that runs. Several goroutines may call its exported methods, which read it.
+// Watch is a running watch. Its exported methods only read, and several goroutines may call
+// them.
 type Watch struct {
 	*Options
 	size int // of the list
 
-	lastID  atomic.Int64              // the ID of the latest event
-	dropped atomic.Uint64             // events
-	held    atomic.Pointer[time.Time] // since when another program holds the state; nil: none
-	alive   atomic.Pointer[time.Time] // when the loops of the watch and of the scan last did something
+	lastID  atomic.Int64  // ID of the latest event
+	dropped atomic.Uint64 // events
+	// held is when another program locked the state; nil: the state is not locked.
+	held atomic.Pointer[time.Time]
+	// alive is when the loop of the watch or of the scan last did something.
+	alive atomic.Pointer[time.Time]
 
-	mu      sync.Mutex       // guards the rest
-	fresh   []netip.AddrPort // to be added to the database
+	mu      sync.Mutex       // guards the following
+	fresh   []netip.AddrPort // to add to the database
 	watcher *Watcher
 	monitor *scanner.Monitor
-	before  scanner.Stats // of earlier scans, which failed
+	before  scanner.Stats // of earlier, failed scans
 	events  uint64
-	sent    time.Time     // when a datagram was last sent
-	then    scanner.Stats // the counters then
-	elapsed time.Duration // of the scan, when its loop last did something
+	sent    time.Time     // time of the last datagram
+	then    scanner.Stats // counters at sent
+	elapsed time.Duration // of the scan, when last checked
 }
 
-// The intervals of Run, and its limit.
+// The intervals and limits of Run.
 const (
 	tickEvery  = 200 * time.Millisecond
 	flushEvery = time.Minute
-	// atRest is how long the feed sleeps between servers that are due.
+	// atRest is how long the feed sleeps if no server is due.
 	atRest = 250 * time.Millisecond
-	// maxPending is the size of changes that makes Run store them before a minute has passed.
+	// maxPending is the size of changes above which Run stores them at once, not after a
+	// minute.
 	maxPending = 8 << 20
-	// outputCursor names how far a stream of events has come, for the next watch.
+	// outputCursor is the cursor of the output stream, after which the next watch
+	// continues.
 	outputCursor = "output"
-	// stallAfter is how long the output may take nothing until that is said, and endWait how long
-	// it may at the end. stateWait is how long the state may then be held.
+	// An output that takes nothing for stallAfter is reported as stalled. At the end, the
+	// watch waits for the output for endWait, and for a locked state for stateWait.
 	stallAfter, endWait, stateWait = 10 * time.Second, time.Second, 10 * time.Second
-	// stillAfter is how long no loop may do anything.
+	// If no loop does anything for stillAfter, checks count as stopped.
 	stillAfter = 10 * time.Second
 )
 
 // Run watches until ctx ends. Then it stores everything and returns nil. It returns an error
-// if the first list can't be had, or if the database or the output fails.
+// if the first list can't be loaded, or if the database or the output fails.
 //
 //	ask ──▶ Watcher ◀── loop      never wait for the database or the output
 //	           │
@@ -165,7 +175,7 @@ func Run(ctx context.Context, o *Options) error {
 	return err
 }
 
-// end waits a moment until all events are written.
+// end waits for up to endWait until all events are written.
 func (r *Watch) end(published <-chan error) error {
 	select {
 	case err := <-published:
@@ -183,7 +193,7 @@ func (r *Watch) end(published <-chan error) error {
 	return r.saveCursor()
 }
 
-// restore takes over what the database knows. It may be called again after an error.
+// restore fills the watcher from the database. It may be called again after an error.
 func (r *Watch) restore() error {
 	now := time.Now()
 	if err := r.DB.Begin(); err != nil {
@@ -202,10 +212,10 @@ func (r *Watch) restore() error {
 	if err != nil {
 		return err
 	}
-	if len(latest) > 0 && latest[0].Kind == "blind" { // it ended before it could see
+	if len(latest) > 0 && latest[0].Kind == "blind" { // the watch ended blind
 		r.watcher.view.blind, r.watcher.view.since = true, min(seconds(latest[0].Time), seconds(now))
 	}
-	if r.Log.file != nil { // it says itself how far it has come
+	if r.Log.file != nil { // the file shows its last event
 		err = r.DB.SetCursor(outputCursor, -1)
 	}
 	written, last, _, err2 := r.DB.Cursor(outputCursor, math.MaxInt64)
@@ -215,14 +225,14 @@ func (r *Watch) restore() error {
 	if r.lastID.Store(max(last, r.Log.last.Load())); r.Log.file != nil {
 		return nil
 	}
-	if written < 0 { // a new stream gets nothing old
+	if written < 0 { // a new stream gets new events only
 		written = last
 	}
 	r.Log.last.Store(written)
 	return r.saveCursor()
 }
 
-// saveCursor stores how far a stream of events has come.
+// saveCursor stores the ID of the last event that the stream took.
 func (r *Watch) saveCursor() error {
 	if r.Log.file != nil {
 		return nil
@@ -230,7 +240,8 @@ func (r *Watch) saveCursor() error {
 	return r.DB.SetCursor(outputCursor, r.Log.last.Load())
 }
 
-// hold reports that another program holds the state since a time, or no longer.
+// hold reports that another program has locked the state since a time, or that it no longer
+// does if since is zero.
 func (r *Watch) hold(since time.Time) {
 	if since.IsZero() {
 		r.held.Store(nil)
@@ -239,7 +250,7 @@ func (r *Watch) hold(since time.Time) {
 	}
 	r.held.Store(&since)
 	r.Terminal.Say("%s", r.Trouble())
-	r.Terminal.Log.Warn("another program holds the state", "since", since)
+	r.Terminal.Log.Warn("another program has locked the state", "since", since)
 }
 
 // Trouble says what holds up the events or the state; "": nothing.
@@ -249,7 +260,7 @@ func (r *Watch) Trouble() string {
 		all = append(all, fmt.Sprintf("nobody takes the events (since %s, %s waiting)", since.Format(time.TimeOnly), console.Grouped(r.waiting())))
 	}
 	if since := r.held.Load(); since != nil {
-		all = append(all, fmt.Sprintf("another program holds the state (since %s)", since.Format(time.TimeOnly)))
+		all = append(all, fmt.Sprintf("another program has locked the state (since %s)", since.Format(time.TimeOnly)))
 	}
 	return strings.Join(all, "; ")
 }
@@ -257,10 +268,11 @@ func (r *Watch) Trouble() string {
 // Alive reports whether checks run.
 func (r *Watch) Alive() bool { return time.Since(*r.alive.Load()) < stillAfter }
 
-// waiting is how many events the output has not taken.
+// waiting returns how many events the output has not taken.
 func (r *Watch) waiting() uint64 { return uint64(max(0, r.lastID.Load()-r.Log.last.Load())) }
 
-// relist loads the list again whenever that is due or wanted, until ctx ends.
+// relist loads the list again every ListEvery and after each signal of Reload, until ctx
+// ends.
 func (r *Watch) relist(ctx context.Context) (err error) {
 	var due <-chan time.Time
 	if r.ListEvery > 0 {
@@ -285,12 +297,12 @@ func (r *Watch) list(ctx context.Context) error {
 	case err != nil && (r.size == 0 || ctx.Err() != nil):
 		return err
 	case err != nil:
-		r.Terminal.Say("the new list can't be had, so the old one is watched: %v", err)
+		r.Terminal.Say("the new list can't be loaded, so the watch continues with the old list: %v", err)
 		return nil
 	case len(addrs) == 0 && r.size == 0:
 		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or everything in it is excluded; private networks need --allow-reserved")
 	case len(addrs)*2 < r.size:
-		r.Terminal.Say("the new list has %s instead of %d, so the old one is watched", console.Plural(len(addrs), "server"), r.size)
+		r.Terminal.Say("the new list has %s instead of %d, so the watch continues with the old list", console.Plural(len(addrs), "server"), r.size)
 		return nil
 	}
 	for _, a := range r.Rules.References {
@@ -305,12 +317,14 @@ func (r *Watch) list(ctx context.Context) error {
 	return nil
 }
 
-// ask queries the servers as they become due. A scan that fails is begun again: the watcher is
-// blind until then.
+// ask queries the servers as they become due. If a scan fails, ask begins another one, and
+// the watcher is blind until then.
 func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
-	cfg.NoOutage = true        // the watch is blind meanwhile
-	cfg.Cooldown = scanner.Off // a server that was just finished may be asked again
+	// The watch handles an outage itself: it is blind. A server that was just finished may
+	// be asked again.
+	cfg.NoOutage = true
+	cfg.Cooldown = scanner.Off
 	cfg.Attempts = r.Rules.Attempts
 	cfg.Excluded = r.Rules.Excluded
 	targets := func(yield func(scanner.Target) bool) {
@@ -342,8 +356,8 @@ func (r *Watch) ask(ctx context.Context) error {
 	return nil
 }
 
-// scanFailed prepares for the next scan after one that failed with these counters. The watcher
-// is blind until a datagram leaves.
+// scanFailed prepares the next scan after a scan that failed with these counters. The
+// watcher is blind until a datagram can be sent.
 func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -368,7 +382,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// loop lets the watcher decide until ctx ends.
+// loop calls Watcher.Tick and reports a stalled output until ctx ends.
 func (r *Watch) loop(ctx context.Context) {
 	tick, stalled := time.Tick(tickEvery), false
 	for {
@@ -383,13 +397,13 @@ func (r *Watch) loop(ctx context.Context) {
 		r.watcher.Tick(now)
 		paused := r.watcher.paused
 		r.watcher.paused = 0
-		if left := len(r.watcher.events) - watchdb.MaxInMemory; left > 0 { // the state has been held for long
+		if left := len(r.watcher.events) - watchdb.MaxInMemory; left > 0 { // the state was locked for long
 			r.watcher.events = r.watcher.events[left:]
 			r.dropped.Add(uint64(left))
 		}
 		r.mu.Unlock()
 		if paused > 0 {
-			r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
+			r.Terminal.Say("the machine slept, or its clock was set: %v count as unseen", paused.Round(time.Second/10))
 		}
 		since := r.Log.began.Load()
 		if was := stalled; since == nil || now.Sub(*since) < stallAfter {
@@ -403,8 +417,8 @@ func (r *Watch) loop(ctx context.Context) {
 	}
 }
 
-// store stores what the watcher knows until ctx ends. A change that began then goes on until state
-// ends.
+// store writes the changes of the watcher to the database until ctx ends. A write that has
+// begun by then may take until state ends.
 func (r *Watch) store(ctx, state context.Context) error {
 	tick, flush := time.Tick(tickEvery), time.Tick(flushEvery)
 	prune := func() error { return r.DB.Prune(time.Now(), r.Hourly, r.Daily) }
@@ -428,13 +442,13 @@ func (r *Watch) store(ctx, state context.Context) error {
 	return err
 }
 
-// stored calls do again while another program holds the state, until ctx ends.
+// stored calls do again while another program has locked the state, until ctx ends.
 func (r *Watch) stored(ctx context.Context, do func() error) error {
 	return stateFailed(watchdb.Retry(ctx, r.hold, do))
 }
 
-// checkSending tells the watcher whether datagrams leave this machine: not if none has been
-// sent for a cycle, although some should.
+// checkSending tells the watcher whether datagrams can be sent. They can't if sending fails
+// and nothing was sent for a cycle.
 func (r *Watch) checkSending(now time.Time) {
 	stats := r.stats()
 	if stats.Elapsed != r.elapsed {
@@ -449,9 +463,10 @@ func (r *Watch) checkSending(now time.Time) {
 	}
 }
 
-// flush gives the new events their IDs, and stores them together with the servers that changed, so
-// that a watch that goes on after a kill does not report them again. It stores the servers also if
-// there are many, and everything if all is set.
+// flush gives the new events their IDs, and stores them together with the servers that
+// changed, so that the next watch does not report them again after a kill. Without new
+// events it stores servers only if many have changed, unless all is set: then it stores
+// everything.
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []watchdb.Hour
 	r.mu.Lock()
@@ -483,8 +498,8 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 	return err
 }
 
-// publish writes all events that are stored and that the output lacks, until those that are
-// there after stored is closed are written.
+// publish writes the stored events that the output lacks. After stored is closed, it writes
+// the remaining events and returns.
 func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 	first := r.lastID.Load()
 	for final := false; ; {
@@ -535,7 +550,7 @@ func stateFailed(err error) error {
 	return nil
 }
 
-// Status returns what a status line says.
+// Status returns the numbers of a status line.
 func (r *Watch) Status() *Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -546,21 +561,23 @@ func (r *Watch) Status() *Status {
 	return &status
 }
 
-// Row is what a watch knows of a server.
+// Row is what a watch knows about a server.
 type Row struct {
 	ID             int64 // in the database
 	Addr           netip.AddrPort
-	Known          *census.Server // its last full answer, which nobody changes; nil: none
+	Known          *census.Server // its last full answer, read-only; nil: none
 	Status         watchdb.Status
-	Since          time.Time // since when it has its status
+	Since          time.Time // when its status began
 	People, Places int       // -1: unknown
-	Silent         time.Time // when it was asked first of the latest checks without an answer; zero: the last one was answered
+	// Silent is when the first of the latest unanswered checks began; zero: the last check
+	// was answered.
+	Silent time.Time
 }
 
-// copied is how many servers are copied while the watch waits.
+// copied is how many servers Rows copies while it holds the lock.
 const copied = 1000
 
-// Rows yields all servers that are watched, by their ID.
+// Rows yields all watched servers, in the order of their IDs.
 func (r *Watch) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		var servers []server

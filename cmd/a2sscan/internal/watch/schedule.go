@@ -6,24 +6,27 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// schedule spreads the checks of a cycle evenly over it.
+// schedule spreads the checks evenly over a cycle.
 type schedule struct {
-	order []int // the servers to ask, in the order of a cycle
-	pos   int   // in order
-	cycle int   // number of complete cycles
+	order []int // the servers of a cycle
+	pos   int   // index in order
+	cycle int   // complete cycles
 	pace  *rate.Limiter
-	began time.Time     // when the current cycle began
-	took  time.Duration // how long the latest complete one took; 0: none, or the list changed
+	began time.Time // when the current cycle began
+	// took is the length of the latest complete cycle; 0: none is complete, or the list
+	// changed.
+	took time.Duration
 }
 
-// rearrange begins a cycle, also after the order has changed, and after a pause.
+// rearrange begins a new cycle: at the start, after the order has changed, and after a
+// pause.
 func (c *schedule) rearrange(now time.Time, every time.Duration) {
 	if c.pos >= len(c.order) {
 		c.pos = 0
 	}
 	c.began, c.took = now, 0
-	// The checks may fall behind by a second. What a slow rate or a pause left undone for longer
-	// must not follow in one burst.
+	// Checks may be late by a second. If a slow rate or a pause delays them for longer,
+	// they must not follow in one burst.
 	perSecond := float64(len(c.order)) / every.Seconds()
 	c.pace = rate.NewLimiter(rate.Limit(perSecond), 2+int(perSecond))
 	c.pace.AllowN(now, 1+int(perSecond))

@@ -1,8 +1,8 @@
-// Package watch asks servers all day, and finds out who is up, who is down, and what
-// changed.
+// Package watch checks servers all day, and finds out which are up, which are down, and
+// what changed.
 //
-// A Watcher decides; it sends nothing and knows no clock but the times that it is given. Run
-// gives it a scan, a database and outputs.
+// A Watcher decides. It sends nothing, and gets the time as an argument. Run connects it
+// with a scan, a database and outputs.
 package watch
 
 import (
@@ -27,84 +27,95 @@ import (
 
 // Rules determine how often servers are asked, and which events are reported.
 type Rules struct {
-	Every     time.Duration // each server is asked once in this time: a cycle
-	FullEvery time.Duration // and at least this often for its players and rules, too
-	DownAfter int           // a server is down after this many checks in a row without an answer
-	Attempts  int           // requests of a check that stays without an answer
-	Damp      time.Duration // at most one pair of events of a kind for each server in this time
-	BlindMax  time.Duration // how long a blind watcher believes that the servers are up
+	Every     time.Duration // length of a cycle, in which each server is checked once
+	FullEvery time.Duration // time between two full queries of a server
+	DownAfter int           // unanswered checks in a row before a server is down
+	Attempts  int           // requests of an unanswered check
+	// In this time, a server has at most one pair of events of each kind.
+	Damp time.Duration
+	// A blind watcher believes for this long that the servers are up.
+	BlindMax time.Duration
 
-	References []netip.AddrPort           // servers that are always up: they show whether the watcher is blind
-	Kinds      []string                   // the events to report; nil: all but changes that happen all the time
-	Excluded   func(netip.Addr) (no bool) // asked before every check; nil: nothing is excluded
-	Answers    bool                       // keep the latest answer of each server for the database
+	// References are always up, and show whether the watcher is blind.
+	References []netip.AddrPort
+	// Kinds are the events to report; nil: all kinds except routine changes.
+	Kinds []string
+	// Excluded is called before every check; nil: nothing is excluded.
+	Excluded func(netip.Addr) (no bool)
+	Answers  bool // store the latest answers
 }
 
-// A server that left the list is asked for keepAsking more seconds, and then no longer.
+// keepAsking is how many seconds the watch still checks a server that has left the list.
 const keepAsking = 24 * 3600
 
-// follow is how many seconds after a change the server is asked everything: a map change takes it
-// a moment.
+// follow is the number of seconds between a change and the full query, because the server
+// may still be loading its map.
 const follow = 2
 
-// A server whose answer holds less than its last one keeps the last one this many times:
-// datagrams may have been lost.
+// poorAnswers is how many answers in a row may have less than the last good one before the
+// watcher accepts them. Datagrams may have been lost.
 const poorAnswers = 3
 
-// A server that ignores a request with an old challenge is asked without one this many times
-// (EC-14).
+// askPlainly is how many checks omit the challenge after a server ignored a request with an
+// old one (EC-14).
 const askPlainly = 16
 
-// server is what the watcher knows of one server. Times are seconds since 1970; 0: never.
+// server is what the watcher knows about one server. Times are seconds since 1970; 0:
+// never.
 type server struct {
 	key     uint64         // udp.Pack of its address
 	known   *census.Server // its last full answer; nil: none since the watcher began
-	info    uint64         // hash of what INFO said in it
-	steam   uint64         // its Steam ID in it
-	started int64          // when its world began, from it; 0: unknown
-	uptime  int64          // of its rule that counts uptime; 0: it has none
-	longest float32        // the longest time that one of its players has been on it
+	info    uint64         // infoHash of known
+	steam   uint64         // Steam ID in known
+	started int64          // start of its world; 0: unknown
+	uptime  int64          // value of its uptime rule; 0: none
+	longest float32        // longest duration of a player
 
-	challenge             uint32
-	last, since           uint32 // its latest answer; since when it has its status
-	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
-	fullAt, until         uint32 // when known was made; until when it is asked although it left the list
-	people, places        int32  // -1: unknown
-	silent, requests      uint32 // checks and requests in a row without an answer
-	poor                  uint8  // answers poorer than known
-	plain                 uint8  // checks to come without the remembered challenge
-	status                watchdb.Status
-	flying, listed        bool // a check is under way; it is in the list
-	elsewhere             bool // INFO alone lacks the number of people
-	reference, answers    bool // it shows whether the watcher is blind; its latest check was answered
-	gone                  bool // forgotten, or it never came
-	arrived               bool // it is new since the watcher began
+	challenge   uint32
+	last, since uint32 // time of the latest answer, and of the status
+	// These are the times of the latest check and of the first unanswered one. Time before
+	// upto has been counted.
+	asked, silentAt, upto uint32
+	// known was made at fullAt. A server that has left the list is checked until until.
+	fullAt, until  uint32
+	people, places int32 // -1: unknown
+	// These count the checks and requests in a row without an answer.
+	silent, requests   uint32
+	poor               uint8 // poorer answers in a row
+	plain              uint8 // checks without challenge to come
+	status             watchdb.Status
+	flying, listed     bool // being checked; in the list
+	elsewhere          bool // people are not in INFO
+	reference, answers bool // one of References; latest check answered
+	gone               bool // not watched any more
+	arrived            bool // new since the watcher began
 }
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
 
-// Watcher decides what to ask, and what the answers mean. It serves one goroutine.
+// Watcher decides what to ask, and what the answers mean. Only one goroutine may use it.
 type Watcher struct {
 	rules   Rules
-	servers []server         // by their ID in the database, minus 1
+	servers []server         // by ID in the database, minus 1
 	index   map[uint64]int32 // of servers, by key
 	schedule
-	changing []int // servers to ask everything once they had a moment for their change
+	changing []int // servers to query in full after follow
 
 	last   time.Time     // the time of the latest Tick
-	paused time.Duration // in which nothing ran; run reports it
-	ignore uint32        // silence asked for until then means nothing
+	paused time.Duration // time in which nothing ran
+	// If a check began at ignore or before, its silence means nothing.
+	ignore uint32
 
 	view    network
-	status  Status // as the latest Tick counted
+	status  Status // of the latest Tick
 	damping map[damped]*window
 	ticked  uint32 // the second of the latest Tick
 
-	noted map[uint64]int // the latest server to go down or arrive, by identity
+	noted map[uint64]int // latest server down or new, by identity
 
 	hours   [2]watchdb.Hour  // that may still change
-	changed []watchdb.Server // to store, in the order of the changes
-	pending int              // bytes of these, about
+	changed []watchdb.Server // to store, in this order
+	pending int              // approximate bytes of changed
 	encoder record.Encoder
 
 	interpreter scanner.Interpreter
@@ -120,10 +131,10 @@ func New(rules Rules, now time.Time) *Watcher {
 	return w
 }
 
-// seconds is the form of a time in a server.
+// seconds returns a time in the form that server stores.
 func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
-// Restore adds a server of the database, in the order of IDs.
+// Restore adds a server from the database. Call it in the order of IDs.
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 	s := server{
 		key: udp.Pack(row.Addr), upto: seconds(now), last: min(row.LastSeen, seconds(now)), since: min(row.Since, seconds(now)), status: row.Status,
@@ -131,7 +142,7 @@ func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 	}
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
-		s.info = 0 // the first answer is asked for in full anyway
+		s.info = 0 // makes the first check a full query
 		s.setPeople(r.Population())
 	}
 	w.add(s)
@@ -147,9 +158,9 @@ func (w *Watcher) add(s server) {
 	}
 }
 
-// Watch sets the list of the servers to ask, without repetitions. Servers that are no longer
-// in it are asked for a day more. Watch returns those that the watcher did not have, in the
-// order of their IDs.
+// Watch sets the list of servers to check, which must have no duplicates. Servers that have
+// left the list are checked for another day. Watch returns the servers that are new to the
+// watcher, in the order of their IDs.
 func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.AddrPort) {
 	for i := range w.servers {
 		if s := &w.servers[i]; s.listed {
@@ -188,7 +199,7 @@ func (w *Watcher) excluded(s *server) bool {
 	return w.rules.Excluded != nil && w.rules.Excluded(s.addr().Addr())
 }
 
-// Next returns the next server to ask, if one is due.
+// Next returns the next server to check, if one is due.
 func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 	w.notice(now)
 	for {
@@ -219,7 +230,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 	}
 }
 
-// Answered takes the result of a check.
+// Answered processes the result of a check.
 func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	w.notice(now)
 	i := int(w.index[udp.Pack(r.Addr)]) // only servers of the index are asked
@@ -232,7 +243,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	case r.Answered():
 		w.answer(i, r, at)
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
-		w.unseen(i, 0, at) // not really asked
+		w.unseen(i, 0, at) // proves nothing
 	default:
 		if s.status == watchdb.Up {
 			w.view.add(outcome{s.asked, false})
@@ -241,7 +252,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		if s.silent == 0 {
 			s.silentAt = s.asked
 		}
-		if s.status == watchdb.Unknown && s.since == 0 { // it has never answered
+		if s.status == watchdb.Unknown && s.since == 0 { // never answered
 			w.setStatus(i, watchdb.Unknown, s.asked)
 		}
 		s.silent, s.requests = s.silent+1, s.requests+uint32(r.Sent)
@@ -263,7 +274,7 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	w.match(i, now)
 }
 
-// answer takes a check that was answered.
+// answer processes a check that was answered.
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	was := s.status
@@ -278,7 +289,9 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s.last, s.answers = now, true
 	full := r.Asked&scanner.AskAll == scanner.AskAll
 	if r.Challenge != 0 {
-		const ignored = 3 // the request with the old challenge, one without, and one with a new challenge
+		// The server ignored the old challenge: it got one request with it, one without,
+		// and one with a new challenge.
+		const ignored = 3
 		if s.plain == 0 && s.challenge != 0 && s.challenge != r.Challenge && r.Sent >= ignored && !full {
 			s.plain = askPlainly
 		}
@@ -307,17 +320,17 @@ func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 	w.store(i, nil)
 }
 
-// store stores a server, with its new answer if there is one.
+// store queues a server for the database, with its new answer if there is one.
 func (w *Watcher) store(i int, answer []byte) {
 	s := &w.servers[i]
 	if n := len(w.changed) - 1; n >= 0 && answer != nil && w.changed[n].ID == int64(i+1) {
-		w.changed = w.changed[:n] // with this answer its status changed
+		w.changed = w.changed[:n] // same answer, status queued before
 	}
 	w.changed = append(w.changed, watchdb.Server{
 		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
 	})
 	w.pending += 100 + len(answer)
-	if len(w.changed) > 2*len(w.servers)+1000 { // the database has been busy for long
+	if len(w.changed) > 2*len(w.servers)+1000 { // the database is locked
 		w.changed = latest(w.changed)
 	}
 }
@@ -340,8 +353,8 @@ func latest(changed []watchdb.Server) []watchdb.Server {
 	return kept
 }
 
-// infoHash is of what makes the watcher ask for everything again when it changes. It does not
-// cover counts of players.
+// infoHash hashes the fields of INFO whose change causes a full query. Player counts are
+// not among them.
 func infoHash(in *wire.Info) uint64 {
 	text := append(make([]byte, 0, 256), in.Name...)
 	text = append(append(text, 0), in.Map...)
@@ -351,7 +364,7 @@ func infoHash(in *wire.Info) uint64 {
 	return xxhash.Sum64(append(text, in.Password)) | 1
 }
 
-// remember keeps what a full answer says.
+// remember stores what the watcher needs from a full answer.
 func (w *Watcher) remember(s *server, r *scanner.Result) {
 	known := census.NewServer(r)
 	s.known, s.info, s.steam = &known, infoHash(&r.Info), r.Info.SteamID
@@ -374,7 +387,7 @@ func (w *Watcher) remember(s *server, r *scanner.Result) {
 	}
 }
 
-// accept compares a full answer with the last one.
+// accept compares a full answer with the last one, and reports the changes.
 func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	s := &w.servers[i]
 	if s.known != nil && s.known.Status == scanner.StatusOK && r.Status != scanner.StatusOK && s.poor < poorAnswers {
@@ -386,7 +399,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	s.poor, s.fullAt = 0, now
 	if w.rules.Answers {
 		c := *r
-		c.HasPlayers, c.Players, c.PlayersHash = false, nil, 0 // no names of players
+		c.HasPlayers, c.Players, c.PlayersHash = false, nil, 0 // no player names
 		line := w.encoder.Append(nil, "", &c)
 		w.store(i, line[:len(line)-1])
 	}
@@ -407,7 +420,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	}
 	if was.started != 0 && s.started != 0 && max(s.started-was.started, was.started-s.started) > 60 {
 		w.emit(i, watchdb.Event{Kind: "wiped", Evidence: &watchdb.Evidence{Signs: []string{
-			fmt.Sprintf("the world began %s, before that %s",
+			fmt.Sprintf("the world began at %s, the one before at %s",
 				moment(uint32(s.started)).Format(time.RFC3339), moment(uint32(was.started)).Format(time.RFC3339)),
 		}}}, now)
 	}
@@ -416,9 +429,9 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	}
 }
 
-// restartSigns returns what shows that a server restarted between two full answers: its
-// uptime fell, or it has another Steam ID and all of its players came since. The latter also
-// happens with a new map, so it counts only on the same map.
+// restartSigns returns the evidence that a server restarted between two full answers: its
+// uptime fell, or its Steam ID changed and all of its players joined since. The Steam ID
+// may also change with the map, so the latter counts only on the same map.
 func restartSigns(was, is *server, now uint32) []string {
 	if was.uptime > 0 && is.uptime > 0 && is.uptime < was.uptime {
 		return []string{fmt.Sprintf("its uptime fell from %d to %d seconds", was.uptime, is.uptime)}
@@ -427,13 +440,13 @@ func restartSigns(was, is *server, now uint32) []string {
 	if anew && was.steam != 0 && is.steam != 0 && was.steam != is.steam && was.known.Map == is.known.Map {
 		return []string{
 			fmt.Sprintf("its Steam ID changed from %d to %d", was.steam, is.steam),
-			fmt.Sprintf("the longest time on it fell from %.0f to %.0f seconds", was.longest, is.longest),
+			fmt.Sprintf("the longest time of a player fell from %.0f to %.0f seconds", was.longest, is.longest),
 		}
 	}
 	return nil
 }
 
-// population takes the number of people on a server.
+// population records the number of people on a server.
 func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	s := &w.servers[i]
 	before, wasFull := s.people, s.isFull()
@@ -468,10 +481,10 @@ func (s *server) setPeople(p scanner.Population) {
 	s.people, s.places = int32(min(max(p.People, 0), 65535)), int32(min(max(p.Places, 0), 65535))
 }
 
-// notice finds out whether time has passed in which nothing ran.
+// notice detects time in which nothing ran.
 func (w *Watcher) notice(now time.Time) {
 	if w.last.IsZero() {
-		w.last = now // the watch begins: it took its time to read its state
+		w.last = now // the watch begins after reading its state
 	}
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
 	if drift := wall - passed; passed > gap || passed < -gap || drift > gap || drift < -gap {
@@ -488,16 +501,16 @@ func (w *Watcher) Tick(now time.Time) {
 	if at := seconds(now); at != w.ticked {
 		w.ticked = at
 		w.hourOf(at)
-		w.look(at)
+		w.inspect(at)
 		w.release(at)
 	}
 }
 
-// gap is how long nothing may happen. Longer than that, the process did not run, or the clock was
-// set: nobody was asked.
+// gap is the longest time between two calls. After a longer time, the process did not run
+// or the clock was set, so no server was checked.
 const gap = 2 * time.Second
 
-// pause counts the time between two moments as unseen, and forgets all silence.
+// pause counts the time between two moments as unseen, and resets all silent servers.
 func (w *Watcher) pause(from, to time.Time) {
 	w.paused += max(to.Sub(from), time.Millisecond)
 	end, now := seconds(from), seconds(to)
@@ -522,8 +535,9 @@ func (w *Watcher) pause(from, to time.Time) {
 	w.schedule.rearrange(to, w.rules.Every)
 }
 
-// unseen counts the time of a server from since until now as unseen, and also the time before
-// that in which it was silent, but not called down. It forgets that silence.
+// unseen counts the time of a server from since until now as unseen. Before since, it also
+// counts the time in which the server was silent but not yet down. The server is then no
+// longer silent.
 func (w *Watcher) unseen(i int, since, now uint32) {
 	s := &w.servers[i]
 	if isSilent(s) {

@@ -18,11 +18,11 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
 
-// Webhook posts events to an URL. The database is its queue, so each event arrives at least
+// Webhook posts events to a URL. The database is its queue, so each event arrives at least
 // once: after a kill, the last POST may be repeated.
 type Webhook struct {
-	URL     string // secret: it is never shown
-	Discord bool   // messages for people, as Discord takes them; else JSON
+	URL     string // secret, never shown
+	Discord bool   // messages in the format of Discord; else JSON
 	Kinds   []string
 
 	client http.Client
@@ -30,17 +30,18 @@ type Webhook struct {
 
 const (
 	cursorName = "webhook"
-	maxQueue   = 10_000 // events that wait; older ones are dropped
-	batchLimit = 10     // more events than this become one message with counts
+	maxQueue   = 10_000 // waiting events; older ones are dropped
+	batchLimit = 10     // larger batches are only counted
 	gather     = time.Second
 	maxBackoff = 5 * time.Minute
 )
 
-// NewWebhook returns a webhook, or an error if the URL is none. The error does not show it.
+// NewWebhook returns a webhook, or an error if the URL is not valid. The error does not
+// contain the URL.
 func NewWebhook(secret string, discord bool, kinds []string) (*Webhook, error) {
 	u, err := url.Parse(strings.TrimSpace(secret))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("it is no URL that begins with https://")
+		return nil, errors.New("the URL must begin with https:// or http://")
 	}
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Webhook{
@@ -64,16 +65,16 @@ func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Termin
 }
 
 // post posts the new events, if there are any. On an error, wait is how long the receiver
-// wants to be left alone.
+// asks to wait.
 func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal) (wait time.Duration, err error) {
 	id, last, dropped, err := db.Cursor(cursorName, maxQueue)
 	switch {
 	case err != nil:
 		return 0, err
-	case id < 0: // a new webhook hears nothing old
+	case id < 0: // a new webhook gets new events only
 		return 0, db.SetCursor(cursorName, last)
 	case dropped > 0:
-		t.Say("webhook: %s were dropped, because too many wait", console.Plural(dropped, "event"))
+		t.Say("webhook: %s were dropped, because too many were waiting", console.Plural(dropped, "event"))
 	}
 	events, err := db.Since(id, maxQueue)
 	if err != nil || len(events) == 0 {
@@ -104,7 +105,7 @@ func (h *Webhook) Test(ctx context.Context) error {
 }
 
 // send posts a body with the IDs of its events. On an error, wait is how long the receiver
-// wants to be left alone.
+// asks to wait.
 func (h *Webhook) send(ctx context.Context, body []byte, ids string) (wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
@@ -167,8 +168,8 @@ var markup = strings.NewReplacer(func() (pairs []string) {
 	return pairs
 }()...)
 
-// inDiscord escapes a text from strangers, and keeps it short enough for ten of them in
-// one message, which has at most 2,000 characters.
+// inDiscord escapes text from strangers, and cuts it so that ten such texts fit in one
+// message of at most 2,000 characters.
 func inDiscord(s string) string {
 	s = strings.TrimSpace(markup.Replace(s))
 	if runes := []rune(s); len(runes) > 180 {

@@ -7,34 +7,35 @@ import (
 	"time"
 )
 
-// Period is how a server fared in an hour or in a day.
+// Period has the uptime of a server in one hour or day.
 type Period struct {
 	Time   time.Time `json:"time"`
 	Hours  int       `json:"hours"` // 1 or 24
 	Up     int64     `json:"up"`    // minutes
 	Down   int64     `json:"down"`
 	Unseen int64     `json:"unseen"`
-	People *People   `json:"people,omitempty"` // nil: it never said
+	People *People   `json:"people,omitempty"` // nil: not reported
 }
 
 // People is how many people were on a server.
 type People struct {
 	Min  int64   `json:"fewest"`
 	Max  int64   `json:"most"`
-	Mean float64 `json:"mean"` // over the time that the server was up
+	Mean float64 `json:"mean"` // while the server was up
 }
 
-// Share returns the share of the time in which the server answered, of the time in which
-// it was asked. It is false if the server was never asked.
+// Share returns the share of the time with checks in which the server was up. ok is false
+// if the server was never checked.
 func (p *Period) Share() (share float64, ok bool) {
 	asked := p.Up + p.Down
 	return float64(p.Up) / float64(max(asked, 1)), asked > 0
 }
 
-// History returns the hours and days of a server since a moment, in the order of time, and
-// with them the hours that may still change.
+// History returns the hours and days of a server from since to until, in the order of time.
+// It includes the hours that may still change.
 func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
-	// The tables begin with the time, so each hour and day is looked up by itself.
+	// The primary keys begin with the time, so the query looks up each hour and day
+	// separately.
 	return decoded[Period](db, `
 		WITH RECURSIVE
 		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
@@ -51,8 +52,8 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }
 
-// Total is how many servers were up at a moment, and how many people were on them, or the mean of
-// that in the time that follows.
+// Total is the number of servers that were up at a time, and of people on them, or the
+// means of both over the step that begins at that time.
 type Total struct {
 	At         int64 // Unix seconds
 	Up, People float64
@@ -64,7 +65,7 @@ func (db *DB) Count(at time.Time, up, people int) error {
 	return err
 }
 
-// Totals returns a total for each step since a moment of which something is stored.
+// Totals returns a total for each step since a time, except for steps without data.
 func (db *DB) Totals(since time.Time, step time.Duration) ([]Total, error) {
 	return decoded[Total](db, `SELECT json_object('At', min(minute) * 60, 'Up', avg(up), 'People', avg(people))
 		FROM totals WHERE minute * 60 >= ? GROUP BY minute * 60 / ? ORDER BY minute`, since.Unix(), int64(step/time.Second))
@@ -77,17 +78,18 @@ func (db *DB) Answer(server int64) (line []byte, err error) {
 	return line, err
 }
 
-// UptimeFields are the names of what Uptime knows of a server. Times are in minutes.
+// UptimeFields are the names of the fields that Uptime can return. Durations are in
+// minutes.
 var UptimeFields = []string{
 	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max",
 }
 
-// Uptime calls do with the chosen fields of each server that ever answered, sorted by address.
-// A nil value is unknown. The period is rounded outwards to what is stored, which is hours, or
-// days where the hours are no longer kept. Time after the first answer of a server of which
-// nothing is stored is unseen.
+// Uptime calls do with the chosen fields of each server that ever answered, sorted by
+// address. A nil value is unknown. The period is extended to full hours, or to full days
+// where the database no longer has hours. After the first answer of a server, time without
+// stored data counts as unseen.
 func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any)) error {
-	var first sql.NullInt64 // the first hour that is stored as such
+	var first sql.NullInt64 // the first hour with a row
 	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {
 		return err
 	}

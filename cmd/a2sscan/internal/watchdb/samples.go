@@ -7,40 +7,42 @@ import (
 	"time"
 )
 
-// Sample is how a server fared in one hour, or in the part of it that has passed: a number for
-// each of the following. The view running_hours names them, too.
+// Sample has the counters of a server in one hour, which may not be over. The constants
+// below are its indexes. The view running_hours names the counters, too.
 type Sample [8]uint32
 
 const (
 	UpFor     = iota // seconds
 	DownFor          // seconds
 	UnseenFor        // seconds
-	PeopleMin        // the fewest people
-	PeopleMax        // the most
-	PeopleSum        // of all counts of people
-	Counts           // how many there were
-	SeenAt           // its latest answer, in seconds since 1970; 0: none
+	PeopleMin        // fewest people
+	PeopleMax        // most people
+	PeopleSum        // sum of all counts
+	Counts           // number of counts
+	SeenAt           // Unix time of the latest answer; 0: none
 )
 
 // Hour holds the samples of servers in one hour.
 type Hour struct {
 	Number  int64    // hours since 1970
 	Samples []Sample // by the IDs of the servers, from 1 on
-	Block   int      // if not 0, the first one is that of server 1 + Block * BlockSize
+	// Block is not 0 if Samples begins with server 1 + Block * BlockSize.
+	Block int
 }
 
-// BlockSize is how many samples are one value in the database. A row for each sample would make
-// the writes of a minute cost as much as its queries; with much larger blocks it would take long
-// to find the sample of one server.
+// BlockSize is how many samples one value in the database holds. With a row for each
+// sample, the writes of a minute would cost as much as its queries. With much larger
+// blocks, finding the sample of one server would take long.
 const BlockSize = 256
 
-// MaxInMemory is how many events are kept in memory, without a database in a file or until it can
-// be written.
+// MaxInMemory is the maximum number of events in memory: in a database without a file, and
+// while the database file can't be written.
 const MaxInMemory = 20_000
 
-// Flush stores events, servers in the order of their changes, and the hours that may still change:
-// all of it, or nothing. IDs of events are larger than that of any stored one. What is stored of
-// earlier hours becomes rows. A server without Answer keeps the stored one.
+// Flush stores events, servers in the order of their changes, and the hours that may still
+// change, in one transaction. The IDs of the events must be larger than all stored ones.
+// Samples of earlier hours become rows of the table hours. If a server has no Answer, its
+// stored answer remains.
 func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
@@ -65,7 +67,7 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 		latest := int64(0)
 		for _, hour := range hours {
 			for block, samples := range slices.Collect(slices.Chunk(hour.Samples, BlockSize)) {
-				text, _ := json.Marshal(samples) // numbers never fail
+				text, _ := json.Marshal(samples) // encoding numbers never fails
 				if _, err := tx.Exec("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", hour.Number, block, string(text)); err != nil {
 					return err
 				}
@@ -90,8 +92,8 @@ func (db *DB) Running() ([]Hour, error) {
 // hourOf returns the number of the hour since 1970.
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-// Prune makes rows of days from the rows of hours that are older than hourly, and
-// removes days and events that are older than daily, and totals that are older than a month.
+// Prune merges the rows of hours older than hourly into rows of days. It deletes days and
+// events older than daily, and totals older than a month.
 func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
 	for moved := int64(1); moved > 0; { // an hour at a time, so that no change takes long

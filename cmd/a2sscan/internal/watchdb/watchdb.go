@@ -38,14 +38,15 @@ var ErrForeign = errors.New("is not the state of a watch")
 // ErrVersion is the error for a database of another version of the program.
 var ErrVersion = errors.New("was written by another version of a2sscan")
 
-// ErrBusy is the error while another program holds the database.
-var ErrBusy = errors.New("another program holds it")
+// ErrBusy is the error while another program has locked the database.
+var ErrBusy = errors.New("another program has locked it")
 
-// BusyAfter is how long the database may be held until Retry reports it.
+// BusyAfter is how long the database may be locked until Retry reports the lock.
 const BusyAfter = 10 * time.Second
 
-// Retry calls do again while another program holds the database, until ctx ends. If that lasts, it
-// calls held with the time when it began, and when do is done with the zero time.
+// Retry calls do again while another program has locked the database, until ctx ends. If
+// the lock lasts for BusyAfter, Retry calls held with the time when the wait began. When
+// the lock is gone, it calls held with the zero time.
 func Retry(ctx context.Context, held func(since time.Time), do func() error) error {
 	begin, reported := time.Now(), false
 	for {
@@ -73,7 +74,7 @@ func Retry(ctx context.Context, held func(since time.Time), do func() error) err
 // DB is the database of a watch. Several goroutines may use it.
 type DB struct {
 	sql  *sql.DB
-	lock *disk.Lock // nil: a database in memory, or one that is only read
+	lock *disk.Lock // nil: in memory, or read-only
 }
 
 // Status says whether a server answers.
@@ -81,7 +82,7 @@ type Status string
 
 // The statuses.
 const (
-	Unknown Status = "unknown" // it has not answered since it was added
+	Unknown Status = "unknown" // not answered since it was added
 	Up      Status = "up"
 	Down    Status = "down"
 )
@@ -90,20 +91,21 @@ const (
 type Server struct {
 	ID       int64
 	Addr     netip.AddrPort
-	LastSeen uint32 // its latest answer, in seconds since 1970; 0: none yet
-	Since    uint32 // since when it has its status
+	LastSeen uint32 // Unix time of the latest answer; 0: none
+	Since    uint32 // Unix time when its status began
 	Status   Status
-	Answer   []byte // its latest full answer, as a line of a census without player names
+	// Answer is the latest full answer, as a line of a census without player names.
+	Answer []byte
 }
 
 // Open opens the database at path for a watch, and creates it if it does not exist. An
 // empty path is a database in memory. The error is disk.ErrLocked while another watch
-// has it open, and ErrForeign or ErrVersion if the file is not one that it can continue.
+// has it open, and ErrForeign or ErrVersion if the program can't use the file.
 func Open(path string) (*DB, error) {
 	if path == "" {
 		return open("", "", nil)
 	}
-	path = disk.Resolve(path) // two watches may know one file by two names
+	path = disk.Resolve(path) // one file may have two names
 	lock, err := disk.TryLock(path + ".lock")
 	if err != nil {
 		return nil, err
@@ -131,15 +133,15 @@ func Read(path string) (*DB, error) {
 
 // open opens the database at path, or one in memory if path is empty.
 func open(path, mode string, lock *disk.Lock) (*DB, error) {
-	name, connections := ":memory:", 1 // each would have a database of its own
+	name, connections := ":memory:", 1 // each has its own database
 	if path != "" {
-		whole, err := filepath.Abs(path)
+		absolute, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err
 		}
 		options := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(1000)", "synchronous(FULL)"}}
-		file := url.URL{Scheme: "file", Path: filepath.ToSlash(whole), RawQuery: options.Encode()}
-		name, connections = file.String(), 4 // readers wait for nobody who writes
+		file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: options.Encode()}
+		name, connections = file.String(), 4 // readers do not wait for writers
 	}
 	pool, err := sql.Open("sqlite", name)
 	if err != nil {
@@ -153,7 +155,7 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 	return db, nil
 }
 
-// prepare creates the tables of a new database, and checks the version of another.
+// prepare creates the tables of a new database, and checks the version of an existing one.
 func (db *DB) prepare() error {
 	var app, v, objects int
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
@@ -182,7 +184,7 @@ func (db *DB) Close() error {
 	return err
 }
 
-// change runs do in a transaction: all of it is stored, or nothing.
+// change runs do in a transaction.
 func (db *DB) change(do func(*sql.Tx) error) error {
 	tx, err := db.sql.Begin()
 	if err != nil {
@@ -209,7 +211,7 @@ func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) erro
 	return rows.Err()
 }
 
-// decoded returns the rows of a query that have one column, in JSON.
+// decoded returns the rows of a query with a single column, which holds JSON.
 func decoded[T any](db *DB, query string, args ...any) (all []T, err error) {
 	err = db.each(func(row *sql.Rows) error {
 		var text []byte
@@ -224,7 +226,7 @@ func decoded[T any](db *DB, query string, args ...any) (all []T, err error) {
 	return all, err
 }
 
-// Servers calls do with all servers by their ID. It must not use the database.
+// Servers calls do with each server, in the order of IDs. do must not use the database.
 func (db *DB) Servers(do func(*Server)) error {
 	return db.each(func(row *sql.Rows) error {
 		var s Server
@@ -237,13 +239,14 @@ func (db *DB) Servers(do func(*Server)) error {
 	}, "SELECT addr, id, coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
 }
 
-// Add adds servers that the database does not have. Their IDs follow the largest one, which
-// begins with 1.
+// Add adds servers that the database does not have. Their IDs follow the largest ID; the
+// first ID is 1.
 func (db *DB) Add(addrs []netip.AddrPort) error {
 	return insert(db.sql, "INSERT INTO servers (addr, status) SELECT value, 'unknown' FROM json_each(?)", addrs)
 }
 
-// insert runs a statement whose parameter is a list in JSON: all of it is stored, or nothing.
+// insert runs a statement whose parameter is a list in JSON. It stores the complete list or
+// nothing.
 func insert(into interface {
 	Exec(query string, args ...any) (sql.Result, error)
 }, statement string, values any) error {
@@ -254,9 +257,9 @@ func insert(into interface {
 	return err
 }
 
-// Cursor returns the ID of the last event that a reader of events, such as a webhook, has
-// dealt with, or -1 if the reader is new, and that of the latest event. If more events wait than
-// the limit, id is that of the last one to drop.
+// Cursor returns the ID of the last event that a reader, such as a webhook, has processed,
+// or -1 if the reader is new. last is the ID of the latest event. If more events wait than
+// the limit, id is the last event to drop, and dropped is the number of these events.
 func (db *DB) Cursor(reader string, limit int) (id, last int64, dropped int, err error) {
 	err = db.sql.QueryRow(`WITH cursor AS (SELECT coalesce(max(event), -1) AS done FROM cursors WHERE reader = ?1)
 		SELECT coalesce(max(id), (SELECT done FROM cursor)), (SELECT coalesce(max(id), 0) FROM events), count(*)
@@ -265,7 +268,7 @@ func (db *DB) Cursor(reader string, limit int) (id, last int64, dropped int, err
 	return id, last, dropped, err
 }
 
-// SetCursor stores the ID of the last event that a reader has dealt with.
+// SetCursor stores the ID of the last event that a reader has processed.
 func (db *DB) SetCursor(reader string, id int64) error {
 	_, err := db.sql.Exec("INSERT OR REPLACE INTO cursors (reader, event) VALUES (?, ?)", reader, id)
 	return err
