@@ -31,7 +31,7 @@ type addrs struct {
 
 const (
 	addrBurst  = 4       // INFO, and then all three questions with a challenge
-	maxHeld    = 1 << 16 // maximum number of targets held; then reading the list pauses: 3 MiB
+	maxHeld    = 1 << 16 // targets: 3 MiB
 	sweepEvery = time.Second
 )
 
@@ -55,7 +55,8 @@ func newAddrs(cfg *Config) *addrs {
 	if most != Off {
 		a.counts = map[uint32]uint32{}
 	}
-	for addr, n := range cfg.Asked { // earlier parts of the scan
+	// Servers that earlier parts of the scan queried count, too.
+	for addr, n := range cfg.Asked {
 		if a.most != Off && n > 0 {
 			a.counts[ipOf(udp.Pack(netip.AddrPortFrom(addr, 0)))] = uint32(min(n, a.most))
 		}

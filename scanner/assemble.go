@@ -84,7 +84,8 @@ func (a *assembler) playerList(r *Result, got *session.Answer) {
 	if len(got.Players) == 0 {
 		return
 	}
-	ship := wire.ShipUnknown // the layout depends on the game, as far as INFO shows (EC-74)
+	// The layout depends on the game (EC-74), which is known only if INFO was answered.
+	ship := wire.ShipUnknown
 	if id, ok := r.Info.AppID(); ok && r.HasInfo {
 		if ship = wire.ShipNo; wire.IsShip(id) {
 			ship = wire.ShipYes
@@ -124,11 +125,11 @@ func (a *assembler) ruleList(r *Result, got *session.Answer) {
 	a.conclude(r, wire.QuestionRules, got, got.Rules, err, notes)
 }
 
-// conclude sets the error of q, the hash of its answer if it lists players, and the
-// notes about the answer. err is the result of decoding msg. If fragments are missing, the
-// error is ErrIncomplete, and there is no hash, because it is chance which of them arrived.
-// A truncated answer has only notes about what the missing end leaves uncertain; an answer
-// with another error has none.
+// conclude sets the error of q, the hash of its answer if it lists players, and the notes
+// about the answer. err is the result of decoding msg. If fragments are missing, the error
+// is ErrIncomplete, and there is no hash, because it would depend on which fragments
+// arrived. For a truncated answer, conclude sets only the notes about what the missing end
+// leaves uncertain; after another error it sets none.
 func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, msg []byte, err error, notes wire.Notes) {
 	code, _ := err.(wire.Error)
 	if got.Partial.Has(q) {
@@ -147,13 +148,13 @@ func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, ms
 // status returns the status that follows from the questions answered.
 func status(r *Result) Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
-	whole, some := true, false
+	complete, some := true, false
 	for q := range session.Each(r.Asked & AskAll) {
-		whole = whole && has[q] && r.Err[q] == 0
+		complete = complete && has[q] && r.Err[q] == 0
 		some = some || has[q]
 	}
 	switch {
-	case whole && some:
+	case complete && some:
 		return StatusOK
 	case some:
 		return StatusPartial

@@ -35,31 +35,53 @@ const (
 // Config holds the options of a scan. The zero value is a polite scan with all
 // three questions.
 type Config struct {
-	Questions Questions // the questions to send; zero: info, players and rules
+	// Questions are the questions to send; zero: info, players and rules.
+	Questions Questions
 
-	Rate          float64            // datagrams per second; zero: DefaultRate; Off: as high as possible without loss
-	FindRate      bool               // find the rate that the path carries; Rate is then its maximum, and zero means DefaultMostRate
-	AddressRate   float64            // datagrams per second and address; zero: DefaultAddressRate; Off: no limit
-	MaxPerAddress int                // servers queried per address; zero or Off: all of them
-	Asked         map[netip.Addr]int // for MaxPerAddress: servers per address that earlier parts of the scan queried
-	SweepPort     uint16             // if not 0: all targets have this port and no address occurs twice, so that no address needs a limit
-	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
-	Attempts      int                // how many times a question without an answer is sent; zero: defaultAttempts
-	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: two seconds, or at the end a learned time if Timeout is zero, too; Off: none
-	InFlight      int                // maximum number of targets that are queried at once; zero: as many as rate and timeouts need
-	ByteBudget    int64              // maximum number of bytes of replies in memory; zero: DefaultByteBudget
+	// Rate is in datagrams per second; zero: DefaultRate; Off: as high as possible without
+	// loss.
+	Rate float64
+	// FindRate makes the scan find the rate that the path carries. Rate is then the
+	// maximum, and zero means DefaultMostRate.
+	FindRate bool
+	// AddressRate is in datagrams per second for each address; zero: DefaultAddressRate;
+	// Off: no limit.
+	AddressRate float64
+	// MaxPerAddress is the maximum number of servers queried per address; zero or Off: no
+	// limit.
+	MaxPerAddress int
+	// Asked counts, for MaxPerAddress, the servers per address that earlier parts of the
+	// scan queried.
+	Asked map[netip.Addr]int
+	// SweepPort, if not 0, says that all targets have this port and no address occurs
+	// twice. Then no limit per address applies.
+	SweepPort uint16
+	// Timeout is how long the first attempt waits; zero: learned from the round trips, at
+	// most DefaultTimeout.
+	Timeout time.Duration
+	// Attempts is how many times a question without an answer is sent; zero:
+	// defaultAttempts.
+	Attempts int
+	// Cooldown is how long the scan recognises late replies of a finished target, and how
+	// long it waits for them at the end. Zero: two seconds; if Timeout is zero, too, the
+	// scan learns how long to wait at the end. Off: none.
+	Cooldown time.Duration
+	// InFlight is the maximum number of targets queried at once; zero: as many as rate and
+	// timeouts need.
+	InFlight   int
+	ByteBudget int64 // bytes of replies in memory; zero: DefaultByteBudget
 
 	// With Fallback, a target that ignored INFO is asked once each for PLAYER and
 	// ping before it is given up. With SecondPass this happens in the second pass.
 	Fallback bool
-	// With TryPlayers, the last of several attempts at INFO is a PLAYER instead, if the
-	// target sent nothing: some servers answer only that. If anything comes, INFO is
-	// asked again. Fallback takes its place.
+	// With TryPlayers, if a target sent nothing, the last of several attempts sends PLAYER
+	// instead of INFO, because some servers answer only PLAYER. If a reply comes, INFO is
+	// asked again. Fallback overrides TryPlayers.
 	TryPlayers bool
 	// TrailingNUL adds a NUL to every request but INFO, as in document 004.
 	TrailingNUL bool
 
-	Raw bool // keep every matched datagram in Result.Raw
+	Raw bool // store every matched datagram in Result.Raw
 
 	Source netip.AddrPort // local address and port to send from; zero: any
 	NoGSO  bool           // send every datagram on its own: see udp.Packet.GSO
@@ -68,13 +90,13 @@ type Config struct {
 	// it, a scan whose network is away waits until it is back, with its clock stopped.
 	NoOutage bool
 
-	// Excluded, if set, is called before every datagram. An address for which it
-	// reports true is sent nothing more; its Result has what it answered before. One
-	// goroutine calls it. It must be quick.
+	// Excluded, if set, is called before every datagram. An address for which it reports
+	// true is sent nothing more; its Result has what it answered before. One goroutine
+	// calls Excluded, which must be quick.
 	Excluded func(netip.Addr) bool
 
 	// SecondPass gives targets that stayed silent one more attempt when all others are
-	// finished. Only after that do they have a Result.
+	// finished. They get a Result only after that.
 	SecondPass bool
 	// Silent yields the targets of an earlier part of the scan that still wait for the
 	// second pass: SilentTargets of its last Snapshot. Scan reads them before it sends
@@ -98,8 +120,10 @@ type Config struct {
 	// is set, since such a scan finds its own rate.
 	Rates <-chan float64
 
-	Monitor *Monitor        // if set, shows Stats while the scan runs
-	Drain   <-chan struct{} // if closed, Scan starts no new targets and finishes those in progress
+	// Monitor, if set, shows Stats while the scan runs.
+	Monitor *Monitor
+	// Drain, if closed, makes Scan start no new targets and finish those in progress.
+	Drain <-chan struct{}
 
 	transport transport // set by tests that simulate a network
 	unhandled int       // results that may wait for the caller; tests make it small
@@ -192,15 +216,15 @@ func (cfg *Config) check() error {
 	}
 	switch {
 	case cfg.Questions&^(AskAll|AskPing) != 0:
-		return errors.New("questions: more than info, players, rules and ping")
+		return errors.New("questions: use info, players, rules and ping only")
 	case cfg.Questions == AskPing:
-		return errors.New("questions: a ping is sent beside info, players or rules")
+		return errors.New("questions: ping needs info, players or rules, too")
 	case cfg.Rate != Off && !isRate(cfg.Rate):
 		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams per second")
 	case cfg.Rate == Off && cfg.FindRate:
-		return errors.New("rate: a scan that finds its rate needs a highest one")
+		return errors.New("rate: a scan that finds its rate needs a maximum rate")
 	case cfg.AddressRate != Off && !(cfg.AddressRate > 0):
-		return bad("rate for an address", cfg.AddressRate, "must be above 0")
+		return bad("rate per address", cfg.AddressRate, "must be above 0")
 	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:
 		return bad("timeout", cfg.Timeout, "must be between 1ms and 10m")
 	case cfg.Attempts < 1 || cfg.Attempts > maxAttempts:
@@ -210,7 +234,7 @@ func (cfg *Config) check() error {
 	case cfg.InFlight < 1:
 		return bad("targets in flight", cfg.InFlight, "must be at least 1")
 	case cfg.MaxPerAddress < 1 && cfg.MaxPerAddress != Off:
-		return bad("servers an address", cfg.MaxPerAddress, "must not be negative")
+		return bad("servers per address", cfg.MaxPerAddress, "must not be negative")
 	case cfg.ByteBudget < minByteBudget:
 		return bad("byte budget", cfg.ByteBudget, "must be at least 4 MiB")
 	}

@@ -19,15 +19,18 @@ type Decoder struct {
 	asm    assembler
 	memory *session.Memory
 
-	session   session.Session
-	result    Result
-	seen      [wire.NumQuestions]uint32     // for each question, a bit for each error that it had at some time
-	faults    [wire.NumQuestions]wire.Error // what a reply of the question's own kind, or to all questions, said last
-	truncated Questions                     // lists that end inside an item
-	early     Questions                     // unsound lists that came when perhaps only INFO had been asked
-	cut       [wire.NumQuestions][]byte     // truncated lists that a later list has replaced
-	whole     []byte
-	plain     []byte
+	session session.Session
+	result  Result
+	// seen has, for each question, a bit for each error that it had at some time.
+	seen [wire.NumQuestions]uint32
+	// faults has, for each question, the error of the last reply to it or to all questions.
+	faults    [wire.NumQuestions]wire.Error
+	truncated Questions // lists that end inside an item
+	// early has the unsound lists that came when perhaps only INFO had been asked.
+	early   Questions
+	cut     [wire.NumQuestions][]byte // truncated lists that a later list has replaced
+	message []byte
+	plain   []byte
 }
 
 // NewDecoder returns a Decoder that is ready for its first server.
@@ -59,7 +62,8 @@ func (d *Decoder) Add(datagram []byte) {
 	a.Received++
 	a.RecvBytes += uint64(len(datagram))
 	a.KeepRaw(d.memory, datagram)
-	d.session.Agenda.Waiting = d.session.Agenda.Open // a capture does not show which of them are waited for
+	// A capture does not show which questions are waited for.
+	d.session.Agenda.Waiting = d.session.Agenda.Open
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
@@ -73,9 +77,10 @@ func (d *Decoder) Add(datagram []byte) {
 	}
 }
 
-// deliver takes a complete message. What it says of a question is a fault of that
-// question: a datagram without a kind, such as a fragment that is too short, may have
-// been a reply to any question, even to one that nobody asked.
+// deliver takes a complete message. An error that an 'I', a 'D', an 'E' or a text causes is
+// a fault of the questions that it concerns. Any other message, such as a fragment that is
+// too short, may have been the reply to any question, even to one that nobody asked, so its
+// error is no fault.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -131,8 +136,8 @@ func (d *Decoder) fragment(datagram []byte) {
 	// A capture has no times: each datagram counts as one nanosecond after the
 	// last.
 	now := time.Duration(d.session.Got.Received)
-	msg, outcome, err := d.table.Add(now, captured, datagram, d.whole[:0])
-	d.whole = msg
+	msg, outcome, err := d.table.Add(now, captured, datagram, d.message[:0])
+	d.message = msg
 	d.session.Flags |= session.Split
 	switch {
 	case err != nil:
@@ -172,7 +177,7 @@ func (d *Decoder) sawHard(code wire.Error) {
 // is valid until the Decoder is used again.
 func (d *Decoder) Result() *Result {
 	a, r := d.session.Got, &d.result
-	keepParts(&d.session, d.memory, d.table, captured, &d.whole)
+	keepParts(&d.session, d.memory, d.table, captured, &d.message)
 	*r = Result{Raw: r.Raw[:0]}
 	r.Received, r.RecvBytes = a.Received, a.RecvBytes
 	r.Raw = a.AppendRaw(r.Raw)
@@ -196,7 +201,7 @@ func (d *Decoder) Result() *Result {
 // datagrams causes it, the error that the datagrams do cause takes its place.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := d.session.Got, &d.result
-	keepParts(&d.session, d.memory, d.table, captured, &d.whole)
+	keepParts(&d.session, d.memory, d.table, captured, &d.message)
 	d.dropLeading(known)
 	*r = Result{
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
@@ -208,7 +213,8 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	d.retake(known)
 	var errs [wire.NumQuestions]wire.Error
 	for q := range session.Each(r.Asked & AskAll) {
-		errs[q] = d.session.Agenda.Err[q] // a reply that answers nothing sets the error of every open question
+		// A reply that answers nothing sets the error of every open question.
+		errs[q] = d.session.Agenda.Err[q]
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			errs[q] = code
@@ -228,7 +234,7 @@ var silent = [wire.NumErrors]bool{
 }
 
 // retake restores the scan's choice between several lists: if the scan reported a
-// list as truncated, retake uses that one; and if the scan rejected a list that
+// list as truncated, retake uses the truncated list; and if the scan rejected a list that
 // came unasked and was unsound, retake drops it.
 func (d *Decoder) retake(known *Result) {
 	for q := range session.Each(AskPlayers | AskRules) {
@@ -255,8 +261,8 @@ func (d *Decoder) dropLeading(known *Result) {
 }
 
 // keepFaults returns the errors of replies that could not be used, and counts their
-// questions as asked. If all three questions have the same error, it says nothing
-// about any of them and is left out, unless it is ErrBanned.
+// questions as asked. If all three questions have the same error, that error says nothing
+// about any of them and is omitted, unless it is ErrBanned.
 func (d *Decoder) keepFaults(r *Result) (errs [wire.NumQuestions]wire.Error) {
 	f := &d.faults
 	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {

@@ -87,10 +87,10 @@
 //	   │── INFO, PLAYER and RULES with the challenge ────▶│
 //	   │◀── one answer to each, any of them in fragments ─│
 //
-// Whoever asks the same servers again soon may put Result.Challenge into
-// Target.Challenge. Where the server still accepts it, INFO then takes one request and
-// one answer; where it does not, one datagram more. With Target.InfoOnly nothing else
-// is asked.
+// A program that asks the same servers again soon may put Result.Challenge into
+// Target.Challenge. If the server still accepts it, INFO takes one request and one
+// answer; if the server ignores such a request, INFO takes one more. With
+// Target.InfoOnly nothing else is asked.
 //
 // Two limits protect others: datagrams per second, and datagrams per second to one
 // address. Two limits protect the scanner: targets in flight, and bytes held. Each is

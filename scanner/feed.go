@@ -13,20 +13,20 @@ import (
 // took the last one.
 type feed struct {
 	mu      sync.Mutex
-	filling []Target // the reader's
+	filling []Target // the reader appends to it
 	all     bool     // the list has ended
 
 	room   chan struct{}   // gets a value when the loop takes a block
 	gone   chan struct{}   // closed when the reader has ended
-	stop   context.Context // done when the scan needs no more
+	stop   context.Context // done when the scan needs no more targets
 	close  func()          // ends stop
 	read   atomic.Uint64   // targets read
 	hungry atomic.Bool     // the loop has nothing to take
 	wake   func()          // called when a hungry loop can take a block
 
-	block []Target // the loop's
+	block []Target // the loop takes from it
 	pos   int      // index of the next target in block
-	ended bool     // nothing follows
+	ended bool     // no target follows
 	place uint64   // Place at which the list continues
 }
 
@@ -41,7 +41,7 @@ func newFeed(wake func()) *feed {
 	return f
 }
 
-// run reads targets until the list ends or the scan needs no more.
+// run reads targets until the list ends or the scan needs no more targets.
 func (f *feed) run(targets iter.Seq[Target]) {
 	defer close(f.gone)
 	for t := range targets {
@@ -55,7 +55,7 @@ func (f *feed) run(targets iter.Seq[Target]) {
 		}
 		for n == feedBlock && f.stop.Err() == nil {
 			select {
-			case <-f.room: // it may be of an earlier block
+			case <-f.room: // perhaps sent for an earlier block
 			case <-f.stop.Done():
 			}
 			f.mu.Lock()

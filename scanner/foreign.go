@@ -23,7 +23,7 @@ const (
 // ForeignCauses are the summary's words for the causes, in the order of Stats.Foreign.
 var ForeignCauses = [numForeignCauses]string{"other_port", "other_address", "fragment", "other"}
 
-// foreign finds out where datagrams come from that no target sent. It remembers the
+// foreign finds the likely origin of datagrams that no target sent. It remembers the
 // addresses of recent targets in 256 KiB: a new address may overwrite another one.
 type foreign struct {
 	lately [1 << 16]uint32
@@ -80,7 +80,7 @@ func isReply(datagram []byte, in *wire.Info) bool {
 
 // recent remembers the sources of finished targets for at least one turn and at most
 // two, so that the scan can distinguish late replies from foreign ones. It holds at most
-// 2 × maxRecent sources; a full turn ends early.
+// 2 × maxRecent sources; a turn ends early when it is full.
 type recent struct {
 	now, before map[uint64]struct{}
 }

@@ -22,7 +22,9 @@ type outcome struct {
 	firstAt   time.Duration // when the first datagram was sent
 	lastAt    time.Duration // when the last datagram was sent
 	endAt     time.Duration // when the target was finished
-	shift     time.Duration // by which the scan's clock was behind when the first reply came or, without one, at the end
+	// shift is how far the scan's clock was behind when the first reply came or, if none
+	// came, at the end.
+	shift time.Duration
 }
 
 // block is a number of outcomes that the loop hands over at once. It may end with a
@@ -53,8 +55,8 @@ type handoff struct {
 	snapshots int // snapshots that the caller's function has not processed
 	spare     []*block
 
-	given chan *block // for the finisher
-	back  chan *block // processed
+	given chan *block // to the finisher
+	back  chan *block // from the finisher, processed
 }
 
 func newHandoff(memory *session.Memory, limit int, stats *Stats) *handoff {
@@ -140,10 +142,10 @@ type finisher struct {
 
 	asm     assembler
 	result  Result
-	nothing session.Answer // of a silent target
+	nothing session.Answer // the answer of a silent target
 }
 
-// run processes the blocks of h until none follows.
+// run processes the blocks of h until h ends.
 func (f *finisher) run(h *handoff) {
 	defer close(h.back)
 	thread.Lower()
@@ -174,7 +176,8 @@ func (f *finisher) run(h *handoff) {
 	}
 }
 
-// longTrip is the shortest round trip that a Result has in tenths of a millisecond.
+// Round trips from longTrip on are truncated to tenths of a millisecond, because more
+// digits reveal nothing about the path.
 const longTrip = 10 * time.Millisecond
 
 // make turns an outcome into a Result, which is valid until the next call.
@@ -198,7 +201,7 @@ func (f *finisher) make(o *outcome) *Result {
 		r.Time = f.start.Add(a.FirstAt + o.shift)
 		r.RTT, r.PingRTT = a.RTT, a.PingRTT
 		for q, d := range a.RTTs {
-			if r.RTTs[q] = d; d >= longTrip { // more digits reveal nothing about the path
+			if r.RTTs[q] = d; d >= longTrip {
 				r.RTTs[q] = d.Truncate(time.Millisecond / 10)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 // for. It has no clock: round trips in, timeouts out.
 //
 // It takes one round trip per server, from the only request so far to the first
-// datagram. If there were several requests, the datagram may be a late answer to the
-// first one, or that may have been lost. If copies of the answer follow, several requests
+// datagram. If there were several requests, it is unknown which of them the datagram
+// answers: perhaps the first one, late. If copies of the answer follow, several requests
 // were answered: the answer was late, and its round trip began with the first request.
 // Loss makes no copies, so loss alone never makes timeouts longer.
 //
@@ -43,13 +43,15 @@ type learner struct {
 
 // The learner's constants.
 const (
-	queueMargin  = 10 * time.Millisecond // our own queue may delay an answer
-	learnTime    = time.Second           // how long a scan must have run before it learns timeouts
-	enoughBlock  = 200                   // round trips that must be known for a /8 to have its own timeout
-	rareTrip     = 100                   // the timeout is derived from the round trip that 1 in 100 exceeds,
-	rarestTrip   = 5000                  // and the last waits from the one that 1 in 5000 exceeds
-	enoughTotals = 500                   // round trips that must be known for the last waits
-	blindPart    = 5                     // if more than 1 answer in 5 is of unknown age, the timeout is the fixed one
+	queueMargin = 10 * time.Millisecond // our own queue may delay an answer
+	learnTime   = time.Second           // how long a scan must have run before it learns timeouts
+	enoughBlock = 200                   // round trips that must be known for a /8 to have its own timeout
+	// Timeouts are derived from the round trip that 1 in rareTrip exceeds, the last waits
+	// from the one that 1 in rarestTrip exceeds.
+	rareTrip     = 100
+	rarestTrip   = 5000
+	enoughTotals = 500 // round trips that must be known for the last waits
+	blindPart    = 5   // if more than 1 answer in 5 is of unknown age, the timeout is the fixed one
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps
 	lastFactor   = 2           // the last waits are this multiple of the rarest round trip
@@ -85,7 +87,7 @@ func (l *learner) first(source uint64, trip time.Duration, known bool) {
 	l.firsts.add(trip, known)
 }
 
-// late replaces the unknown round trip of a source by the right one.
+// late replaces the unknown round trip of a source by the true one.
 func (l *learner) late(source uint64, trip time.Duration) {
 	for _, t := range []*roundTrips{&l.all, &l.blocks[blockOf(source)]} {
 		if t.now.unknown > 0 {
@@ -140,7 +142,7 @@ func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 }
 
 // last returns the last waits: twice the round trip that one in 5000 answers exceeds,
-// or 0 if too few answers are known. A server that answered something exists, so heard
+// or 0 if too few answers are known. A server that answered something exists, so Heard
 // is at least the fixed timeout.
 func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || l.all.blind() {
@@ -168,13 +170,16 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 // server.
 type Timeouts struct {
 	Learned bool          // enough round trips are known
-	Now     time.Duration // that of most servers; the fixed one until enough is known
-	Least   time.Duration // the shortest that was learned, including those of single /8 networks
-	Most    time.Duration // the longest, likewise
+	Now     time.Duration // for most servers; at first the fixed timeout
+	Least   time.Duration // the shortest learned, in any /8
+	Most    time.Duration // the longest learned, in any /8
 	Blocks  int           // /8 networks that have their own timeout now
 
-	Listening int    // silent targets that were sent all attempts and whose late answers are waited for
-	Reopened  uint64 // those that answered late and were then queried further
+	// Listening counts silent targets that were sent all attempts; the scan still waits for
+	// late answers.
+	Listening int
+	// Reopened counts silent targets that answered late and were then queried further.
+	Reopened uint64
 }
 
 // tripBuckets is how many buckets hold the round trips from 1 ms to 16 s: eight per

@@ -16,11 +16,11 @@ type evidence struct {
 }
 
 // evidenceFlags are the flags that follow from evidence. Decoding the datagrams of
-// a record again does not give them.
+// a record again does not set them.
 const evidenceFlags = game.FlagReplyFlood | game.FlagConflict
 
-// meaning sets the Game of r from what is specific to the game in its answers, and
-// returns the flags of suspicious answers. redirect is the text of a redirection.
+// meaning sets r.Game, which is what the answers mean in the server's game, and returns
+// the flags of suspicious answers. redirect is the text of a redirection.
 func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
 	in := game.Reply{
 		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,
@@ -57,9 +57,9 @@ type Population struct {
 // is the only definition of who plays: summaries, tables and comparisons use it too.
 //
 // A relay's players are spectators, so nobody plays there (EC-33). Otherwise the
-// game's own numbers count, if there are any. They include INFO's own number of
-// players where the list shows that bots are not among them, or nothing shows that
-// they are; in all other cases bots are subtracted.
+// game's own numbers count, if there are any. Otherwise people are INFO's number of players
+// minus its number of bots. Package game corrects that if the number of players does not
+// include the bots.
 func (r *Result) Population() Population {
 	in := &r.Info
 	if in.IsRelay() {

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// pace is the token bucket of the whole scan. It asks a rate.Limiter once for each
+// pace is the token bucket of the entire scan. It asks a rate.Limiter once for each
 // batch. The bucket starts empty and holds the datagrams of 5 ms, but at least one:
 // after a pause the scan never catches up by more than that.
 //
@@ -24,7 +24,9 @@ type pace struct {
 	base    time.Time     // the start of the scan's clock
 	rate    float64       // datagrams per second, or Off
 	burst   int           // maximum number of datagrams at once
-	fullAt  time.Duration // when the bucket will be full; after a call of unused, at least the time of that call
+	// fullAt is when the bucket will be full; after a call of unused, at least the time of
+	// that call.
+	fullAt time.Duration
 }
 
 const (
@@ -84,7 +86,7 @@ func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
 	}
-	// Floating-point error may leave the bucket just below a whole number of
+	// Floating-point error may leave the bucket just below an integral number of
 	// datagrams.
 	n := int(p.have(now) + 1e-6)
 	if float64(n) < p.worth() {

@@ -10,8 +10,8 @@ import (
 // rateFinder finds the rate of a scan that has none. It has no clock and no I/O: counts
 // in, rate out.
 //
-// Without a maximum (Config.Rate is Off) only this machine limits the rate: there is none
-// until the first sign of overload. Then it falls, returns almost to the rate of the
+// Without a maximum (Config.Rate is Off) only this machine limits the rate: the scan has
+// none until the first sign of overload. Then the rate falls, returns almost to the rate of the
 // overload, stays near it for some seconds, and rises further if no sign comes: a cubic
 // function of the time, as in RFC 9438.
 //
@@ -36,19 +36,21 @@ type rateFinder struct {
 
 	at      time.Duration // when the last sample was taken
 	seen    signs
-	tooMuch float64       // the rate at the last overload of this machine
-	fell    float64       // the share of tooMuch to which the rate fell then
-	slowed  time.Duration // when that was, not counting time in which the scan used little of its rate; 0: never
-	lately  float64       // mean rate of the last samples
-	settled float64       // mean rate while nothing else held the scan back
+	tooMuch float64 // the rate at the last overload of this machine
+	fell    float64 // the share of tooMuch to which the rate fell then
+	// slowed is when that was, not counting time in which the scan used little of its rate;
+	// 0: never.
+	slowed  time.Duration
+	lately  float64 // mean rate of the last samples
+	settled float64 // mean rate while nothing else held the scan back
 
 	trips     roundTrips
 	windows   [64]window // more than can be begun within a second
 	begun     int        // windows begun; the last of them is under way
 	judged    int        // windows judged
 	usual     yields     // at rest, lately
-	high      yields     // of the trial
-	low       yields     // likewise
+	high      yields     // at the higher rate of the trial
+	low       yields     // at the lower rate of the trial
 	rate      float64
 	tried     float64 // the higher rate of the trial; 0: at rest
 	down      bool    // the trial began because of loss
@@ -103,26 +105,30 @@ func (y *yields) share(class int) float64 { return y.answered[class] / max(y.ask
 // The constants of rateFinder. Rates are datagrams per second.
 const (
 	firstRate   = 5000 // with a maximum
-	leastRate   = 1000 // of this machine,
-	leastPath   = 50   // and of the path
+	leastRate   = 1000 // minimum without a maximum
+	leastPath   = 50   // minimum with a maximum
 	sampleEvery = 10 * time.Millisecond
 	nearMuch    = 0.95 // of the rate of an overload: the plateau of the cubic function
-	cubicUp     = 0.01 // its factor, for seconds
+	cubicUp     = 0.01 // factor of the cubic function of seconds
 
 	leastWindow   = 60 * time.Millisecond
-	mostWindow    = 500 * time.Millisecond // without many requests: a second
+	mostWindow    = 500 * time.Millisecond // twice as long after few requests
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
-	enoughUnknown = 1000                   // the same for unknown targets
+	enoughUnknown = 1000                   // likewise requests to unknown targets
 	judgeKnown    = 100                    // requests to known servers that a comparison needs on each side
-	judgeAnswers  = 40                     // answers that it needs without them
+	judgeAnswers  = 40                     // answers that a comparison of unknown targets needs
 	leastLoss     = 0.02                   // loss below that is not worth slowing down for
 	doubtful      = -2                     // z score at which a trial is repeated
 	significant   = -4.5                   // z score; strict, since requests that are sent together share their fate
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
 	keepBelow     = 0.9                    // of what the path carried
-	fullPart      = 0.2                    // of the additional requests; if fewer are answered, the path was full at the lower rate, too
-	keepProven    = 0.85                   // of the rate, if the path is full at both rates after a trial told two apart
-	mostRest      = 16 * time.Second
+	// If the path answers less than fullPart of the additional requests at the higher rate,
+	// it was full at the lower rate, too.
+	fullPart = 0.2
+	// keepProven is the share of the rate to keep if the path is full at both rates of a
+	// trial, once an earlier trial told two rates apart.
+	keepProven = 0.85
+	mostRest   = 16 * time.Second
 )
 
 func newRateFinder(p *pace, most float64) *rateFinder {

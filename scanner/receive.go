@@ -19,7 +19,7 @@ type receiver struct {
 	drained drained
 
 	table   *reasm.Table  // puts split replies together
-	worker  *reasm.Worker // unpacks compressed ones
+	worker  *reasm.Worker // unpacks compressed replies
 	scratch []byte
 	foreign foreign
 	info    wire.Info // scratch space for decoding
@@ -44,8 +44,8 @@ func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, 
 	}
 }
 
-// take handles one datagram, which the kernel received at the time at and the loop
-// reads now. It returns the slot of its session, or -1.
+// take handles one datagram: at is when the kernel received it, now when the loop reads
+// it. take returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	i := r.open.slots.find(p.Addr)
 	if i >= 0 {
@@ -150,7 +150,9 @@ func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte
 			}
 		}
 	}
-	if d.Full { // it will be requested again: the table must not take the new reply for a duplicate
+	// The reply will be requested again: the table must not take the new one for a
+	// duplicate.
+	if d.Full {
 		r.table.Forget(sl.source())
 	}
 	return d
@@ -177,8 +179,8 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 	})
 }
 
-// keepParts keeps the beginnings of the replies that a finished session never got
-// in full, and drops its fragments.
+// keepParts stores the beginnings of the replies that a finished session received only
+// in part, and drops its fragments.
 func keepParts(s *session.Session, m *session.Memory, t *reasm.Table, source uint64, scratch *[]byte) {
 	if s.Flags.Has(session.Split) {
 		*scratch = t.Leading(source, (*scratch)[:0], func(msg []byte, full bool) { s.Got.KeepPart(m, msg, full) })
@@ -220,9 +222,9 @@ func codeOf(err error) wire.Error {
 
 // drained is how far the loop has read the socket. A question whose answer may still
 // be in the socket is not silent, so timeouts are compared with until instead of the
-// current time. A socket that is never empty delays them by maxBehind at most.
+// current time. A socket that is never empty delays timeouts by maxBehind at most.
 type drained struct {
-	before  time.Duration // when the socket was empty the last time but one
+	before  time.Duration // when the socket was last empty before emptyAt
 	emptyAt time.Duration // when the socket was last empty
 	until   time.Duration // everything received before this time has been processed
 	behind  bool          // the loop has not caught up with the socket
@@ -240,8 +242,7 @@ func (d *drained) note(now time.Duration, received int) {
 // arrival returns the time at which the kernel received a datagram that the loop reads
 // now. stamp is the kernel's timestamp, and wall the current time on the same clock.
 // arrival returns now if there is no timestamp, or if the timestamp is impossible
-// because that clock was set: it lies in the future, or before the socket was empty
-// the last time but one.
+// because that clock was set: it lies in the future, or before d.before.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

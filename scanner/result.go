@@ -11,16 +11,18 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Status says whether a server answered all of its questions, some of them, or none.
+// Status says whether a server answered all questions that it was asked, some, or none.
 type Status uint8
 
 // The statuses of a target that was queried. String returns the words used in records.
 const (
-	StatusOK          Status = iota + 1 // every question has a complete answer
-	StatusPartial                       // some questions have an answer, or part of one
-	StatusError                         // something came, but no answer could be used; or a fault of this machine kept the target from being asked
-	StatusNoReply                       // nothing came
-	StatusUnreachable                   // ICMP reported it as unreachable, and nothing else came
+	StatusOK      Status = iota + 1 // every question has a complete answer
+	StatusPartial                   // some questions have an answer, or part of one
+	// StatusError means that something came but no answer could be used, or that a fault of
+	// this machine kept the target from being asked.
+	StatusError
+	StatusNoReply     // nothing came
+	StatusUnreachable // ICMP reported it as unreachable, and nothing else came
 
 	NumStatuses = iota + 1 // the number of statuses, including the zero value
 )
@@ -55,28 +57,39 @@ const (
 // valid until the function that received the Result returns; use Clone to keep
 // them.
 type Result struct {
-	Addr   netip.AddrPort // the server
-	Tag    string         // the text after the address in its input line
-	Master string         // Target.Master: the master server's data about it, a JSON object; "" if none
-	Geo    Geo            // empty, unless the caller's function fills it in
+	Addr netip.AddrPort // the server
+	Tag  string         // the text after the address in its input line
+	// Master is Target.Master: the master server's data about it, a JSON object; "" if
+	// none.
+	Master string
+	Geo    Geo // empty, unless the caller's function fills it in
 
-	Time   time.Time // when the first reply came or, without a reply, when the target was given up
-	Status Status    // how much was answered
+	// Time is when the first reply came or, without a reply, when the target was given up.
+	Time   time.Time
+	Status Status // how much was answered
 	// Err says why a question has no complete answer. It is zero if there is one,
 	// or if the question was not asked.
-	Err          [wire.NumQuestions]wire.Error
-	Notes        wire.Notes                       // oddities of complete answers
-	Message      []byte                           // text of an 'l', 'X' or '9' reply
-	RTT          time.Duration                    // round trip of the first question that was asked once and answered; 0 if there was none
-	RTTs         [wire.NumQuestions]time.Duration // round trip of each question that was asked once and answered, from 10 ms on truncated to tenths of a millisecond; 0: not known
-	Took         time.Duration                    // from the first datagram to the last
-	Ask          uint8                            // number of the attempt after which the first reply came, from 1; 0: no reply came
-	Sent         uint32                           // datagrams
-	Received     uint32                           // datagrams matched to this target
-	SentBytes    uint64                           // UDP payload
-	RecvBytes    uint64                           // UDP payload
-	Asked        Questions                        // the questions asked, including ping
-	Unchallenged Questions                        // answered, at least in part, in reply to a request without a challenge
+	Err     [wire.NumQuestions]wire.Error
+	Notes   wire.Notes // oddities of complete answers
+	Message []byte     // text of an 'l', 'X' or '9' reply
+	// RTT is the round trip of the first question that was asked once and answered; 0:
+	// there was none.
+	RTT time.Duration
+	// RTTs are the round trips of the questions that were asked once and answered; 0: not
+	// known. From 10 ms on they are truncated to tenths of a millisecond.
+	RTTs [wire.NumQuestions]time.Duration
+	Took time.Duration // from the first datagram to the last
+	// Ask is the number of the attempt after which the first reply came, from 1; 0: no
+	// reply came.
+	Ask       uint8
+	Sent      uint32    // datagrams
+	Received  uint32    // datagrams matched to this target
+	SentBytes uint64    // UDP payload
+	RecvBytes uint64    // UDP payload
+	Asked     Questions // the questions asked, including ping
+	// Unchallenged are the questions answered, at least in part, in reply to a request
+	// without a challenge.
+	Unchallenged Questions
 
 	// Challenge is the challenge that the server gave last, or that it accepted from
 	// Target.Challenge; 0: none.
@@ -104,7 +117,8 @@ type Result struct {
 	// missing.
 	PlayersHash uint64
 
-	Game  *game.Game // what the answers mean in the game's terms; nil: package game found nothing of that kind
+	// Game is what the answers mean in the game's terms; nil: package game found nothing.
+	Game  *game.Game
 	Flags game.Flags // what is suspicious about the answers
 
 	Raw [][]byte // with Config.Raw: every matched datagram, in order of arrival

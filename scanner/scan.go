@@ -49,7 +49,7 @@ func Scan(
 	ctx context.Context, cfg Config, targets iter.Seq[Target], handle func(*Result),
 ) (Stats, error) {
 	if targets == nil || handle == nil {
-		return Stats{}, errors.New("a sequence of targets and a function for their results are needed")
+		return Stats{}, errors.New("targets and handle must not be nil")
 	}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -99,7 +99,7 @@ func Query(ctx context.Context, addr netip.AddrPort, cfg Config) (*Result, error
 	var answer *Result
 	_, err := Scan(ctx, cfg, slices.Values([]Target{{Addr: addr}}), func(r *Result) { answer = r.Clone() })
 	if err == nil && answer == nil {
-		err = fmt.Errorf("%v: no IPv4 address with a port, or excluded", addr)
+		err = fmt.Errorf("%v: not queried: it is excluded, or is not an IPv4 address with a port", addr)
 	}
 	return answer, err
 }
@@ -107,7 +107,7 @@ func Query(ctx context.Context, addr netip.AddrPort, cfg Config) (*Result, error
 const (
 	minBuffer    = 4 << 20
 	maxBuffer    = 64 << 20
-	bufferTime   = 100 * time.Millisecond // a buffer holds the replies of this time
+	bufferTime   = 100 * time.Millisecond // what a receive buffer holds
 	datagramCost = 2304                   // the buffer space that the kernel charges for a datagram of 1400 bytes
 )
 

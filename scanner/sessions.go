@@ -9,7 +9,7 @@ import (
 )
 
 // sessions holds the open targets: the slot of each, its wake-up time, and whether it
-// has requests due. It also remembers for the cooldown the targets that are closed.
+// has requests due. It also remembers closed targets for the cooldown.
 type sessions struct {
 	plan   session.Plan
 	slots  *slots
@@ -19,10 +19,13 @@ type sessions struct {
 	follow queue // slots with requests due that are not retries
 	retry  queue // slots with retries due
 
-	learner   *learner // nil: the timeouts are fixed
-	listening int      // silent targets that were sent all attempts and whose late answers are waited for
+	learner *learner // nil: the timeouts are fixed
+	// listening counts silent targets that were sent all attempts, and whose late answers
+	// are waited for.
+	listening int
 
-	silentSent, silentBytes uint16 // what a silent target is sent in all attempts of a pass
+	// What a silent target is sent in all attempts of a pass: datagrams, and bytes.
+	silentSent, silentBytes uint16
 
 	closed   recent        // sources of targets that were closed within the cooldown
 	turnedAt time.Duration // when closed last began a new turn
@@ -58,9 +61,8 @@ func newSessions(cfg *Config) *sessions {
 	return s
 }
 
-// label is what a target has beside its address: the tag from its list, the master's
-// data about it, and how it is to be asked. Most targets have none of these, and then
-// no label.
+// label is what the list gives for a target besides its address: the tag, the master
+// server's data, and how to ask it. Most targets have no label.
 type label struct {
 	tag, master string
 	challenge   wire.Challenge // for the first attempt at INFO, or NoChallenge
@@ -96,10 +98,10 @@ func targetOf(addr uint64, l *label) Target {
 	return t
 }
 
-// maxListening is the maximum of listening: 52 MiB.
+// maxListening is the maximum of sessions.listening. The slots take 52 MiB.
 const maxListening = 1 << 19
 
-// waiting returns how many open targets are not only listened for.
+// waiting returns the number of open targets, without those that the scan only listens for.
 func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target. Its first request is due, and in no queue yet.
@@ -136,7 +138,7 @@ func (s *sessions) retime() {
 }
 
 // close frees the slot of a session that is done, and remembers its target for the
-// cooldown. A sweep remembers without it which targets there were.
+// cooldown. A sweep need not: it has a bit for each of its targets.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source := sl.source()

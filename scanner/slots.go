@@ -26,9 +26,9 @@ type slot struct {
 func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
 // slots holds the open targets, in chunks so that they never move, and finds them by
-// source. Its hash table has its chains in arrays beside the slots: each target of a
-// sweep is at another place in memory, and the larger entries of a Go map took a third
-// of a sweep's CPU time.
+// source. The chains of its hash table are in arrays beside the slots. With a Go map, whose
+// entries are larger, lookups took a third of the CPU time of a sweep, because each of its
+// targets is at another place in memory.
 type slots struct {
 	chunks [][]slot
 	free   int32 // first free slot, -1: none
@@ -48,7 +48,7 @@ func newSlots() *slots {
 
 func (s *slots) at(i int32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
 
-// take returns a free slot, cleared except for its generation, for a source that has none.
+// take returns a free slot, cleared except for its generation, for a source without a slot.
 func (s *slots) take(source uint64) int32 {
 	if s.free < 0 {
 		base := int32(len(s.chunks) * chunkSlots)
@@ -97,7 +97,7 @@ func (s *slots) find(source uint64) int32 {
 	return i
 }
 
-// head returns where the first slot of a source's chain stands.
+// head returns the place of the first slot of a source's chain.
 func (s *slots) head(source uint64) *int32 { return &s.heads[hash(source)%uint64(len(s.heads))] }
 
 // link puts a slot into the chain of its source.
@@ -200,7 +200,8 @@ func (w *wheel) file(s *slots, i int32) {
 		}
 		w.remove(s, i)
 	}
-	sl.tick = max(uint16(tick), 1) // 0 means not filed: one tick in 2^16 is stored as the next one
+	// 0 means not filed, so one tick in 2^16 is stored as the next one.
+	sl.tick = max(uint16(tick), 1)
 	head := &w.heads[sl.tick%wheelBuckets]
 	sl.prev, sl.next = -1, *head
 	if *head >= 0 {

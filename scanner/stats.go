@@ -86,16 +86,18 @@ type Stats struct {
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // addresses of the targets in Held
-	HeldFor     time.Duration       // estimated time until the last of them starts, while Wait is WaitAddress
-	Silent      int                 // silent targets that wait for the second pass
-	PeakOpen    int                 // the maximum number of targets that were waiting for an answer at once
+	// HeldFor is the estimated time until the last target in Held starts, while Wait is
+	// WaitAddress.
+	HeldFor  time.Duration
+	Silent   int // silent targets that wait for the second pass
+	PeakOpen int // the maximum number of targets that were waiting for an answer at once
 
 	// Datagrams.
 	Sent       [wire.NumRequests]uint64   // by question
 	Repeats    uint64                     // of those sent: retries after silence
 	SentBytes  uint64                     // UDP payload
 	Received   [session.NumClasses]uint64 // by class; their sum is all received datagrams
-	Foreign    [numForeignCauses]uint64   // Received[classForeign] by probable cause
+	Foreign    [numForeignCauses]uint64   // Received[session.Foreign] by probable cause
 	RecvBytes  uint64                     // UDP payload
 	Kinds      [session.NumKinds]uint64   // matched datagrams by kind
 	Errors     [wire.NumErrors]uint64     // questions of finished targets without a complete answer, by error
@@ -103,11 +105,13 @@ type Stats struct {
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
 	Outages    uint64                     // times when the network of this machine was away
-	OutageTime uint64                     // their sum in microseconds, without the present one
-	GSOStopped uint64                     // 1 if the scan stopped using GSO, since requests sent with it got no answers
+	OutageTime uint64                     // total length of past outages in microseconds
+	// GSOStopped is 1 if the scan stopped using GSO, because requests sent with it got no
+	// answers.
+	GSOStopped uint64
 
 	Away    int64         // since when the network of this machine is away, in seconds since 1970; 0: it is there
-	AwayFor time.Duration // how long that is ago
+	AwayFor time.Duration // time since Away
 
 	Conflicts uint64 // of Finished: targets with two different answers to a question that was asked once
 
@@ -119,9 +123,13 @@ type Stats struct {
 
 	Path PathRate // of a scan that finds the rate that its path carries
 
-	Rate    float64     // datagrams per second, now; Off: as fast as possible
-	Allowed uint64      // datagrams that the rate allowed in the time in which nothing else held the scan back
-	Settled float64     // without a rate: mean datagrams per second, over the last seconds in which nothing else held the scan back
+	Rate float64 // datagrams per second, now; Off: as fast as possible
+	// Allowed counts the datagrams that the rate allowed in the time in which nothing else
+	// held the scan back.
+	Allowed uint64
+	// Settled is, for a scan without a rate, the mean number of datagrams per second in the
+	// last seconds in which nothing else held the scan back.
+	Settled float64
 	Slowed  uint64      // without a rate: number of samples in which it was too high
 	Socket  udp.Stats   // what the socket counted
 	Reasm   reasm.Stats // what became of fragments
@@ -261,13 +269,13 @@ func (s *Stats) LimitedBy() (why Wait, part float64) {
 		}
 	}
 	sending := s.Waited[WaitSending] > s.Waited[other]
-	kept := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
+	atRate := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
 	switch {
 	case s.Rate == Off && sending:
 		return WaitSending, partOf(WaitSending)
 	case s.Rate == Off:
 		return other, partOf(other)
-	case kept:
+	case atRate:
 		return WaitNothing, 0
 	case !sending || partOf(other) >= otherPart:
 		return other, partOf(other)

@@ -23,7 +23,7 @@ type supply struct {
 
 func newSupply(cfg *Config, wake func(), open *sessions, a *addrs, h *handoff, stats *Stats) *supply {
 	s := &supply{list: newFeed(wake), addrs: a, excluded: cfg.Excluded, open: open, handoff: h, stats: stats}
-	if cfg.Silent != nil { // those of an earlier part of the scan
+	if cfg.Silent != nil {
 		for t := range cfg.Silent {
 			s.second.push(udp.Pack(t.Addr), labelOf(&t))
 		}
@@ -39,7 +39,8 @@ func (x exclusion) has(addr uint64) bool { return x != nil && x(udp.Unpack(addr)
 
 // next returns the next target that may start now, or what the scan waits for.
 func (s *supply) next(now time.Duration) (addr uint64, wait Wait) {
-	for { // targets that the rate limit of their address held back until now
+	// First the targets that the rate limit of their address held back until now.
+	for {
 		if addr = s.addrs.release(now); addr == 0 {
 			break
 		}
@@ -66,8 +67,8 @@ func (s *supply) next(now time.Duration) (addr uint64, wait Wait) {
 	return 0, WaitAddress
 }
 
-// accept counts a target of the list and returns its packed address if it is to be
-// queried.
+// accept counts a target of the list. It returns the packed address, or 0 if the target
+// must not be queried.
 func (s *supply) accept(t *Target) uint64 {
 	s.stats.Taken++
 	addr := udp.Pack(t.Addr)
@@ -130,9 +131,9 @@ func (s *supply) nextSilent(now time.Duration) (uint64, Wait) {
 	return 0, WaitReplies
 }
 
-// park keeps the target of a finished session for the second pass, if the scan has
-// one, it has not begun, and nothing came from the target. It reports whether it did
-// so.
+// park saves the target of a finished session for the second pass, and reports whether it
+// did so. It does not if the scan has no second pass, if that has begun, or if the target
+// sent something.
 func (s *supply) park(sl *slot) bool {
 	plan := &s.open.plan
 	if !plan.Schedule.SecondPass || plan.Second || !plan.StayedSilent(&sl.session) {
@@ -165,7 +166,7 @@ func (s *supply) unstarted() int {
 	return int(rest) + s.addrs.n + s.second.waiting()
 }
 
-// secondPass keeps the targets that stayed silent, 8 bytes each, until all others are
+// secondPass holds the targets that stayed silent, 8 bytes each, until all others are
 // finished; then each gets one more attempt. This tells servers that do not exist from
 // servers whose datagrams were lost together: whatever made the scan lose datagrams is
 // mostly over by then.
@@ -197,5 +198,5 @@ func (l *secondPass) pop() (addr uint64, lb *label) {
 	return l.silent[l.next-1], lb
 }
 
-// waiting returns how many targets still wait.
+// waiting returns how many targets still wait for the second pass.
 func (l *secondPass) waiting() int { return len(l.silent) - l.next }

@@ -26,11 +26,11 @@ type Answer struct {
 	InCode      wire.Error // the error of decoding In
 
 	flying  uint8         // datagrams sent and not answered, as far as can be known
-	heard   Questions     // something came in reply to them: see extraAsks
+	heard   Questions     // questions that got some reply: see extraAsks
 	keyed   Questions     // sent with a challenge, at least once
 	openly  Questions     // part of their answer came to a request without a challenge
-	slow    uint8         // waits in a row in which nothing came, after a question that was asked slowly
-	goldEnd time.Duration // when an 'I' after an 'm' is no longer waited for
+	slow    uint8         // silent waits in a row while questions are asked slowly
+	goldEnd time.Duration // end of the wait for an 'I' after an 'm'
 
 	unasked      Questions // answered before they were asked: see incoming.list
 	unchallenged Questions // answered, at least in part, in reply to a request without a challenge
@@ -40,16 +40,16 @@ type Answer struct {
 	challenges challenges
 
 	packed   uint8      // replies in the decompressor now
-	unpacked uint8      // replies that ever were there
+	unpacked uint8      // replies that went to the decompressor in all
 	Refused  bool       // the decompressor had no room for a reply
-	packErr  wire.Error // its last error; 0: none yet
+	packErr  wire.Error // the decompressor's last error; 0: none yet
 
 	Info, Players, Rules, Gold, Text, Pong []byte
 
 	first   [4][]byte // the backing array of chunks: a server rarely needs more
 	In      wire.Info // the 'I', or the 'm' while there is no 'I'
 	PingRTT time.Duration
-	raw     []byte // every datagram after its length, if the scan keeps them
+	raw     []byte // with Config.Raw: every datagram, each after its length
 }
 
 // RoundTrips are the round trips of a server that answers.
@@ -57,12 +57,21 @@ type RoundTrips struct {
 	RTT  time.Duration                    // of the first question asked once and answered
 	RTTs [wire.NumQuestions]time.Duration // of each question asked once and answered
 
-	sentUS  [wire.NumRequests]uint32  // µs after FirstAt of the session: when each was sent last
-	askedUS [wire.NumQuestions]uint32 // likewise: when each was sent first, with this challenge
-	Took    time.Duration             // from the first request to the answer that the last datagram completed
-	Unsure  bool                      // the first datagram came after several requests, and may belong to any of them
-	Doubled bool                      // a copy of it came, so several requests were answered, and it belongs to the first
-	Late    time.Duration             // its age, at least: since the last request before it, or since the first one if Doubled
+	sentUS [wire.NumRequests]uint32 // when each request was last sent, in µs after Clock.FirstAt
+	// askedUS is when each question was first sent with this challenge, in the same unit.
+	askedUS [wire.NumQuestions]uint32
+	// Took is the time from the first request to the answer that the last datagram
+	// completed.
+	Took time.Duration
+	// Unsure means that the first datagram came after several requests, and may belong to
+	// any of them.
+	Unsure bool
+	// Doubled means that a copy of the first datagram came: several requests were answered,
+	// and the first datagram belongs to the first of them.
+	Doubled bool
+	// Late is the minimum age of the first datagram: the time since the last request before
+	// it or, if Doubled, since the first request.
+	Late time.Duration
 }
 
 // Unchallenged returns the questions that were answered, at least in part, in reply to
@@ -76,7 +85,7 @@ func (a *Answer) Unchallenged() Questions {
 
 // GoldInfo decodes the 'm'.
 func (a *Answer) GoldInfo() (in wire.Info) {
-	_ = in.Decode(a.Gold) // a truncated one has some fields
+	_ = in.Decode(a.Gold) // a truncated 'm' has some fields
 	return in
 }
 
@@ -115,12 +124,11 @@ func (a *Answer) Put(m *Memory, place *[]byte, msg []byte) bool {
 	return true
 }
 
-// drop releases the chunk space of kept, which must be the last message that Put
-// stored.
-func (a *Answer) drop(kept []byte) {
+// drop releases the chunk space of last, the last message that Put stored.
+func (a *Answer) drop(last []byte) {
 	for i := range a.chunks {
 		c := &a.chunks[i]
-		if n := len(*c) - len(kept); n >= 0 && len(kept) > 0 && &(*c)[n] == &kept[0] {
+		if n := len(*c) - len(last); n >= 0 && len(last) > 0 && &(*c)[n] == &last[0] {
 			*c = (*c)[:n]
 		}
 	}
@@ -141,7 +149,7 @@ func (a *Answer) KeepRaw(m *Memory, datagram []byte) {
 	a.raw = append(a.raw, datagram...)
 }
 
-// AppendRaw appends the datagrams that KeepRaw kept.
+// AppendRaw appends the datagrams that KeepRaw stored.
 func (a *Answer) AppendRaw(dst [][]byte) [][]byte {
 	for b := a.raw; len(b) >= 4; {
 		n := 4 + binary.LittleEndian.Uint32(b)
@@ -159,14 +167,14 @@ func (a *Answer) KeepPart(m *Memory, msg []byte, full bool) {
 	if !ok || *a.Place(q) != nil || q == wire.QuestionInfo && a.Gold != nil {
 		return
 	}
-	kept := a.Put(m, a.Place(q), msg)
+	stored := a.Put(m, a.Place(q), msg)
 	if q == wire.QuestionInfo && a.Info != nil {
 		a.InCode, _ = a.In.Decode(a.Info).(wire.Error)
 		full = full && a.InCode == 0
 	} else {
 		full = full && Sound(q, msg)
 	}
-	if kept && !full {
+	if stored && !full {
 		a.Partial |= 1 << q
 	}
 }

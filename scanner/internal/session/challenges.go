@@ -12,21 +12,26 @@ import (
 // questions, and those that came so far.
 type challenges struct {
 	current wire.Challenge // in use; NoChallenge: none yet
-	origin  Questions      // the questions that it may have been the reply to
-	echoed  bool           // current has come since the last datagram was sent
-	same    uint8          // how many times a request that bore current was answered by current again
-	resent  Questions      // sent with several challenges, so that it is unknown which request an answer belongs to
-	seenAt  time.Duration  // when current, or one in own, last came
+	origin  Questions      // questions to which current may be the reply
+	echoed  bool           // current came again since the last datagram was sent
+	// same counts the requests with current that were answered by current again.
+	same uint8
+	// resent are the questions sent with several challenges: nobody knows which request an
+	// answer belongs to.
+	resent Questions
+	seenAt time.Duration // when current, or one in own, last came
 
 	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
 	seen     uint8                    // how many challenges came, at most 255
 	oldest   uint8                    // index of the oldest in values
-	returned bool                     // an older one has replaced the current one since the last wait
+	returned bool                     // an older challenge replaced current since the last wait
 
-	get      Questions // questions that are replaced by GETCHALLENGE, to obtain a challenge
-	getFirst bool      // servers of this game give a challenge for a list only if asked with GETCHALLENGE
+	get Questions // questions for which GETCHALLENGE is sent instead
+	// getFirst means that servers of this game give a challenge for a list only in reply to
+	// GETCHALLENGE.
+	getFirst bool
 
-	fresh   Questions                         // to be sent without a challenge, to get their own
+	fresh   Questions                         // questions to send without a challenge, to get their own
 	renewed Questions                         // questions that must not become fresh (again)
 	owned   Questions                         // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
@@ -73,7 +78,7 @@ func (c *challenges) note(v wire.Challenge) (known bool) {
 	return known
 }
 
-// forget drops the challenge that the target is remembered by.
+// forget drops the challenge of an earlier scan.
 func (s *Session) forget() {
 	if s.Flags.Has(flagKeyed) && s.Got != nil {
 		s.Got.challenges.current = wire.NoChallenge
@@ -82,7 +87,7 @@ func (s *Session) forget() {
 }
 
 // challenged takes an 'A'. A challenge round does not count as a retry. An 'A' in reply
-// to a remembered challenge means that the server no longer accepts it.
+// to the challenge of an earlier scan means that the server no longer accepts that one.
 func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	s.came()
 	s.forget()
@@ -99,7 +104,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 		known.echo()
 		return Duplicate
 	case old:
-		// The value has been replaced since. A server could send both in turn forever,
+		// c was in use before, and was replaced. A server could send both in turn forever,
 		// so the session returns to an old value at most once in each wait. That does
 		// not count as a challenge round.
 		if known.returned || qs == 0 || s.Flags.Has(Limited) {
@@ -121,7 +126,8 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	// The first two challenges are used at once. Later ones, and those of a session that
 	// asks one question at a time, are used when no answer is outstanding.
 	switch {
-	case s.Flags.Has(Limited): // asking the questions later does not count as a retry
+	// Asking the questions later does not count as a retry.
+	case s.Flags.Has(Limited):
 		for q := range Each((s.Agenda.Waiting | s.Agenda.due) & s.Agenda.Open) {
 			s.Agenda.Attempts[q] -= b2u8(s.Agenda.Attempts[q] > 0)
 		}
@@ -140,12 +146,12 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 
 // replaceChallenge makes c the challenge in use and reports whether it is the first
 // one. A server that wants a challenge for INFO sends no list without one, so a
-// list that came before its question is asked for all the same.
+// list that came before its question is asked for nevertheless.
 func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	s.quiet = 0
 	if qs == Lowest(qs) {
-		s.Got.openly &^= qs // the fragments that came were those of this 'A'
+		s.Got.openly &^= qs // the earlier fragments belonged to this 'A'
 	}
 	first = known.current == wire.NoChallenge
 	known.current, known.origin, known.seenAt, known.get = c, qs, now, 0

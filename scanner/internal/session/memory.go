@@ -7,8 +7,8 @@ import (
 )
 
 // Memory lends memory for answers within a byte budget, in buffers whose sizes are
-// powers of two. It belongs to the loop and needs no lock. It keeps returned buffers
-// for the next answer, and leaves them to the garbage collector when the budget is
+// powers of two. It belongs to the loop and needs no lock. It reuses returned buffers
+// for the next answers, and leaves them to the garbage collector when the budget is
 // needed for buffers of other sizes.
 type Memory struct {
 	scratch wire.Info // space for decoding
@@ -16,7 +16,7 @@ type Memory struct {
 	Peak    int64     // the most that was lent at once
 
 	budget int64
-	kept   int64   // bytes in free
+	spare  int64   // bytes in free
 	usual  float64 // mean size of the last answers
 
 	free    [poolClasses][][]byte
@@ -50,12 +50,12 @@ func (m *Memory) grow(b *[]byte, n int) bool {
 	var bigger []byte
 	if list := &m.free[class-minClass]; len(*list) > 0 {
 		bigger = pop(list)
-		m.kept -= size
+		m.spare -= size
 	} else {
-		// Lent and kept buffers together must fit the budget: the largest go first.
+		// Lent and spare buffers together must fit into the budget: free the largest first.
 		for i := poolClasses - 1; i >= 0; i-- {
-			for len(m.free[i]) > 0 && m.Used+m.kept > m.budget {
-				m.kept -= int64(cap(pop(&m.free[i])))
+			for len(m.free[i]) > 0 && m.Used+m.spare > m.budget {
+				m.spare -= int64(cap(pop(&m.free[i])))
 			}
 		}
 		bigger = make([]byte, 0, size)
@@ -81,7 +81,7 @@ func (m *Memory) put(b []byte) {
 	}
 	size := int64(cap(b))
 	m.Used -= size
-	m.kept += size
+	m.spare += size
 	list := &m.free[bits.Len(uint(size-1))-minClass]
 	*list = append(*list, b[:0])
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Class classifies a received datagram. Each datagram counts for the first class that
-// fits. The first two come from no open session.
+// fits. Datagrams of the first two classes belong to no open session.
 type Class uint8
 
 // The classes, in the order in which they are tried.
@@ -45,12 +45,12 @@ const (
 type Delivery struct {
 	Kind  Kind
 	Class Class
-	Full  bool // it was not kept: the byte budget has no room
+	Full  bool // it was not stored: the byte budget has no room
 }
 
-// Hear gives the session an empty answer for what it receives from now on. It is
-// called before the first datagram of the server, received at the time at, becomes an
-// event. remembered is the challenge that the target is remembered by, or NoChallenge.
+// Hear gives the session an empty answer for what it receives from now on. It is called
+// before the first datagram of the server becomes an event; at is when that datagram was
+// received. remembered is the challenge of an earlier scan, or NoChallenge.
 func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Challenge) {
 	s.Got = a
 	a.FirstAt, a.Late = at, at-s.Clock.LastAt()
@@ -71,7 +71,8 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	a.flying = uint8(count(s.Agenda.Silent()))
 	blind := s.Flags.Has(flagBlind) && !s.Agenda.due.Has(wire.QuestionInfo)
 	s.Flags &^= flagBlind
-	if blind { // PLAYER was sent as the last attempt at INFO, which gets all its attempts again
+	// PLAYER was sent as the last attempt at INFO. INFO gets all its attempts again.
+	if blind {
 		s.Agenda.Asked |= Players
 		s.Agenda.Waiting = Players | s.Agenda.Waiting&Ping
 		s.Agenda.bare |= Players
@@ -80,7 +81,7 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	}
 }
 
-// came records that a datagram came, presumably in reply to one under way.
+// came records that a datagram came, presumably in reply to an outstanding request.
 func (s *Session) came() {
 	s.Flags &^= flagRefused | flagRetried
 	s.Got.flying -= b2u8(s.Got.flying > 0)
@@ -94,7 +95,7 @@ type incoming struct {
 	msg    []byte
 }
 
-// Message takes a complete message, and keeps it if it is an answer.
+// Message takes a complete message, and stores it if it is an answer.
 func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 	x := &incoming{s, m, now, msg} // in place: as a value it would be copied
 	switch wire.KindOf(msg) {
@@ -115,7 +116,7 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 		return x.list(wire.QuestionRules)
 	case wire.KindLimited, wire.KindBanned:
 		return x.text()
-	case wire.KindRedirect: // its address is worth keeping if there is no other text (EC-140)
+	case wire.KindRedirect: // its address is stored if there is no other text (EC-140)
 		d := Delivery{Kind: KindOther, Class: Matched}
 		if _, err := wire.DecodeText(msg); err == nil && s.Got.Text == nil {
 			d.Full = !s.Got.Put(m, &s.Got.Text, msg)
@@ -132,7 +133,7 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 	return Delivery{Kind: KindOther, Class: Matched}
 }
 
-// Junk takes a datagram that answers nothing. The wait goes on; if no answer comes,
+// Junk takes a datagram that answers nothing. The wait continues; if no answer comes,
 // code is the reason.
 func (s *Session) Junk(code wire.Error) {
 	s.came()
@@ -162,18 +163,18 @@ func (x *incoming) info() Delivery {
 		d.Class = Duplicate
 		return d
 	}
-	var kept []byte
-	if d.Full = !a.Put(x.memory, &kept, x.msg); d.Full {
+	var stored []byte
+	if d.Full = !a.Put(x.memory, &stored, x.msg); d.Full {
 		return d
 	}
-	code, _ := in.Decode(kept).(wire.Error)
+	code, _ := in.Decode(stored).(wire.Error)
 	if id, ok := in.AppID(); ok {
 		x.game(id)
 	}
 	if usable(code) && x.wants(wire.QuestionInfo, code) {
-		a.Info, a.In, a.InCode = kept, *in, code
+		a.Info, a.In, a.InCode = stored, *in, code
 	} else {
-		a.drop(kept)
+		a.drop(stored)
 	}
 	d.Class = x.reply(wire.QuestionInfo, code)
 	return d
@@ -185,7 +186,7 @@ func (x *incoming) game(appID uint32) {
 	if appID == csgoAppID {
 		x.s.Flags |= flagCSGO
 	}
-	switch appID { // whose servers answer GETCHALLENGE with a challenge (document 000)
+	switch appID { // games whose servers answer GETCHALLENGE with a challenge (document 000)
 	case 17510, 17530, 17550, 17700, 17740:
 		x.s.Got.challenges.getFirst = true
 	default:
@@ -198,7 +199,7 @@ func (x *incoming) game(appID uint32) {
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
 // gold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but its address
-// is kept all the same (EC-63). A further 'm' is only compared with the first.
+// is stored (EC-63). A further 'm' is only compared with the first.
 func (x *incoming) gold() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}
@@ -243,7 +244,7 @@ func (x *incoming) goldReply(code wire.Error) {
 // a 'D' depends on the game, which is in INFO.
 //
 // A list that came before its question is provisional. If the question is still asked,
-// the answer replaces the list. If it is not, or if no answer comes, the list counts.
+// the answer replaces the list. If it is never asked, or gets no answer, the list counts.
 func (x *incoming) list(q wire.Question) Delivery {
 	a := x.s.Got
 	d := Delivery{Kind: KindPlayers, Class: Matched}
@@ -311,7 +312,7 @@ func (x *incoming) text() Delivery {
 }
 
 // pong takes the answer to a ping, which is no answer to any of the questions. An
-// unsolicited one counts as matched, too, but is not kept.
+// unsolicited one counts as matched, too, but is not stored.
 func (x *incoming) pong() Delivery {
 	d := Delivery{Kind: KindPing, Class: Matched}
 	asked := x.s.Flags.Has(flagPing) && !x.s.Flags.Has(flagPong)
@@ -358,8 +359,9 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 			a.RTT = cmp.Or(a.RTT, trip)
 		}
 	}
-	// bare: the answer certainly belongs to a request without a challenge, also if its fragments
-	// began to arrive in reply to such a request.
+	// bare are the questions whose answer certainly belongs to a request without a
+	// challenge. That includes an answer whose first fragments came in reply to such a
+	// request.
 	a.unasked &^= 1 << q
 	a.unchallenged &^= 1 << q
 	switch bare := x.s.Agenda.bare&^a.keyed | a.openly; {
@@ -417,8 +419,8 @@ func (s *Session) Contradiction() {
 	s.Got.flying = 0
 }
 
-// Pack reports whether a compressed reply may go to the decompressor, and counts it
-// there. A server that sends compressed replies without end would block all others, and
+// Pack reports whether a compressed reply may go to the decompressor, and if so
+// counts it. A server that sends compressed replies without end would block all others, and
 // its session would never end.
 func (s *Session) Pack() bool {
 	a := s.Got
@@ -452,7 +454,7 @@ func (s *Session) Unpacked(m *Memory, now time.Duration, msg []byte, code wire.E
 	s.Agenda.fault(s.Agenda.longest(), code)
 }
 
-// Captured returns the session of a capture: it does not show which questions were
+// Captured returns the session of a capture. A capture does not show which questions were
 // asked, so any may have been.
 func Captured(a *Answer) (s Session) {
 	s = Session{Agenda: Agenda{Open: All, Asked: All, Waiting: All}, Flags: flagPing}

@@ -60,8 +60,8 @@ func TestMemory(t *testing.T) {
 			continue
 		}
 		held = append(held, b)
-		if m.Used+m.kept > m.budget || m.Used > m.Peak {
-			t.Fatalf("%d used, %d kept, peak %d", m.Used, m.kept, m.Peak)
+		if m.Used+m.spare > m.budget || m.Used > m.Peak {
+			t.Fatalf("%d used, %d spare, peak %d", m.Used, m.spare, m.Peak)
 		}
 	}
 	var sum int64

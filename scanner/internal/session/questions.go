@@ -43,16 +43,18 @@ func first(qs Questions) wire.Question { return wire.Question(bits.TrailingZeros
 func count(qs Questions) int { return bits.OnesCount8(uint8(qs)) }
 
 // Agenda holds the state of each question of a session. A question is open until it
-// is answered or given up. While it is open it is due, or waited for, or put off.
+// is answered or given up. An open question is due, waited for, or put off.
 type Agenda struct {
 	Open    Questions // neither answered nor given up
 	Asked   Questions // sent at least once
 	due     Questions // to be sent as soon as the rate allows
-	Waiting Questions // sent, and silent so far
+	Waiting Questions // sent, and not answered yet
 	bare    Questions // last sent without a challenge
 
-	Attempts [wire.NumQuestions]uint8      // how many times each was asked, not counting challenge rounds
-	Err      [wire.NumQuestions]wire.Error // why each was closed without a complete answer, 0 if it has one; while open: the error of its last faulty reply
+	Attempts [wire.NumQuestions]uint8 // how many times each was asked, not counting challenge rounds
+	// Err is why each question was closed without a complete answer; 0: it has one. While a
+	// question is open, Err is the error of its last faulty reply.
+	Err [wire.NumQuestions]wire.Error
 }
 
 // count counts one more attempt for each of qs.

@@ -7,7 +7,7 @@ import (
 
 // Schedule owns how long a scan waits. It says how many times a question without an
 // answer is sent, how long each attempt waits, and how long late replies are worth
-// waiting for. It is the only place that defines:
+// waiting for. It is the only place that defines these waits:
 //
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
@@ -35,9 +35,11 @@ type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt
 	Attempts   int           // how many times a question is sent
 	SecondPass bool          // a silent target gets one more attempt when all others are finished
-	Cooldown   time.Duration // how long late replies of a finished target are recognised, and waited for at the end
-	Learns     bool          // Timeout is the longest; the scan learns shorter ones
-	Cools      bool          // Cooldown is the longest at the end; the scan learns a shorter one
+	// Cooldown is how long the scan recognises late replies of a finished target, and how
+	// long it waits for them at the end.
+	Cooldown time.Duration
+	Learns   bool // the scan learns timeouts up to Timeout
+	Cools    bool // the scan learns how long to wait at the end, up to Cooldown
 }
 
 // LeastTimeout is the shortest timeout that a scan learns. The shortest cooldown is a third
@@ -130,8 +132,8 @@ type LastWaits struct {
 	Heard  time.Duration // for the answer to a question, if the target sent something
 }
 
-// Clock holds the times of a session. Its times of sending are µs after FirstAt, so that
-// they take four bytes; those of an Answer are, too.
+// Clock holds the times of a session. Its times of sending, and those in Answer, are in µs
+// after FirstAt, so that they take four bytes.
 type Clock struct {
 	FirstAt time.Duration // first datagram sent
 	wakeMS  uint32        // ms after FirstAt: the time of the next call of Tick; 0: none

@@ -4,11 +4,12 @@
 // server's life:
 //
 //	Start                  a target begins
-//	Sent                   a request left; Agenda.Drop: it could not be sent, or nothing may be sent
-//	Hear                   the first datagram came; Session.Got is where its content goes
+//	Sent                   a request was sent; Unsent: it could not be sent
+//	Agenda.Drop            nothing more may be sent
+//	Hear                   the first datagram came; Session.Got stores what it contains
 //	Message, Fragment, …   what a datagram brings
 //	Tick                   the wake-up time has passed
-//	Unreachable            nothing listens
+//	Unreachable            ICMP reports that nothing listens
 //
 // After each event, Advance decides what follows. Then the flag Done, Due and Clock.Wake
 // tell what to do, and Request what to send. The parts:
@@ -17,10 +18,10 @@
 //	silence.go     silence: repeat, or give up
 //	message.go     what the messages of a server change
 //	challenges.go  what is known of the server's challenges
-//	questions.go   where each question stands
+//	questions.go   the state of each question
 //	schedule.go    how long to wait; when something was sent, and when to wake up
 //	answer.go      the messages of a server
-//	memory.go      where they are kept
+//	memory.go      the memory for these messages
 //
 //	            Start                      A (challenge)
 //	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
@@ -31,7 +32,7 @@
 //	          (one at a time, no                              │      └───────┘
 //	           challenge is known)                            │
 //	                                 second new challenge, X, │ conflict,
-//	                                 a whole burst unanswered,▼
+//	                                 a burst fully unanswered,▼
 //	                                 last repetition     serial: one question at a time,
 //	                                 (one challenge per  1.2 s apart where a limit shows
 //	                                 question)
@@ -50,17 +51,19 @@ import (
 const (
 	SerialGap = 1200 * time.Millisecond // servers that allow one query per second are common (docs/FORMATS.md, section 4)
 
-	maxRounds   = 4                     // challenges per question, then challenge_loop (EC-2)
-	minGold     = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
-	extraAsks   = 2                     // additional attempts at a question, if something came in reply to it
-	slowAsks    = 2                     // after this many slow questions in a row without an answer, there is no limit
-	csgoAsks    = 2                     // RULES of app 730 hardly ever come (EC-99)
-	csgoAppID   = 730
-	freshFor    = 5 * time.Second  // some servers silently drop an older challenge (EC-14)
-	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
-	packedWait  = 50 * time.Millisecond
-	maxPacked   = 2  // a server's replies in the decompressor: players and rules
-	maxUnpacked = 16 // replies of one server that are unpacked in all: both lists in every default attempt, and a few more
+	maxRounds  = 4                     // challenges per question, then challenge_loop (EC-2)
+	minGold    = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
+	extraAsks  = 2                     // additional attempts at a question, if something came in reply to it
+	slowAsks   = 2                     // slow questions without an answer, after which no limit is suspected
+	csgoAsks   = 2                     // RULES of app 730 hardly ever come (EC-99)
+	csgoAppID  = 730
+	freshFor   = 5 * time.Second  // some servers silently drop an older challenge (EC-14)
+	maxRTTWait = 10 * time.Second // no round trip makes us wait longer than that
+	packedWait = 50 * time.Millisecond
+	maxPacked  = 2 // a server's replies in the decompressor: players and rules
+	// maxUnpacked limits the replies of one server that are unpacked in all: both lists in
+	// every default attempt, and a few more.
+	maxUnpacked = 16
 )
 
 // Plan holds what is the same for every session of a scan.
@@ -90,45 +93,45 @@ type Flags uint32
 // Has reports whether one of the flags is set.
 func (f Flags) Has(g Flags) bool { return f&g != 0 }
 
-// The exported flags are what the engine reads; it owns Queued and Paired, for which it
-// has no other room.
+// The engine reads the exported flags. It owns Queued and Paired, which are here to save
+// memory.
 const (
 	Queued Flags = 1 << iota // waits in a queue of the sender
-	Paired                   // players and rules were asked for in one piece, and the wait for them goes on
+	Paired                   // PLAYER and RULES went out in one piece, and are waited for
 
 	flagRefused  // ICMP said that nothing listens, and nothing came since
 	flagRetried  // something was sent after flagRefused
 	flagChanged  // a second challenge replaced the first
 	flagSerial   // one question at a time
 	flagSingle   // one question at a time, and each has a challenge of its own
-	Limited      // SerialGap apart
+	Limited      // questions are sent SerialGap apart
 	flagSuspect  // Limited is only a guess
 	flagGold     // an 'm' came, and no 'I' yet
-	flagBurst    // sent together after an 'A', and silent since
+	flagBurst    // questions were sent together after an 'A', and nothing came since
 	flagCSGO     // app 730
 	Done         // every question is answered or given up
 	Split        // fragments came: the reassembly table may hold some
 	Repeat       // the next datagram is a repetition
 	flagAnswered // a question was answered
 	flagHeld     // a challenge came; it is used once no answer is outstanding
-	flagPing     // a ping was asked for
-	flagPong     // its answer came
-	flagGet      // a challenge was asked for by itself: GETCHALLENGE
+	flagPing     // a ping was requested
+	flagPong     // the ping was answered
+	flagGet      // GETCHALLENGE was sent
 	flagFallback // INFO was ignored: PLAYER and ping are the last attempt
 	Listening    // a silent server was sent all attempts; a late answer is waited for
 	flagBlind    // the last attempt at INFO is PLAYER, since nothing came
-	flagKeyed    // INFO bears the challenge that the target is remembered by
+	flagKeyed    // INFO bears the challenge of an earlier scan
 	flagInfoOnly // only INFO is asked
 )
 
-// Session is the state of one conversation. A silent server, as most of a network is,
-// has nothing else: 40 bytes.
+// Session is the state of one conversation. For a silent server, like most addresses of a
+// network, nothing else is stored: 40 bytes.
 type Session struct {
-	Got    *Answer // what came; nil while nothing did
+	Got    *Answer // the replies; nil before the first
 	Clock  Clock
 	Flags  Flags
 	Agenda Agenda
-	quiet  uint8 // waits in a row in which nothing came
+	quiet  uint8 // silent waits in a row
 }
 
 // Due returns the requests to send as soon as the rate allows, by the question that
@@ -149,8 +152,8 @@ func (s *Session) askedAt(q wire.Question) time.Duration {
 	return s.Clock.at(s.Got.askedUS[q])
 }
 
-// Start opens a session: the first question is due. keyed means that a challenge is
-// remembered for INFO.
+// Start opens a session: the first question is due. keyed means that INFO
+// bears the challenge of an earlier scan.
 func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 	*s = Session{Agenda: Agenda{Open: p.Questions & All}}
 	if infoOnly {
@@ -165,7 +168,7 @@ func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 
 // Request returns the request to send for q, and its challenge. The request may be
 // GETCHALLENGE instead of q, or PLAYER instead of INFO. remembered is the challenge
-// that the target is remembered by.
+// of an earlier scan.
 func (s *Session) Request(q wire.Question, remembered wire.Challenge) (wire.Question, wire.Challenge) {
 	a := s.Got
 	c := wire.NoChallenge
@@ -215,8 +218,8 @@ func (s *Session) Sent(p *Plan, now, base time.Duration, q wire.Question) {
 	s.Clock.wakeAt(now + p.timeout(s, base))
 }
 
-// Unsent records that the request for q could not be sent. It is waited for as if it had
-// been lost.
+// Unsent records that the request for q could not be sent. The session waits as if the
+// request had been lost on its way.
 func (s *Session) Unsent(p *Plan, now, base time.Duration, q wire.Question) {
 	if s.Agenda.Asked == 0 {
 		s.Clock.FirstAt = now
@@ -227,7 +230,8 @@ func (s *Session) Unsent(p *Plan, now, base time.Duration, q wire.Question) {
 	s.Clock.wakeAt(now + p.timeout(s, base))
 }
 
-// Refund takes back the attempt that a request for q has cost that could not be sent.
+// Refund takes back the attempt that was counted for a request for q that could not be
+// sent.
 func (s *Session) Refund(q wire.Question) {
 	if All.Has(q) && s.Agenda.Attempts[q] > 1 {
 		s.Agenda.Attempts[q]--
@@ -235,8 +239,8 @@ func (s *Session) Refund(q wire.Question) {
 	s.quiet -= b2u8(s.quiet > 0)
 }
 
-// Again makes everything due that is waited for. It costs no attempt, and shows no round
-// trip. Again reports whether there is something.
+// Again makes all questions due again that are waited for, and reports whether there are
+// any. It counts no attempt. The answers show no round trip.
 func (s *Session) Again() bool {
 	qs := s.Agenda.Waiting & (s.Agenda.Open | Ping)
 	s.Agenda.due |= qs
@@ -269,7 +273,8 @@ func (s *Session) Advance(p *Plan, now time.Duration) {
 			s.Agenda.Open &= Info
 		}
 	}
-	if s.Got != nil && p.Questions.Has(wire.QuestionPing) && !s.Flags.Has(flagPing) { // one ping, once the server has sent something
+	// Send one ping, once the server has sent something.
+	if s.Got != nil && p.Questions.Has(wire.QuestionPing) && !s.Flags.Has(flagPing) {
 		s.Flags |= flagPing
 		s.Agenda.due |= Ping
 	}

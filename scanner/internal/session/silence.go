@@ -9,28 +9,28 @@ import (
 // Tick is called when the wake-up time has passed: it repeats or gives up silent
 // questions. base is how long the first attempt waits.
 func (s *Session) Tick(p *Plan, now, base time.Duration) {
-	silent, kept := s.Agenda.Silent(), p.kept(s, now, base)
+	silent, awaited := s.Agenda.Silent(), p.awaited(s, now, base)
 	switch {
 	case silent == 0:
 		return
 	case s.Got != nil && s.Got.packed > 0:
 		s.Clock.wakeAt(now + packedWait)
 		return
-	case kept != 0:
-		s.Clock.wakeAt(p.spentEnd(s, kept)) // unless something is sent before
-		if silent &^= kept; silent == 0 {
+	case awaited != 0:
+		s.Clock.wakeAt(p.spentEnd(s, awaited)) // unless something is sent before
+		if silent &^= awaited; silent == 0 {
 			if s.Got == nil {
 				s.Flags |= Listening
 			}
 			return
 		}
 	}
-	silent = s.suspectLimit(silent) &^ kept
+	silent = s.suspectLimit(silent) &^ awaited
 	s.Agenda.stopWaiting()
-	s.Agenda.Waiting |= kept
+	s.Agenda.Waiting |= awaited
 	s.forget() // some servers drop requests with an old challenge (EC-14)
 	s.Flags &^= flagHeld
-	waits := p.Schedule.Attempts // silent ones in a row after which the server is given up
+	waits := p.Schedule.Attempts // silent waits in a row after which the server is given up
 	if p.Second {
 		waits = 1
 	}
@@ -42,7 +42,7 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 			waits = p.Schedule.Attempts + extraAsks
 		}
 	}
-	if s.quiet++; kept == 0 && !s.Flags.Has(flagAnswered) && int(s.quiet) >= waits {
+	if s.quiet++; awaited == 0 && !s.Flags.Has(flagAnswered) && int(s.quiet) >= waits {
 		s.ignored(p)
 		return
 	}
@@ -62,7 +62,8 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 		return
 	}
 	if s.Got != nil {
-		again |= s.Agenda.Open &^ s.Agenda.Asked // no challenge, and a silent question: don't wait for it before asking the others
+		// Without a challenge, a silent question must not hold up the other questions.
+		again |= s.Agenda.Open &^ s.Agenda.Asked
 	}
 	s.ask(again)
 	s.Flags |= Repeat
@@ -141,11 +142,11 @@ func (s *Session) getChallenge(p *Plan, again Questions) {
 	}
 }
 
-// renew makes the session ask without a challenge, one at a time, for those of qs, all
-// about to be repeated, that should get a challenge of their own. These are questions
-// before their last attempt, if nothing came in reply to a challenge that is old or was
-// obtained for another question. Some servers have a challenge per question, or forget
-// old challenges, and silently drop requests with a wrong challenge.
+// renew takes questions that are about to be repeated. It makes the session ask some of
+// them without a challenge, one at a time, so that each gets a challenge of its own:
+// questions before their last attempt, if nothing came in reply to a challenge that is old
+// or was obtained for another question. Some servers have a challenge per question, or
+// forget old challenges, and silently drop requests with a wrong challenge.
 func (s *Session) renew(p *Plan, now time.Duration, qs Questions) {
 	known := &s.Got.challenges
 	if known.current == wire.NoChallenge {
@@ -252,9 +253,9 @@ func (p *Plan) spentEnd(s *Session, qs Questions) (end time.Duration) {
 	return end
 }
 
-// kept returns the questions that have had all their attempts and are still waited
+// awaited returns the questions that have had all their attempts and are still waited
 // for, because the fixed schedule would wait for them.
-func (p *Plan) kept(s *Session, now, base time.Duration) (qs Questions) {
+func (p *Plan) awaited(s *Session, now, base time.Duration) (qs Questions) {
 	if p.Second || base >= p.Schedule.Timeout || p.fallsBack(s) {
 		return 0
 	}
@@ -267,7 +268,7 @@ func (p *Plan) kept(s *Session, now, base time.Duration) (qs Questions) {
 }
 
 // Retime sets the end of the wait for an answer again, from the current timeouts. It
-// reports whether a wait goes on.
+// reports whether the session has a wake-up time.
 func (p *Plan) Retime(s *Session, base time.Duration) bool {
 	if s.Agenda.Silent() != 0 && s.Agenda.due == 0 && (s.Got == nil || s.Got.packed == 0) {
 		s.Clock.wakeAt(s.Clock.LastAt() + p.timeout(s, base))
