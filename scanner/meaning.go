@@ -58,8 +58,8 @@ type Population struct {
 //
 // A relay's players are spectators, so nobody plays there (EC-33). Otherwise the
 // game's own numbers count, if there are any. Otherwise people are INFO's number of players
-// minus its number of bots. Package game corrects that if the number of players does not
-// include the bots.
+// minus its number of bots. Package game corrects that if INFO's number of players does
+// not include the bots, or if nothing shows whether it does.
 func (r *Result) Population() Population {
 	in := &r.Info
 	if in.IsRelay() {

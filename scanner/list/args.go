@@ -17,7 +17,9 @@ type ArgError struct {
 	Arg     string // as given, made printable; empty: there was no argument
 	Problem string // what is wrong
 	Hint    string // what to do about it; may be empty
-	Err     error  // a *fs.PathError if the file can't be read, what is wrong with an address, or nil
+	// Err is a *fs.PathError if the file can't be read, what is wrong with an address, or
+	// nil.
+	Err error
 }
 
 // Error returns the argument, the problem and the hint in one line.
@@ -37,7 +39,9 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted, or a Source.
 type input struct {
-	names  []name  // if path is empty; of a host before Load, one with only its port
+	// names are the targets, if path is empty. Those of a host are only known after Load;
+	// until then there is one name, with only the port.
+	names  []name
 	host   string  // a name that Load looks up, without its port; empty: there is none
 	path   string  // of a list; "-" for standard input
 	source *Source // of a list that is not a file; path is its name
@@ -47,7 +51,7 @@ type input struct {
 
 	mu   sync.Mutex
 	read Input // what was read from a list; updated with a short delay
-	used int64 // how many of the list's bytes have become targets; updated with it
+	used int64 // bytes of the list that have become targets; likewise
 }
 
 // isStdin reports whether the input is standard input. It checks source too,
@@ -66,7 +70,7 @@ func (in *input) title() string {
 }
 
 // open returns the input that arg names. An argument that parses as an address or a
-// network is taken for that, even if there is a file with the same name.
+// network is used as such, even if there is a file with the same name.
 func (l *List) open(arg string) (*input, error) {
 	fail := func(problem, hint string, err error) (*input, error) {
 		return nil, &ArgError{Arg: show([]byte(arg)), Problem: problem, Hint: hint, Err: err}
@@ -118,7 +122,7 @@ func (l *List) open(arg string) (*input, error) {
 	case f == "":
 		return fail("a network needs ports", "name them, such as --port 27015 or --port 27015-27020", faultNoPorts)
 	case f == faultIPv6:
-		return fail(f.Error(), "IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6", f)
+		return fail(f.Error(), "IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well", f)
 	case strings.Contains(arg, ".") && strings.Trim(arg, "0123456789.:/,-") == "": // meant as an address
 		return fail(f.Error(), "", f)
 	case strings.Contains(arg, "://"):

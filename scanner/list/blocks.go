@@ -37,7 +37,8 @@ type firstBlock struct {
 func (bs *blocks) add(s span, ports []uint16, text *labels) {
 	bs.n++
 	bs.labelled = bs.labelled || text != nil
-	if len(ports) != len(bs.recent) || &ports[0] != &bs.recent[0] { // blocks without their own ports have the same
+	// Blocks without ports of their own share one slice of ports.
+	if len(ports) != len(bs.recent) || &ports[0] != &bs.recent[0] {
 		sorted := slices.Sorted(slices.Values(ports))
 		key := fmt.Sprint(sorted)
 		i, ok := bs.known[key]
@@ -82,7 +83,7 @@ type stretch struct {
 // stretches returns all addresses of the blocks, in ascending order, with all ports
 // that an address has in any block.
 func (bs *blocks) stretches() (out []stretch) {
-	// A network begins, or ends, before an address.
+	// edge is an address before which a network begins or ends.
 	type edge struct {
 		at  uint64
 		set int

@@ -26,12 +26,12 @@
 // ports after a colon: numbers and ranges of numbers, separated by commas.
 //
 // A line may hold several targets of one form: addresses with ports, addresses without,
-// networks, or ranges. A line of such targets and other text is invalid, unless the text
-// follows a '#'. So is a line with a port whose next word is an address without one.
-// Behind the first word no host name is a target.
+// networks, or ranges. A line with several targets and other text is invalid, unless the
+// text follows a '#'. A line is also invalid if its first word has a port and its second
+// word is an address without a port. Only the first word may be a host name.
 //
 // The target's tag is the text after the address, separated from it by white space, a
-// semicolon, or a comma that is not part of its ports; no character in it is special. If
+// semicolon, or a comma that is not part of its ports. No character of a tag is special. If
 // an address has no port, and its tag is a port number or begins with one from 1024 on,
 // the line is invalid, because the number is probably meant as the port. If Config.Ports
 // names ports, such a number is a tag.
@@ -55,24 +55,24 @@
 //   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
 //   - any of Config.Formats.
 //
-// XML is not read. A column name, server_name, label or title is the tag if there is no
+// XML is not supported. A column name, server_name, label or title is the tag if there is no
 // column tag. An address may be written steam://connect/ADDRESS or "connect ADDRESS".
 //
-// Rows for TCP, closed ports and banners are skipped. The port is that of a key query_port,
-// queryPort, qport or portQuery, else the one in the address, else that of port; gameport
-// is where players join. Other keys with the word port are never ignored silently. If the
-// row has no other port, it is invalid unless Config.Ports names ports, also if the port is
-// inside a nested object: the fault then names the jq command that makes the row flat.
-// Otherwise the row is counted in a Note.
+// Rows for TCP, closed ports and banners are skipped. The port comes from a key query_port,
+// queryPort, qport or portQuery, else from the address, else from the key port; gameport,
+// where players join, is not used. Other keys with the word port are never ignored
+// silently. If the row has no other port, and Config.Ports names none, the row is invalid.
+// If the port is inside a nested object, the fault names the jq command that flattens the
+// row. Otherwise a Note counts the row.
 //
-// A list that was cut off, because a disk was full or a program was killed, yields its
+// A list that was truncated, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.
 //
 // # Which targets count
 //
 // No server can have the address 0.0.0.0, and 169.254.0.0/16 are addresses of Steam's
 // relays, which can't be reached from the internet (EC-126). Both count as Unscannable,
-// like IPv6 addresses; what Config.Exclusions excludes counts as Excluded.
+// like IPv6 addresses; targets that Config.Exclusions excludes count as Excluded.
 //
 // A target that was named before is a Duplicate, in whatever form it is named again. It
 // keeps the tag of its first mention. In random order, an address that was listed
@@ -87,8 +87,8 @@
 // the order of lines and arguments. A listed target takes 8 bytes, however often it is
 // repeated, and a tag 16 bytes. The memory for a network does not depend on its size.
 //
-// In the order of the input, targets are yielded while lists are read; those of a network
-// port by port. A listed target takes 20 to 48 bytes, to recognise duplicates.
+// In the order of the input, targets are yielded while lists are read; the targets of a
+// network port by port. A listed target takes 20 to 48 bytes, to recognise duplicates.
 //
 // A target's Place is its index in the order before exclusions, shards and limits remove
 // anything.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gaissmai/bart" // longest-prefix match, for whole lists of networks
+	"github.com/gaissmai/bart" // longest-prefix match
 )
 
 // Exclusions holds the addresses to which nothing may be sent: special-purpose
@@ -24,7 +24,7 @@ type Exclusions struct {
 	now  atomic.Pointer[bart.Table[*source]]
 
 	mu      sync.Mutex // held while files are read, which may block
-	sources []*source  // special-purpose networks, networks, files, IPv6, then those that Add added
+	sources []*source  // special-purpose networks, networks, files, then IPv6
 }
 
 // Exclusion is a source of exclusions: a file, a network that is not from a file, or
@@ -49,7 +49,7 @@ type source struct {
 
 // NewExclusions excludes the special-purpose networks, unless allowReserved is set, and
 // networks: addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h. It also reads
-// files of these, one per line; a comment may follow a '#'. note, if it is not nil, is
+// files with one of these per line; a comment may follow a '#'. note, if it is not nil, is
 // called if a file is a named pipe that has had no writer for a second.
 //
 // It returns an *ArgError for an invalid network or a file that can't be read, and an
@@ -68,7 +68,7 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 		if f != "" {
 			return nil, &ArgError{
 				Arg: show([]byte(name)), Problem: f.Error(), Err: f,
-				Hint: "an address, a network or a range is wanted, such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20",
+				Hint: "use an address, a network or a range, such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20",
 			}
 		}
 		x.sources = append(x.sources, &source{rules: []span{s},

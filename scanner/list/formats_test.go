@@ -36,7 +36,7 @@ var lists = []struct {
 		`{"name":"somebody"}` + "\n",
 		"1.0.0.1:5 e\"u ä|1.0.0.2:6 \xffx",
 		"4 the port is not a number from 1 to 65535: 1.0.0.3:70000|5 not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
-			`6 there is no address in it: {"name":"somebody"}`},
+			`6 no address found: {"name":"somebody"}`},
 	{"other JSON", "NDJSON", `{"addr":"1.0.0.1:5","gameport":9}` + "\n" +
 		` { "port" : "6" , "ip" : "1.0.0.2" } ` + "\n" +
 		`{"address":"1.0.0.3:7","port":9,"tag":null}` + "\n" +
@@ -44,7 +44,7 @@ var lists = []struct {
 		`{"ip":"1.0.0.5"}` + "\n" + `{"ip":"2001:db8::1","port":5}` + "\n",
 		"1.0.0.1:5|1.0.0.2:6|1.0.0.3:7|1.0.0.4:8|1.0.0.5:27015", ""},
 	{"CSV", "CSV", "\xef\xbb\xbf\"name\",IP,Port,Tag\r\n\"a, \"\"b\"\"\",1.0.0.1,5,eu\r\nx, 1.0.0.2 ,6\r\ny\r\n\"z,1.0.0.3,7\r\n",
-		"1.0.0.1:5 eu|1.0.0.2:6", "4 there is no address in it: y|5 a quoted field does not end in its line: \"z,1.0.0.3,7"},
+		"1.0.0.1:5 eu|1.0.0.2:6", "4 no address found: y|5 a quoted field does not end in its line: \"z,1.0.0.3,7"},
 	{"CSV of endpoints", "CSV", "# list\nendpoint\n1.0.0.1:5\n1.0.0.2:6\n", "1.0.0.1:5|1.0.0.2:6", ""},
 	{"CSV of ip:port", "CSV", "id,ip:port\n1,1.0.0.1:5\n2,1.0.0.2:x\n", "1.0.0.1:5",
 		"3 the port is not a number from 1 to 65535: 1.0.0.2:x"},
@@ -53,7 +53,7 @@ var lists = []struct {
 	{"CSV of address and port", "CSV", "1.0.0.1,5,x\n1.0.0.2,6,y\n", "1.0.0.1:5|1.0.0.2:6", ""},
 	{"quoted CSV", "CSV", "\"1.0.0.1:5\",\"a\"\n\"1.0.0.2:6\",\"b\"\n", "1.0.0.1:5|1.0.0.2:6", ""},
 	{"an empty port column beside another port", "CSV", "ip,port,gameport\n1.0.0.1,5,6\n1.0.0.2,,6\n",
-		"1.0.0.1:5", "3 the port is missing, and a column with another name looks like it: name that column port, or give --port: 1.0.0.2"},
+		"1.0.0.1:5", "3 the port is missing, and another column looks like a port: name that column port, or use --port: 1.0.0.2"},
 	{"CSV with semicolons", "CSV with semicolons", "name;host;query_port;port\na;1.0.0.1;5;9\nb;1.0.0.2;6;9\n", "1.0.0.1:5 a|1.0.0.2:6 b", ""},
 	{"TSV", "TSV", "name\taddress\tport\na\t1.0.0.1\t5\n\"q\"\t1.0.0.2\t6\n\t1.0.0.3\t7\n", "1.0.0.1:5 a|1.0.0.2:6 q|1.0.0.3:7", ""},
 	{"TSV without names", "TSV", "a b, c\t1.0.0.1\t5\nd\t1.0.0.2\t6\n", "1.0.0.1:5|1.0.0.2:6", ""},

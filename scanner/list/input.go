@@ -44,10 +44,12 @@ type Entry struct {
 	Master []byte // a JSON object that a master server reported; hostile text
 	Fault  error  // why the entry is invalid, reported with Text; nil: valid
 
-	skip     bool  // a row for TCP, or for a port that is closed
-	unclear  fault // the port is in a place where it is not read, unless the target has one
-	beside   bool  // the row has another port, too
-	hostOnly bool  // the row has a place for the port, which is empty
+	skip bool // a row for TCP, or for a port that is closed
+	// unclear is the fault of a row whose port is where it is not read. It counts only if
+	// the target has no other port.
+	unclear  fault
+	beside   bool // the row has another port, too
+	hostOnly bool // the port of the row is empty
 }
 
 // Source is a list that is not in a file, such as one that was just fetched.
@@ -72,7 +74,8 @@ type Input struct {
 	Skipped     uint64 // number of rows for TCP and for closed ports
 }
 
-// Invalid is a line that does not name a target, or is no exclusion.
+// Invalid is a line that names no target, or a line of a file of exclusions that names no
+// network.
 type Invalid struct {
 	File string // as named; "standard input" for "-"
 	Line int    // line, item or argument number, from 1
@@ -91,8 +94,8 @@ var unquote = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 // maxShown is the maximum number of bytes of a text that show returns.
 const maxShown = 100
 
-// show makes text printable for a terminal or a log: a character that is not, such as
-// a control character, is escaped as in Go.
+// show makes text printable for a terminal or a log: characters that are not
+// printable, such as control characters, are escaped as in Go.
 func show(text []byte) string {
 	end := min(len(text), maxShown)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {

@@ -11,12 +11,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext" // reads values without decoding them
 )
 
-// The formats of JSON. All but wholeJSON have one object per line, such as a census.
+// The formats of JSON. All but jsonArray have one object per line, such as a census.
 var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
-	// httpx asks web servers: its addresses are hosts, and its ports are theirs.
-	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "its ports are web servers: only its hosts are asked, at --port or 27015", Sniff: func(head []byte) bool {
+	// httpx lists web servers: the host is used, and the port of its web server is not.
+	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "its ports are those of web servers: only its hosts are asked, at --port or 27015", Sniff: func(head []byte) bool {
 		var o object
 		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
 	}}
@@ -24,11 +24,11 @@ var (
 	// masscan writes an array, but each object on its own line.
 	masscanJSON = Format{Name: "masscan JSON", Sniff: isMasscan.Match, Read: readNDJSON}
 
-	// wholeJSON is an array, or an object of several lines, which is not read. The answers
-	// of master servers, which Config.Formats may have, are not meant.
-	wholeJSON = Format{Name: "JSON", Sniff: func(head []byte) bool {
+	// jsonArray is an array, or an object of several lines. It is refused, except for
+	// answers of master servers, which one of Config.Formats may read.
+	jsonArray = Format{Name: "JSON", Sniff: func(head []byte) bool {
 		isAnswer := bytes.Contains(head, []byte(`"addr"`)) || bytes.Contains(head, []byte(`"response"`))
-		return isWhole.Match(head) && (!isAnswer || namesQuery.Match(head)) && !sniffNDJSON(head)
+		return isArray.Match(head) && (!isAnswer || namesQuery.Match(head)) && !sniffNDJSON(head)
 	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
 		yield(Entry{Line: 1, Text: []byte("["), Fault: faultArray})
 		return nil
@@ -37,14 +37,14 @@ var (
 
 var (
 	isMasscan = regexp.MustCompile(`^(\x{FEFF})?\s*\[[ \t\r]*\n\s*\{.*"ports"`)
-	// namesQuery matches the key of a query port, which no master's answer has.
+	// namesQuery matches the key of a query port, which no answer of a master server has.
 	namesQuery = regexp.MustCompile(`(?i)"(q(uery)?[ _-]?port|port[ _-]?query)"\s*:`)
 
-	isWhole = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
+	isArray = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
 )
 
 // sniffNDJSON reports whether the first line is an object. If head does not contain
-// the whole line, its first character decides.
+// the entire line, its first character decides.
 func sniffNDJSON(head []byte) bool {
 	first := firstLine(head)
 	return len(first) > 1 && first[0] == '{' && (first[len(first)-1] == '}' || bytes.IndexByte(head, '\n') < 0)
@@ -79,7 +79,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 				fault = faultNaN
 			case bad != nil:
 				fault = faultJSON
-			case fault != "": // the record is whole, but its line has no end
+			case fault != "": // the record is complete, but its line has no end
 				line.number++
 				text = nil
 			}
@@ -91,7 +91,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// namesPort matches values that may have a key of a port.
+// namesPort matches values that may contain a key of a port.
 var namesPort = regexp.MustCompile(`[pP](ort|ORT)`)
 
 // recordSchema is the schema of census records that readNDJSON supports.
@@ -144,7 +144,7 @@ func (o *object) parse(text []byte) error {
 	return nil
 }
 
-// plain returns the contents of a string, and other values as they are.
+// plain returns a string without its quotes, and any other value as written.
 func plain(value []byte) string {
 	if value[0] == '"' {
 		if text, err := jsontext.AppendUnquote(nil, value); err == nil || len(text) > 0 {
@@ -157,7 +157,7 @@ func plain(value []byte) string {
 // elements returns the elements of a value that is an array.
 func elements(value string) (all []json.RawMessage) {
 	if strings.HasPrefix(value, "[") {
-		json.Unmarshal([]byte(value), &all) // it was read before, and so is JSON
+		json.Unmarshal([]byte(value), &all) // already read as JSON
 	}
 	return all
 }

@@ -3,14 +3,16 @@ package list
 import "slices"
 
 // keySet collects the keys of targets and removes duplicates. A key is a number of
-// 48 bits that a scatterer made of a target.
+// 48 bits that a scatterer made from a target.
 //
 // Keys come in rounds. A round is sorted, its duplicates are dropped, and it becomes
 // a run. Two runs of similar length are merged, so that there are few runs. Runs are
 // made of blocks, and a merge fills the blocks that it has emptied: a set takes 8
 // bytes for each distinct key, however often each of them comes.
 type keySet struct {
-	round  []uint64  // keys, and their indexes in the round, so that sorting puts the first mention first
+	// round has keys with their indexes in the round, so that sorting puts the first
+	// mention first.
+	round  []uint64
 	labels []*labels // of the round, by index
 	runs   []run     // the oldest first
 	empty  [][]uint64
@@ -139,19 +141,19 @@ func (ks *keySet) mergeLast() {
 	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete frees their labels
 }
 
-// finish merges everything, and returns the keys that keep keeps, and the labels of all
-// keys. The set must not be used afterwards.
+// finish merges all runs. It returns the keys for which keep reports true, and the labels
+// of all keys. The set must not be used afterwards.
 func (ks *keySet) finish(keep func(key uint64) bool) (sorted, []note) {
 	ks.endRound()
 	for len(ks.runs) > 1 {
 		ks.mergeLast()
 	}
-	all, kept := ks.runs[0], run{}
+	all, chosen := ks.runs[0], run{}
 	notes := all.notes
 	for key := all.first(); key != noKey; key = all.first() {
 		if ks.take(&all); keep(key) {
-			ks.put(&kept, key, nil)
+			ks.put(&chosen, key, nil)
 		}
 	}
-	return kept.keys, notes
+	return chosen.keys, notes
 }

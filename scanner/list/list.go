@@ -38,8 +38,8 @@ type Config struct {
 	Shard   Shard  // yield only the targets of this part
 
 	// Strict makes Load and From stop at the first line of a list that is invalid or names
-	// only addresses that are Unscannable. Load returns it as an error; if From finds it, Err
-	// does.
+	// only addresses that are Unscannable. If Load finds such a line, Load returns it as an
+	// error; if From finds it, Err does.
 	Strict bool
 
 	// Resolve looks up a host name, also from several goroutines at the same time. If it
@@ -68,7 +68,7 @@ type List struct {
 	loading sync.Once
 	failed  error                 // the error that Load returned
 	order   *order                // set by Load, if the order is random
-	sized   atomic.Pointer[order] // of all targets, as soon as their number is known
+	sized   atomic.Pointer[order] // set as soon as the number of targets is known
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
@@ -95,7 +95,7 @@ func Open(cfg Config) (*List, error) {
 	for i, f := range cfg.Formats {
 		cfg.Formats[i].Sniff = func(head []byte) bool { return !namesQuery.Match(head) && f.Sniff(head) }
 	}
-	l.formats = slices.Concat([]Format{xml, masscanJSON, wholeJSON}, cfg.Formats,
+	l.formats = slices.Concat([]Format{xml, masscanJSON, jsonArray}, cfg.Formats,
 		[]Format{httpx, ndjson, masscanList, nmapList, rustScanList, xashList}, tables)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
@@ -133,10 +133,10 @@ func Open(cfg Config) (*List, error) {
 	return l, nil
 }
 
-// Load reads what must be read before the first target is yielded: in random order all
-// inputs, in that of the input none. With Config.Strict, Load returns the first invalid
-// line as an error of type Invalid; in the order of the input it searches all regular
-// files for that. If ctx ends first, Load returns its error.
+// Load reads what must be read before the first target is yielded: all inputs in
+// random order, none in the order of the input. With Config.Strict, Load returns the first
+// invalid line as an error of type Invalid; in the order of the input, it searches all
+// regular files for one. If ctx ends first, Load returns its error.
 //
 // Load also looks up the host names among the arguments. If one has no IPv4 address, it
 // returns an *ArgError. From calls Load if the caller did not, and a second call returns
@@ -297,10 +297,11 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// Progress returns how many targets and invalid lines have been read from lists, and a
-// fraction from 0 to 1, if it is known. While lists are read, it is that of their bytes,
-// which is known if all lists are files, and in the order of the input nothing else is
-// named. Otherwise it is the fraction of the targets that From has passed.
+// Progress returns how many targets and invalid lines have been read from lists, and the
+// fraction that is done, from 0 to 1, if it is known. While lists are read, it is the
+// fraction of their bytes. That is known if all lists are files and, in the order of the
+// input, there are no other arguments. Later it is the fraction of the targets that From
+// has passed.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
 	used := int64(0)
 	for _, in := range l.inputs {

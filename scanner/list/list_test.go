@@ -217,8 +217,8 @@ func TestFile(t *testing.T) {
 	}
 	want = []string{
 		`4 bad \x1b]0;title\a\u202e\xff not an IPv4 address`,
-		`6 1.0.0.3:3 ` + long[:34] + ` the line is longer than 64 KiB`,
-		`8 ` + long[:44] + ` the line is longer than 64 KiB`,
+		`6 1.0.0.3:3 ` + long[:34] + ` the line is longer than 64 KiB, or 9 MiB of JSON`,
+		`8 ` + long[:44] + ` the line is longer than 64 KiB, or 9 MiB of JSON`,
 	}
 	want = append(want, want...)
 	if !slices.Equal(bad, want) {
@@ -232,7 +232,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-const overIPv6 = " (IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6)"
+const overIPv6 = " (IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well)"
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()

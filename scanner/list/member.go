@@ -13,7 +13,7 @@ var (
 	stateKeys = []string{"status", "state"}
 )
 
-// isColumn has the keys that matter in tables, too, and isMember the others.
+// isColumn has the keys that matter in tables and in JSON, isMember those of JSON.
 var (
 	isColumn = setOf(addrKeys, protoKeys, stateKeys, []string{"port", "sport", "dport", "ports", "tag", "classification", "success"})
 	isMember = setOf([]string{"hostip", "a", "ports", "services", "taghex", "master", "servers", "data", "result",
@@ -39,8 +39,8 @@ type member struct {
 	rare bool // most rows do not have it
 }
 
-// portKind is which port a key names. The query port is the one to ask; it beats the one
-// that is only called port.
+// portKind says which port a key names. A query port precedes a port that is only called
+// port.
 type portKind uint8
 
 const (
@@ -48,7 +48,7 @@ const (
 	queryPort
 	plainPort
 	joinPorts // where players join, or watch
-	otherPort // nobody knows
+	otherPort // of unknown meaning
 )
 
 // maxMembers limits the memory for keys that were seen.
@@ -123,7 +123,7 @@ func keyWords(key string) (words []string) {
 	return words
 }
 
-// noPorts are ends of English words that are no ports.
+// noPorts are the ends of English words that do not mean a port.
 var noPorts = []string{"transport", "report", "support", "airport", "passport", "export", "import", "rapport", "viewport", "teleport", "esport"}
 
 // isPortWord reports whether a word of a key names a port, alone or as in gameport.
@@ -140,7 +140,7 @@ func isNumber(value string) bool {
 	return f == ""
 }
 
-// put stores a value, unless its key has one.
+// put stores a value, unless its key already has one.
 func (o *object) put(m member, value string) {
 	was := ""
 	if m.name != "" {
@@ -148,7 +148,7 @@ func (o *object) put(m member, value string) {
 	}
 	switch m.port {
 	case queryPort, plainPort:
-		value = strings.TrimSuffix(value, ".0") // as tables of numbers with gaps have it
+		value = strings.TrimSuffix(value, ".0") // tables of numbers with gaps write ports like this
 		o.noPort = o.noPort || value == ""
 		if was != "" && was != value {
 			o.other(value)
@@ -171,7 +171,7 @@ func (o *object) put(m member, value string) {
 	o.values[m.name] = value
 }
 
-// other takes note of what may be a port, though its key does not say which.
+// other records a value that may be a port, although its key does not say which one.
 func (o *object) other(value string) {
 	if isNumber(value) {
 		o.others = append(o.others, strings.TrimSuffix(value, ".0"))

@@ -28,8 +28,8 @@ type object struct {
 	schema string            // of a census record, if it is not recordSchema
 }
 
-// entries yields the targets of the object, which is written as text. It reports whether
-// to continue.
+// entries yields the targets of the object, and reports whether to continue. text is the
+// object as written.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
 	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || isClosed(o.first(stateKeys...))}
@@ -46,7 +46,7 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 		if master := o.values["master"]; strings.HasPrefix(master, "{") {
 			e.Master = []byte(master)
 		}
-		if o.values["saddr"] != "" { // ZMap, whose dport is its own
+		if o.values["saddr"] != "" { // ZMap: dport is the scanner's own port
 			port = cmp.Or(port, o.values["sport"])
 		} else {
 			o.other(o.values["sport"])
@@ -151,7 +151,7 @@ func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done
 	return true, false
 }
 
-// inside returns the object that is a value of o, or nil if the value is none.
+// inside parses a value of o. It returns nil if the value is not an object.
 func (o *object) inside(value string) *object {
 	if !strings.HasPrefix(value, "{") {
 		return nil
@@ -163,8 +163,8 @@ func (o *object) inside(value string) *object {
 	return inner
 }
 
-// skipped reports whether the object is about a closed port, or what another object says
-// already.
+// skipped reports whether the object is about a closed port, or only repeats another
+// object.
 func (o *object) skipped() bool {
 	reply, success := o.values["classification"], o.values["success"]
 	if kind := o.values["rectype"]; kind == "banner" { // masscan -oD
@@ -199,7 +199,7 @@ func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield f
 	return true
 }
 
-// within returns the jq filter that finds what path finds in o.
+// within returns the jq filter for path inside o.
 func (o *object) within(path string) string {
 	if o.at == "" {
 		return path
@@ -207,9 +207,9 @@ func (o *object) within(path string) string {
 	return o.at + " | " + path
 }
 
-// flatten returns the fault of an object whose members at the top lack one that is inside
-// another, with the jq command that moves it to the top; "" if there is none. is reports
-// whether a member is the one.
+// flatten searches the objects nested in text for a member for which is reports true. It
+// returns a fault with the jq command that moves this member to the top, or "" if there is
+// none.
 func (o *object) flatten(text []byte, is func(m member, value string) bool) fault {
 	if o.census {
 		return ""
@@ -289,7 +289,7 @@ func (o *object) host() (host string) {
 }
 
 // notUDP reports whether a row is about another protocol. A row without a protocol
-// counts as UDP, and so does one with a word that means something else.
+// counts as UDP, and so does a row with any other word.
 func notUDP(protocol string) bool {
 	switch strings.ToLower(protocol) {
 	case "tcp", "sctp", "icmp":

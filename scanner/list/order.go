@@ -12,12 +12,14 @@ import (
 type order struct {
 	keys  scatterer
 	list  sorted // the keys of targets that were named one by one
-	notes []note // the labels of these, and of some that are in networks, too
+	notes []note // labels of these targets, and of some targets in networks
 	nets  *nets
 	named blocks // networks and ranges
 
 	total uint64
-	small uint64 // listed targets not named one by one; with duplicates
+	// small counts the listed targets that come from small networks and ranges, with
+	// duplicates.
+	small uint64
 	ipv6  uint64 // IPv6 addresses, which have no place
 }
 

@@ -25,22 +25,22 @@ const (
 	faultPortZero    fault = "no server has port 0"
 	faultNoServer    fault = "no server can have this address"
 	faultIPv6        fault = "IPv6 address: only IPv4 is supported"
-	faultLong        fault = "the line is longer than 64 KiB"
+	faultLong        fault = "the line is longer than 64 KiB, or 9 MiB of JSON"
 	faultRange       fault = "the range ends before it begins"
-	faultNoPort      fault = "an exclusion is for all ports of an address"
-	faultPorts       fault = "the ports are not numbers from 1 to 65535 and ranges of them"
+	faultNoPort      fault = "an exclusion applies to all ports of an address: omit the port"
+	faultPorts       fault = "the ports are not numbers from 1 to 65535, or ranges such as 27015-27020"
 	faultJSON        fault = "not a JSON object"
 	faultNaN         fault = "not a JSON object: NaN and Infinity are not JSON; write null"
 	faultArray       fault = "not one JSON object per line: jq -c '.[]' makes lines of an array, jq -c . of an object"
-	faultNoAddress   fault = "there is no address in it"
+	faultNoAddress   fault = "no address found"
 	faultQuote       fault = "a quoted field does not end in its line"
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"
-	faultStrayPort   fault = "a port follows its address after a colon, ip:port (with --port a number is a tag)"
-	faultPortColumn  fault = "the port is missing, and a column with another name looks like it: name that column port, or give --port"
-	faultSeveral     fault = "another target follows, but not only targets: write one target per line, or # before the tag"
+	faultStrayPort   fault = "write the port after a colon, ip:port (with --port a number is a tag)"
+	faultPortColumn  fault = "the port is missing, and another column looks like a port: name that column port, or use --port"
+	faultSeveral     fault = "other text is mixed with several targets: write one target per line, or # before the tag"
 	faultBare        fault = "an address without a port follows: write one ip:port per line, or # before the tag"
 	faultNested      fault = "its address or port is inside a nested object, which jq can flatten"
-	faultXML         fault = "XML is not read: nmap -oG and masscan -oL write lists that are"
+	faultXML         fault = "XML is not supported: use the lists of nmap -oG or masscan -oL"
 	faultLineEnds    fault = "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')"
 )
 
@@ -119,7 +119,7 @@ func parseIPv4(b []byte) (n name, f fault) {
 	case ':':
 		n.kind = kindAddrPort
 		if string(rest) == ":0" {
-			return n, "" // the lists of master servers have it
+			return n, "" // lists of master servers have it
 		}
 		if n.port, f = parsePort(rest[1:]); f != "" && bytes.ContainsAny(rest, ",-") {
 			n.kind = kindAddr

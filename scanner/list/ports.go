@@ -59,8 +59,8 @@ const defaultPort = 27015
 
 var defaultPorts = []uint16{defaultPort}
 
-// portRule decides which ports a name gets: its own, the rule's, which are those of
-// Config.Ports, or defaultPort.
+// portRule is Config.Ports. It decides which ports a name gets: its own, else those of the
+// rule, else defaultPort.
 type portRule []uint16
 
 // of returns the ports that a name gets.
@@ -80,8 +80,7 @@ func (r portRule) missing(n *name) bool {
 	return n.kind == kindBlock && n.ports == nil && len(r) == 0
 }
 
-// isBare reports whether text is an address without a port, for which no ports are
-// configured.
+// isBare reports whether text is an address without a port, and no ports are configured.
 func (r portRule) isBare(text []byte) bool {
 	n, f := parse(text)
 	return len(r) == 0 && f == "" && n.kind == kindAddr && n.ports == nil

@@ -28,7 +28,7 @@ type reader struct {
 	count Input
 	said  struct{ aside, beside, hosts uint64 } // rows of in that sayRows describes
 	tap   *tap
-	read  []*bufio.Reader // what has been read from the tap, and is not used yet
+	read  []*bufio.Reader // buffers whose bytes were read from the tap and are not used yet
 
 	pending []pending // names that wait for host names
 	fatal   error     // the invalid line that ended reading
@@ -192,7 +192,7 @@ func (r *reader) sayRows() {
 	}{
 		{r.count.Skipped, "%d rows for TCP, closed ports or banners were skipped"},
 		{r.said.hosts, "%d rows have no port: their hosts are asked at --port or 27015"},
-		{r.said.beside, "%d rows have a port besides the one that is asked: the one to ask is port or, before that, query_port"},
+		{r.said.beside, "%d rows have several ports: query_port is asked or, without one, port"},
 		{r.said.aside, "%d tags begin with an address that is not asked: write one target per line"},
 	} {
 		if row.n > 0 {
@@ -244,7 +244,7 @@ func (r *reader) entry(e *Entry) bool {
 	return r.name(n, s, nil)
 }
 
-// named reads a name; all is the whole line.
+// named reads a name. all is the line that contains it.
 func (r *reader) named(addr []byte, s labels, all []byte) bool {
 	addr = trimConnect(addr)
 	n, f := parse(addr)
@@ -266,8 +266,8 @@ func (r *reader) named(addr []byte, s labels, all []byte) bool {
 	return r.invalid(r.at(all), f)
 }
 
-// name takes a name, which is written as text. If host names are pending, it queues the
-// name behind them.
+// name takes a name; text is the name as written. If host names are pending, the name is
+// queued behind them.
 func (r *reader) name(n name, s labels, text []byte) bool {
 	if f := r.unscannable(&n); f != "" {
 		return r.invalid(r.at(text), f)
@@ -352,8 +352,7 @@ func (r *reader) publish() {
 	r.in.read = r.count
 }
 
-// text reads a line of a list that is in no other format. It reports whether to
-// continue.
+// text reads a line of a list of text, and reports whether to continue.
 func (r *reader) text(l line) bool {
 	text := bytes.TrimSpace(l.text)
 	switch n, f := parse(text); {
@@ -361,7 +360,7 @@ func (r *reader) text(l line) bool {
 		return true
 	case l.fault != "":
 		return r.invalid(r.at(text), l.fault)
-	case f == "" && !r.l.ports.missing(&n): // as most lines
+	case f == "" && !r.l.ports.missing(&n): // most lines
 		return r.name(n, labels{}, text)
 	}
 	text = trimCommand(text)
@@ -376,9 +375,9 @@ func (r *reader) text(l line) bool {
 	addr, tag := cutTag(text)
 	if len(tag) > 0 && tag[0] == '-' { // perhaps a range with white space around its hyphen
 		last, rest := cutTag(bytes.TrimSpace(tag[1:]))
-		whole := slices.Concat(addr, tag[:1], last)
-		if _, f := parse(whole); f == "" {
-			addr, tag = whole, rest
+		joined := slices.Concat(addr, tag[:1], last)
+		if _, f := parse(joined); f == "" {
+			addr, tag = joined, rest
 		}
 	}
 	if len(tag) > 0 && mayBeTarget(trimSeparators(tag)) {

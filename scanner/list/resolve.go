@@ -135,7 +135,7 @@ func (l *List) lookUpArgs(ctx context.Context) error {
 }
 
 // listSuffixes are suffixes of file names. A name that ends with one of them is not
-// taken for a host name.
+// used as a host name.
 var listSuffixes = []string{".txt", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz", ".zst", ".list", ".lst", ".log", ".toml"}
 
 // isHostArg reports whether arg may be a host name, with or without a port. The

@@ -41,11 +41,11 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	}
 	index, count, ok := strings.Cut(s, "/")
 	if !ok {
-		return Shard{}, fmt.Errorf("shard %q: want I/N such as 0/16, or auto/16", s)
+		return Shard{}, fmt.Errorf("shard %q: use I/N such as 0/16, or auto/16", s)
 	}
 	n, err := strconv.ParseUint(count, 10, 32)
 	if err != nil || n == 0 || n > maxShards {
-		return Shard{}, fmt.Errorf("shard %q: the number of parts is from 1 to %d", s, maxShards)
+		return Shard{}, fmt.Errorf("shard %q: the number of parts must be from 1 to %d", s, maxShards)
 	}
 	if index == "auto" {
 		if index = jobIndex; index == "" {
@@ -54,7 +54,7 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	}
 	i, err := strconv.ParseUint(index, 10, 32)
 	if err != nil || i >= n {
-		return Shard{}, fmt.Errorf("shard %q: the part is %q, and has to be from 0 to %d", s, index, n-1)
+		return Shard{}, fmt.Errorf("shard %q: the part is %q and must be from 0 to %d", s, index, n-1)
 	}
 	return Shard{Index: int(i), Count: int(n)}, nil
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// openPipe opens a file that may be a named pipe, which blocks until it has a writer:
-// after a second, openPipe calls note, unless it is nil. It ends with ctx.
+// openPipe opens a file that may be a named pipe. Opening a pipe blocks until it has a
+// writer: after a second, openPipe calls note, unless note is nil. openPipe returns when
+// ctx ends.
 func openPipe(ctx context.Context, path string, note func(string)) (*os.File, error) {
 	var f *os.File
 	var err error
@@ -97,7 +98,7 @@ var errTruncated = errors.New("the compressed data ends early")
 // the same limit.
 const maxWindow = 128 << 20
 
-// notRead are the first bytes of files in compression formats that are not read.
+// notRead are the first bytes of files in compression formats that are not supported.
 var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
 
 // decompress returns a reader of the decompressed data in b and the name of the
@@ -114,13 +115,14 @@ func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error
 		compression = "gzip"
 		r, err = gzip.NewReader(b)
 	case begins("\x28\xb5\x2f\xfd"), skippable:
-		compression = "zstd" // without concurrency it starts no goroutine, and so needs no Close
+		// Without concurrency the decoder starts no goroutine, and so needs no Close.
+		compression = "zstd"
 		r, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	default:
 		for magic, name := range notRead {
 			if begins(magic) {
-				return nil, "", fmt.Errorf("it is compressed with %s, which is not read here: "+
+				return nil, "", fmt.Errorf("it is compressed with %s, which is not supported: "+
 					"decompress it first, or use gzip or zstd", name)
 			}
 		}
@@ -149,7 +151,7 @@ func (t *unpacker) Read(p []byte) (n int, err error) {
 }
 
 // maxLine is the maximum length of a line in bytes, including its line ending. A
-// longer line is invalid, and only its beginning is kept. A line of JSON may be
+// longer line is invalid, and only its beginning is used. A line of JSON may be
 // longer.
 const maxLine = 64 << 10
 
@@ -165,9 +167,9 @@ type line struct {
 	fault  fault  // faultLong; or faultTruncated: the list is compressed and was cut off inside this line
 }
 
-// eachLine yields the lines of r, of each at most the first most bytes. If reading fails,
-// it sets err and does not yield the line that it was reading. A compressed list that was
-// cut off ends with a line that has faultTruncated and may be empty.
+// eachLine yields the lines of r, cut after most bytes each. If reading fails, it sets err
+// and does not yield the line that it was reading. A compressed list that was cut off ends
+// with a line that has faultTruncated and may be empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		b := bufio.NewReaderSize(r, maxLine)
@@ -207,7 +209,7 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 }
 
 // isComment reports whether a line without surrounding white space is empty or a
-// comment. Those of Xash3D begin with "//".
+// comment. Comments of Xash3D begin with "//".
 func isComment(text []byte) bool {
 	return len(text) == 0 || text[0] == '#' || bytes.HasPrefix(text, []byte("//"))
 }

@@ -62,7 +62,7 @@ func newTable(between rune) *table {
 
 // split returns the fields of a line, which are valid until the next call. Each line
 // is read on its own, so that a quote without an end costs only its line. A quote
-// inside a field without quotes is a character as any other.
+// inside a field without quotes is a character like any other.
 func (t *table) split(text []byte) (fields []string, err error) {
 	for _, lazy := range []bool{false, true} {
 		t.line.Reset()
@@ -82,7 +82,7 @@ func (t *table) split(text []byte) (fields []string, err error) {
 func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	for line := range eachLine(r, maxLine, &err) {
 		text := line.text
-		// Behind the first row, "//" may begin a name.
+		// After the first row, "//" may begin a name.
 		isEmpty := len(bytes.TrimSpace(text)) == 0 || text[0] == '#' || t.names == nil && isComment(bytes.TrimSpace(text))
 		if isEmpty && line.fault != faultTruncated {
 			continue
@@ -155,7 +155,7 @@ var (
 )
 
 // header finds the columns by their names. It returns false if no field is the name
-// of an address column. Without a column of tags, that of names has them.
+// of an address column. If no column has tags, the names of servers are the tags.
 func (t *table) header(fields []string) bool {
 	if slices.ContainsFunc(fields, isAddress) {
 		return false

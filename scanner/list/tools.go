@@ -48,7 +48,7 @@ var (
 		}
 	})
 
-	// xml is what nmap -oX and masscan -oX write, and a web page. It is not read.
+	// xml is what nmap -oX and masscan -oX write, or a web page. It is refused.
 	xml = Format{Name: "XML", Sniff: isXML.Match, Read: func(_ io.Reader, yield func(Entry) bool) error {
 		yield(Entry{Line: 1, Text: []byte("<"), Fault: faultXML})
 		return nil

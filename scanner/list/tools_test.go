@@ -69,7 +69,7 @@ var toolLists = []struct {
 		`{"url":"https://a.example:8443","input":"a.example","host":"a.example","host_ip":"192.0.2.11","port":"8443"}` + "\n" +
 		`{"url":"https://b.example:8443","input":"b.example","host":"b.example","a":["192.0.2.12"],"port":"8443"}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015",
-		note: "standard input: its ports are web servers: only its hosts are asked, at --port or 27015"},
+		note: "standard input: its ports are those of web servers: only its hosts are asked, at --port or 27015"},
 
 	// A column that looks like a port is never ignored silently.
 	{name: "another column", format: "CSV", text: "ip,dport\n192.0.2.10,27020\n", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.10"},
@@ -132,7 +132,7 @@ var toolLists = []struct {
 	{name: "another port besides", format: "NDJSON", text: `{"ip":"192.0.2.10","port":27016,"steam_port":27017}` + "\n" + `{"addr":"192.0.2.11:27016","port":2302}` + "\n" +
 		`{"addr":"192.0.2.12:27016","ip":"192.0.2.12","port":27016}` + "\n",
 		want: "192.0.2.10:27016|192.0.2.11:27016|192.0.2.12:27016",
-		note: "standard input: 2 rows have a port besides the one that is asked: the one to ask is port or, before that, query_port"},
+		note: "standard input: 2 rows have several ports: query_port is asked or, without one, port"},
 	{name: "nested", format: "NDJSON", text: `{"server":{"ip":"192.0.2.10","port":5}}` + "\n" + `{"ip":"192.0.2.11","net":{"ports":{"query":1,"gamePort":27016}}}` + "\n" +
 		`{"ip":"192.0.2.12","port":2302,"raw":[{"queryPort":27016}]}` + "\n" + `{"data":[{"attributes":{"a b":{"ip":"192.0.2.13"}}}]}` + "\n" +
 		`{"ip":"192.0.2.14","port":27016,"raw":{"gamePort":2302}}` + "\n",

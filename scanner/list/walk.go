@@ -99,7 +99,8 @@ func (w *walk) take(n name, s labels) bool {
 	fresh := len(w.seen) == 0 && w.done.n == 0
 	for _, port := range w.ports.of(&n) {
 		if fresh && w.cfg.Passed == nil && w.place+n.len() <= w.from {
-			w.place += n.len() // as a resumed scan does, even with a network of billions
+			// A resumed scan skips a network at once, even one with billions of targets.
+			w.place += n.len()
 			continue
 		}
 		for ip := uint64(n.first); ip <= uint64(n.last); ip++ {
@@ -154,7 +155,7 @@ type loader struct {
 // reported about it.
 type labels struct{ tag, master string }
 
-// maxShared limits the memory for labels that no target may have any more.
+// maxShared limits the memory for labels that perhaps no target has any more.
 const maxShared = 1 << 12
 
 func newLoader(l *List) *loader {
@@ -166,7 +167,7 @@ func newLoader(l *List) *loader {
 	}
 }
 
-// take adds the targets of a name. It is never enough.
+// take adds the targets of a name. It returns true, since a loader reads everything.
 func (ld *loader) take(n name, s labels) bool {
 	count, ports := ld.ports.count(&n), ld.ports.of(&n)
 	shared := ld.shared[s]
@@ -174,8 +175,8 @@ func (ld *loader) take(n name, s labels) bool {
 		if len(ld.shared) >= maxShared {
 			clear(ld.shared)
 		}
-		kept := s // the parameter must not escape: most calls allocate nothing
-		shared = &kept
+		copied := s // the parameter must not escape: most calls allocate nothing
+		shared = &copied
 		ld.shared[s] = shared
 	}
 	switch {

@@ -29,8 +29,8 @@ func nextWord(line []byte) (word, rest []byte) {
 	word, rest = line[:end], line[end:]
 	if last := bytes.TrimLeft(rest, " \t"); len(last) > 1 && last[0] == '-' && isAddress(string(word)) {
 		to, after := nextWord(last[1:])
-		if whole := slices.Concat(word, last[:1], to); formOf(whole) == formRange {
-			return whole, after
+		if joined := slices.Concat(word, last[:1], to); formOf(joined) == formRange {
+			return joined, after
 		}
 	}
 	return word, rest
@@ -73,14 +73,14 @@ func formOf(word []byte) form {
 
 // mayBeTarget reports whether a tag may begin with a target: most tags don't.
 func mayBeTarget(tag []byte) bool {
-	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-") // of a number, also of a port before a target
+	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-") // end of the number that begins an address, or a port before an address
 	return end > 0 && '0' <= tag[0] && tag[0] <= '9' || len(tag) > 0 && (tag[0] == '[' || len(trimConnect(tag)) < len(tag))
 }
 
 // several returns the words of a line that has several targets, and the tag behind a '#'.
-// Words behind the first are targets only if they are written in the form of the first. If
-// only some of them are, they are lost in a tag: that is a fault. aside reports that the
-// tag begins with an address or network of another form.
+// Later words are targets only if they have the form of the first. If only some of them
+// have it, several returns a fault, because these targets would be lost in a tag. aside
+// reports that the tag begins with an address or a network of another form.
 func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
 	word, rest := nextWord(line)
 	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0

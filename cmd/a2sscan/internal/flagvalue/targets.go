@@ -25,7 +25,7 @@ func ParseOrder(s string) (input bool, err error) {
 // assigns to this job.
 func ParseShard(text string) (list.Shard, error) {
 	if text == "" {
-		return list.Shard{}, errors.New("want I/N such as 0/16, or auto/16")
+		return list.Shard{}, errors.New("use I/N such as 0/16, or auto/16")
 	}
 	return list.ParseShard(text, cmp.Or(os.Getenv("JOB_COMPLETION_INDEX"), os.Getenv("SLURM_ARRAY_TASK_ID")))
 }

@@ -118,7 +118,7 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	case s.OtherShard > 0:
 		return f.WithHint("all addresses belong to other shards")
 	case ipv6 > 0:
-		return f.WithHint("IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6")
+		return f.WithHint("IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well")
 	}
 	return f.WithHint("no server can have these addresses")
 }

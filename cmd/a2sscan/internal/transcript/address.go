@@ -25,7 +25,7 @@ func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host stri
 	host, digits, found := strings.Cut(arg, ":")
 	if strings.Contains(digits, ":") {
 		return addr, fail(console.ExitUsage, "IPv6 address").
-			WithHint("IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6")
+			WithHint("IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well")
 	}
 	port, err := strconv.ParseUint(digits, 10, 16)
 	if found && (err != nil || port == 0) {
