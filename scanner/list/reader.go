@@ -407,7 +407,7 @@ func (r *reader) text(l line) bool {
 	return r.named(addr, labels{tag: string(tag)}, text)
 }
 
-// portName matches what may stand before a port.
+// portName matches words and signs that may come before a port.
 var portName = regexp.MustCompile(`^(?i:(query[ _-]?|game[ _-]?)?port)?\s*[:=]?\s*`)
 
 // isStray reports whether a tag was probably meant as the port of the address before

@@ -130,8 +130,8 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// several returns the fields of a row without names if all are targets of one form. It is
-// a fault if only some are, the second behind the first.
+// several returns the fields of a row without names if all of them are targets of one form.
+// If only some are, among them the first two, it returns a fault.
 func (t *table) several(fields []string) (all []string, f fault) {
 	at := slices.Index(t.names, columnIP)
 	if t.named || at < 0 || at+1 >= len(fields) || !mayBeTarget([]byte(fields[at+1])) {
