@@ -30,18 +30,22 @@ const (
 // servers. The fields from Loss on add faults and delays to the network between the
 // servers and the scanner.
 type Config struct {
-	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
-	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port
-	Seed    uint64       // another seed gives another fleet, whatever the numbers of the ports are
+	// The addresses of the servers: a prefix inside 127.0.0.0/8, or all of it.
+	Network netip.Prefix
+	// The ports of each address, at least one; New replaces a 0 with a free port.
+	Ports []uint16
+	// Another seed gives another fleet, whatever the port numbers are.
+	Seed uint64
 
 	Alive        float64 // share of ports with a server; zero: all; None: none
 	Hostile      float64 // share of the servers that are hostile
 	Kinds        []Kind  // honest kinds to choose from; empty: UsualKinds
 	HostileKinds []Kind  // hostile kinds to choose from; empty: all
 
-	Games     []string // games of the servers of kind Games: IDs as in records; empty: all
-	Fakes     float64  // share of the groups of 64 addresses in which a faker owns 50 addresses
-	FakeKinds []Kind   // kinds of fakers to choose from; empty: all
+	Games []string // games of the servers of kind Games: IDs as in records; empty: all
+	// Share of the groups of 64 addresses in which a faker owns 50 addresses.
+	Fakes     float64
+	FakeKinds []Kind // kinds of fakers to choose from; empty: all
 
 	// Night is how many nights have passed. On another night, the servers of kind
 	// Games and of fakers have other players, maps and clocks. Since night 0, the

@@ -17,8 +17,9 @@ import (
 // until it is filled in again.
 type content struct {
 	info     wire.Info
-	trailing []byte    // after the last field of info
-	gold     wire.Info // the 'm' of a server that also sends an 'I'
+	trailing []byte // after the last field of info
+	// The 'm' of a server that also sends an 'I'.
+	gold wire.Info
 
 	players          []wire.Player
 	playersAnnounced int
@@ -48,7 +49,7 @@ const (
 	streamLife
 )
 
-// fill fills in what is needed to answer the questions qs.
+// fill generates the content that the server needs to answer the questions qs.
 func (c *content) fill(n *nature, qs scanner.Questions) {
 	if n.title != nil { // a server of kind Games or of a faker
 		s := &c.server
@@ -139,7 +140,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasAppID | wire.HasVersion
 	if n.game.app <= 0xFFFF {
-		in.ShortAppID = uint16(n.game.app) // else 0 (EC-25)
+		in.ShortAppID = uint16(n.game.app) // otherwise 0 (EC-25)
 	}
 	in.Version = c.disguised(n, r, n.game.version)
 	if n.quirks&quirkOddType != 0 {
@@ -204,7 +205,8 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 		ServerType: in.ServerType, Environment: in.Environment,
 		Password: in.Password, VAC: in.VAC,
 	}
-	if r.OneIn(2) { // capitals as in the tables of document 000, unlike its examples (EC-69)
+	// Upper case as in the tables of document 000, unlike its examples (EC-69).
+	if r.OneIn(2) {
 		in.ServerType &^= 'a' - 'A'
 		in.Environment = random.Pick(r, []byte("LW"))
 	}
@@ -296,7 +298,9 @@ func (c *content) fillRules(n *nature) {
 	if n.quirks&quirkPages != 0 { // the binary pages of an Arma 3 server
 		of := r.Between(1, maxPages)
 		for i := range of {
-			// The name is the number of the page and of pages, a byte each; no byte is 0 (EC-101).
+			// The name consists of the number of the page and the number of pages, a
+			// byte each; no byte is 0 (EC-101).
+
 			page := c.grow(func(dst []byte) []byte {
 				dst = append(dst, byte(i+1), byte(of))
 				for range r.Between(40, 127) {

@@ -19,8 +19,9 @@ const (
 
 // How fakers' servers behave apart from the contents of their replies.
 const (
-	edgeDelay    = 150 * time.Millisecond // of RULES, because an edge server gives the other answers
-	floodAnswers = 300                    // INFO replies to each INFO request
+	// The delay of RULES, because an edge server gives the other answers.
+	edgeDelay    = 150 * time.Millisecond
+	floodAnswers = 300 // INFO replies to each INFO request
 )
 
 // faked returns the faker's server at a packed address, or false if there is none.

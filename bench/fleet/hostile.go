@@ -11,11 +11,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The sizes of what hostile servers send.
+// The sizes of the replies of hostile servers.
 const (
 	stormReplies  = 2000 // to one question
 	floodReplies  = 64   // fragments to one question
-	floodPayload  = 200  // bytes of payload in each
+	floodPayload  = 200  // payload bytes per fragment
 	declaredHuge  = 1 << 31
 	declaredSmall = 400 << 10 // the size that Bomb declares
 	bombSize      = 8 << 20   // the size of the data in Bomb
@@ -37,7 +37,9 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		for i := range p.out.List[first:] {
 			d := &p.out.List[first+i]
 			if k == OtherAddress && p.m.addrs < 1<<24 {
-				d.From = n.addr ^ p.m.addrs<<16 // in the network next to the fleet's, inside the wall too
+				// The address is in the network next to the fleet's, still inside the
+				// wall.
+				d.From = n.addr ^ p.m.addrs<<16
 			}
 			d.Stray = d.From == n.addr
 		}
@@ -77,7 +79,8 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		p.sendPacked(n, bomb())
 	case k == Noise && rules:
 		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.Next())})
-	case k == FragmentFlood && rules: // each of a different reply, whose first fragment is missing
+	// Each fragment belongs to another reply, whose first fragment is missing.
+	case k == FragmentFlood && rules:
 		p.msg = append(p.msg[:0], p.noise(floodPayload)...)
 		for range floodReplies {
 			p.sendFragment(n, &wire.Fragment{

@@ -15,13 +15,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Life describes what happens to the servers of a fleet while it runs. Each server has at
-// most one of these fates, except for the cuts, which all share.
+// Life describes what happens to the servers of a fleet while it runs. Each server has
+// at most one of these fates, except for the cuts, which affect all servers.
 type Life struct {
-	Counts  [len(fateWords)]int // of the fates
-	Cuts    []Cut               // times at which nobody answers
-	Span    time.Duration       // the time in which all of this begins
-	Longest time.Duration       // of the outages
+	Counts  [len(fateWords)]int // number of servers per fate
+	Cuts    []Cut               // times at which no server answers
+	Span    time.Duration       // the time in which the fates begin
+	Longest time.Duration       // longest outage
 }
 
 // fateWords are the fates, as ParseLife reads them and as the truth has them.
@@ -69,15 +69,18 @@ func ParseLife(spec string) (l *Life, err error) {
 
 // Fate is what happens to one server, or to all: a line of the truth.
 type Fate struct {
-	What string        `json:"event"`          // outage, restart, renamed, map, steamid, moved or cut
-	Addr string        `json:"addr,omitempty"` // of a server that moved, the new one
-	Old  string        `json:"old,omitempty"`  // of a server that moved
-	From time.Time     `json:"from"`           // when it begins
-	To   time.Time     `json:"to"`             // when the server answers again; else From
-	Sign bool          `json:"evidence"`       // of a restart: the answers show it
+	What string `json:"event"` // outage, restart, renamed, map, steamid, moved or cut
+	// The server's address; for a server that moved, the new address.
+	Addr string    `json:"addr,omitempty"`
+	Old  string    `json:"old,omitempty"` // old address of a server that moved
+	From time.Time `json:"from"`          // beginning
+	// When the server answers again; for other fates, the same as From.
+	To time.Time `json:"to"`
+	// Whether the answers of a restarted server show the restart.
+	Sign bool          `json:"evidence"`
 	at   time.Duration // since the start of the fleet
 	end  time.Duration
-	from uint64 // of a server that moved
+	from uint64 // address that a moved server left
 }
 
 // silence is how long a server that restarts, or moves, does not answer.
@@ -140,7 +143,7 @@ func (m *model) showsRestart(n *nature) bool {
 	return c.info.SteamID != 0 && longest > 1800
 }
 
-// fate is what has happened to a server until now.
+// fate is a Fate and the time since it happened.
 type fate struct {
 	*Fate
 	since time.Duration // since it happened
@@ -215,7 +218,7 @@ func (c Config) WriteLife(w io.Writer, start time.Time) error {
 	}
 	for addr, fate := range m.fates {
 		if fate.from == addr {
-			continue // the line of its new address
+			continue // the line of the new address contains it
 		}
 		line := *fate
 		line.From, line.To = start.Add(fate.at), start.Add(fate.end)

@@ -20,7 +20,8 @@ import (
 // MasterConfig describes a simulated master server. The zero value of every field
 // except Fleet means no faults and no limits.
 type MasterConfig struct {
-	Fleet Config           // its addresses and ports are on the list, with or without a server
+	// The fleet whose addresses and ports are on the list, with or without a server.
+	Fleet Config
 	Also  []netip.AddrPort // other addresses on the list, such as those of relays
 
 	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers.
@@ -28,17 +29,23 @@ type MasterConfig struct {
 	// answers both ways on 127.0.0.1 and on ports that the system chooses.
 	UDP, Web netip.AddrPort
 
-	Page int    // addresses in a page; zero: as many as fit a datagram of Steam's
+	// Number of addresses in a page; zero means as many as fit into a datagram of
+	// Steam's.
+	Page int
 	Cap  int    // maximum number of servers in an answer over HTTP; zero: 10,000
 	Key  string // the key that HTTP requests must have; empty: any
 
-	PerMinute int           // requests for pages per minute; after more it is silent for a minute; zero: no limit
+	// Maximum number of requests for pages per minute; after more, the master is silent
+	// for a minute. Zero means no limit.
+	PerMinute int
 	In        time.Duration // Retry-After of MasterTooMany; zero: a minute
 	Date      bool          // Retry-After is a date, not seconds
 
 	Faults []MasterFault // all of them happen
-	After  int           // requests before the faults begin, counted separately for UDP and HTTP
-	For    int           // requests that get the faults; zero: all that follow
+	// Number of requests before the faults begin, counted separately for UDP and HTTP.
+	After int
+	// Number of requests that get the faults; zero means all that follow.
+	For int
 }
 
 // pageAddrs is the number of addresses in a full page of a Steam master, a datagram of

@@ -13,7 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// model is a checked Config, with what is needed to find out what is at an address.
+// model is a checked Config with precomputed values that determine the server at an
+// address.
 type model struct {
 	Config
 	base   uint64   // the network's first address, as a number
@@ -74,8 +75,8 @@ func (m *model) index(addr uint64) (uint64, bool) {
 	return offset*uint64(len(m.ports)) + uint64(p), ok
 }
 
-// seedPort returns what the servers of a port depend on instead of its number: 27015 for
-// the first port of the Config, 27016 for the second and so on.
+// seedPort returns the number on which the servers of a port depend instead of its own
+// number: 27015 for the first port of the Config, 27016 for the second and so on.
 func (c *Config) seedPort(port uint16) uint64 {
 	return uint64(defaultPort + slices.Index(c.Ports, port))
 }
@@ -90,7 +91,7 @@ func (c *Config) seedOf(addr uint64) uint64 {
 type Nature struct {
 	Kind Kind
 	Game string // ID of the game, for servers of kind Games and of fakers
-	Farm uint64 // seed of the faker that it belongs to; 0: none
+	Farm uint64 // of the faker that owns the server; 0: none
 }
 
 // Nature returns the nature of the server at addr. It returns false if there is no
@@ -160,8 +161,8 @@ var quirksOf = [numKinds]quirk{
 	TruncatedRules:  sourceQuirks | quirkPlayersCount,
 }
 
-// oneInQuirk is how rare each quirk is: of so many servers that may have it, one
-// has it.
+// oneInQuirk is how rare each quirk is: one in 24 servers that may have the quirk has
+// it.
 const oneInQuirk = 24
 
 // nature is a Nature with what the responder needs to answer.
@@ -173,7 +174,7 @@ type nature struct {
 	quirks     quirk
 	game       *simpleGame
 	title      *games.Title // instead of game, for servers of kind Games and of fakers
-	farm       uint64       // the seed of what a faker's servers have in common
+	farm       uint64       // shared by the servers of a faker
 	night      uint64
 	delay      time.Duration
 	players    int
@@ -324,10 +325,12 @@ func (n *nature) fit(r *random.Stream) {
 		n.game, n.rules = arma, max(n.rules, maxPages)
 	}
 	if n.quirks&quirkNoModBlock != 0 {
-		n.quirks &^= quirkOddBoolean // an odd VAC there looks like the beginning of a mod block (EC-137)
+		// An odd VAC there looks like the beginning of a mod block (EC-137).
+		n.quirks &^= quirkOddBoolean
 	}
 	if n.quirks&quirkHeaderless != 0 {
 		n.quirks &^= quirkHeaderTwice
-		n.fragment = 1248 // if there were many small fragments, none of them would show the layout
+		// With many small fragments, none of them would show the layout.
+		n.fragment = 1248
 	}
 }

@@ -25,14 +25,16 @@ type responder struct {
 	fate    fate            // of the same server
 	msg     []byte
 	splitID uint32
-	junk    random.Stream    // for random parts of answers that are not part of a server's nature
-	used    map[usedKey]bool // the servers of kind Rechallenge whose first challenge a client has used up
-	stats   Stats
+	// For random parts of answers that are not part of a server's nature.
+	junk random.Stream
+	// The servers of kind Rechallenge whose first challenge a client has used up.
+	used  map[usedKey]bool
+	stats Stats
 }
 
 type usedKey struct{ server, client uint64 }
 
-// mostRemembered is the maximum length of used. What is forgotten costs a client a
+// mostRemembered is the maximum length of used. A forgotten entry costs a client a
 // round trip.
 const mostRemembered = 1 << 18
 
@@ -133,7 +135,8 @@ func (p *responder) answer(n *nature, q *query) {
 		case n.kind == GetChallenge:
 			return
 		case (n.kind == OwnChallenge || n.kind == ShortChallenge) && q.request.HasChallenge:
-			return // they send a challenge only in answer to a request that has none
+			// Such servers send a challenge only in answer to a request that has none.
+			return
 		default:
 			at := len(p.out.Data)
 			p.out.Data = wire.AppendChallenge(p.out.Data, c)
@@ -216,8 +219,8 @@ func (n *nature) splitAt(q wire.Question, length int) int {
 	return 0
 }
 
-// withHeaders returns msg, which begins with FF FF FF FF twice, with as many of
-// these headers as the server puts before a reply that it splits.
+// withHeaders returns msg with as many headers FF FF FF FF as the server puts before a
+// reply that it splits. msg begins with two of them.
 func (n *nature) withHeaders(msg []byte) []byte {
 	switch {
 	case n.quirks&quirkHeaderless != 0:
@@ -228,8 +231,8 @@ func (n *nature) withHeaders(msg []byte) []byte {
 	return msg[4:]
 }
 
-// sendSplit sends data in fragments of size bytes, of which fragment 0 of a compressed
-// reply needs eight for the declared size and the checksum. f has the ID.
+// sendSplit sends data in fragments of size bytes. In a compressed reply, fragment 0
+// uses eight of its bytes for the declared size and the checksum. f has the ID.
 func (p *responder) sendSplit(n *nature, f wire.Fragment, data []byte, size int) {
 	const header = 4 + 4
 	room := size
@@ -344,7 +347,7 @@ func compress(msg []byte, level int) packed {
 		err = w.Close()
 	}
 	if err != nil {
-		panic("fleet: bzip2 into memory: " + err.Error()) // it can't fail
+		panic("fleet: bzip2 into memory: " + err.Error()) // writing to memory can't fail
 	}
 	return packed{b.Bytes(), uint32(len(msg)), crc32.ChecksumIEEE(msg)}
 }

@@ -91,7 +91,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	r := &scanner.Result{
 		Addr: udp.Unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
 	}
-	whole, some, came := true, false, n.kind.Hostile() // came: something arrives
+	whole, some, came := true, false, n.kind.Hostile() // came: some reply arrives
 	for q := range wire.Question(wire.NumQuestions) {
 		if asked.Has(q) {
 			n.tell(r, c, q)
@@ -223,7 +223,7 @@ var (
 	unpacked  = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
 )
 
-// faults are what fails at INFO, PLAYER and RULES.
+// faults are the errors of INFO, PLAYER and RULES for each kind.
 var faults = [numKinds][wire.NumQuestions]fault{
 	InfoOnly:          {{}, timeout, timeout},
 	TrailingNUL:       {{}, timeout, timeout},

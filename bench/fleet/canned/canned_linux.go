@@ -22,13 +22,17 @@ import (
 
 // Config describes a Fleet. Its servers are on all addresses of 127.0.0.0/8.
 type Config struct {
-	Ports    int           // number of ports of each address; each is a socket and a goroutine
+	// Number of ports of each address; each port is a socket and a goroutine.
+	Ports    int
 	Alive    float64       // share of addresses and ports with a server; zero: all
 	DelayMin time.Duration // each server has its own delay
 	DelayMax time.Duration // between DelayMin and DelayMax
-	Tail     bool          // one server in a hundred answers after 0.8 to 1.5 s, and one in a thousand after 3 s
-	Doubled  time.Duration // when delays double, after the first query; zero: never
-	Loss     float64       // share of the replies that are lost
+	// One server in a hundred answers after 0.8 to 1.5 s, and one in a thousand after 3
+	// s.
+	Tail bool
+	// Time after the first query when all delays double; zero means never.
+	Doubled time.Duration
+	Loss    float64 // share of the replies that are lost
 
 	// Filter makes the kernel drop datagrams to addresses and ports without a
 	// server, unread, as a network does: they cost this process nothing and are not

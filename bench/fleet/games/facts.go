@@ -13,8 +13,8 @@ import (
 // fact is a part of what the replies mean: the value of a common key or of an
 // attribute.
 type fact struct {
-	key       game.Key // of a common value
-	attribute string   // instead of key
+	key       game.Key // for the value of a common key
+	attribute string   // for the value of an attribute
 	value     any
 	source    string
 }
@@ -83,7 +83,7 @@ func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
 	if g.Has.Has(game.KeyMods) {
 		g.Mods = s.mods
 	}
-	if g.Password == (s.Info.Password == 1) { // INFO has it already
+	if g.Password == (s.Info.Password == 1) { // INFO has the same value
 		g.Has &^= 1 << game.KeyPassword
 		g.Sources[game.KeyPassword] = ""
 	}

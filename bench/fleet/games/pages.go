@@ -13,7 +13,7 @@ import (
 // one rule.
 const pageSize = 124
 
-// bohemiaMod is a mod as the binary pages have it.
+// bohemiaMod is a mod in the form of the binary pages.
 type bohemiaMod struct {
 	hash    uint32
 	id      uint32
@@ -45,7 +45,7 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-const inPages = "rules.pages" // the source of what the pages mean
+const inPages = "rules.pages" // source of the meaning of the pages
 
 // dlcs picks DLCs at random. It returns the bits of a mask, the hashes as they are
 // sent, and the names.

@@ -11,7 +11,8 @@ import (
 
 // Plan determines the server to simulate.
 type Plan struct {
-	Seed   uint64 // seed of what identifies the server: name, capacity, settings
+	// The seed for everything that identifies the server: name, capacity, settings.
+	Seed   uint64
 	Roster uint64 // seed of the people who play on it
 	Night  uint64 // another night has other players, maps and clocks
 	Port   uint16 // port at which it is queried
@@ -72,8 +73,8 @@ func Find(id string) *Title {
 	return nil
 }
 
-// Choose returns the games with these IDs, or all games if ids is empty, each as often
-// as its share says. It ignores unknown IDs.
+// Choose returns the games with these IDs, or all games if ids is empty. Each occurs as
+// often as its share says. It ignores unknown IDs.
 func Choose(ids []string) (chosen []*Title) {
 	for _, t := range titles {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {
@@ -153,7 +154,7 @@ const (
 )
 
 // tag adds a keyword that consists of a name and a value. It returns the source of the
-// value: where in the replies it is.
+// value: its place in the replies.
 func (s *Server) tag(name string, value any) (source string) {
 	if len(s.keywords) > 0 {
 		s.keywords = append(s.keywords, s.separate)

@@ -43,7 +43,7 @@ var titles = []*Title{
 	},
 }
 
-// rust has the true counts in the keywords: the counts in INFO are one byte each.
+// rust has the real counts in the keywords: the counts in INFO are one byte each.
 func (s *Server) rust() {
 	places := int(s.Info.MaxPlayers)
 	if s.lasting.OneIn(6) {
@@ -88,7 +88,7 @@ func (s *Server) rust() {
 	s.rule("world.size", random.Pick(&s.lasting, []string{"3000", "3500", "4000", "4500", "5000"}))
 }
 
-// rustWords adds wipe cycle, mods and region as earlier versions send them.
+// rustWords adds wipe cycle, mods and region in the form of earlier versions.
 func (s *Server) rustWords(modded bool) {
 	s.attribute(s.tag("weekly", ""), "wipe_cycle", "weekly")
 	s.is(s.tag("EU", ""), game.KeyRegion, "EU")
@@ -100,7 +100,7 @@ func (s *Server) rustWords(modded bool) {
 	s.is(s.tag("vanilla", ""), game.KeyMode, "vanilla")
 }
 
-// rustLetters adds the same as later versions send it.
+// rustLetters adds the same values in the form of later versions.
 func (s *Server) rustLetters(modded bool) {
 	region := random.Pick(&s.lasting, []string{"EU", "NA", "AF"})
 	s.tagKey("$r", region, game.KeyRegion)
@@ -241,7 +241,7 @@ func (s *Server) cs2() {
 	}
 }
 
-// gmod separates its keywords by spaces, and sends its console variables as rules.
+// gmod separates its keywords with spaces, and sends its console variables as rules.
 func (s *Server) gmod() {
 	s.separate = ' '
 	mode := random.Pick(&s.lasting, []string{"darkrp", "sandbox", "terrortown"})

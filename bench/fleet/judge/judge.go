@@ -20,13 +20,16 @@ import (
 // Report counts the results of comparing a census of a fleet with the truth.
 // Servers is the sum of AsTheyAre, Less, Wrong and Missing.
 type Report struct {
-	Servers   int // addresses and ports that answer
-	AsTheyAre int // the record is that of a perfect scan, or timing explains how it differs
-	Less      int // the record lacks something but gives the reason; the rest is correct
-	Wrong     int // the record has a false statement, or lacks something without a reason
-	Missing   int // no record
-	Twice     int // further records of an address and port
-	Invented  int // records of addresses and ports that never answer
+	Servers int // addresses and ports that answer
+	// The record is that of a perfect scan, or timing explains the difference.
+	AsTheyAre int
+	// The record lacks something but gives the reason; the rest is correct.
+	Less int
+	// The record has a false statement, or lacks something without a reason.
+	Wrong    int
+	Missing  int // no record
+	Twice    int // further records of an address and port
+	Invented int // records of addresses and ports that never answer
 
 	Examples []string // some of the differences, the worst first; safe for a terminal
 }
@@ -64,7 +67,7 @@ func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error
 		if err != nil {
 			return Report{}, fmt.Errorf("record %d: %w", n, err)
 		}
-		if rec.Status != scanner.StatusNoReply && rec.Status != scanner.StatusUnreachable { // they claim nothing
+		if rec.Status != scanner.StatusNoReply && rec.Status != scanner.StatusUnreachable { // such records claim nothing
 			j.record(line, rec)
 		}
 	}
@@ -129,7 +132,8 @@ func (j *judge) record(line []byte, rec *record.Record) {
 	}
 	if why == "" && e.Meaning {
 		why = j.wrongMeaning(&rec.Result)
-		e = j.truth.Expect(rec.Addr, j.asked) // compute it again: wrongMeaning has reused its memory
+		// Compute it again, because wrongMeaning has reused its memory.
+		e = j.truth.Expect(rec.Addr, j.asked)
 	}
 	if why != "" {
 		j.Wrong++
@@ -139,8 +143,8 @@ func (j *judge) record(line []byte, rec *record.Record) {
 	j.answers(&rec.Result, &e)
 }
 
-// unread returns what a record states besides what its Reader has read, such as an
-// unknown key or another addr, or "" if there is nothing.
+// unread returns the part of a record that its Reader did not read, such as an unknown
+// key or another addr, or "" if there is none.
 func (j *judge) unread(line []byte, rec *record.Record) string {
 	if rec.Has("geo") {
 		return "" // it does not come from the scan
@@ -202,10 +206,11 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
 		j.AsTheyAre++ // its errors depend on timing
 	case e.Else != nil && j.lossy && bytes.Equal(j.append(otherInfo), w):
-		j.AsTheyAre++ // one of two answers to one question was lost: either may be missing
+		// One of two answers to one question was lost: either may be missing.
+		j.AsTheyAre++
 	default:
 		j.Less++
-		j.example(&j.lacks, got.Addr, "less than there is; %s", text)
+		j.example(&j.lacks, got.Addr, "less than the server sends; %s", text)
 	}
 }
 
@@ -252,7 +257,7 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 		case e != 0 && !j.asked.Has(q):
 			return fmt.Sprintf("an error of %v, which was not asked", q)
 		case e != 0 && e != w.Err[q] && !(expect.Allowed[q] | excuses).Has(e):
-			return fmt.Sprintf("%v failed by %q, which can't be", q, e)
+			return fmt.Sprintf("%v failed with %q, which this server can't cause", q, e)
 		case e == 0 && w.Err[q] != 0 && j.asked.Has(q):
 			return fmt.Sprintf("%v has no error, but should have %v", q, w.Err[q])
 		}
@@ -263,26 +268,26 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 	case (g.Status == scanner.StatusOK) == failed:
 		return fmt.Sprintf("status %v, but an error is %v", g.Status, failed)
 	case !bytes.Equal(g.Message, w.Message):
-		return "a message that was not sent"
+		return "a message that the server did not send"
 	case g.HasPing:
-		return "a ping that was not asked"
+		return "a ping that the scan did not ask"
 	case g.Unchallenged&^w.Unchallenged != 0:
-		return "answers called unchallenged that were not"
+		return "unchallenged names questions that the server challenges"
 	case g.Notes&^w.Notes != 0:
-		return "notes of what is not there"
+		return "notes that the truth lacks"
 	case !failed && g.Notes != w.Notes:
-		return "notes are left out"
+		return "notes are missing"
 	}
 	for q := range wire.Question(wire.NumQuestions) {
 		if !j.fits(q, g, expect) {
-			return fmt.Sprintf("%v: not what the server sends", q)
+			return fmt.Sprintf("%v: differs from what the server sends", q)
 		}
 	}
 	return ""
 }
 
-// fits reports whether the answer to q in the record is what the server sends. An answer
-// that failed may be a part of that, and need not have announced anything.
+// fits reports whether the answer to q in the record is the one that the server sends.
+// A failed answer may be incomplete, and may lack the announced count.
 func (j *judge) fits(q wire.Question, got *scanner.Result, expect *fleet.Expect) bool {
 	g, w := part(got, q), part(expect.Result, q)
 	if got.Err[q] != 0 {
@@ -306,7 +311,7 @@ func (j *judge) fits(q wire.Question, got *scanner.Result, expect *fleet.Expect)
 	}
 	w.Info.Has &^= wire.HasAddress // the 'm' was lost
 	m := w
-	m.Info = *expect.Else // or the 'I'
+	m.Info = *expect.Else // the 'I' was lost
 	return bytes.Equal(record, j.append(&w)) || bytes.Equal(record, j.append(&m))
 }
 

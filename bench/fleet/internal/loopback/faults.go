@@ -60,7 +60,7 @@ func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 	out.List = append(out.List[:first], f.kept...)
 }
 
-// pass keeps a datagram that is due at once, and holds back any other.
+// pass adds a datagram that is due at once to f.kept, and holds back any other.
 func (f *Faults) pass(now time.Duration, out *Outbox, d Datagram, s *Stats) {
 	if f.random.Chance(f.Reorder) {
 		d.Delay += reorderMin + time.Duration(f.random.Below(int(reorderMax-reorderMin)))
@@ -77,7 +77,7 @@ func (f *Faults) pass(now time.Duration, out *Outbox, d Datagram, s *Stats) {
 const (
 	wheelTick  = time.Millisecond
 	wheelBytes = 64 << 20 // total length of the datagrams held back
-	wheelReuse = 1 << 20  // larger buffers are not kept for reuse
+	wheelReuse = 1 << 20  // larger buffers are not reused
 )
 
 // wheel holds datagrams until they are due. It has an Outbox for each millisecond.
@@ -90,9 +90,9 @@ type wheel struct {
 
 func (w *wheel) slot(tick int64) *Outbox { return &w.slots[tick&int64(len(w.slots)-1)] }
 
-// hold keeps a copy of data until d.Delay has passed. It returns false if the wheel
-// is full. The caller must first release what is due, so that a slot never stands
-// for two ticks.
+// hold stores a copy of data until d.Delay has passed. It returns false if the wheel is
+// full. The caller must first release the datagrams that are due, so that no slot holds
+// datagrams of two ticks.
 func (w *wheel) hold(now time.Duration, d Datagram, data []byte) bool {
 	if w.bytes+len(data) > wheelBytes {
 		return false

@@ -198,7 +198,7 @@ func (p *Port) SyscallConn() (syscall.RawConn, error) { return p.conn.SyscallCon
 // Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
 
-// lookUp is how long a port waits for a query before it checks whether it is to end.
+// lookUp is how long a port waits for a query before it checks whether to end.
 const lookUp = 20 * time.Millisecond
 
 // serve answers until ctx is done or the Group is closed. The times that the handler
