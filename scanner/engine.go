@@ -11,10 +11,11 @@ import (
 
 // The loop's own limits.
 const (
-	batchLen     = 128                    // datagrams per system call
-	requestLen   = 32                     // a request is at most 29 bytes
-	maxDrain     = 16 * batchLen          // maximum number of datagrams received before the loop sends again
-	maxUnhandled = 1 << 11                // maximum number of results that wait for the caller's function; then no target is started
+	batchLen   = 128           // datagrams per system call
+	requestLen = 32            // a request is at most 29 bytes
+	maxDrain   = 16 * batchLen // maximum number of datagrams received before the loop sends again
+	// While maxUnhandled results wait for the caller's function, no target is started.
+	maxUnhandled = 1 << 11
 	maxAgain     = 500                    // attempts to send a datagram that the kernel refuses with ErrAgain
 	againWait    = time.Millisecond       // between two of these attempts
 	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
@@ -42,7 +43,7 @@ type engine struct {
 	recv     *receiver // datagrams in
 	sender   *sender   // datagrams out
 	pacer    *pacer    // how many of them
-	outage   *outage   // whether the network of this machine is away; the clock
+	outage   *outage   // whether this machine's network is away; owns the clock
 	memory   *session.Memory
 	handoff  *handoff // finished targets out
 	finisher *finisher
@@ -211,7 +212,7 @@ func (e *engine) housekeeping(now time.Duration) {
 func (e *engine) fire(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	if e.outage.away() || e.outage.doubt(now, sl.source()) {
-		e.open.wheel.file(e.open.slots, i) // its time has not passed
+		e.open.wheel.file(e.open.slots, i) // the clock stands still
 		return
 	}
 	e.sender.gso.waited(sl, &e.stats)
@@ -224,9 +225,9 @@ func (e *engine) fire(now time.Duration, i int32) {
 	e.advance(now, i)
 }
 
-// advance decides what a session does after an event, and puts the session into a queue
-// or the wheel: a session that is in neither would wait for ever. If it is done, advance frees its slot and hands off the outcome, unless
-// the target waits for the second pass.
+// advance decides what a session does after an event, and puts the session into a queue or
+// the wheel: a session that is in neither would wait for ever. If it is done, advance frees
+// its slot and hands off the outcome, unless the target waits for the second pass.
 func (e *engine) advance(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	sl.session.Advance(&e.open.plan, now)
@@ -276,7 +277,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 
 // endOverdue ends the sessions that have waited much longer than their schedule allows.
 // Only a fault of this program can have forgotten them, and it must not keep the scan from
-// ending. While something is waiting to be sent, a session may wait for that.
+// ending. While requests wait to be sent, sessions may be waiting for them.
 func (e *engine) endOverdue(now time.Duration) {
 	if now-e.turnedAt > maxBehind { // the loop is late, not the sessions
 		e.inspectAt = now + inspectEvery
@@ -354,7 +355,9 @@ func (e *engine) fill(now time.Duration) {
 			sl := e.open.slots.alive(r)
 			switch {
 			case sl == nil:
-			case e.supply.excluded.has(sl.source()): // since the session began: its Result has the replies so far
+			// The target was excluded after its session began: its Result has the replies
+			// so far.
+			case e.supply.excluded.has(sl.source()):
 				sl.session.Agenda.Drop(^session.Questions(0), wire.ErrExcluded)
 				sl.session.Flags &^= session.Queued
 				e.stats.Stopped++
@@ -445,7 +448,8 @@ func (e *engine) idle(now time.Duration) time.Duration {
 	if next := e.addrs.next(); next > 0 && e.stats.Wait == WaitAddress {
 		d = min(d, next-now)
 	}
-	if e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.supply.more() { // only the rate holds it back
+	// If only the rate keeps the loop from sending, sleep until it allows a batch.
+	if e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.supply.more() {
 		wait := e.pacer.pace.wait(now)
 		d, e.pacer.paced = min(d, wait), wait > 0
 	}

@@ -17,22 +17,22 @@ import (
 // machine, and the routes to addresses that answered before are gone as well. A look-up
 // also comes before a target is given up for its silence, unless something was sent just
 // before: nothing else shows an outage while a scan only waits. Until the look-ups decide,
-// a datagram that failed counts as lost; an outage takes that back.
+// a datagram that failed counts as lost; an outage undoes that.
 type outage struct {
 	route func(addr uint64) error // looks up a route; nil: outages can't be known, or don't matter
 	start time.Time               // of the scan
 	stats *Stats
 
 	answered [16]uint64 // the last addresses that answered, as a ring
-	n        int        // how many did
+	n        int        // how many answered
 	reached  uint64     // the last address that a datagram left for; 0: none
 
 	provedAt time.Duration // when a datagram last left, or a route was last found
 	failedAt time.Duration // the first failed send since then; 0: none
-	failed   []failure     // since then
+	failed   []failure     // sends that failed since then
 
 	since   time.Time     // when the outage began; zero: the network is there
-	frozen  time.Duration // the time of the scan meanwhile
+	frozen  time.Duration // the scan's time during the outage
 	lostAt  time.Duration // from then on, nothing shows that datagrams arrived
 	next    time.Time     // the next look-up
 	targets []uint64      // whose routes are looked up
@@ -108,8 +108,7 @@ func (o *outage) heard(addr uint64) {
 	o.n++
 }
 
-// proved notes that the network is there: what failed before is a matter of its
-// destination.
+// proved notes that the network is there: each earlier failure was due to its destination.
 func (o *outage) proved(now time.Duration) {
 	o.provedAt, o.failedAt = now, 0
 	for _, f := range o.failed {
@@ -119,7 +118,8 @@ func (o *outage) proved(now time.Duration) {
 	o.failed = o.failed[:0]
 }
 
-// settle counts at the end of a scan what failed, or the outage that is not over.
+// settle counts, at the end of a scan, the failed sends, or the time of an outage that is
+// not over.
 func (o *outage) settle(now time.Duration) {
 	if o.away() {
 		o.stats.OutageTime += uint64(time.Since(o.since) / time.Microsecond)
@@ -225,8 +225,8 @@ var publicAddr = udp.Pack(netip.MustParseAddrPort("203.0.113.1:53"))
 // NetworkAway reports whether this machine has no route to the Internet. It sends nothing.
 func NetworkAway() bool { return isLocal(udp.Config{}.Route(publicAddr)) }
 
-// recover goes on after an outage. What could not be sent, and what was sent so shortly
-// before that its answer may be lost, is sent again at the cost of no attempt.
+// recover resumes the scan after an outage. Requests that could not be sent, and requests
+// whose answer the outage may have lost, are sent again. This counts no attempt.
 func (e *engine) recover(now time.Duration) {
 	for _, f := range e.outage.failed {
 		if sl := e.open.slots.alive(f.ref); sl != nil {
@@ -258,8 +258,8 @@ func (e *engine) sleep() bool {
 	return true
 }
 
-// unsent handles the datagrams of a batch that could not be sent. Each costs an attempt,
-// and is waited for like one that was lost.
+// unsent handles the datagrams of a batch that could not be sent. Each counts as an
+// attempt, and the session waits as if the datagram had been lost on its way.
 func (e *engine) unsent(now time.Duration, failed []failure, errs []error) {
 	for i, f := range failed {
 		e.outage.fail(now, f, errs[i])

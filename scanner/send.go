@@ -18,9 +18,9 @@ type sender struct {
 	out     []outgoing   // describes each of packets
 	request []byte       // the memory that packets point to
 	again   int          // attempts to send out[0]
-	reached uint64       // where the last datagram that left went
+	reached uint64       // destination of the last datagram that was sent
 	failed  []failure    // what the last flush could not send
-	errs    []error      // why
+	errs    []error      // the reasons
 	gso     gso
 
 	sock  transport
@@ -77,7 +77,7 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 
 // flush sends the batch. It returns how many datagrams it removed from the batch, and
 // those among them that could not be sent, with the reasons. One of these does not hold up
-// the others. flush assumes that each datagram took the same part of the time of its call.
+// the others. flush assumes that a system call spends the same time on each datagram.
 func (s *sender) flush() (done int, failed []failure, errs []error) {
 	s.failed, s.errs = s.failed[:0], s.errs[:0]
 	for done < len(s.out) {
