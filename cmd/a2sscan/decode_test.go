@@ -32,7 +32,7 @@ func TestDecodePcap(t *testing.T) {
 	code := run([]string{"decode", "-o", out}, bytes.NewReader(file[:len(file)-2]), &stdout, &stderr)
 	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
 	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 cut short\n" +
-		"a2sscan: -: truncated: the packet after those is left out\n" +
+		"a2sscan: -: truncated: its last packet is left out\n" +
 		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
 	got, err := os.ReadFile(out)
 	if err != nil || code != console.ExitOK || string(got) != want || stderr.String() != numbers {

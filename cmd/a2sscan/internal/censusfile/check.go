@@ -66,7 +66,7 @@ type verifier struct {
 type scanCount struct {
 	records  uint64
 	byStatus map[string]uint64
-	known    []uint64 // the address and the port of each
+	known    []uint64 // address and port
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -207,7 +207,7 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 // been moved to another directory.
 func (v *verifier) compareParts(want *census.Summary) {
 	if want.Division == nil && want.Sum == "" {
-		return // the summary does not describe the file
+		return // no data about the file
 	}
 	var names []string
 	for _, f := range v.files {
@@ -224,7 +224,7 @@ func (v *verifier) compareParts(want *census.Summary) {
 			v.add("%s has %d bytes, and the summary says %d", f.Name, f.Bytes, p.Bytes)
 		case p.Sum != "" && f.Sum != p.Sum:
 			v.add("%s has xxh64 %s, and the summary says %s", f.Name, f.Sum, p.Sum)
-		case want.Division != nil && p.Records != 0 && f.Records != p.Records: // a single file may have other scans
+		case want.Division != nil && p.Records != 0 && f.Records != p.Records: // a file may have other scans
 			v.add("%s has %d records, and the summary says %d", f.Name, f.Records, p.Records)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 
 // Choice chooses records.
 type Choice struct {
-	Games        []string // of these games; nil: of all
-	Farm         string   // of the farm with this ID; "": of all servers
-	WithoutFarms bool     // of servers in no farm
+	Games        []string // nil: all
+	Farm         string   // ID; "": all servers
+	WithoutFarms bool     // servers in no farm
 }
 
 // Keep returns a function that reports whether a line is a record that c chooses, or nil
@@ -23,8 +23,8 @@ func (c *Choice) Keep(files []string) (func(line []byte) bool, error) {
 	case c.Farm != "" && c.WithoutFarms:
 		return nil, console.Fail(console.ExitUsage, "--farm and --without-farms exclude each other").WithHint("choose one")
 	case farms && slices.Contains(files, "-"):
-		return nil, console.Fail(console.ExitUsage, "finding farms takes a second reading, and standard input can be read once").
-			WithHint("write it to a file first")
+		return nil, console.Fail(console.ExitUsage, "finding farms needs to read the census twice, but standard input can be read only once").
+			WithHint("write the census to a file first")
 	case !farms && len(c.Games) == 0:
 		return nil, nil
 	}

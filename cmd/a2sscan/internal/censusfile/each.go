@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Each calls do with every line of a census that is not empty, and with its number,
-// counted from 1. It returns what it read, as far as the first error.
+// Each calls do with every line of a census that is not empty, and with its number, counted
+// from 1. It returns what it has read before the first error.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
 	read.File = name
 	for n := 1; ; n++ {
@@ -24,7 +24,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 			return read, nil
 		}
 		if errors.Is(err, sink.ErrNotCensus) {
-			return read, console.Fail(console.ExitInput, "%s is no census: it does not begin with a record", console.Plain(name, 200)).
+			return read, console.Fail(console.ExitInput, "%s is not a census: it does not begin with a record", console.Plain(name, 200)).
 				WithHint("cat reads what scan wrote: one line of JSON per server, compressed or not")
 		}
 		if err != nil {
@@ -51,18 +51,18 @@ func EachOf(file string, do func(n int, line []byte) error) (census.Reading, err
 }
 
 // Lost compares what was read with the summaries beside the files, and prints what is
-// damaged or missing. If something is, it returns an error. If whole is set, the files
-// should be all that their scans wrote.
-func Lost(t *console.Terminal, read []census.Reading, whole bool) error {
+// damaged or missing. If anything is, it returns an error. If complete is set, the files
+// must be all files of their scans.
+func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
 	var files []string
 	for _, r := range read {
 		files = append(files, r.File)
 	}
 	summaries, err := census.ReadSummaries(files, nil)
 	if err != nil {
-		t.Say("%s", console.Plain(err.Error(), 300)) // the records can be read without it
+		t.Say("%s", console.Plain(err.Error(), 300)) // the records need no summary
 	}
-	return SayLost(t, census.Lost(read, summaries, whole))
+	return SayLost(t, census.Lost(read, summaries, complete))
 }
 
 // SayLost prints the sentences about what is damaged or missing. If there are any, it
@@ -71,12 +71,12 @@ func SayLost(t *console.Terminal, lost []string) error {
 	for _, sentence := range lost {
 		t.Say("%s", console.Plain(sentence, 400))
 	}
-	return NotWhole(lost)
+	return Incomplete(lost)
 }
 
-// NotWhole returns the error for a census that is damaged or not complete, or nil if
+// Incomplete returns the error for a census that is damaged or not complete, or nil if
 // nothing is lost.
-func NotWhole(lost []string) error {
+func Incomplete(lost []string) error {
 	if len(lost) == 0 {
 		return nil
 	}

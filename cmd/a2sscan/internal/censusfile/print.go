@@ -13,12 +13,11 @@ import (
 
 // Printing says how to print records.
 type Printing struct {
-	Databases geo.Databases  // add locations; nil: add none
+	Databases geo.Databases  // nil: add no locations
 	Visible   bool           // escape invisible characters
-	Table     *columns.Table // formats the records; nil: print them unchanged
+	Table     *columns.Table // nil: print records unchanged
 
-	// Keep reports whether to print a record; nil: all are printed. It gets the line
-	// before anything is added to it.
+	// Keep reports whether to print a record; nil: print all. It gets the unchanged line.
 	Keep func(line []byte) bool
 }
 
@@ -30,7 +29,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	if how.Table != nil {
 		w.Write(how.Table.Header())
 	}
-	var located []byte // the last record, with its location
+	var located []byte // last record with location
 	print := func(_ int, line []byte) error {
 		if how.Keep != nil && !how.Keep(line) {
 			return nil
@@ -48,7 +47,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 			line = console.Visible(line)
 		}
 		w.Write(line)
-		return w.WriteByte('\n') // run in package main gives an error of writing its exit code
+		return w.WriteByte('\n') // package main sets the exit code
 	}
 	var read []census.Reading
 	for _, name := range files {

@@ -31,21 +31,22 @@ var Usual = []string{
 	"addr", "time", "status", "rtt_ms", people, capacity, bots, "info.map", "info.game", "info.app_id", "info.version", "info.name",
 }
 
-// Screen describes the terminal that text is shown on.
+// Screen describes the terminal that text is shown on. Width returns its current width in
+// columns.
 type Screen struct {
-	Width func() int // returns its present width in columns; nil: lines are not shortened
+	Width func() int // nil: no limit
 	Color bool
 }
 
 // Table formats records as lines.
 type Table struct {
 	format Format
-	fields []string // chosen fields; none: Text shows its usual columns
+	fields []string // none: the usual columns of Text
 	screen Screen
 
-	kept  *record.Reader  // keeps what the fields are in
-	known *record.Reader  // decodes the usual columns, and who plays
-	found map[string]bool // keys of the record of which a field had a value
+	kept  *record.Reader  // reads the keys of the fields
+	known *record.Reader  // reads the usual columns
+	found map[string]bool // keys of fields that had a value
 	buf   bytes.Buffer
 	csv   *csv.Writer
 }
@@ -94,7 +95,7 @@ func (t *Table) Header() []byte {
 }
 
 // Row returns a record as a line without a newline. It is valid until the next
-// call. What is no record has no values.
+// call. A line that is not a record has no values.
 func (t *Table) Row(line []byte) []byte {
 	if t.format == Text && len(t.fields) == 0 {
 		return []byte(t.server(line))
@@ -167,7 +168,7 @@ const noLimit = 1 << 28
 
 // Harmless makes a cell safe for every program: it escapes invisible characters and line
 // breaks, and puts an apostrophe before text that a spreadsheet would take for a formula:
-// text that begins with a character such as =, possibly after spaces, and is no number.
+// text that begins with a character such as =, possibly after spaces, and is not a number.
 func Harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
 	formula := strings.TrimLeft(cell, " \u00a0")

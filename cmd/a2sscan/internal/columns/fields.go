@@ -20,8 +20,9 @@ const (
 
 func isComputed(field string) bool { return field == people || field == capacity || field == bots }
 
-// value returns the value of a field as it is written; nil if the record lacks it. kept
-// has what the fields are in, and who the people; both are nil for what is no record.
+// value returns the value of a field as it is written; nil if the record lacks it. kept has
+// the keys of the fields, and who the keys that computed fields need. Both are nil if the
+// line is not a record.
 func (t *Table) value(field string, kept, who *record.Record) []byte {
 	n, known := 0, false
 	switch {
@@ -47,7 +48,7 @@ func (t *Table) value(field string, kept, who *record.Record) []byte {
 	return strconv.AppendInt(nil, int64(n), 10)
 }
 
-// knows reports whether INFO has a field, or the game says the key of itself.
+// knows reports whether INFO has a field, or the data of the game has the key.
 func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }
@@ -81,7 +82,7 @@ func check(fields []string) error {
 		like := console.Nearest(field, all)
 		for _, within := range []string{"rtts_ms.", "geo.", "game.", "info."} {
 			if slices.Contains(all, within+field) {
-				like = within + field // the last is the most likely
+				like = within + field // the last one is the most likely
 			}
 		}
 		hint := "such as addr,people,capacity,info.map,info.name,rules.sv_gravity; a2sscan schema json lists all"

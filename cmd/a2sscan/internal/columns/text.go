@@ -34,7 +34,7 @@ const (
 	playersWidth = 10
 )
 
-// server returns the line about a server. What is no record has an empty one.
+// server returns the line about a server. For a line that is not a record, it is empty.
 func (t *Table) server(line []byte) string {
 	rec, _ := t.known.Read(line)
 	if rec == nil {
@@ -71,9 +71,9 @@ func (t *Table) server(line []byte) string {
 	return t.serverLine(s, color, magenta)
 }
 
-// serverLine aligns the columns. The colours are those of the numbers of players and of
-// the game; "" means none. On a screen, map, game and name share what the other columns
-// leave; the last column stays free, because some terminals wrap when it is written.
+// serverLine aligns the columns. players and game are the colours of these columns; ""
+// means none. On a screen, map, game and name share the columns that the others leave free.
+// The last column stays free, because some terminals wrap when it is written.
 func (t *Table) serverLine(s server, players, game string) string {
 	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil

@@ -14,9 +14,9 @@ import (
 // Options choose what Diff compares and prints.
 type Options struct {
 	Old, New  []string // files
-	OldSums   []string // paths of summaries; nil: those beside the files
+	OldSums   []string // summaries; nil: those beside the files
 	NewSums   []string
-	JSON      bool // print a line of JSON per change instead of a page
+	JSON      bool // print JSON, not a page
 	Stat      bool // print only numbers
 	Quiet     bool // print nothing
 	ExitCode  bool
@@ -56,7 +56,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	var changes uint64
 	var important Important
-	var unwritten error // of w
+	var unwritten error // error of writing to w
 	writeJSON := func(v any) error {
 		line, err := console.JSON(v, "")
 		if err == nil {
@@ -94,7 +94,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if !o.Quiet {
 		sayDoubts(t, found, &o)
 	}
-	if err := censusfile.NotWhole(append(before.Lost, after.Lost...)); err != nil {
+	if err := censusfile.Incomplete(append(before.Lost, after.Lost...)); err != nil {
 		return err
 	}
 	if changes > 0 && (o.ExitCode || o.Quiet) {
@@ -105,17 +105,17 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	return nil
 }
 
-// sayDoubts prints what the comparison could not know.
+// sayDoubts prints the limits of the comparison.
 func sayDoubts(t *console.Terminal, c *census.Comparison, o *Options) {
 	if c.Unknown > 0 {
-		t.Say("%s may be in what the old census lacks: nothing shows whether they are new", console.Plural(c.Unknown, "server"))
+		t.Say("%s may be new, or in the missing part of the old census", console.Plural(c.Unknown, "server"))
 	}
 	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
-		t.Say("%s missing in the new census, and nothing shows whether they were asked", console.Plural(n, "server"))
-		t.Hint("scan --unanswered records silent servers, which proves who was asked")
+		t.Say("%s missing in the new census, and nothing shows whether the scan queried them", console.Plural(n, "server"))
+		t.Hint("scan --unanswered records silent servers, too, and so shows which servers were queried")
 	}
 	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
-		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably there", *c.LikelyLost,
+		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably still there", *c.LikelyLost,
 			console.Plural(c.Changes["gone"], "server"))
 	}
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// These limit the changes that Important keeps.
+// The limits of Important.
 const (
 	changesKept = 8 // per game
 	gamesKept   = 4000
 )
 
-// Important keeps the most important changes of each game: those of the servers with
-// the most people. It keeps no changes of KindChallenge, which are only counted.
+// Important has the most important changes of each game: those of the servers with the most
+// people. It ignores changes of the kind challenge.
 type Important struct {
 	games map[string][]census.Change
 }
 
-// Add keeps a change if it is among the most important ones of its game.
+// Add stores a change if it is among the most important changes of its game.
 func (m *Important) Add(c *census.Change) {
 	all := m.games[c.Game]
 	full := len(all) == changesKept
@@ -28,7 +28,7 @@ func (m *Important) Add(c *census.Change) {
 		return
 	case full && weight(c) <= weight(&all[len(all)-1]):
 		return
-	case all == nil && len(m.games) == gamesKept: // so many games have names that strangers made up
+	case all == nil && len(m.games) == gamesKept: // strangers may invent games
 		return
 	case m.games == nil:
 		m.games = map[string][]census.Change{}
@@ -44,10 +44,10 @@ func (m *Important) Add(c *census.Change) {
 // Of returns the changes of a game, the most important first.
 func (m *Important) Of(game string) []census.Change { return m.games[game] }
 
-// weight returns how important a change is: the number of people on the server plus
-// one, times four for the more telling kinds. The other kinds tell less: sooner or
-// later most servers get a new version or other rules, and KindNotAsked says nothing
-// about a server.
+// weight returns how important a change is: the number of people on the server plus one,
+// times four for the more important kinds. The other kinds are less important: sooner or
+// later most servers get a new version or other rules, and not_asked is not about the
+// server.
 func weight(c *census.Change) uint64 {
 	people := uint64(c.People) + 1
 	switch c.Kind {

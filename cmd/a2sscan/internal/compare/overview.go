@@ -78,8 +78,8 @@ func sums(s *census.Sums) string {
 	return fmt.Sprintf("%s, %s, %s", console.Plural(s.Servers, "server"), console.Plural(s.People, "person"), console.Plural(s.Bots, "bot"))
 }
 
-// table writes rows of a name and numbers, and how many more there are. It writes nothing
-// if there are no rows.
+// table writes rows of a name and numbers, and the number of further rows. It writes
+// nothing if there are no rows.
 func table(b *strings.Builder, title string, more int, rows [][2]string) {
 	if len(rows) == 0 {
 		return

@@ -30,7 +30,7 @@ func writePage(out io.Writer, c *census.Comparison, o *Options, important *Impor
 		}
 	}
 	if c.Unknown > 0 {
-		fmt.Fprintf(out, "  %-*s %12s  they may be in what the old census lacks\n", width, "unknown", console.Grouped(c.Unknown))
+		fmt.Fprintf(out, "  %-*s %12s  new, or in the missing part of the old census\n", width, "unknown", console.Grouped(c.Unknown))
 	}
 	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
 	// People come and go all the time, and maps rotate.
@@ -105,7 +105,7 @@ func number(k census.Kind, c *census.Comparison, o *Options) (n uint64, remark s
 	case volatile > 0:
 		return n, fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
 	case k == "gone" && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
-		return n, fmt.Sprintf("  about %.0f of them by loss of datagrams", *c.LikelyLost)
+		return n, fmt.Sprintf("  about %.0f of them probably because datagrams were lost", *c.LikelyLost)
 	}
 	return n, ""
 }
@@ -142,8 +142,8 @@ func lineOf(c *census.Change, screen int) string {
 	return console.Shorten(strings.TrimRight(s, " "), screen-2)
 }
 
-// Detail describes a change by its values on both nights. It returns "" if the kind is
-// enough.
+// Detail describes a change by its values on both nights. It returns "" if the kind says
+// everything.
 func Detail(c *census.Change) string {
 	if WholeServer(c.Kind) {
 		if c.People > 0 {
@@ -158,8 +158,8 @@ func Detail(c *census.Change) string {
 	return before + " → " + after
 }
 
-// WholeServer reports whether a kind of change is about a server as a whole: whether it
-// is new, gone, not asked again or back.
+// WholeServer reports whether a kind of change is about the presence of a server: new,
+// gone, not asked again, or back.
 func WholeServer(k census.Kind) bool {
 	return k == "new" || k == "gone" || k == "not_asked" || k == "back"
 }

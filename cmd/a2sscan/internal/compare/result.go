@@ -10,19 +10,19 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Kind is a kind of file that a command makes from censuses. It lists with which
-// bytes such a file may begin, in this version or an earlier one.
+// Kind is a kind of file that a command makes from censuses. It lists the bytes with which
+// such a file may begin, in this version or an earlier one.
 type Kind []string
 
-// The kinds of files of stats, diff and report.
+// The kinds of files that stats, diff and report write.
 var (
 	StatsFile  = Kind{"{\n \"schema\": "}
 	DiffFile   = Kind{`{"change":"`, `{"old":{"scans":[`, "before: "}
 	ReportFile = Kind{"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\""}
 )
 
-// Result is the file that a command writes. It may replace an empty file, or one of its
-// own kind. It replaces any other only with Force.
+// Result is the file that a command writes. It may replace an empty file or a file of its
+// own kind. With Force, it may replace any file.
 type Result struct {
 	Name   string // "-" or empty: Stdout
 	Stdout io.Writer
@@ -30,7 +30,7 @@ type Result struct {
 	Force  bool
 }
 
-// Write calls do to write the result, and gives it its name when it is complete. It
+// Write calls do to write the result. The file gets its name when it is complete. Write
 // returns an error if the result is one of the files in read.
 func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if r.Name == "-" || r.Name == "" {
@@ -60,14 +60,14 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	return result
 }
 
-// mayReplace returns an error if there is a file of another kind.
+// mayReplace returns an error if a file of another kind has the name of the result.
 func (r *Result) mayReplace() error {
 	if r.Force {
 		return nil
 	}
 	f, err := os.Open(r.Name)
 	if err != nil {
-		return nil // there is none, or an error of writing explains more
+		return nil // no such file, or writing will fail, too
 	}
 	defer f.Close()
 	head := make([]byte, 200)
@@ -77,5 +77,5 @@ func (r *Result) mayReplace() error {
 		return nil
 	}
 	return console.Fail(console.ExitOutput, "%s exists, and this command did not write it", console.Plain(r.Name, 200)).
-		WithHint("another -o, or --force to replace it")
+		WithHint("choose another -o, or replace the file with --force")
 }

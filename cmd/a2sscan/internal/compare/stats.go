@@ -30,15 +30,14 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options,
 	if err != nil {
 		return err
 	}
-	return censusfile.NotWhole(c.Lost)
+	return censusfile.Incomplete(c.Lost)
 }
 
-// spareMemory makes the garbage collector run more often than by default. The servers of
-// a census live to the end, and as much garbage beside them would double the memory.
-const spareMemory = 15 // percent
+// spareMemory is the percentage for the garbage collector. The servers of a census stay in
+// memory to the end, and with the default, as much garbage would double the memory.
+const spareMemory = 15
 
-// Open reads a census. It first says what is damaged or missing. It also makes the garbage
-// collector run more often.
+// Open reads a census, and prints what is damaged or missing. It also sets spareMemory.
 func Open(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
@@ -46,13 +45,13 @@ func Open(t *console.Terminal, files []string, o census.Options) (*census.Census
 	}
 	if _, err := census.ReadSummaries(files, o.Summaries); err != nil {
 		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
-			WithHint("--summary names the file that scan wrote with the numbers of the run")
+			WithHint("--summary names the summary file that scan wrote")
 	}
 	c, err := census.Open(files, o)
 	debug.SetGCPercent(spareMemory)
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
-	_ = censusfile.SayLost(t, c.Lost) // its error comes after the output
+	_ = censusfile.SayLost(t, c.Lost) // the caller reports the error at the end
 	return c, nil
 }

@@ -5,20 +5,21 @@ import (
 	"fmt"
 )
 
-// These are the exit codes. They never change, because scripts rely on them. The
-// code 2 is not used, because the Go runtime and many shells use it.
+// These are the exit codes; Exits explains them. They never change, because scripts rely on
+// them. The code 2 is not used, because the Go runtime and many shells use it. ExitPipe is
+// the code of a program that SIGPIPE has ended.
 const (
 	ExitOK          = 0
-	ExitUsage       = 1 // the command line is wrong, or no socket can be opened
-	ExitOutput      = 3 // results could not be written
-	ExitInterrupted = 4 // SIGINT or SIGTERM ended the run
-	ExitGuard       = 5 // a guard ended the scan, nothing could be sent, or doctor found something bad
-	ExitInput       = 6 // input can't be read, a list is incomplete, or nothing is left to query
-	ExitCheckpoint  = 7 // a checkpoint can't be used
-	ExitNumbers     = 8 // numbers that must add up do not, or a census is damaged
-	ExitChanged     = 9 // diff --exit-code found a change
+	ExitUsage       = 1
+	ExitOutput      = 3
+	ExitInterrupted = 4
+	ExitGuard       = 5
+	ExitInput       = 6
+	ExitCheckpoint  = 7
+	ExitNumbers     = 8
+	ExitChanged     = 9
 
-	ExitPipe = 141 // the reader of standard output closed the pipe, but nothing is lost; the code is that of SIGPIPE
+	ExitPipe = 141
 )
 
 // Exits lists the exit codes, with the outcome that each means.
@@ -43,8 +44,8 @@ type Failure struct {
 	Code       int
 	Err        error
 	Hint       string
-	Reported   bool // the user has seen the error already, or need not see it
-	ReaderGone bool // the reader of standard output closed the pipe
+	Reported   bool // the user need not see it
+	ReaderGone bool // the reader closed the pipe
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }

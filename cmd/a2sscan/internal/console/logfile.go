@@ -30,10 +30,10 @@ func (t *Terminal) OpenLog(name string) error {
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return Fail(ExitUsage, "--log-file %s: %w", Plain(name, 200), WithoutPath(err)).
-			WithHint("name a file that may be written, in a folder that is there")
+			WithHint("name a writable file in an existing directory")
 	}
 	t.logged = newQueue(file, func(n int) string {
-		return fmt.Sprintf("time=%s level=WARN msg=\"lines left out while nobody took them\" lines=%d\n", time.Now().UTC().Format(time.RFC3339Nano), n)
+		return fmt.Sprintf("time=%s level=WARN msg=\"lines dropped while nobody read them\" lines=%d\n", time.Now().UTC().Format(time.RFC3339Nano), n)
 	})
 	t.Log = slog.New(NewLogHandler(&logFile{terminal: t, w: t.logged, name: name}))
 	return nil

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// The limits of a queue.
+// The limits of a queue: the number of waiting writes, the time that Write waits when the
+// reader begins to stall, and the time that the program waits at its end.
 const (
-	maxQueued   = 256                    // writes that wait
-	maxWait     = 200 * time.Millisecond // how long Write waits when the reader begins to stall
-	maxWaitExit = 500 * time.Millisecond // how long the program waits at its end
+	maxQueued   = 256
+	maxWait     = 200 * time.Millisecond
+	maxWaitExit = 500 * time.Millisecond
 )
 
 // queue writes messages to a file whose reader may stall: a pipe, or a terminal after
@@ -20,12 +21,12 @@ const (
 // than maxWait. While the reader stalls, Write does not wait at all.
 type queue struct {
 	to   io.Writer
-	lost func(n int) string // a line that says how many writes were dropped
+	lost func(n int) string // a line about dropped writes
 
 	mu      sync.Mutex
-	waiting []queued // a goroutine writes the first one
-	stalls  bool     // the reader has not taken everything yet
-	dropped int      // writes, since lost was last called
+	waiting []queued // run writes the first one
+	stalls  bool     // the reader is behind
+	dropped int      // writes since the last call of lost
 }
 
 type queued struct {
@@ -34,7 +35,8 @@ type queued struct {
 	written chan error
 }
 
-// newQueue returns a queue for w, or w itself if it is no file, and can't stall.
+// newQueue returns a queue for w, or w itself if it is not a file, because only files can
+// stall.
 func newQueue(w io.Writer, lost func(n int) string) io.Writer {
 	if _, ok := w.(*os.File); !ok {
 		return w
@@ -53,7 +55,7 @@ func (q *queue) add(to io.Writer, p []byte) <-chan error {
 	return one.written
 }
 
-// run writes until nothing waits.
+// run writes until the queue is empty.
 func (q *queue) run() {
 	for more := true; more; {
 		q.mu.Lock()
@@ -89,7 +91,7 @@ func (q *queue) Write(p []byte) (int, error) {
 	return n, q.wait(written, maxWait)
 }
 
-// wait waits for a write, but not for a stalled reader.
+// wait waits for a write, but no longer than limit.
 func (q *queue) wait(written <-chan error, limit time.Duration) error {
 	select {
 	case err := <-written:
@@ -102,7 +104,8 @@ func (q *queue) wait(written <-chan error, limit time.Duration) error {
 	}
 }
 
-// Close waits a moment until a stalled reader has taken messages and the log.
+// Close waits for up to maxWaitExit until stalled readers have taken the messages and the
+// log.
 func (t *Terminal) Close() {
 	for _, w := range []io.Writer{t.out, t.logged} {
 		if q, ok := w.(*queue); ok {

@@ -30,7 +30,7 @@ func TestQueue(t *testing.T) {
 		for lines.Scan() && !strings.Contains(lines.Text(), "the end") {
 			if want := fmt.Sprintf("a2sscan: %d y", next); strings.HasPrefix(lines.Text(), want) {
 				next++
-			} else if want := fmt.Sprintf("a2sscan: %s left out while nobody took them", Plural(many-next, "line")); lines.Text() == want {
+			} else if want := fmt.Sprintf("a2sscan: %s dropped while nobody read them", Plural(many-next, "line")); lines.Text() == want {
 				next = many
 			} else {
 				t.Errorf("after %d: %.60q", next, lines.Text())

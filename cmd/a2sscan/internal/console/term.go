@@ -41,21 +41,21 @@ const MaxLine = 1000
 type Terminal struct {
 	mu          sync.Mutex
 	err         io.Writer
-	out         io.Writer // err, but never waits long for its reader
-	logged      io.Writer // likewise the file of the log; nil: none
-	Interactive bool      // err is a terminal, so a line can be rewritten
-	status      bool      // the screen shows a status line
-	line        string    // the status line that the screen shows
-	shown       string    // the last line printed, if that was a status line
+	out         io.Writer // err, behind a queue
+	logged      io.Writer // log file, behind a queue; nil: none
+	Interactive bool      // err is a terminal
+	status      bool      // a status line is shown
+	line        string    // that status line
+	shown       string    // last line, if a status line
 
-	columns func() int   // width of the screen, in tests; nil: ask the system
-	Log     *slog.Logger // the log of --log-file; without that flag it discards everything
+	columns func() int   // width in tests; nil: real width
+	Log     *slog.Logger // discards everything without --log-file
 }
 
 // New returns a terminal that prints messages to w.
 func New(w io.Writer) *Terminal {
 	return &Terminal{err: w, out: newQueue(w, func(n int) string {
-		return fmt.Sprintf("%s%s left out while nobody took them\n", speaker, Plural(n, "line"))
+		return fmt.Sprintf("%s%s dropped while nobody read them\n", speaker, Plural(n, "line"))
 	}), Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -238,7 +238,7 @@ func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop f
 
 // JSON prints v as a line of JSON, without the program's name before it.
 func (t *Terminal) JSON(v any) {
-	line, _ := JSON(v, "") // every v can be encoded
+	line, _ := JSON(v, "") // never fails
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.print(string(line))
@@ -302,7 +302,7 @@ func (t *Terminal) Beside(w io.Writer) io.Writer {
 		same = err1 != nil || err2 != nil || os.SameFile(first, second)
 	}
 	if !t.Interactive || !same {
-		return w // so that messages never wait for a write to w
+		return w // messages must not wait for w
 	}
 	return &beside{t, w}
 }
@@ -330,7 +330,7 @@ func (b *beside) Write(p []byte) (n int, err error) {
 	if written == nil {
 		return n, err
 	}
-	return len(p), <-written // the messages do not wait for it
+	return len(p), <-written // without the lock
 }
 
 // IsTerminal reports whether r is a terminal.

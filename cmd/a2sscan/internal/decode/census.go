@@ -28,7 +28,7 @@ func (d *run) recorded(name string, in io.Reader) error {
 		case err != nil:
 			bad(n, string(line[:min(len(line), 100)]), err)
 			return nil
-		case len(recorded.Raw) < int(recorded.Received): // the scan did not keep all of them
+		case len(recorded.Raw) < int(recorded.Received): // the record lacks datagrams
 			d.noRaw++
 			return nil
 		}

@@ -20,8 +20,8 @@ import (
 // Options choose the input and what Run does with it.
 type Options struct {
 	Files  []string // "-": standard input
-	Raw    bool     // keep the datagrams in the records
-	ScanID string   // name of the scan in every record; empty: the name in the old record
+	Raw    bool     // write the datagrams to the records
+	ScanID string   // scan of the records; empty: unchanged
 }
 
 // run is one run of decode.
@@ -41,7 +41,7 @@ type run struct {
 // Run decodes files, and writes their records to out.
 func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) error {
 	d := &run{term: t, options: o, stdin: stdin, out: out, decoder: scanner.NewDecoder()}
-	var lost error // a census is damaged: the other records are decoded
+	var lost error // the error of a damaged census
 	for _, name := range o.Files {
 		err := d.file(name)
 		if err != nil && console.ExitCode(err) != console.ExitNumbers {
@@ -58,7 +58,7 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 	}
 	bad := console.Plural(d.badLines, "bad line")
 	if d.noRaw > 0 {
-		t.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(d.noRaw, "record"))
+		t.Say("left out: %s without all of their datagrams; scan --raw writes them", console.Plural(d.noRaw, "record"))
 	}
 	if d.records == 0 && lost == nil {
 		return console.Fail(console.ExitInput, "no datagrams in the input, %s", bad).
@@ -104,7 +104,7 @@ func (d *run) file(name string) error {
 			d.term.Say("%s: left out %s: decode reads only IPv4", shown, console.Plural(stats.IPv6, "IPv6 packet"))
 		}
 		if stats.Truncated {
-			d.term.Say("%s: truncated: the packet after those is left out", shown)
+			d.term.Say("%s: truncated: its last packet is left out", shown)
 		}
 	}
 	for _, s := range senders {
@@ -143,7 +143,7 @@ func detect(in *bufio.Reader) (format int) {
 
 // sender is a server with the datagrams that it sent, in the order of the file.
 type sender struct {
-	addr      netip.AddrPort // not valid: the file does not say who sent them
+	addr      netip.AddrPort // not valid: unknown
 	datagrams [][]byte
 }
 

@@ -25,7 +25,7 @@ var errCapture = errors.New("is damaged: it has an impossible length")
 type pcapStats struct {
 	Packets   int
 	Replies   int  // datagrams from servers
-	Cut       int  // packets whose end the capture omitted
+	Cut       int  // packets without their end
 	Fragments int  // IPv4 fragments of UDP datagrams
 	IPv6      int  // IPv6 packets
 	Truncated bool // the file ends in the middle of a packet
@@ -77,7 +77,7 @@ func (p *pcapReader) take(n uint32) ([]byte, error) {
 	return p.buf[:n], err
 }
 
-// rest is take, but the file must not end before the n bytes.
+// rest is like take, but the file must not end before the n bytes.
 func (p *pcapReader) rest(n uint32) ([]byte, error) {
 	b, err := p.take(n)
 	if err == io.EOF {
@@ -122,14 +122,14 @@ const (
 // length again.
 func (p *pcapReader) readBlocks() error {
 	var order binary.ByteOrder = binary.LittleEndian
-	var links []uint16 // of the interfaces of the section
+	var links []uint16 // by interface
 	for {
 		b, err := p.take(8)
 		if err != nil {
 			return err
 		}
 		kind, length := order.Uint32(b), [4]byte(b[4:])
-		if kind == blockSection { // the same in both byte orders
+		if kind == blockSection { // same in both byte orders
 			magic, err := p.in.Peek(4)
 			if err != nil {
 				return io.ErrUnexpectedEOF
@@ -160,15 +160,17 @@ func (p *pcapReader) readBlocks() error {
 	}
 }
 
-// The link types that can carry IPv4, by their numbers in a capture.
+// The link types that can carry IPv4, by their numbers in a capture. Null and Loop are
+// loopback of the BSDs, RawBSD and RawOpen raw IP of the BSDs and of OpenBSD, Cooked any
+// interface of Linux.
 const (
-	linkNull     = 0 // loopback of the BSDs: the address family in 4 bytes
+	linkNull     = 0
 	linkEthernet = 1
-	linkRawBSD   = 12 // raw IP, as BSDs number it
-	linkRawOpen  = 14 // raw IP, as OpenBSD numbers it
+	linkRawBSD   = 12
+	linkRawOpen  = 14
 	linkRaw      = 101
-	linkLoop     = 108 // loopback of OpenBSD
-	linkCooked   = 113 // Linux: any interface
+	linkLoop     = 108
+	linkCooked   = 113
 	linkIPv4     = 228
 	linkIPv6     = 229
 	linkCooked2  = 276
@@ -176,7 +178,8 @@ const (
 
 // network returns the IP packet inside a packet of a link, or nil if there is none.
 func network(data []byte, link uint16) []byte {
-	at, after := 0, 0 // where the protocol is, and where what follows begins
+	// at is where the protocol number is, after where the packet inside begins.
+	at, after := 0, 0
 	switch link {
 	case linkRawBSD, linkRawOpen, linkRaw, linkIPv4, linkIPv6:
 		return data
@@ -195,7 +198,7 @@ func network(data []byte, link uint16) []byte {
 		switch binary.BigEndian.Uint16(data[at:]) {
 		case 0x0800, 0x86DD: // IPv4, IPv6
 			return data[after:]
-		case 0x8100, 0x88A8, 0x9100: // a VLAN tag: its number, and the protocol inside
+		case 0x8100, 0x88A8, 0x9100: // VLAN tags
 			data = data[after:]
 			at, after = 2, 4
 		default:
@@ -216,19 +219,19 @@ func (p *pcapReader) addPacket(data []byte, link uint16) {
 		return
 	}
 	head, total := int(ip[0]&15)*4, int(binary.BigEndian.Uint16(ip[2:]))
-	const udp, fragmented = 17, 0x3FFF // the flag that more fragments follow, or an offset
+	const udp, fragmented = 17, 0x3FFF // fragmented: a flag and the offset
 	switch {
 	case ip[9] != udp:
 		return
 	case binary.BigEndian.Uint16(ip[6:])&fragmented != 0:
 		p.stats.Fragments++
 		return
-	case total > 0 && total < len(ip): // Ethernet pads short packets; 0: the network card divides the packet later
+	case total > 0 && total < len(ip): // Ethernet padding; 0: divided by the card later
 		ip = ip[:total]
 	}
 	const header = 8
 	b := ip[min(max(head, 20), len(ip)):]
-	n := 0 // the length of the UDP datagram
+	n := 0 // length of the datagram
 	if len(b) >= header {
 		n = int(binary.BigEndian.Uint16(b[4:]))
 	}

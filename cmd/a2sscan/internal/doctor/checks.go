@@ -45,7 +45,8 @@ func Examine(o *Options) *Report {
 }
 
 // examine runs all checks. To add a check, write a method of machine that returns a
-// Finding, and add a row here. A check whose function the system lacks finds nothing.
+// Finding, and add a row here. If the system lacks the function of a check, the finding is
+// Unknown.
 func (m *machine) examine(o *Options) *Report {
 	r := &Report{Schema: 1, Ready: true}
 	if o.Rate != 0 {
@@ -70,7 +71,7 @@ func (m *machine) examine(o *Options) *Report {
 			found = check.run(o)
 		}
 		found.Check = check.word
-		found.Found = console.Plain(found.Found, console.MaxLine) // errors and paths in it may be hostile
+		found.Found = console.Plain(found.Found, console.MaxLine) // it may contain hostile text
 		r.Findings = append(r.Findings, found)
 		r.Ready = r.Ready && found.Level != Bad
 	}
@@ -99,7 +100,7 @@ const leastSendBuffer = 160 << 10
 func (m *machine) checkBuffer(o *Options, send bool) Finding {
 	ask, askSend, need := o.config().Buffers()
 	got, gotSend, err := m.buffers(ask, askSend)
-	limit, why := "net.core.rmem_max", "the replies of 100 ms at this rate; the kernel drops what finds no room"
+	limit, why := "net.core.rmem_max", "the replies of 100 ms at this rate; the kernel drops replies that do not fit"
 	if send {
 		got, ask, need = gotSend, askSend, leastSendBuffer
 		limit, why = "net.core.wmem_max", "one batch of requests: with less, sending waits for the network card"
@@ -135,7 +136,7 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	}
 	used, err := number("nf_conntrack_count")
 	if err != nil {
-		return unknown("loaded, and its table can't be read: %v", err)
+		return unknown("loaded, but its table can't be read: %v", err)
 	}
 	keeps := 30 * time.Second
 	if s, err := number("nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
@@ -186,15 +187,15 @@ func (m *machine) checkFiles(*Options) Finding {
 		return unknown("the limit of open files can't be read: %v", err)
 	}
 	found := Finding{
-		Level: OK, Found: console.Grouped(limit) + " may be open",
+		Level: OK, Found: console.Grouped(limit) + " open files allowed",
 		Need: fmt.Sprintf("%d: one socket for all servers, lists, output, metrics", someFiles),
 	}
 	if limit == math.MaxUint64 {
-		found.Found = "any number may be open"
+		found.Found = "no limit of open files"
 	}
 	if limit < someFiles {
 		found.Level = Warning
-		found.Mend = []string{ // the hard limit, because Go programs raise their soft limit to it
+		found.Mend = []string{ // hard, because Go raises the soft limit to it
 			"ulimit -n 1024",
 			"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
 		}
@@ -254,7 +255,7 @@ func (m *machine) checkClock(*Options) Finding {
 	now := m.now().UTC()
 	found := Finding{
 		Level: OK, Found: now.Format("2006-01-02 15:04:05 UTC"),
-		Need: "the right time: every record has it. Timeouts use a monotonic clock",
+		Need: "the correct time, which is in every record. Timeouts use a monotonic clock",
 	}
 	if now.Year() < 2025 || now.Year() > 2100 {
 		found.Level, found.Mend = Bad, setClock
@@ -266,9 +267,9 @@ func (m *machine) checkSync(*Options) Finding {
 	synced, maxError, err := m.synced()
 	switch {
 	case err != nil:
-		return unknown("the kernel does not say: %v", err)
+		return unknown("the kernel does not report the state of the clock: %v", err)
 	case synced:
-		return Finding{Level: OK, Found: fmt.Sprintf("by NTP, right to %v", maxError.Round(time.Millisecond))}
+		return Finding{Level: OK, Found: fmt.Sprintf("synchronised by NTP, with an error of at most %v", maxError.Round(time.Millisecond))}
 	}
 	return Finding{
 		Level: Warning,

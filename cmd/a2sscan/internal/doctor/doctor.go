@@ -16,7 +16,7 @@ type Options struct {
 	Rate    float64 // datagrams per second; 0: no limit
 	Timeout time.Duration
 	Retries int
-	Output  string // path of the records; empty or "-": standard output
+	Output  string // path; empty or "-": standard output
 	Targets uint64 // number of targets; 0: unknown
 }
 
@@ -49,16 +49,17 @@ const (
 	OK      Level = "ok"
 	Warning Level = "warning" // a scan will run but may lose something
 	Bad     Level = "bad"     // a scan will not run, or will lose much
-	Unknown Level = "unknown" // the check failed, or does not exist on this system
+	Unknown Level = "unknown" // the check failed or does not exist here
 )
 
 // Finding is the result of one check.
 type Finding struct {
-	Check string   `json:"check"` // name of the check; it never changes
-	Level Level    `json:"level"`
-	Found string   `json:"found"`
-	Need  string   `json:"need,omitempty"` // how much is needed, and why
-	Mend  []string `json:"mend,omitempty"` // commands; if there are two, the second is for after a reboot
+	Check string `json:"check"` // never changes
+	Level Level  `json:"level"`
+	Found string `json:"found"`
+	Need  string `json:"need,omitempty"` // how much, and why
+	// Mend has commands. If there are two, the second is for after a reboot.
+	Mend []string `json:"mend,omitempty"`
 
 	// Measured is how many datagrams per second were sent and answered on loopback;
 	// 0: not measured.
@@ -88,7 +89,7 @@ func (r *Report) Text(o *Options, width int) string {
 		if len(f.Mend) > 0 {
 			lines = append(lines, indent+"to fix it:")
 		}
-		for _, command := range f.Mend { // not wrapped, so that the command can be copied
+		for _, command := range f.Mend { // not wrapped: users copy it
 			lines = append(lines, "    "+command)
 		}
 		b.WriteString(strings.Join(lines, "\n") + "\n")

@@ -135,13 +135,13 @@ func TestDoctorFindings(t *testing.T) {
 		{"a table that can't be read", "conntrack", Unknown, "can't be read", "",
 			written("proc/sys/net/netfilter/nf_conntrack_count", "many\n")},
 
-		{"few files", "files", Warning, "100 may be open", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
+		{"few files", "files", Warning, "100 open files allowed", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.files = func() (uint64, error) { return 100, nil }
 		}},
-		{"too few files", "files", Bad, "16 may be open", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
+		{"too few files", "files", Bad, "16 open files allowed", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.files = func() (uint64, error) { return 16, nil }
 		}},
-		{"any number of files", "files", OK, "any number", "", func(m *machine, _ fstest.MapFS, _ *Options) {
+		{"any number of files", "files", OK, "no limit of open files", "", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.files = func() (uint64, error) { return math.MaxUint64, nil }
 		}},
 
@@ -160,7 +160,7 @@ func TestDoctorFindings(t *testing.T) {
 		{"no NTP", "clock_sync", Warning, "nothing synchronises the clock", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.synced = func() (bool, time.Duration, error) { return false, 0, nil }
 		}},
-		{"the kernel does not say", "clock_sync", Unknown, "does not say", "", func(m *machine, _ fstest.MapFS, _ *Options) {
+		{"the kernel does not say", "clock_sync", Unknown, "does not report", "", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.synced = func() (bool, time.Duration, error) { return false, 0, refused }
 		}},
 	} {
@@ -229,10 +229,10 @@ func TestDoctorText(t *testing.T) {
 	r := m.examine(ordinary())
 	got := r.Text(ordinary(), 80)
 	for _, want := range []string{
-		"ok       files            1,024 may be open\n",
+		"ok       files            1,024 open files allowed\n",
 		"warning  receive buffer   213.0 kB granted of 4.2 MB asked for\n" +
 			"                          needed: 1.2 MB, for the replies of 100 ms at this\n" +
-			"                          rate; the kernel drops what finds no room\n" +
+			"                          rate; the kernel drops replies that do not fit\n" +
 			"                          to fix it:\n" +
 			"    sudo sysctl -w net.core.rmem_max=4194304\n" +
 			"    echo 'net.core.rmem_max = 4194304' | sudo tee -a /etc/sysctl.d/a2sscan.conf\n",

@@ -38,7 +38,7 @@ func (m *machine) checkThroughput(o *Options) Finding {
 		Level:    OK,
 		Measured: uint64(reached),
 		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(reached)),
-		Need: fmt.Sprintf("%s: a scan needs the CPU for its records, too. This machine scans with "+
+		Need: fmt.Sprintf("%s: a scan also needs CPU time for its records. This machine reaches "+
 			"-r %s at most, if its network does; --shard divides a scan among machines",
 			console.Short(o.rate()*scanCost), console.Short(most)),
 	}
@@ -62,10 +62,10 @@ const (
 	replyWait     = 20 * time.Millisecond
 )
 
-// measureLoopback sends batches of requests from one loopback socket to another, which
-// acts as all servers, and receives the replies, as a scan does. It does so for the
-// time long, but at least once. It returns how many requests were answered in a second
-// of the scanner's time.
+// measureLoopback sends batches of requests from one loopback socket to another, which acts
+// as all servers, and receives the replies, as a scan does. It does so for the time long,
+// but at least once. It returns the number of answered requests per second that the
+// scanning socket was busy.
 func measureLoopback(long time.Duration) (rate float64, err error) {
 	cfg := a2sudp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0"), RecvBuffer: 1 << 20, SendBuffer: 1 << 20}
 	own, err := a2sudp.Listen(cfg)
@@ -115,8 +115,7 @@ func measureLoopback(long time.Duration) (rate float64, err error) {
 	}
 }
 
-// receive fills space with datagrams, or a part of it if no more arrive within
-// replyWait.
+// receive fills space with datagrams. It returns earlier if none arrives within replyWait.
 func receive(c *a2sudp.Conn, space []a2sudp.Packet) (got int, err error) {
 	for got < len(space) {
 		n, err := c.Recv(space[got:], replyWait)

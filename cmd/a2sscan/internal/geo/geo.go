@@ -26,10 +26,10 @@ type Database struct {
 	name  string
 	size  int64
 	db    *maxminddb.Reader
-	known map[uintptr]scanner.Geo // decoded places, by the offset of their data in the file
+	known map[uintptr]scanner.Geo // decoded places, by offset in the file
 
-	faults uint64 // addresses whose data is damaged
-	fault  error  // the first error in such data, until it is reported
+	faults uint64 // addresses with damaged data
+	fault  error  // the first error, until reported
 }
 
 // maxKnown is the maximum number of decoded places in memory: 65,536 of about 250 bytes
@@ -47,7 +47,7 @@ func Open(files []string) (bases Databases, err error) {
 		}
 		info, err := os.Stat(name)
 		if err == nil && !info.Mode().IsRegular() {
-			return nil, refuse(wantedFile, "is no regular file")
+			return nil, refuse(wantedFile, "is not a regular file")
 		}
 		file, err := os.ReadFile(name)
 		if err != nil {
@@ -58,7 +58,7 @@ func Open(files []string) (bases Databases, err error) {
 		case bytes.HasPrefix(file, []byte("\x1F\x8B")):
 			return nil, refuse("unpack it first: gunzip, or tar -xzf", "is compressed")
 		case !bytes.Contains(file, []byte("\xAB\xCD\xEFMaxMind.com")): // begins the metadata
-			return nil, refuse(wantedFile, "is no database in MaxMind's format")
+			return nil, refuse(wantedFile, "is not a database in MaxMind's format")
 		case err != nil:
 			return nil, refuse("fetch it again", "is damaged: %w", err)
 		case !b.useful() && b.fault != nil:
@@ -139,7 +139,7 @@ func (b *Database) place(r maxminddb.Result) scanner.Geo {
 	if g, known := b.known[at]; known {
 		return g
 	}
-	var v any // the library limits the size of what a hostile database can produce here
+	var v any // the library limits the size
 	if err := r.Decode(&v); err != nil {
 		return b.damaged(err)
 	}
@@ -189,7 +189,7 @@ type Note struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`
 	Built  time.Time `json:"built"`
-	Faults uint64    `json:"faults,omitempty"` // addresses whose data is damaged, in this run
+	Faults uint64    `json:"faults,omitempty"` // addresses with damaged data, in this run
 }
 
 // Notes describes the databases for a summary.

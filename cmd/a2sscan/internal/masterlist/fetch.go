@@ -29,15 +29,17 @@ import (
 // key.
 const KeyVariable = "STEAM_WEB_API_KEY"
 
-// Options choose the list to fetch from a master.
+// Options choose the list to fetch from a master. Where is the HOST:PORT of a master
+// server, web, the URL of a Web API, or empty. Check sets UDP and URL from it. If both are
+// empty, Fetch uses Valve's Web API, with the key in KeyFile or in KeyVariable.
 type Options struct {
-	Where    string // host:port of a master server, web, or the URL of a Web API; empty: none
-	Keep     bool   // keep what the master says about a server in its record
-	UDP      string // host:port of a master server; empty: the Web API
-	URL      string // URL of the Web API; empty: Valve's
-	KeyFile  string // file with the Web API's key; empty: the key is in KeyVariable
+	Where    string
+	Keep     bool   // store the master's data in records
+	UDP      string // HOST:PORT of a master server
+	URL      string // of a Web API
+	KeyFile  string
 	Region   master.Region
-	App      uint32 // Steam application of the servers; 0: any
+	App      uint32 // Steam application; 0: any
 	NotEmpty bool   // only servers with players
 	Filter   Filter // further conditions
 }
@@ -65,7 +67,7 @@ func (o *Options) Conditions() master.Filter {
 		f = append(f, master.Condition{Key: "appid", Value: strconv.FormatUint(uint64(o.App), 10)})
 	}
 	if o.NotEmpty {
-		f = append(f, master.Condition{Key: "empty", Value: "1"}) // the key suggests the opposite
+		f = append(f, master.Condition{Key: "empty", Value: "1"}) // selects servers with players
 	}
 	return append(f, o.Filter.Filter...)
 }
@@ -86,7 +88,7 @@ func (o *Options) Check() error {
 	n, bad := strconv.ParseUint(port, 10, 16)
 	switch {
 	case o.KeyFile != "":
-		return console.Fail(console.ExitUsage, "--key-file without a Web API").WithHint("a master server wants no key")
+		return console.Fail(console.ExitUsage, "--key-file needs a Web API").WithHint("a master server needs no key")
 	case err != nil || bad != nil || n == 0 || host == "":
 		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(console.WithoutKeys(o.UDP), 80)).
 			WithHint("for instance 203.0.113.5:27011")
@@ -97,7 +99,7 @@ func (o *Options) Check() error {
 // KeyShown returns the error for a flag whose value seems to contain the key
 // itself.
 func KeyShown(flag string) error {
-	return console.Fail(console.ExitUsage, "--%s: it contains a key, or what looks like one, which is not shown", flag).
+	return console.Fail(console.ExitUsage, "--%s: the value looks like a key, so it is not shown", flag).
 		WithHint("put the key into a file that --key-file names, or into the variable %s", KeyVariable)
 }
 
@@ -113,7 +115,7 @@ func (o *Options) key() (master.Key, error) {
 			f.Close()
 		}
 		if err != nil && console.LooksLikeKey(o.KeyFile) {
-			return master.Key{}, KeyShown("key-file") // the error would quote it
+			return master.Key{}, KeyShown("key-file") // the error would show it
 		}
 		if err != nil {
 			return master.Key{}, console.Fail(console.ExitInput, "key: %w", err)
@@ -161,7 +163,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	info, missing := os.Stat(o.KeyFile)
 	if missing == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
 		t.Say("warning: other users of this machine can read the key in %s", console.Plain(console.WithoutKeys(o.KeyFile), 200))
-		t.Hint("chmod 600 makes it yours alone")
+		t.Hint("chmod 600 lets only you read the file")
 	}
 	p := &status{start: time.Now()}
 	cfg.Progress = func(now master.Stats) {
@@ -175,7 +177,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	t.Log.Info("list begun", "from", o.Source())
 	stats, err := master.Fetch(ctx, cfg, handle)
 	for _, key := range stats.Unknown {
-		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
+		t.Say("filter %s: no known master understands it; masters ignore filters that they do not understand", console.Quoted(key, 40))
 	}
 	err = o.failure(ctx, &stats, err)
 	if err != nil {
@@ -298,7 +300,7 @@ func Formats() (formats []list.Format) {
 					switch {
 					case bad == nil:
 						e.Addr, e.Master = s.Addr, s.Details
-					case s != nil && s.Addr.IsValid(): // IPv6: no bad line, but unscannable
+					case s != nil && s.Addr.IsValid(): // IPv6: unscannable
 						e.Addr, e.Fault = s.Addr, nil
 					}
 					if !yield(e) {

@@ -16,16 +16,16 @@ import (
 )
 
 // Output writes the servers of a list. It creates the file for the first server, so a run
-// that fetches nothing neither creates a file nor changes an old one. The list is written
-// to a file beside it, whose name ends in disk.PartSuffix, until it is complete.
+// that fetches nothing neither creates a file nor changes an old one. Until the list is
+// complete, it is in a file beside path, whose name ends in disk.PartSuffix.
 type Output struct {
-	JSON  bool   // write everything that the master reported about a server
-	Most  uint64 // end the list after this many servers; 0: no limit
+	JSON  bool   // write all data of the master
+	Most  uint64 // maximum of Count; 0: no limit
 	Count uint64 // servers written so far
 
-	path   string // of the list; "-": standard output
-	force  bool   // replace a list that is there
-	beside bool   // the file is beside the list
+	path   string // "-": standard output
+	force  bool   // replace an existing list
+	beside bool   // write beside path first
 	out    *sink.Output
 	line   []byte
 }
@@ -91,14 +91,14 @@ func (o *Output) Close(complete bool) error {
 	return output.Failure(o.out.Commit())
 }
 
-// Kept returns the place of an incomplete list, as the end of a sentence.
+// Kept describes where an incomplete list is, as the end of a sentence.
 func (o *Output) Kept() string {
 	if !o.beside {
-		return "and kept"
+		return "and saved"
 	}
-	kept := "and kept in " + console.Plain(disk.Resolve(o.path)+disk.PartSuffix, 200)
+	kept := "and saved in " + console.Plain(disk.Resolve(o.path)+disk.PartSuffix, 200)
 	if output.IsFile(o.path) {
-		kept += "; " + console.Plain(o.path, 200) + " is as it was"
+		kept += "; " + console.Plain(o.path, 200) + " is unchanged"
 	}
 	return kept
 }

@@ -16,7 +16,7 @@ type status struct {
 	start time.Time
 	mu    sync.Mutex
 	last  master.Stats
-	until time.Time // when the current wait ends
+	until time.Time // end of the current wait
 }
 
 // line returns the status line.
@@ -52,7 +52,7 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
 	type amount struct {
 		n    uint64
-		what string // the words after the number
+		what string // words after the number
 	}
 	for _, row := range []struct {
 		what    string

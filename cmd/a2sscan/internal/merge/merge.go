@@ -24,8 +24,8 @@ type Options struct {
 	Files   []string
 	Output  string
 	Force   bool   // replace an existing output
-	Summary string // path of the summary; empty: beside the output
-	Scan    string // name of the merged scan; empty: the name of the part that began first
+	Summary string // path; empty: beside the output
+	Scan    string // name; empty: that of the first part
 
 	Command []string // the command line, for the summary
 	Build   ledger.Build
@@ -52,11 +52,11 @@ type merger struct {
 
 	sum      ledger.Summary
 	tally    ledger.Tally
-	attempts []uint64 // servers that first answered attempt 1, 2, and so on
+	attempts []uint64 // servers by first answered attempt
 	out      *sink.Output
 
 	reader *record.Reader
-	line   []byte // the last record written; reused
+	line   []byte // last record
 }
 
 // gap prints the problems of the parts and returns the error for them, or nil if
@@ -94,7 +94,7 @@ func (m *merger) check() error {
 	if len(gaps) == 0 {
 		gaps = differences(m.parts)
 	}
-	if len(gaps) == 0 { // while shards are missing, the sums are wrong
+	if len(gaps) == 0 { // without all shards, sums are wrong
 		m.sum.Targets, gaps = sumLedgers(m.parts)
 	}
 	if len(gaps) > 0 {
@@ -161,7 +161,7 @@ func (m *merger) copy(p *part) error {
 				return console.Fail(console.ExitNumbers, "%s: record %d can't be read: it %v", file, n, err)
 			}
 			if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
-				return m.gap([]string{fmt.Sprintf("%s: record %d is of %v, which is not in shard %s",
+				return m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
 					file, n, a, p.shard)})
 			}
 			m.tally.Add(&rec.Result)
@@ -175,9 +175,10 @@ func (m *merger) copy(p *part) error {
 	return nil
 }
 
-// describe fills in the fields of the summary that do not depend on the records. Parts
-// may have run at the same time or one after another: the duration is from the first start
-// to the last end, and the rates add up. If a part has no limit, neither has the sum.
+// describe fills in the fields of the summary that do not depend on the records. Parts may
+// have run at the same time or one after another: the duration is from the first start to
+// the last end, and the rates add up. If a part has no rate limit, the merged scan has
+// none.
 func (m *merger) describe() {
 	first, s := &m.parts[0].sum, &m.sum
 	plan, limit := *first.Plan, 0.0

@@ -207,13 +207,13 @@ var refusals = []struct {
 }{
 	{name: "a shard is missing", want: "shard 1/3 is missing",
 		change: func(s []*shard) []*shard { return []*shard{s[0], s[2]} }},
-	{name: "a shard is there twice", want: "shard 1/3 is there twice: DIR/s1.ndjson.zst and DIR/again.ndjson.zst",
+	{name: "a shard is there twice", want: "shard 1/3 occurs twice: DIR/s1.ndjson.zst and DIR/again.ndjson.zst",
 		change: func(s []*shard) []*shard {
 			again := *s[1]
 			again.name = "again.ndjson.zst"
 			return append(s, &again)
 		}},
-	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, and DIR/s0.ndjson.zst one of 3 shards",
+	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, but DIR/s0.ndjson.zst is one of 3 shards",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.Shard = "1/4"; return s }},
 	{name: "a shard is not complete", want: `DIR/s2.ndjson.zst is not complete: its scan ended with "guard"`,
 		change: func(s []*shard) []*shard { s[2].sum.Ended = ledger.EndedGuard; return s }},

@@ -75,8 +75,8 @@ func (p *part) load() (gap string, err error) {
 	return p.name + " " + gap, nil
 }
 
-// differences describes what keeps the parts from being the shards of one scan: other
-// plans, and shards that are missing, repeated, or of another number of shards.
+// differences describes why parts are not the shards of one scan: they have other plans, or
+// a shard is missing, repeated, or of another number of shards.
 func differences(parts []*part) (gaps []string) {
 	first, count := parts[0], max(parts[0].shard.Count, 1)
 	by := map[int]*part{}
@@ -85,11 +85,11 @@ func differences(parts []*part) (gaps []string) {
 			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: %s: %s and %s", first.name, p.name, what, a, b))
 		}
 		if n := max(p.shard.Count, 1); n != count {
-			gaps = append(gaps, fmt.Sprintf("%s is shard %s, and %s one of %d shards", p.name, p.shard, first.name, count))
+			gaps = append(gaps, fmt.Sprintf("%s is shard %s, but %s is one of %d shards", p.name, p.shard, first.name, count))
 			continue
 		}
 		if other := by[p.shard.Index]; other != nil {
-			gaps = append(gaps, fmt.Sprintf("shard %s is there twice: %s and %s", p.shard, other.name, p.name))
+			gaps = append(gaps, fmt.Sprintf("shard %s occurs twice: %s and %s", p.shard, other.name, p.name))
 		}
 		by[p.shard.Index] = p
 	}
@@ -101,10 +101,9 @@ func differences(parts []*part) (gaps []string) {
 	return gaps
 }
 
-// sumLedgers adds up the ledgers of shards. Each shard reads the whole list and
-// counts the addresses of other shards as other_shard. The sum has no other_shard
-// and accounts for every target of the list once. gaps describes what contradicts
-// that.
+// sumLedgers adds up the ledgers of shards. Each shard reads the complete list and counts
+// the addresses of other shards as other_shard. The sum has no other_shard and accounts for
+// every target of the list once. gaps describes contradictions.
 func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 	first := parts[0].sum.Targets
 	all = ledger.Counts{}
@@ -123,7 +122,7 @@ func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 		gaps = append(gaps, fmt.Sprintf("the list has %d entries, and all parts account for %d", all.N("read"), n))
 	}
 	if parts[0].sum.Plan.MaxTargets > 0 && len(parts) > 1 {
-		gaps = append(gaps, "--max-targets ended each shard early: together they did not ask the whole list")
+		gaps = append(gaps, "--max-targets ended each shard early: together they did not query the complete list")
 	}
 	return all, gaps
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// These limit how many changes the page shows.
+// The page shows changes of changesByGame games, and lists changesOfGame changes of each.
 const (
-	changesByGame = 12 // games in the table of changes
-	changesOfGame = 5  // single changes listed for each game
+	changesByGame = 12
+	changesOfGame = 5
 )
 
 // changes is the section about changes since the previous census.
@@ -23,7 +23,7 @@ type changes struct {
 	*census.Comparison
 	Kinds  []row
 	Games  []gameChange
-	Hidden int // games not in the table
+	Hidden int // further games
 	Single []singleChange
 	Notes  []string
 }
@@ -94,19 +94,19 @@ func newChanges(in *Input, names map[string]string) *changes {
 // detailShown is the maximum number of characters of a change's detail on the page.
 const detailShown = 160
 
-// changeNotes returns notes on what the comparison can't tell, on how many of the
-// servers that are gone were probably missed, and on changes that happen all the time.
+// changeNotes returns notes on the limits of the comparison, on servers that are called
+// gone but were probably missed, and on routine changes.
 func changeNotes(c *census.Comparison) (notes []string) {
 	for _, night := range []struct {
 		name string
 		lost []string
-	}{{"before", c.Old.Lost}, {"of now", c.New.Lost}} {
+	}{{"previous", c.Old.Lost}, {"new", c.New.Lost}} {
 		if len(night.lost) > 0 {
-			notes = append(notes, fmt.Sprintf("The census %s is damaged or cut: %s.", night.name, Shown(night.lost[0], 300)))
+			notes = append(notes, fmt.Sprintf("The %s census is damaged or cut: %s.", night.name, Shown(night.lost[0], 300)))
 		}
 	}
 	if c.Unknown > 0 {
-		notes = append(notes, fmt.Sprintf("%s may be in what the census before lacks, so they are not called new.", console.Plural(c.Unknown, "server")))
+		notes = append(notes, fmt.Sprintf("%s may be in the missing part of the previous census, so they are not called new.", console.Plural(c.Unknown, "server")))
 	}
 	if c.AskedKnown == "" {
 		notes = append(notes, "It is not known which servers were asked, so none is called gone.")
@@ -116,7 +116,7 @@ func changeNotes(c *census.Comparison) (notes []string) {
 			number(gone), rounded(*c.LikelyLost)))
 	}
 	if c.Compared > 0 {
-		notes = append(notes, fmt.Sprintf("%s answered both times: those that gained people gained %s, the others lost %s; %s changed their map as their game does.",
+		notes = append(notes, fmt.Sprintf("%s answered on both nights. On these servers, %s people came and %s left. %s rotated the map.",
 			console.Plural(c.Compared, "server"), number(c.PeopleMore), number(c.PeopleFewer), number(c.MoreMaps)))
 	}
 	return notes

@@ -11,17 +11,17 @@ import (
 // timeline is a chart of values over nights. charts.js draws it with uPlot, from this
 // JSON. A table on the page has the same numbers, for readers without a script.
 type timeline struct {
-	Label  string   `json:"-"` // describes the chart to screen readers
+	Label  string   `json:"-"` // for screen readers
 	Unit   string   `json:"unit"`
 	Nights []int64  `json:"nights"` // Unix seconds, in ascending order
 	Series []series `json:"series"`
-	Low    []int64  `json:"low,omitempty"` // nights whose values are doubtful
+	Low    []int64  `json:"low,omitempty"` // doubtful nights
 }
 
 // series is a line. A nil value is not known; the line has a gap there.
 type series struct {
 	Name   string     `json:"name"`
-	Color  string     `json:"color"` // name of a CSS variable
+	Color  string     `json:"color"` // CSS variable
 	Values []*float64 `json:"values"`
 }
 
@@ -39,7 +39,7 @@ func newTimeline(label, unit string, nights []pastNight) *timeline {
 	}
 	for i, n := range nights {
 		if i > 0 && n.time.Sub(nights[i-1].time) > usual+usual/2 {
-			t.Nights = append(t.Nights, n.time.Add(-usual).Unix()) // nights are missing: a gap in the lines
+			t.Nights = append(t.Nights, n.time.Add(-usual).Unix()) // makes a gap in the lines
 		}
 		t.Nights = append(t.Nights, n.time.Unix())
 		if n.doubtful {
@@ -49,7 +49,7 @@ func newTimeline(label, unit string, nights []pastNight) *timeline {
 	return t
 }
 
-// add adds a line with the value of each night; NaN means that it is not known.
+// add adds a line with the value of each night. NaN means that a value is not known.
 func (t *timeline) add(name, color string, nights []pastNight, of func(*pastNight) float64) {
 	s := series{Name: name, Color: "--" + color, Values: make([]*float64, len(t.Nights))}
 	for i := range nights {

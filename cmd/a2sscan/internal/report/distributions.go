@@ -11,7 +11,7 @@ import (
 // distribution is a histogram, a table with bars, with a title and a sentence.
 type distribution struct {
 	Title, Text string
-	Value       string // what is counted by, such as "Round trip"
+	Value       string // title of the first column
 	Bins        []row
 }
 
@@ -24,11 +24,11 @@ func distributions(s *census.Stats) (all []distribution) {
 	}
 	add("Round trips", "Round trip", " ms", s.RoundTrips, func(half, most string) string {
 		return fmt.Sprintf("Half of the servers answer within %s ms, nine of ten within %s ms, 99 of 100 within %s ms. "+
-			"The time is that of the first question answered at once.", half, most, rounded(s.RoundTrips.P99))
+			"Each server counts with the first question that it answered without a retry.", half, most, rounded(s.RoundTrips.P99))
 	})
 	add("How full servers are", "Places taken", "%", s.Fill, func(half, most string) string {
 		return fmt.Sprintf("Half of the servers have at most %s%% of their places taken, nine of ten at most %s%%. "+
-			"Bots take no place.", half, most)
+			"Bots do not count.", half, most)
 	})
 	add("How large servers are", "Places", "", s.Capacity, func(half, most string) string {
 		return fmt.Sprintf("Half of the servers have at most %s places, nine of ten at most %s. "+
@@ -47,7 +47,7 @@ func histogram(unit string, d *census.Distribution) (rows []row) {
 	for _, b := range bins {
 		largest = max(largest, b.Servers)
 	}
-	exact := false // whether the previous bin counts a single value
+	exact := false // the previous bin counts a single value
 	for _, b := range bins {
 		rows = append(rows, row{Name: binRange(b, unit, exact), N: b.Servers, Of: d.Servers, Most: largest})
 		exact = isExact(b)
@@ -58,10 +58,9 @@ func histogram(unit string, d *census.Distribution) (rows []row) {
 // isExact reports whether a bin counts a single value, such as 0.
 func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
 
-// binRange describes the range of a bin, for example 20 to 30 ms. Values without a unit
-// are whole numbers, and their range ends with the last number that it includes. If the
-// previous bin counts a single value, the range begins with "over", because it excludes
-// that value.
+// binRange describes the range of a bin, for example 20 to 30 ms. Values without a unit are
+// integers, and their range ends with the last integer in it. If the previous bin counts a
+// single value, the range begins with "over", because it excludes that value.
 func binRange(b census.Bin, unit string, afterExact bool) string {
 	edge := func(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
 	from := edge(b.From)

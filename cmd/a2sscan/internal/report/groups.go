@@ -13,15 +13,14 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The first rows of a table are always visible. The reader can unfold at most
-// rowsUnfolded others.
+// The first rows of a table are always visible. The reader can unfold rowsUnfolded more.
 const (
 	gamesShown     = 20
 	mapsShown      = 15
 	modesShown     = 10
 	countriesShown = 15
 	networksShown  = 15
-	rowsUnfolded   = 180 // rows of a table that the reader can unfold
+	rowsUnfolded   = 180
 )
 
 // groupTable is a table of groups, such as games, maps or networks.
@@ -94,8 +93,8 @@ func countries(s *census.Stats) *groupTable {
 	return newGroupTable("Country", &named, nil, countriesShown)
 }
 
-// rest describes what a table omits: small groups, and servers whose group is not
-// known. cut are groups that the stats list but the table does not.
+// rest describes what a table omits: small groups, and servers whose group is not known.
+// The groups in cut are in the stats, but not in the table.
 func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
@@ -111,7 +110,8 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	return all
 }
 
-// part is a segment of a divided bar: N of All servers, after those of Before.
+// part is a segment of a divided bar. It has N of All servers, and follows segments with
+// Before servers.
 type part struct {
 	Class, Name    string
 	Before, N, All uint64

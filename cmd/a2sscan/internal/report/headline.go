@@ -15,9 +15,9 @@ const lossy = 0.01
 // tile is a headline number.
 type tile struct {
 	Label, Value string
-	Change       string // since the census before; empty: unknown
+	Change       string // since the previous census; empty: unknown
 	Aside        string // such as the number without farms
-	Spark        string // SVG path of a line for the last nights
+	Spark        string // SVG path
 }
 
 // statement is a sentence about how reliable the numbers are.
@@ -81,7 +81,7 @@ func lead(s *census.Stats) string {
 	if len(top) == 1 {
 		return fmt.Sprintf("%s of all people play %s.", percent(sum, s.All.People), top[0])
 	}
-	return fmt.Sprintf("%s hold %s of all people.", joined(top), percent(sum, s.All.People))
+	return fmt.Sprintf("%s have %s of all people.", joined(top), percent(sum, s.All.People))
 }
 
 // lostShown is how many sentences about damaged and missing files the page has.
@@ -94,7 +94,7 @@ func trust(s *census.Stats) (all []statement) {
 		all = append(all, statement{"bad", Shown(sentence, 300)})
 	}
 	if more := len(s.Lost) - len(all); more > 0 {
-		all = append(all, statement{"bad", console.Plural(uint64(more), "more fault") + " of the files"})
+		all = append(all, statement{"bad", console.Plural(uint64(more), "more fault") + " in the files"})
 	}
 	r := s.Run
 	if r == nil {
@@ -108,7 +108,7 @@ func trust(s *census.Stats) (all []statement) {
 	}
 	switch share, known := missedShare(s); {
 	case !known:
-		all = append(all, statement{"warn", "What was missed can’t be estimated"})
+		all = append(all, statement{"warn", "The number of missed servers can’t be estimated"})
 	case share <= lossy && *r.Missed < 0.5:
 		all = append(all, statement{"good", "Probably missed no server"})
 	default:

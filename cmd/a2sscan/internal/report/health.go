@@ -13,8 +13,7 @@ import (
 // fact is a number with its name.
 type fact struct{ Name, Value, Aside string }
 
-// row is a row of a table with bars: N, which is a share of Of. The longest bar of the
-// table is Most.
+// row is a row of a table with bars: N of Of. Most is the largest N of the table.
 type row struct {
 	Name, Text  string
 	N, Of, Most uint64
@@ -27,10 +26,10 @@ func facts(s *census.Stats) (facts []fact) {
 	if r := s.Run; r != nil {
 		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
 		if r.Missed != nil {
-			facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers, silent by loss alone"})
+			facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers that were silent because datagrams were lost"})
 		}
 		if r.Chance != nil {
-			facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of those to live servers"})
+			facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of the requests to live servers"})
 		}
 		rate := fact{"Rate", console.Short(r.RateReached) + "/s", "datagrams sent"}
 		if r.RateAsked != nil {
@@ -66,7 +65,7 @@ func ledger(r *census.Run) []row {
 		{Name: "Addresses that no server can have", N: t.Unscannable},
 		{Name: "Excluded", N: t.Excluded},
 		{Name: "Duplicates", N: t.Duplicate},
-		{Name: "Of other shards", N: t.OtherShard},
+		{Name: "In other shards", N: t.OtherShard},
 		{Name: "Over the limit per address", N: t.OverLimit},
 		{Name: "Excluded during the scan", N: t.Stopped},
 		{Name: "Not finished", N: t.Unfinished},
@@ -94,8 +93,8 @@ var classNames = map[string]string{
 	"late": "Late", "foreign": "From elsewhere",
 }
 
-// datagrams returns the counts of datagrams sent and received. Shares are of the
-// datagrams sent, then of those received; the bars of both have one scale.
+// datagrams returns the counts of datagrams sent and received. Each share is one of the
+// datagrams sent or of those received. All bars have the same scale.
 func datagrams(r *census.Run) []row {
 	if r == nil {
 		return nil
@@ -118,7 +117,7 @@ func datagrams(r *census.Run) []row {
 	return all
 }
 
-// question says how many servers answered a question, of those that were asked.
+// question counts the servers that were asked a question and those that answered it.
 type question struct {
 	census.Question
 	Name  string
@@ -136,7 +135,7 @@ func questions(s *census.Stats) []question {
 	return all
 }
 
-// sums returns the sums without farms, as shares of those with farms.
+// sums returns the sums without farms, as shares of the sums with farms.
 func sums(s *census.Stats) []row {
 	all, without := &s.All, &s.WithoutFarms
 	return []row{
@@ -145,7 +144,7 @@ func sums(s *census.Stats) []row {
 	}
 }
 
-// byCount returns the words that have a count, the most frequent first.
+// byCount returns the words whose count is not 0, the most frequent first.
 func byCount(counts map[string]uint64) (rows []row) {
 	for word, n := range counts {
 		if n > 0 {

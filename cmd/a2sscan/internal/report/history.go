@@ -12,7 +12,7 @@ import (
 // These limit how much of the past the page shows.
 const (
 	sparkNights  = 30
-	historyGames = 5 // games that have a line in the chart
+	historyGames = 5 // games in the chart
 )
 
 // History has the data of past nights that the page shows.
@@ -22,7 +22,7 @@ type History struct{ nights []pastNight }
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
-	distinct     uint64 // number of different games
+	distinct     uint64 // different games
 	lost         *float64
 	doubtful     bool
 	games        map[string]uint64            // people by game
@@ -43,7 +43,7 @@ func (h *History) Add(s *census.Stats) {
 	}
 }
 
-// newPastNight returns the data of a night that the page shows.
+// newPastNight returns the data that the page shows of a night.
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
@@ -95,7 +95,7 @@ func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 
 // historyView is the section about all nights.
 type historyView struct {
-	Nights                 string // their number, and the first and last date
+	Nights                 string // number, first and last date
 	People, Servers, Games *timeline
 	Farms                  bool // at least one night has farms
 	Gaps                   bool

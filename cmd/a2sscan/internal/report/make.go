@@ -16,23 +16,26 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options choose what Make reads, and the title and the program name on the page.
+// Options choose what Make reads, and the title and the program name on the page. Empty
+// fields select the default: the summaries beside the files, all games, no history, and a
+// title with the date. Without files of a previous census, Make compares only sums, with
+// the previous night of the history.
 type Options struct {
-	Files     []string // of the census
-	Summaries []string // of its scans; nil: those beside the files
-	Before    []string // files of the previous census; nil: compare only sums, with the night before
-	Games     []string // leave out servers of other games; nil: all
-	History   string   // folder with the stats of nights; empty: none
-	Title     string   // empty: the date
-	Program   string   // name and version
+	Files     []string // files of the census
+	Summaries []string // paths
+	Before    []string // files of the previous census
+	Games     []string // IDs or names
+	History   string   // directory with stats
+	Title     string
+	Program   string // name and version
 }
 
 // Make reads a census, the census to compare it with, and the stats of earlier
 // nights. Then it writes the page.
 func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if slices.Contains(slices.Concat(o.Files, o.Before), "-") {
-		return console.Fail(console.ExitUsage, "report reads a census twice, and can't do that with standard input").
-			WithHint("write it to a file first")
+		return console.Fail(console.ExitUsage, "report reads a census twice, so it can't read standard input").
+			WithHint("write the census to a file first")
 	}
 	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
 	c, err := compare.Open(t, o.Files, census.Options{Summaries: o.Summaries, Games: o.Games})
@@ -54,12 +57,12 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	}
 	t.Say("report: %s, %s of %s listed", console.Bytes(uint64(written.Bytes)),
 		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
-	return censusfile.NotWhole(append(before, c.Lost...))
+	return censusfile.Incomplete(append(before, c.Lost...))
 }
 
-// compare finds the changes since the previous census. If none is given, only the sums
-// are compared, with those of the night before in the history. compare returns what the
-// previous census lacks.
+// compare finds the changes since the previous census. If no census is given, it compares
+// only the sums, with those of the previous night in the history. lost describes what is
+// missing from the previous census.
 func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
@@ -78,8 +81,8 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 }
 
 // readHistory reads the stats of all nights in a directory and its subdirectories, and adds
-// this night. It leaves out what it has no permission to read, and the files that it can't
-// parse, which it reports.
+// this night. It skips directories that it has no permission to read, and reports files
+// that it can't parse.
 func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	var names, bad []string
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
@@ -108,11 +111,11 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 		in.History.Add(s)
 	}
 	if len(bad) > 0 {
-		t.Say("left out %s of %s: %s", console.Plural(len(bad), "file"), console.Plain(folder, 200), console.Plain(bad[0], 200))
+		t.Say("ignored %s in %s: %s", console.Plural(len(bad), "file"), console.Plain(folder, 200), console.Plain(bad[0], 200))
 	}
 	if folder != "" && len(names) == 0 {
 		t.Say("%s has no stats of other nights", console.Plain(folder, 200))
-		t.Hint("their names end with .stats.json; a2sscan stats writes them")
+		t.Hint("the names of such files end with .stats.json; a2sscan stats writes them")
 	}
 	in.History.Add(in.Stats)
 	return nil

@@ -19,12 +19,12 @@ const MaxSize = 3_000_000
 
 // Input is the content of a page.
 type Input struct {
-	Title   string   // empty: a title with the date
-	Program string   // name and version of the program
+	Title   string   // empty: the date
+	Program string   // name and version
 	Files   []string // files of the census
 
 	Stats   *census.Stats
-	Before  *Before            // the census before; nil: not known
+	Before  *Before            // nil: not known
 	Changes *census.Comparison // nil: not known
 
 	Important compare.Important // single changes
@@ -45,8 +45,9 @@ type Before struct {
 var files embed.FS
 
 // Style and Charts are the style and the script that every page of the program begins with.
-// The script draws each element of the class plot, which contains a timeline as JSON, and
-// adds the chart to the array charts. Commands that make no page start without all of this.
+// The script draws a chart in each element of the class plot, from the timeline in it,
+// which is JSON, and adds the chart to the array charts. They are put together at the first
+// call, so that commands without a page start faster.
 var (
 	Style  = embedded("uplot/uPlot.min.css", "page.css")
 	Charts = embedded("uplot/uPlot.iife.min.js", "charts.js")
@@ -79,7 +80,7 @@ func Hash(text string) string {
 // Written says how large a page is and how many servers it lists.
 type Written struct {
 	Bytes   int64
-	Listed  int    // servers in its table
+	Listed  int    // servers in the table
 	Servers uint64 // servers that answered
 }
 
@@ -109,7 +110,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// page is the data of the template. The template takes what it shows as it is from Stats.
+// page is the data of the template. The template also reads values from Stats directly.
 type page struct {
 	Policy string
 	Style  template.CSS
@@ -136,8 +137,8 @@ func newPage(in *Input) *page {
 	s := in.Stats
 	names := gameNames(s)
 	return &page{
-		// Data URLs, because the page has an empty one as its icon: otherwise browsers would
-		// request an icon from a server.
+		// The page has an empty data URL as its icon. Without an icon, browsers would
+		// request one from a server.
 		Policy: "default-src 'none'; script-src " + Hash(script()) + "; style-src " + Hash(Style()) +
 			"; img-src data:; base-uri 'none'; form-action 'none'",
 		Style: template.CSS(Style()), Script: template.JS(script()),

@@ -258,12 +258,12 @@ func TestTrust(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	s.Run.Missed = nil
-	if got := fmt.Sprint(trust(s)[1]); got != "{warn What was missed can’t be estimated}" {
+	if got := fmt.Sprint(trust(s)[1]); got != "{warn The number of missed servers can’t be estimated}" {
 		t.Error(got)
 	}
 	s.Run = nil
 	s.Lost = []string{"a is cut", "b", "c", "d", "e", "f", "g"}
-	want = "[{bad a is cut} {bad b} {bad c} {bad d} {bad e} {bad 2 more faults of the files} {warn No summary of the scan: its losses are not known}]"
+	want = "[{bad a is cut} {bad b} {bad c} {bad d} {bad e} {bad 2 more faults in the files} {warn No summary of the scan: its losses are not known}]"
 	if got := fmt.Sprint(trust(s)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

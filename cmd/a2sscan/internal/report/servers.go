@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	maxServers  = 60_000 // servers kept for the table; more never fit
-	rowsWritten = 25     // rows written as HTML, for readers without scripts
+	maxServers  = 60_000 // more never fit
+	rowsWritten = 25     // rows as HTML, for readers without scripts
 	rowsReserve = 20_000 // bytes reserved for these rows
 	nameInTable = 64
 	wordInTable = 32
 )
 
-// Servers keeps the servers that the page may list, which are those with the most
-// people. It does not store which of them answer without a challenge.
+// Servers collects the servers with the most people, which the page may list. It does not
+// store which of them answer without a challenge.
 type Servers struct {
-	kept []server // if cut is set, the first maxServers are in order
-	cut  bool     // the table does not have all servers with INFO
+	kept []server // if cut, the first maxServers are sorted
+	cut  bool     // servers were dropped
 }
 
 // server is a row of the table.
@@ -41,20 +41,20 @@ type server struct {
 	rtt               time.Duration
 }
 
-// compare gives the order of the table. Servers with more people come first.
+// compare defines the order of the table. Servers with more people come first.
 func (s *server) compare(t *server) int {
 	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr))
 }
 
-// trim sorts the servers, and drops those that are too many.
+// trim sorts the servers, and drops those after the first maxServers.
 func (l *Servers) trim() {
 	slices.SortFunc(l.kept, func(a, b server) int { return a.compare(&b) })
 	l.cut = l.cut || len(l.kept) > maxServers
 	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
-// Add keeps a server for the table if it is among those with the most people. It
-// ignores servers without INFO. It copies all data.
+// Add stores a server if it may be among those with the most people. It ignores servers
+// without INFO. It copies all data.
 func (l *Servers) Add(s *census.Server) {
 	if !s.HasInfo {
 		return
@@ -107,7 +107,7 @@ type tableData struct {
 type words struct {
 	list  []string
 	index map[string]int
-	size  int64 // size of the list as JSON, in bytes
+	size  int64 // bytes of the list as JSON
 }
 
 // number returns the index of s, which it adds if it is new.

@@ -22,9 +22,9 @@ const maxName = 80
 const maxMarks = 2
 
 // Shown returns text from strangers in the form that the page shows, with at most limit
-// characters. Invisible characters, changes of the writing direction and bytes that are
-// not UTF-8 become escapes. Surplus combining marks are removed, and so is what
-// joins several symbols into one picture. The result is not yet escaped for HTML.
+// characters. Invisible characters, changes of the writing direction and bytes that are not
+// UTF-8 become escapes. Surplus combining marks are removed, and so are characters that
+// join symbols to one picture. The result is not yet escaped for HTML.
 func Shown(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
@@ -48,12 +48,12 @@ func Shown(s string, limit int) string {
 	return console.Plain(b.String(), limit)
 }
 
-// functions are what the template calls.
+// functions has the functions that the template calls.
 var functions = template.FuncMap{
-	// of the stats
+	// about the stats
 	"when": when, "lead": lead, "trust": trust, "distributions": distributions, "rest": rest, "questions": questions, "sums": sums,
 	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
-	// of text and numbers
+	// formatting
 	"game": nameOf, "named": named, "shown": Shown, "number": number, "percent": percent, "width": width,
 	"sentence": sentence, "reasons": reasons, "first": first, "plural": console.Plural[uint64],
 	"base":  func(file string) string { return Shown(filepath.Base(file), maxName) },
@@ -67,7 +67,7 @@ func first(n int, list any) any {
 	return v.Slice(0, min(n, v.Len())).Interface()
 }
 
-// named is shown for a name: the first that is not empty, or "(no name)".
+// named returns the first name that is not empty, as the page shows it, or "(no name)".
 func named(names ...string) string {
 	return cmp.Or(Shown(cmp.Or(names...), maxName), "(no name)")
 }
@@ -75,8 +75,8 @@ func named(names ...string) string {
 // number formats a count.
 func number(n uint64) string { return console.Grouped(n) }
 
-// rounded formats a number: with at most one decimal if it is below 100, otherwise as a
-// whole number.
+// rounded formats a number: with at most one decimal if it is below 100, otherwise as an
+// integer.
 func rounded(v float64) string {
 	if v < 0 {
 		return "−" + rounded(-v)

@@ -12,8 +12,8 @@ import (
 
 const (
 	versionNights = 90
-	versionGames  = 6 // games whose versions the page shows
-	versionsShown = 5 // versions per game; the others are summed
+	versionGames  = 6 // games shown
+	versionsShown = 5 // versions shown per game
 )
 
 // versionView shows the versions of one game, tonight and over the last nights.
@@ -70,7 +70,7 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 		}
 	}
 	for version := range tonight.versions[game] {
-		shares[version] += tonight.share(game, version) // so that a new version can be among them
+		shares[version] += tonight.share(game, version) // a new version may be at the top
 	}
 	top := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))

@@ -16,7 +16,7 @@ import (
 var hostForm = regexp.MustCompile(`^[\w.-]*[A-Za-z][\w.-]*$`)
 
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host; the default port is
-// 27015. Of a host it takes the first address that lookup finds.
+// 27015. For a host name, it takes the first address that lookup finds.
 func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host string) ([]netip.Addr, error),
 	arg string) (addr netip.AddrPort, err error) {
 	fail := func(code int, problem string) *console.Failure {
@@ -35,7 +35,7 @@ func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host stri
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
 		if !hostForm.MatchString(host) {
-			return addr, fail(console.ExitUsage, "no address").
+			return addr, fail(console.ExitUsage, "not an address").
 				WithHint("give an ip:port, an ip or a host name, such as 203.0.113.7:27015")
 		}
 		ips, err := lookup(ctx, host)

@@ -17,20 +17,20 @@ import (
 // These limit what is shown of one datagram.
 const (
 	shownItems = 3 // players or rules
-	fieldRows  = 2 // for one field
+	fieldRows  = 2 // of one field
 	dumpIndent = 4
 	wideSheet  = 110 // screens this wide get rows of 16 bytes, others of 8
 )
 
-// rows returns the bytes of b in hexadecimal digits, with their meaning beside them.
-// Of a list it shows the first items, and where the message ends inside a field. All
-// text is escaped and limited in length, because the bytes are hostile.
+// rows returns the bytes of b in hexadecimal digits, with their meaning beside them. It
+// shows only the first items of a list, and where the message ends inside a field. All text
+// is escaped and limited in length, because the bytes are hostile.
 func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	item := "rule"
 	if wire.KindOf(b) == wire.KindPlayers {
 		item = "player"
 	}
-	var first wire.Part // of a run of fields that are not shown
+	var first wire.Part // first of the fields that are not shown
 	for p := range parts {
 		if p.Item >= shownItems && !p.Cut {
 			if first.End == 0 {
@@ -82,7 +82,7 @@ func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	return rows
 }
 
-// value describes the value v of a field of msg that is no text.
+// value describes v, the bytes of a field of msg that is not text.
 func value(name string, v, msg []byte) string {
 	var wide [8]byte // a little-endian number
 	copy(wide[:], v)
@@ -139,7 +139,7 @@ var kindWords = map[wire.Kind]string{
 // kindWord names the kind of a message.
 func kindWord(msg []byte) string {
 	k := wire.KindOf(msg)
-	if _, err := wire.DecodeText(msg); k == wire.KindRedirect && err != nil { // a message of a game (EC-23)
+	if _, err := wire.DecodeText(msg); k == wire.KindRedirect && err != nil { // the message of a game (EC-23)
 		return unknownKind
 	}
 	return cmp.Or(kindWords[k], unknownKind)

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// explain describes all datagrams, and learns from them.
+// explain describes all datagrams, and records what they show about the server.
 func (s *Session) explain() {
 	s.table = reasm.New(0)
 	if r := s.Result; r != nil && r.HasInfo {
@@ -121,7 +121,7 @@ func (s *Session) reassemble(e *event) []string {
 	note := func(format string, args ...any) []string {
 		return console.Wrap("    = "+fmt.Sprintf(format, args...), s.Width, 6)
 	}
-	msg, o, err := s.table.Add(e.at, 0, e.Data, nil) // all come from one source
+	msg, o, err := s.table.Add(e.at, 0, e.Data, nil) // all have one source
 	how := "reassembled"
 	switch {
 	case err != nil:
@@ -191,7 +191,7 @@ func (g *splitReply) form() string {
 // fault explains why a reply is incomplete. It returns "" if the reply is complete.
 func (g *splitReply) fault() string {
 	arrived := map[uint8]bool{}
-	total := uint8(0) // the largest that a fragment claims
+	total := uint8(0) // largest total of a fragment
 	for _, b := range g.fragments {
 		var f wire.Fragment
 		if f.Decode(b, g.layout, g.compressed) == nil {
@@ -200,7 +200,7 @@ func (g *splitReply) fault() string {
 		}
 	}
 	if total == 0 {
-		return fmt.Sprintf("reply 0x%08x: %s arrived, but none tells how many there are",
+		return fmt.Sprintf("reply 0x%08x: %s arrived, but none says how many the reply has",
 			g.id, console.Plural(len(g.fragments), "fragment"))
 	}
 	var lost []int

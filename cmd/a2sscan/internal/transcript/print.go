@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	dumpedEvents = 30 // datagrams that are shown with their bytes
-	shownEvents  = 80 // datagrams that are shown at all
+	dumpedEvents = 30 // datagrams shown with bytes
+	shownEvents  = 80 // datagrams shown
 )
 
 // Text returns the verdict, the datagrams and the record as text.
@@ -84,7 +84,7 @@ func (s *Session) JSON() []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.Encode(struct { // every type in it can be encoded
+	enc.Encode(struct { // never fails
 		Schema int            `json:"schema"`
 		Addr   netip.AddrPort `json:"addr"`
 		*Verdict
@@ -100,8 +100,8 @@ func (s *Session) JSON() []byte {
 const shownMembers = 30
 
 // pretty appends the JSON value of a key of the record as lines of at most width
-// characters. A value that fits stays on one line. Values and lists that are too long
-// are cut and end with "…". indent comes before it, and comma after it.
+// characters. A value that fits stays on one line. Values and lists that are too long are
+// cut and end with "…". Each line begins with indent, and the value ends with comma.
 func pretty(lines []string, width int, key string, value jsontext.Value, indent, comma string) []string {
 	line := indent + key + string(value) + comma
 	switch {
@@ -112,16 +112,16 @@ func pretty(lines []string, width int, key string, value jsontext.Value, indent,
 	}
 	lines = append(lines, indent+key+string(value[:1]))
 	d := jsontext.NewDecoder(bytes.NewReader(value))
-	_, _ = d.ReadToken() // the bracket
+	_, _ = d.ReadToken() // opening bracket
 	n := 0
 	for {
 		name := ""
 		if value[0] == '{' {
-			v, _ := d.ReadValue() // an error comes again below
+			v, _ := d.ReadValue() // the next call returns an error, too
 			name = string(v) + ": "
 		}
 		v, err := d.ReadValue()
-		if err != nil { // the other bracket
+		if err != nil { // closing bracket
 			break
 		}
 		if n++; n <= shownMembers || indent == "" {

@@ -30,20 +30,22 @@ type Session struct {
 
 	events  []event
 	leftOut int    // datagrams beyond the limit
-	late    uint64 // datagrams that arrived after the last timeout of their question
-	repeats uint64 // requests that were sent again after silence
+	late    uint64 // datagrams after the last timeout of a question
+	repeats uint64 // requests repeated after silence
 
-	// What the datagrams explained so far show together.
-	table     *reasm.Table
-	unpack    reasm.Unpacker
-	asksAnew  [wire.NumQuestions]bool // a request for the question had no challenge
-	strangers []string                // addresses that sent something although they were not queried, at most three
-	junk      string                  // describes the target's first datagram that is not A2S; "": none
-	speaks    bool                    // the target sent A2S
-	challenge []byte                  // the last challenge
-	longest   int                     // bytes of the longest datagram from the target
-	replies   []*splitReply           // in the order of their first fragments
-	ship      wire.ShipHint           // the game's player lists have more fields
+	// These show what explain has learned from the datagrams so far.
+	table    *reasm.Table
+	unpack   reasm.Unpacker
+	asksAnew [wire.NumQuestions]bool // asked without a challenge
+	// strangers has at most three addresses that sent something although they were not
+	// queried.
+	strangers []string
+	junk      string        // target's first datagram that is not A2S
+	speaks    bool          // the target sent A2S
+	challenge []byte        // the last challenge
+	longest   int           // bytes of the longest datagram from the target
+	replies   []*splitReply // ordered by first fragment
+	ship      wire.ShipHint // the game is The Ship
 }
 
 // event is a datagram that was sent or received.
@@ -56,7 +58,7 @@ type event struct {
 	Data   datagram       `json:"hex"`
 
 	at   time.Duration // since the scan began
-	rows []string      // its fields, and those of the message that it completes
+	rows []string      // fields of it and of a completed message
 }
 
 // datagram is shown in hexadecimal digits.
@@ -65,14 +67,14 @@ type datagram []byte
 // MarshalText returns the digits.
 func (d datagram) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d), nil }
 
-// keptDatagrams is how many datagrams are kept, so that a server that floods does not
-// fill the memory. The others are only counted.
-const keptDatagrams = 512
+// maxDatagrams is the maximum number of datagrams in memory. If a server floods, further
+// datagrams are only counted.
+const maxDatagrams = 512
 
 // Query queries the server, and explains and judges what happened.
 func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	s.timeout, s.retries = cfg.Timeout, cfg.Attempts-1
-	cfg.Trace, cfg.NoOutage = s.trace, true // it does not wait for the network
+	cfg.Trace, cfg.NoOutage = s.trace, true // does not wait for the network
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	target := slices.Values([]scanner.Target{{Addr: s.Target}})
@@ -93,9 +95,9 @@ func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	return nil
 }
 
-// trace keeps a datagram. The scan's loop calls it.
+// trace stores a datagram. The scan's loop calls it.
 func (s *Session) trace(now time.Duration, sent bool, addr netip.AddrPort, data []byte) {
-	if len(s.events) == keptDatagrams {
+	if len(s.events) == maxDatagrams {
 		s.leftOut++
 		return
 	}

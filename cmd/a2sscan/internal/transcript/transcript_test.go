@@ -31,10 +31,10 @@ func TestUnsent(t *testing.T) {
 // TestBounds: beyond its limit a session counts datagrams without keeping them.
 func TestBounds(t *testing.T) {
 	s := &Session{Target: target}
-	for range keptDatagrams + 5 {
+	for range maxDatagrams + 5 {
 		s.trace(0, false, target, []byte("x"))
 	}
-	if s.leftOut != 5 || len(s.events) != keptDatagrams {
+	if s.leftOut != 5 || len(s.events) != maxDatagrams {
 		t.Errorf("%d left out, %d kept", s.leftOut, len(s.events))
 	}
 }

@@ -15,12 +15,12 @@ import (
 
 // Verdict is the diagnosis of a server.
 type Verdict struct {
-	Word  string   `json:"verdict"`         // fixed, for programs
-	Text  []string `json:"text"`            // sentences, the most important one first
-	Hints []string `json:"hints,omitempty"` // why other programs may see less, and what else was unusual
+	Word  string   `json:"verdict"`         // never changes
+	Text  []string `json:"text"`            // most important sentence first
+	Hints []string `json:"hints,omitempty"` // see addHints
 }
 
-// These are the verdicts that have further consequences. judge has them all.
+// The verdicts that other code mentions. judge has all verdicts.
 const (
 	Up         = "up"
 	Unsent     = "unsent"
@@ -40,8 +40,8 @@ func errorWord(err error) string {
 	return strings.ReplaceAll(code.String(), "_", " ")
 }
 
-// judge finds the verdict on the server: the first that holds. What the server itself
-// reports comes first.
+// judge finds the verdict on the server, the first that holds. Verdicts from the server's
+// own reports come first.
 func (s *Session) judge() {
 	r := s.Result
 	useless := r.Status == scanner.StatusError
@@ -90,12 +90,12 @@ func (s *Session) answered() bool {
 	return s.Result.Status == scanner.StatusOK || s.Result.Status == scanner.StatusPartial
 }
 
-// borrowed is the reason of a question that was only asked with the challenge of another
-// question, because the server never had a request for one of its own.
+// borrowed is the reason for a question that was asked only with the challenge of another
+// question. No request asked for a challenge of its own.
 const borrowed = wire.Error(wire.NumErrors)
 
-// reasonTexts say why questions have no complete answer, where the word for the error
-// does not.
+// reasonTexts explain why a question has no complete answer, for errors whose word is not
+// clear enough.
 var reasonTexts = [...]string{
 	wire.ErrTimeout: "silent on %s",
 	borrowed:        "it did not answer %s with the challenge of another question",
@@ -110,7 +110,7 @@ var reasonTexts = [...]string{
 	wire.ErrEmpty:         "its answer to %s is empty: only a type byte",
 }
 
-// open returns the questions without a complete answer, by the reason.
+// open returns the questions without a complete answer, by reason.
 func (s *Session) open() map[wire.Error][]string {
 	all := map[wire.Error][]string{}
 	for q := range wire.Question(wire.NumQuestions) {
@@ -140,7 +140,7 @@ func (s *Session) summary() string {
 	r := s.Result
 	var parts []string
 	if in := &r.Info; r.HasInfo {
-		p := r.Population() // people as the game counts them
+		p := r.Population() // as the game counts
 		text := fmt.Sprintf("%s, map %s, %d of %d players",
 			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), p.People, p.Places)
 		if p.Bots > 0 {
@@ -192,7 +192,7 @@ func (s *Session) explainFaults() {
 		v.Text = append(v.Text, "this is a link-local address, used by Steam Datagram Relay or by a network "+
 			"without configuration: UDP does not reach it")
 	}
-	v.Text = append(v.Text, // the most likely first
+	v.Text = append(v.Text, // most likely first
 		"the server is down, or no machine has this address",
 		"the query port differs from the game port: it is often one higher, see the server's configuration",
 		"a firewall drops the packets: the server's, its provider's, or yours",
