@@ -401,7 +401,7 @@ func (r *reader) text(l line) bool {
 			r.said.aside++
 		}
 	}
-	if isStray(portName.ReplaceAll(tag, nil)) && r.l.ports.isBare(addr) {
+	if bytes.IndexByte(addr, ':') < 0 && isStray(portName.ReplaceAll(tag, nil)) && r.l.ports.isBare(addr) {
 		return r.invalid(r.at(text), faultStrayPort)
 	}
 	return r.named(addr, labels{tag: string(tag)}, text)
