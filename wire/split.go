@@ -159,8 +159,8 @@ type Fragment struct {
 	// LayoutSource: maximum payload of a fragment in bytes, usually 1248 (EC-110).
 	Size uint16
 
-	// Fragment 0 of a compressed reply.
-	// Size in bytes of the decompressed reply; untrusted (EC-121).
+	// Fragment 0 of a compressed reply has the size in bytes of the decompressed reply,
+	// which is untrusted (EC-121), and its CRC-32.
 	DeclaredSize uint32
 	CRC          uint32 // CRC-32 (IEEE) of the decompressed reply
 

@@ -165,7 +165,7 @@ var quirksOf = [numKinds]quirk{
 // it.
 const oneInQuirk = 24
 
-// nature is a Nature with what the responder needs to answer.
+// nature is a Nature and the other properties from which the responder makes answers.
 type nature struct {
 	addr       uint64
 	hash       uint64 // the seed of everything random about this server

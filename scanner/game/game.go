@@ -13,7 +13,7 @@ type Reply struct {
 	Players []wire.Player // the player list, without an incomplete player at its end
 	Rules   []wire.Rule
 
-	HasPlayers bool   // even if Players is empty
+	HasPlayers bool   // PLAYER was answered, even if nobody plays
 	PlayersCut bool   // players at the end are missing
 	Redirect   []byte // the text of a reply of type '9' (EC-140)
 }

@@ -14,7 +14,7 @@ import (
 type Conn struct {
 	sock        *net.UDPConn
 	bufs        [][]byte    // filled by Recv
-	interrupted atomic.Bool // by Interrupt, for the next Recv that waits
+	interrupted atomic.Bool // Interrupt was called; the next Recv that waits ends
 
 	stats  counters
 	routes Config // of the sockets that look up routes
