@@ -90,7 +90,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 		Questions:   scanner.Questions(f.query),
 		Timeout:     f.timeout(),
 		Attempts:    1 + f.retries,
-		Cooldown:    f.timeout(), // late replies are worth showing
+		Cooldown:    f.timeout(), // also show late replies
 		Source:      f.source.AddrPort(),
 		TrailingNUL: f.trailingNUL,
 	})
@@ -117,9 +117,8 @@ func (a *app) ask(f *askFlags, arg string) error {
 	return console.Fail(code, "not every question has a complete answer: %s", s.Verdict.Plain())
 }
 
-// printSession prints the verdict, the datagrams and the record, or the whole
-// session as JSON. It ignores errors of writing, because results keeps the first
-// one and run reports it.
+// printSession prints the verdict, the datagrams and the record, or the complete session
+// as JSON. It ignores write errors: a.out remembers the first one, and run reports it.
 func printSession(a *app, s *transcript.Session, f *askFlags) {
 	onScreen := console.IsTerminal(a.out.w)
 	switch {
@@ -133,7 +132,7 @@ func printSession(a *app, s *transcript.Session, f *askFlags) {
 		a.out.Write(append(line, '\n'))
 	default:
 		io.WriteString(a.out, s.Text())
-		if onScreen { // where the first one has scrolled away
+		if onScreen { // repeat the verdict, which has scrolled away
 			io.WriteString(a.out, "\n"+s.Brief(true))
 		}
 	}
@@ -142,6 +141,6 @@ func printSession(a *app, s *transcript.Session, f *askFlags) {
 // leastWidth is the minimum width to which lines are wrapped.
 const leastWidth = 60
 
-// width returns the number of columns of the screen that results go to, or 80 if they
-// do not go to a screen.
+// width returns the number of columns of the terminal on standard output, or 80 if
+// standard output is not a terminal.
 func (a *app) width() int { return max(console.WidthOf(a.out.w), leastWidth) }

@@ -86,7 +86,7 @@ The key flags lists what is suspicious about the answers, as evidence:
 	return cmd
 }
 
-// flagMeanings explains the words of the key flags.
+// flagMeanings explains the words that a record may have under the key flags.
 func flagMeanings() string {
 	var rows []string
 	for i := range game.FlagRules {
@@ -96,7 +96,7 @@ func flagMeanings() string {
 	return strings.Join(rows, "\n")
 }
 
-// addGeoFlag adds the flag for databases of locations and networks.
+// addGeoFlag adds the flag for databases that map addresses to locations or networks.
 func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 	fs.StringArrayVar(files, "mmdb", nil, "add the location or network of each address from the database in `FILE`, in MaxMind's format (GeoLite2, DB-IP, IPinfo); may be repeated")
 }

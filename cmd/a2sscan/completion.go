@@ -10,15 +10,15 @@ import (
 )
 
 // completable sets up shell completion for a command. It completes words if a flag
-// accepts only certain words, file names if it accepts a file, and nothing otherwise.
-// It derives all of this from the flags.
+// accepts only certain words, file names if a flag accepts a file, and nothing otherwise.
+// It finds out from the flag itself which of these applies.
 func completable(cmd *cobra.Command) {
 	if len(cmd.ValidArgs) == 0 && !strings.Contains(cmd.Use, "FILE") && !takesTargets(cmd) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-		// RegisterFlagCompletionFunc fails only if the flag has such a function
-		// already.
+		// RegisterFlagCompletionFunc fails only if the flag already has a completion
+		// function.
 		_ = cmd.RegisterFlagCompletionFunc(flag.Name,
 			func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 				return completions(flag, typed)
@@ -26,8 +26,8 @@ func completable(cmd *cobra.Command) {
 	})
 }
 
-// completions returns the possible values of a flag that begin with typed. Of a list that
-// is separated by commas, it completes the last word.
+// completions returns the possible values of a flag that begin with typed. In a
+// comma-separated list, it completes the last word.
 func completions(flag *pflag.Flag, typed string) (words []string, how cobra.ShellCompDirective) {
 	before, how := "", cobra.ShellCompDirectiveNoFileComp
 	if isList(flag) {
@@ -51,8 +51,8 @@ func completions(flag *pflag.Flag, typed string) (words []string, how cobra.Shel
 
 var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
 
-// helpWords returns those words of a flag's help that the flag accepts. It returns none
-// if the flag accepts any string or is a bool.
+// helpWords returns the words in a flag's help that are values of the flag. It returns
+// none if the flag accepts any string or is a bool.
 func helpWords(flag *pflag.Flag) (words []string) {
 	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
-// configFlag names the configuration file, and targetsKey is the key of such a file for
-// the arguments of a command whose arguments are targets.
+// configFlag is the flag that names the configuration file. targetsKey is the key in that
+// file for a command's targets.
 const (
 	configFlag = "config"
 	targetsKey = "targets"
@@ -40,12 +40,12 @@ func (a *app) configurable(cmd *cobra.Command) {
 	}
 }
 
-// configure sets the flags of cmd that the configuration file sets, if --config names
-// one. It returns the arguments, which may come from the file too.
+// configure sets the flags of cmd that the configuration file sets, if --config names a
+// file. It returns the command's arguments, which may also come from the file.
 //
-// The command line takes precedence. But the values of flags that may be repeated are
-// added: what a file excludes stays excluded. A key in the command's table overrides the
-// same key before the first table.
+// The command line overrides the file. But if a flag may be repeated, the values of both
+// apply: a network that the file excludes stays excluded. A key in the command's table
+// overrides the same key before the first table.
 func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	path := cmd.Flags().Lookup(configFlag)
 	if !path.Changed {
@@ -95,8 +95,8 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	return args, nil
 }
 
-// setFlag gives a flag the value of a key. It returns the value as typed on a command
-// line, in one string for each time that the flag would be given.
+// setFlag sets a flag to the value of a key. It returns the value as the user would type
+// it on a command line, in one string for each use of the flag.
 func setFlag(flag *pflag.Flag, k flagfile.Key) (texts []string, err error) {
 	texts = k.Values
 	switch {
@@ -118,7 +118,7 @@ func setFlag(flag *pflag.Flag, k flagfile.Key) (texts []string, err error) {
 	return texts, nil
 }
 
-// onlyTyped maps the flags that a configuration file may not set to a hint.
+// onlyTyped maps each flag that a configuration file must not set to a hint.
 var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",
@@ -127,9 +127,8 @@ var onlyTyped = map[string]string{
 	"fresh":     "in a file it would discard the checkpoint again and again",
 }
 
-// checkKey reports whether a key sets something. It returns an error for a key that no
-// command accepts, or that is allowed only on the command line. It warns of the key of a
-// flag that has left.
+// checkKey reports whether a key sets a flag or the targets. It returns an error for a
+// key that no command accepts, or that is allowed only on the command line.
 func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key) (use bool, err error) {
 	commands := root.Commands()
 	if k.Table != "" {
@@ -181,12 +180,12 @@ func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key)
 	return false, f
 }
 
-// hasKey reports whether a configuration file may have a key for the command.
+// hasKey reports whether a configuration file may set this key for the command.
 func hasKey(cmd *cobra.Command, key string) bool {
 	return cmd.Flags().Lookup(key) != nil || key == targetsKey && takesTargets(cmd)
 }
 
-// commandsWith returns the names of the commands that have a key.
+// commandsWith returns the names of the commands for which a file may set the key.
 func commandsWith(root *cobra.Command, key string) (names []string) {
 	for _, c := range root.Commands() {
 		if hasKey(c, key) {
@@ -202,7 +201,7 @@ func isList(flag *pflag.Flag) bool {
 	return name == "LIST" || strings.Contains(name, ",")
 }
 
-// repeatable reports whether a flag may be given several times and keeps all values.
+// repeatable reports whether a flag may be repeated and all its values apply.
 func repeatable(flag *pflag.Flag) bool {
 	if own, ok := flag.Value.(interface{ Repeatable() bool }); ok {
 		return own.Repeatable()

@@ -70,7 +70,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 		return err
 	}
 	out := sink.New(c.Path, c.Options())
-	if err := out.Check(); err != nil { // before anything is read
+	if err := out.Check(); err != nil { // before reading any input
 		return output.Failure(err)
 	}
 	o := decode.Options{Files: files, Raw: f.raw, ScanID: f.scanID}

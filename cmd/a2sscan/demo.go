@@ -17,8 +17,9 @@ import (
 // demoFile is the file that the demo writes its records to.
 const demoFile = simulation.DemoFile
 
-// These are the settings of the demo's scan. It is fast because it is on loopback.
-// It has many retries because it must find every server in spite of the losses.
+// These are the settings of the demo's scan. The rate can be high because the servers are
+// on loopback. The many retries let the scan find every server in spite of simulated
+// losses.
 const (
 	demoRate     = 30_000
 	demoTimeout  = 300 * time.Millisecond
@@ -47,7 +48,7 @@ the working directory, in ` + demoFile + `.`,
 	return cmd
 }
 
-// demo scans simulated servers and compares the records with them.
+// demo scans simulated servers and compares the records with the simulation.
 func (a *app) demo(network string) error {
 	d, err := simulation.StartDemo(network)
 	if err != nil {

@@ -35,8 +35,8 @@ func (f *outFlags) add(cmd *cobra.Command) {
 // toFile reports whether the records go to a file, not to standard output.
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
 
-// nameHint returns a hint if the name of the output suggests another format than the
-// lines of JSON that it gets without --format.
+// nameHint returns a hint if the name of the output suggests a format other than JSON,
+// which the command writes without --format.
 func (f *outFlags) nameHint() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -89,8 +89,8 @@ func (f *timeoutFlags) add(cmd *cobra.Command) {
 // maxRetries is the largest value of --retries: package scanner allows 101 attempts.
 const maxRetries = 100
 
-// timeout returns the timeout of a command that queries too few servers to learn it
-// from their round trips.
+// timeout returns the timeout of a command that queries too few servers to learn a
+// timeout from their round trips.
 func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
 
 func (f *timeoutFlags) check() error {
@@ -114,8 +114,8 @@ func (f *logFlag) add(cmd *cobra.Command) {
 		"append one line per notable event to `FILE`; /dev/stderr: to standard error, beside the usual messages")
 }
 
-// check returns an error for a log on standard output, or in the file of another flag.
-// others are the files of those flags.
+// check returns an error if the log would go to standard output, or to a file that
+// another flag names. others are the files of those flags.
 func (f *logFlag) check(others ...string) error {
 	switch {
 	case f.file == "-":
@@ -154,8 +154,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return f
 }
 
-// explained returns the error for a bad value of a flag: the messages of the Go library
-// do not help a user.
+// explained returns the error for a bad value of a flag. It replaces messages of the Go
+// library, which do not help a user.
 func explained(flag *pflag.Flag, err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ") {
 		return errors.New(wanted[flag.Value.Type()])
@@ -163,7 +163,7 @@ func explained(flag *pflag.Flag, err error) error {
 	return err
 }
 
-// wanted describes the values that flags of the library's types accept.
+// wanted describes, for each type of flag, the values that the flag accepts.
 var wanted = map[string]string{
 	"duration": "want a time such as 300ms, 5s or 2m",
 	"auto|D":   "want auto, or a time such as 300ms, 5s or 2m",
@@ -186,8 +186,9 @@ func flagNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// wantArgs returns a check of the number of arguments, which must be at least least and,
-// if most is not 0, at most most. missing is the error, and example the hint.
+// wantArgs returns a function that checks the number of arguments: at least least and,
+// unless most is 0, at most most. missing is the text of the error, and example is its
+// hint.
 func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if n := len(args); n < least || most > 0 && n > most {
@@ -197,9 +198,9 @@ func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 	}
 }
 
-// checkNames returns an error if an argument, or the value of a flag, is an object in a
-// store: rclone transfers these. The error has no part of the name, which may contain a
-// password.
+// checkNames returns an error if an argument, or the value of a flag, is the URL of an
+// object in a store: rclone transfers such objects. The error omits the URL, which may
+// contain a password.
 func checkNames(cmd *cobra.Command, args []string) (err error) {
 	isObject := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "s3://") }
 	if slices.ContainsFunc(args, isObject) {

@@ -81,7 +81,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 func (f *fleetFlags) check() error {
 	words := strings.Split(strings.ReplaceAll(f.Ports, " ", ""), ",")
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "0" })
-	f.Fleet.Ports = make([]uint16, len(words)-len(numbers)) // free ports
+	f.Fleet.Ports = make([]uint16, len(words)-len(numbers)) // port 0 means any free port
 	if len(numbers) > 0 {
 		ports, err := inputs.ParsePorts("--port", strings.Join(numbers, ","))
 		if err != nil {
@@ -111,8 +111,8 @@ func (f *fleetFlags) check() error {
 	return nil
 }
 
-// fleet simulates servers, or prints what a perfect scan of them would write. It ends
-// without an error when its time is over or the user interrupts it.
+// fleet simulates servers, or prints the records that a perfect scan of them would write.
+// It ends without an error when its time is over or the user interrupts it.
 func (a *app) fleet(f *fleetFlags) error {
 	if f.truth {
 		out := bufio.NewWriter(a.out)

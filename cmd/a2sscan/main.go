@@ -27,7 +27,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// prepare changes settings of the process.
+// prepare changes settings of this process.
 func prepare() {
 	// A panic ends with SIGABRT instead of exit code 2, which this program never
 	// uses.
@@ -44,11 +44,13 @@ func prepare() {
 
 // app holds what all commands share.
 type app struct {
-	term  *console.Terminal
-	args  []string // the command line, without the program's name
-	in    io.Reader
-	out   *results
-	sends bool // the command sends to servers or masters, so results are lost if the reader closes the pipe
+	term *console.Terminal
+	args []string // the command line, without the program's name
+	in   io.Reader
+	out  *results
+	// sends is set if the command sends datagrams to servers or masters. Then an early
+	// close of the pipe loses results that the user cannot produce again.
+	sends bool
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file
 }
@@ -77,7 +79,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a.term.ClearStatus()
 	f, failed := errors.AsType[*console.Failure](err)
 	switch {
-	case failed && f.ReaderGone && !a.sends: // as head does: the user can produce the results again
+	case failed && f.ReaderGone && !a.sends: // the reader, such as head, wanted no more; the user can produce the results again
 		err = &console.Failure{Code: console.ExitPipe, Err: err}
 	case err != nil && !(failed && f.Reported):
 		a.term.Report(err)
@@ -87,8 +89,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return console.ExitCode(err)
 }
 
-// results is standard output. It keeps the first error, so that a full disk is
-// noticed even if the code that was writing ignores errors.
+// results is standard output. It remembers the first write error, so that run reports a
+// full disk even if the writing code ignored the error.
 type results struct {
 	w   io.Writer
 	err error

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	// spf13/cobra/doc uses this renderer too, but it knows no groups of flags.
+	// spf13/cobra/doc uses this renderer too, but that package can't group flags.
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// manualTexts has a file for each command, with what its help lacks. A line such as
+// manualTexts has a file per command, with the text that its help lacks. A line such as
 // "EXIT 0 1" stands for these exit codes with their usual meaning.
 //
 //go:embed manual/*.md
@@ -65,7 +65,7 @@ func manPage(c *cobra.Command, name string, others []string, below []*cobra.Comm
 	}
 	fmt.Fprintf(&b, " %s\n\n# DESCRIPTION\n\n", escaped(args))
 	for paragraph := range strings.SplitSeq(c.Long, "\n\n") {
-		if strings.HasPrefix(paragraph, " ") { // it keeps its layout
+		if strings.HasPrefix(paragraph, " ") { // indented text retains its layout
 			paragraph = code(paragraph)
 		} else {
 			paragraph = escaped(paragraph)

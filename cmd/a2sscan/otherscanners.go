@@ -1,5 +1,5 @@
-// This file knows the flags of other scanners. It rewrites those that have the same
-// meaning here, and suggests ours in place of the others.
+// This file knows the flags of other scanners. It replaces a flag that has the same
+// meaning here, and suggests a flag of ours in place of any other.
 
 package main
 
@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// aliasOf returns our name of a flag that other scanners spell differently. It returns
-// all other names unchanged.
+// aliasOf returns our name for a flag that other scanners spell differently. It returns
+// any other name unchanged.
 func aliasOf(name string) string {
 	switch name {
 	case "blocklist-file", "blacklist-file", "excludefile":
@@ -22,7 +22,7 @@ func aliasOf(name string) string {
 }
 
 // ourArguments returns the command line with nmap's -iL replaced by --list. It returns an
-// error for flags of other scanners that would be read as something else.
+// error for a flag of another scanner that a2sscan would take for something else.
 func ourArguments(args []string) ([]string, error) {
 	var all []string
 	for i, arg := range args {
@@ -44,7 +44,8 @@ func ourArguments(args []string) ([]string, error) {
 	return all, nil
 }
 
-// foreignFlags maps flags of zmap, massdns, nmap, naabu and masscan to what to write here.
+// foreignFlags maps the flags of zmap, massdns, nmap, naabu and masscan to the flag or
+// advice that replaces them here.
 var foreignFlags = map[string]string{
 	// zmap
 	"target-port": "--port", "target-ports": "--port", "output-file": "--output", "output-fields": "--fields",
@@ -68,20 +69,20 @@ var foreignFlags = map[string]string{
 	"ports": "--port", "adapter-ip": "--source", "adapter-port": "--source IP:PORT", "wait": "--cooldown",
 	"includefile": "--list", "output-filename": "--output", "output-format": "--format", "banners": "--query",
 	"offline": "--dry-run", "echo": "--dry-run", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
-	// several of them
+	// several scanners
 	"concurrency": "--in-flight", "c": "--in-flight (how many targets at a time) or --config (a file)", "threads": "--rate, one thread sends",
 	"limit": "--max-targets, or --max-results: so many servers that answer", "no-color": "--color never",
 }
 
-// foreignElsewhere has hints for the commands that have no flag like that.
+// foreignElsewhere has the advice for commands that lack the flag in foreignFlags.
 var foreignElsewhere = map[string]string{
 	"limit":    "nothing: head -n N ends a command that prints lines",
 	"sort":     "nothing: sort orders csv, jq -s 'sort_by(.info.players)' orders records",
 	"no-color": "NO_COLOR=1 in the environment",
 }
 
-// ourFlag suggests what to write in place of another scanner's flag. It returns "" if
-// the flag is unknown, or if ours is not among names, the flags of the command.
+// ourFlag suggests what to use in place of another scanner's flag. It returns "" if the
+// flag is unknown, or if its replacement is not among names, the flags of the command.
 func ourFlag(flag string, names []string) string {
 	ours := foreignFlags[flag]
 	if name, ok := strings.CutPrefix(ours, "--"); ok {

@@ -236,7 +236,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	return scanrun.Scan(a.term, p, &f.opts, args)
 }
 
-// program returns what a scan must know about this program.
+// program describes this program to a scan.
 func (a *app) program() *scanrun.Program {
 	return &scanrun.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out,
@@ -244,8 +244,8 @@ func (a *app) program() *scanrun.Program {
 	}
 }
 
-// addExclusions adds the flags that exclude addresses, so that nothing is sent to
-// them.
+// addExclusions adds the flags that exclude addresses. The scan sends nothing to excluded
+// addresses.
 func addExclusions(fs *pflag.FlagSet, x *scanrun.Exclude) {
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
 		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, separated by commas; may be repeated")
@@ -255,8 +255,8 @@ func addExclusions(fs *pflag.FlagSet, x *scanrun.Exclude) {
 		"also query addresses in special-purpose networks (private, loopback, documentation …)")
 }
 
-// addMaster adds the flags about masters. check returns an error if one is given that has
-// an effect only with --master.
+// addMaster adds the flags about masters. check returns an error if the user gives one of
+// the flags that need --master without --master.
 func addMaster(fs *pflag.FlagSet, from *masterlist.Options) (check func() error) {
 	fs.StringVar(&from.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
 	addMasterFlags(fs, from)

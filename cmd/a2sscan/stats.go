@@ -49,7 +49,7 @@ wrote, in any order.`,
 	return cmd
 }
 
-// addGameFlag adds the flag that leaves out servers of other games.
+// addGameFlag adds the flag that selects servers by game.
 func addGameFlag(fs *pflag.FlagSet, games *[]string) {
 	fs.StringSliceVar(games, "game", nil, "only servers of these `GAMES`, by ID or name, such as rust,cs2")
 }

@@ -56,7 +56,8 @@ where the watch no longer keeps hours.`,
 	return cmd
 }
 
-// parseTime parses the value of a flag for a time. An age counts back from now.
+// parseTime parses the value of a flag for a time. The value may be an age, such as 24h,
+// which means that long before now.
 func parseTime(s string) (time.Time, error) {
 	if age, err := time.ParseDuration(s); err == nil && age >= 0 {
 		return time.Now().Add(-age), nil
@@ -95,7 +96,7 @@ func (f *uptimeFlags) run(a *app) error {
 	if err != nil {
 		return stateFailure(f.state, err)
 	}
-	out := bufio.NewWriter(a.out) // its Flush returns the first error of all that write to it
+	out := bufio.NewWriter(a.out) // Flush returns the first error of all writes
 	lines, table, aligned := jsontext.NewEncoder(out), csv.NewWriter(out), tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	safe := columns.Harmless
 	switch f.format {

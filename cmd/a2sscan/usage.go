@@ -107,7 +107,7 @@ func helpOf(cmd *cobra.Command, _ []string) {
 	for _, usual := range usualFlags {
 		short := *cmd.Flag(usual.name)
 		short.Usage = usual.text
-		if short.Value.Type() != "bool" { // show neither its default nor its type
+		if short.Value.Type() != "bool" { // show neither the default nor the type
 			set := pflag.NewFlagSet("", pflag.ContinueOnError)
 			set.String("word", "", "")
 			short.Value, short.DefValue = set.Lookup("word").Value, ""

@@ -33,11 +33,12 @@ func versionLine() string {
 	return fmt.Sprintf("a2sscan %s (commit %s) %s %s/%s", b.Version, b.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// The linker sets these when packages are built. In other builds they are empty.
+// The linker sets these variables when packages are built. In other builds they are
+// empty.
 var releaseVersion, releaseCommit string
 
-// thisBuild returns the version of the package or, without one, what the Go toolchain
-// recorded. A + after the commit means a modified working tree.
+// thisBuild returns the version and commit that the linker set or, if it set none, those
+// that the Go toolchain recorded. A + after the commit means a modified working tree.
 func thisBuild() ledger.Build {
 	if releaseVersion != "" {
 		return ledger.Build{Version: releaseVersion, Commit: releaseCommit}

@@ -36,7 +36,7 @@ import (
 // watchFlags are the flags of watch.
 type watchFlags struct {
 	opts        watch.Options
-	scan        scanrun.Options // flags that mean the same as those of scan
+	scan        scanrun.Options // flags that the scan command has too
 	timeouts    timeoutFlags
 	checkMaster func() error
 	lists       []string
@@ -47,7 +47,7 @@ type watchFlags struct {
 	hook        hookFlags
 	listen      flagvalue.ListenAddr
 	page        livepage.Options
-	labels      atomic.Pointer[map[netip.AddrPort]string] // what the latest list calls servers
+	labels      atomic.Pointer[map[netip.AddrPort]string] // names of servers in the latest list
 }
 
 // hookFlags are the flags of the webhook.
@@ -260,7 +260,9 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
 	}
 	a.sends = true
-	debug.SetGCPercent(30) // most of the memory is a table that does not change
+	// Most of the heap is a table that does not change. With the default, 100, garbage
+	// could take as much memory again.
+	debug.SetGCPercent(30)
 	reload := make(chan os.Signal, 1)
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(reload, syscall.SIGHUP)
@@ -283,7 +285,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	return watch.Run(ctx, &f.opts)
 }
 
-// stateHeld returns a function that says that another program holds a database.
+// stateHeld returns a function that prints that another program holds the database.
 func (a *app) stateHeld(path string) func(time.Time) {
 	return func(since time.Time) {
 		if !since.IsZero() {
@@ -334,8 +336,8 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	return hook, nil
 }
 
-// load reads the exclusions again, and returns the servers that the arguments, lists and masters
-// name. It says if the rate is too low for them.
+// load reads the exclusions again, and returns the servers that the arguments, lists and
+// masters name. It warns if the rate is too low to check so many servers.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string) (addrs []netip.AddrPort, err error) {
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("exclusions stay as they were: %v", err)
@@ -371,8 +373,8 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 		}
 	}
 	f.labels.Store(&labels)
-	// A check is a datagram, or a few more if one is lost or something changed; a full one is
-	// four.
+	// A check takes one datagram, or a few more after a loss or a change. A full check
+	// takes four.
 	rules, rate := &f.opts.Rules, f.scan.Pace.Rate
 	datagrams := float64(len(addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {

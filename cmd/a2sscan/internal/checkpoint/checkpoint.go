@@ -25,13 +25,13 @@ import (
 // Checkpoint is everything needed to resume a scan. This is its file:
 //
 //	a2sscan checkpoint VERSION SHA-256\n
-//	a zstd frame: one line of JSON, and then the open targets, as package gob encodes them
+//	a zstd frame: one line of JSON, then the open targets in the encoding of package gob
 //
 // The SHA-256, in hex, covers all bytes after the first line.
 //
 // A new field that describes how far the scan has come belongs here. Checkpointer
-// fills it: in compose from a snapshot, or in save if the output must be durable
-// first. check rejects impossible values. A resumed scan finds the field in
+// fills the field: in compose from a snapshot, or in save if the output must be
+// durable first. possible rejects impossible values. A resumed scan finds the field in
 // Checkpointer.Past.
 //
 // A new setting of the command that must not change between the runs of a scan
@@ -54,13 +54,14 @@ type Checkpoint struct {
 	Records uint64        `json:"records"`
 	Output  OutputState   `json:"output"`
 
-	Names map[string]HostName `json:"names,omitempty"` // answers to look-ups of host names
+	Names map[string]HostName `json:"names,omitempty"` // results of host name look-ups
 
-	Silent SilentState `json:"silent,omitzero"` // the file of targets that wait for the second pass
+	Silent SilentState `json:"silent,omitzero"` // file of the targets that wait for the second pass
 
-	Step Step `json:"step,omitempty"` // the scan is complete, and only this is left to do
+	// If Step is not nil, the scan is complete, and only the step must still run.
+	Step Step `json:"step,omitempty"`
 
-	OpenTargets []scanner.Target `json:"-"` // taken from the list but not finished
+	OpenTargets []scanner.Target `json:"-"` // taken from the list, but not finished
 }
 
 // Step is the environment of the program that must run after a complete scan.
@@ -69,11 +70,11 @@ type Step []string
 // OutputState describes how much of the output is durable.
 type OutputState struct {
 	sink.Position
-	Replace bool `json:"replace,omitempty"` // the output is written beside the file that it replaces
+	Replace bool `json:"replace,omitempty"` // the scan writes beside the file that the output will replace
 }
 
-// version is the version of the file format. It is raised when one of two versions of
-// a2sscan would misread a file of the other.
+// version is the version of the file format. It must increase if an older a2sscan would
+// misread a new file, or a newer one an old file.
 const version = 3
 
 const magic = "a2sscan checkpoint "
@@ -82,7 +83,7 @@ const magic = "a2sscan checkpoint "
 var (
 	errNoCheckpoint = errors.New("is not a checkpoint")
 	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
-	errRange        = errors.New("is damaged: it has impossible numbers") // the checksum is valid
+	errRange        = errors.New("is damaged: it has impossible numbers") // although the checksum is valid
 )
 
 // versionError is the error for a checkpoint of a newer version of the format.
@@ -92,15 +93,15 @@ func (v versionError) Error() string {
 	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, but this program only reads version %d", int(v), version)
 }
 
-// packer is the encoder that all checkpoints share. It needs many times the memory of a
-// checkpoint.
+// packer is the encoder that all checkpoints share, because an encoder needs many times
+// the memory of a checkpoint.
 var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 })
 
 // encode returns the content of the checkpoint file.
 func (c *Checkpoint) encode() ([]byte, error) {
-	c.Stats.Rate = 0 // the flags set it
+	c.Stats.Rate = 0 // each run takes its rate from its flags
 	var body bytes.Buffer
 	z, err := packer()
 	if err == nil {
@@ -163,8 +164,8 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	return c, nil
 }
 
-// possible reports whether a scan can have written these numbers. With a wrong place,
-// targets would be queried twice or never.
+// possible reports whether a scan can have written these numbers. With a wrong Place, a
+// scan would query targets twice or never.
 func (c *Checkpoint) possible() bool {
 	for _, t := range c.OpenTargets {
 		if !isTarget(&t) || t.Place >= c.Place {
@@ -187,7 +188,7 @@ func (c *Checkpoint) possible() bool {
 	if !c.Plan.Rotate {
 		written = c.Records
 	}
-	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // and no row yet
+	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // the file has no row yet
 	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Rotate || len(o.Parts) == 0)
 	for i := range o.Parts {
 		p := &o.Parts[i]
@@ -199,7 +200,7 @@ func (c *Checkpoint) possible() bool {
 		silent.Bytes >= 0 && 0 <= silent.SecondPassed && silent.SecondPassed <= silent.Targets && int64(silent.Targets) <= silent.Bytes/8
 }
 
-// isTarget reports whether a scan can ask t.
+// isTarget reports whether a scan can query t.
 func isTarget(t *scanner.Target) bool { return t.Addr.Addr().Is4() && t.Addr.Port() != 0 }
 
 // hasRecords reports whether a file of this length can have this many records. Only

@@ -20,10 +20,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Checkpointer saves the progress of a scan. For each snapshot that arrives among
-// the results, it puts a mark into the output. A goroutine waits until the output
-// is durable up to the mark, then replaces the checkpoint file. The results that
-// follow do not wait for this.
+// Checkpointer saves the progress of a scan. For each snapshot that arrives among the
+// results, it puts a mark into the output. A goroutine waits until the output is durable
+// up to the mark, then replaces the checkpoint file. Meanwhile the scan handles further
+// results.
 type Checkpointer struct {
 	Enabled      bool       // false: no checkpoint; the methods do nothing
 	Resumes      bool       // this run resumes an earlier one
@@ -35,21 +35,24 @@ type Checkpointer struct {
 	terminal *console.Terminal
 	opt      Options
 	lock     *disk.Lock
-	foreign  bool // the file at path is not a checkpoint
+	foreign  bool // the file at opt.Path is not a checkpoint
 	plan     Plan
 
-	Names         HostNames
-	silent        silentFile
-	SilentTargets iter.Seq[scanner.Target] // left for the second pass by earlier runs; nil: none
-	rest          iter.Seq[scanner.Target] // the list after the part that Recount has read; nil: Recount was not needed
-	asked         map[netip.Addr]int       // per address, how many targets earlier runs took; nil: Recount was not needed
-	size          uint64                   // number of places in the list; 0: unknown
-	progress      listProgress
+	Names  HostNames
+	silent silentFile
+	// SilentTargets are targets that earlier runs saved for the second pass; nil: none.
+	SilentTargets iter.Seq[scanner.Target]
+	// rest and asked are nil unless Recount has read the list. rest is the unread part of
+	// the list, and asked has the number of targets per address that earlier runs took.
+	rest     iter.Seq[scanner.Target]
+	asked    map[netip.Addr]int
+	size     uint64 // number of places in the list; 0: unknown
+	progress listProgress
 
-	written atomic.Pointer[time.Time] // when the file was last replaced; nil: never
+	written atomic.Pointer[time.Time] // when this run last wrote the file; nil: never
 	pending chan draft                // holds one draft; a newer one replaces it
 	gone    sync.WaitGroup
-	err     atomic.Pointer[error] // the first one; nil: none
+	err     atomic.Pointer[error] // the first error; nil: none
 }
 
 // Scan is what a checkpointer needs to know about the running scan.
@@ -64,7 +67,7 @@ type Scan struct {
 	Tally         func() ledger.Tally // returns a copy; called between results
 }
 
-// draft is a checkpoint that still lacks the state of the output, which is known
+// draft is a checkpoint that still lacks the state of the output. That state is known
 // once the output is durable up to mark.
 type draft struct {
 	*Checkpoint
@@ -86,8 +89,9 @@ func (k *Checkpointer) Begin() {
 }
 
 // Recount supports --max-per-address in a resumed scan. It reads the list up to the
-// checkpoint and returns how many targets of each address earlier runs took and did
-// not leave open. In any other scan it returns nil.
+// checkpoint. For each address it returns how many targets earlier runs took from the
+// list, without the open targets. It returns nil for a new scan or without
+// --max-per-address.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	if !k.Resumes || k.Scan.MaxPerAddress == 0 {
 		return nil
@@ -97,7 +101,7 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(k.Past.Place))
 	t, more := next()
 	for addr, n := range asked {
-		asked[addr] = min(n, k.Scan.MaxPerAddress) // the scan left out all further targets of the address
+		asked[addr] = min(n, k.Scan.MaxPerAddress) // earlier runs skipped all further targets of the address
 	}
 	for i := range k.Past.OpenTargets {
 		asked[k.Past.OpenTargets[i].Addr.Addr()]--
@@ -182,11 +186,11 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 		Names: k.Names.all(), Size: k.size,
 	}
 	c.Stats.Add(&past.Stats)
-	if c.Output.Replace = k.Scan.Replace; k.Resumes { // the flags of the first run decide
+	if c.Output.Replace = k.Scan.Replace; k.Resumes { // the choice of the first run still holds
 		c.Output.Replace = past.Output.Replace
 	}
-	// This run takes the open targets of the checkpoint first. Until it has taken them
-	// all, the others remain open and it has taken none from the list.
+	// This run first takes the open targets of the checkpoint, then targets from the
+	// list. Open targets of the checkpoint that it has not taken yet stay open.
 	again := min(s.Stats.Taken, uint64(len(past.OpenTargets)))
 	c.OpenTargets = append(s.Open, past.OpenTargets[again:]...)
 	taken := s.Stats.Taken - again
@@ -250,7 +254,7 @@ func (k *Checkpointer) Age() string {
 	return "written " + console.RoughDuration(time.Since(*last)) + " ago"
 }
 
-// fail records the first error and ends the scan. It ignores nil.
+// fail records the first error and ends the scan. It ignores a nil error.
 func (k *Checkpointer) fail(err error) {
 	if err != nil && k.err.CompareAndSwap(nil, &err) {
 		k.Scan.Failed()
@@ -283,8 +287,8 @@ func (k *Checkpointer) ListTotal(now list.Stats) list.Stats {
 	return k.progress.total(now)
 }
 
-// Taken corrects the list counts of a scan that ended after it took n targets. The
-// list may have yielded one more target, which the scan never received.
+// Taken corrects the list counts of a scan that ended after it took n targets. The list
+// may have yielded one more target, which the scan never took.
 func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	n -= min(n, uint64(len(k.Past.OpenTargets)))
 	list.Read += n - list.Given
@@ -306,9 +310,9 @@ func (k *Checkpointer) Forget() {
 	}
 }
 
-// Done removes the checkpoint of a scan that is not resumed, whose summary is written.
-// If a step follows, the checkpoint keeps nothing but that step, until StepDone. For an
-// incomplete scan Done prints the command that resumes it.
+// Done is called after the summary is written. If complete is false, the scan can be
+// resumed, and Done prints the command for that. Otherwise Done removes the checkpoint
+// or, if a step follows, retains only that step in it, until StepDone.
 func (k *Checkpointer) Done(complete bool, step Step) {
 	switch {
 	case !k.Enabled:
@@ -328,7 +332,7 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 	}
 }
 
-// StepDone removes the step from the checkpoint, which holds nothing else.
+// StepDone removes the checkpoint, which holds only the step.
 func (k *Checkpointer) StepDone() {
 	if k.Enabled {
 		k.Step = nil
@@ -343,7 +347,9 @@ func (k *Checkpointer) remove() {
 		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.opt.Path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
-	_ = disk.SyncDir(filepath.Dir(k.opt.Path)) // otherwise it could reappear after a crash, and a complete scan would be resumed
+	// Without this, the checkpoint could reappear after a crash, and the next run would
+	// resume a complete scan.
+	_ = disk.SyncDir(filepath.Dir(k.opt.Path))
 	disk.Step("checkpoint.removed")
 }
 
@@ -361,8 +367,8 @@ func (k *Checkpointer) Close() {
 	}
 }
 
-// sayResumed prints which scan is being resumed, and how many complete parts are no
-// longer there.
+// sayResumed prints which scan this run resumes, and how many complete parts of the
+// output no longer exist.
 func (k *Checkpointer) sayResumed() {
 	p, resuming, again := &k.Past, "resuming", ""
 	if k.lock == nil { // a dry run

@@ -11,22 +11,23 @@ import (
 // resolver looks up the addresses of a host.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// HostName is the answer to the look-up of one name.
+// HostName is the result of looking up one name.
 type HostName struct {
 	Addrs []netip.Addr `json:"addrs,omitempty"`
 	Error string       `json:"error,omitempty"`
 }
 
-// HostNames remembers the addresses of host names. A resumed scan queries the same
+// HostNames remembers the addresses of host names. So a resumed scan queries the same
 // addresses in the same order, even if the names have other addresses by then.
 type HostNames struct {
 	mu    sync.Mutex
 	known map[string]HostName
 }
 
-// Resolver returns a resolver that calls lookup only for names not yet known, in this
-// run or an earlier one. If two lines with the same name are looked up at the same
-// time, both get the first answer. It does not remember an answer if ctx is done.
+// Resolver returns a resolver that calls lookup only for names that neither this run nor
+// an earlier run has looked up. If two lines with the same name are looked up at the same
+// time, both get the first answer. If ctx is done, the resolver does not remember the
+// answer.
 func (n *HostNames) Resolver(lookup resolver) resolver {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		n.mu.Lock()
@@ -57,7 +58,7 @@ func (n *HostNames) Resolver(lookup resolver) resolver {
 	}
 }
 
-// all returns a copy of all answers so far, for a checkpoint.
+// all returns a copy of all answers so far. A checkpoint saves this copy.
 func (n *HostNames) all() map[string]HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()

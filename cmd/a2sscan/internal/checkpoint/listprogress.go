@@ -6,16 +6,16 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// listProgress provides the list's counts at each place that the scan may have
-// reached. It is needed because the list is read, and its entries counted, ahead of
-// the scan.
+// listProgress provides the list's counts at each place that the scan may have reached.
+// The list reads and counts its entries ahead of the scan, so its current counts include
+// entries that the scan has not reached.
 type listProgress struct {
 	past list.Stats // counts of earlier runs
 
 	mu     sync.Mutex
-	marks  []progressMark // for places that the scan has not reached yet
-	last   list.Stats     // of the last mark
-	behind list.Stats     // of the last mark that the scan has passed
+	marks  []progressMark // marks at places that the scan has not reached yet
+	last   list.Stats     // counts of the last mark
+	behind list.Stats     // counts of the last mark that the scan has passed
 }
 
 // progressMark holds the list's counts at the moment when the list yielded the
@@ -36,8 +36,9 @@ func (w *listProgress) pass(place uint64, s list.Stats) {
 	}
 }
 
-// at returns the list's counts before place in all runs. given is how many targets this
-// run has taken from the list. place must not decrease from call to call.
+// at returns the list's counts for the entries before place, over all runs. given is how
+// many targets this run has taken from the list. place must not decrease from call to
+// call.
 func (w *listProgress) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,10 +51,11 @@ func (w *listProgress) at(place, given uint64) list.Stats {
 	return w.total(now)
 }
 
-// total returns the counts of all runs, given those of this run. Each run counts
-// invalid and duplicate lines again from the start of the list.
+// total adds the counts of earlier runs to now, the counts of this run. But each run
+// counts invalid and duplicate lines from the start of the list; for these, total takes
+// the larger count.
 func (w *listProgress) total(now list.Stats) list.Stats {
-	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list so far
+	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list than earlier runs
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
 	now.BadPort = max(now.BadPort, w.past.BadPort)
 	now.DefaultPort = max(now.DefaultPort, w.past.DefaultPort)

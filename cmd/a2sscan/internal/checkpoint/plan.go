@@ -14,16 +14,17 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Plan is the part of a scan's command that must not change when the scan is
-// resumed, because otherwise the runs would not add up to one census. The tag flag
-// begins the sentence about a field that has changed. State that changes during a scan
-// belongs in Checkpoint.
+// Plan is the part of a scan's command that must not change when the scan is resumed,
+// because otherwise the runs would not add up to one census. The tag flag is the
+// beginning of the message about a field that has changed. State that changes during a
+// scan belongs in Checkpoint.
 type Plan struct {
-	Targets       []string `json:"targets" flag:"the target list is"` // those that are not lists, as given on the command line
+	// Targets are the arguments that are not lists, as the user typed them.
+	Targets       []string `json:"targets" flag:"the target list is"`
 	Lists         []ListID `json:"lists"`
 	Ports         string   `json:"ports" flag:"--port is"`
 	Order         string   `json:"order" flag:"--order is"`
-	Seed          uint64   `json:"seed,omitempty" flag:"--seed is"` // of the random order
+	Seed          uint64   `json:"seed,omitempty" flag:"--seed is"` // seed of the random order
 	Shard         string   `json:"shard,omitempty" flag:"--shard is"`
 	Resolve       bool     `json:"resolve,omitempty" flag:"--resolve is"`
 	Query         string   `json:"query" flag:"--query is"`
@@ -32,11 +33,14 @@ type Plan struct {
 	Raw           bool     `json:"raw" flag:"--raw is"`
 	KeepMaster    bool     `json:"keep_master,omitempty" flag:"--keep-master is"`
 	Unanswered    bool     `json:"unanswered" flag:"--unanswered is"`
-	Columns       string   `json:"columns,omitempty" flag:"--format and --fields are"` // of an output that is not JSON
-	PlayerKey     string   `json:"player_key,omitempty" flag:"the player key is"`      // ID of the key that hashes names; empty: names are written
-	Databases     []string `json:"mmdb,omitempty" flag:"--mmdb is"`                    // types of the databases
-	Output        string   `json:"output" flag:"--output is"`                          // absolute path
-	Rotate        bool     `json:"rotate" flag:"--rotate is"`
+	// Columns are the format and the fields of an output that is not JSON.
+	Columns string `json:"columns,omitempty" flag:"--format and --fields are"`
+	// PlayerKey is the ID of the key that hashes player names; empty: names are not
+	// hashed.
+	PlayerKey string   `json:"player_key,omitempty" flag:"the player key is"`
+	Databases []string `json:"mmdb,omitempty" flag:"--mmdb is"` // types of the databases
+	Output    string   `json:"output" flag:"--output is"`       // absolute path
+	Rotate    bool     `json:"rotate" flag:"--rotate is"`
 }
 
 // ListID identifies a list of targets by its content.
@@ -61,9 +65,9 @@ func listsDiffer(now, was []ListID) string {
 	return ""
 }
 
-// HashLists hashes the lists before anything is sent. It is needed for --order
-// input, which scans while it reads; for a random order, the list is read first
-// anyway. It returns the reader to use instead of stdin.
+// HashLists hashes the lists before the scan sends anything. Only --order input needs
+// this, because such a scan sends while it reads; for a random order, the scan reads all
+// lists first anyway. HashLists returns the reader to use instead of stdin.
 func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
@@ -107,8 +111,8 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	return stdin, nil
 }
 
-// Loaded returns an error if the lists differ from those of the checkpoint. Call it
-// once the lists are read.
+// Loaded returns an error if the lists differ from those of the checkpoint. Call it after
+// the lists have been read.
 func (k *Checkpointer) Loaded(list *list.List) error {
 	if !k.Enabled {
 		return nil
@@ -123,7 +127,7 @@ func (k *Checkpointer) Loaded(list *list.List) error {
 		return nil
 	}
 	why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists)
-	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // saved places are no longer valid
+	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // the saved places are no longer valid
 		why = fmt.Sprintf("the a2sscan that started it found %s in the lists, but this version finds %s",
 			console.Plural(was, "target"), console.Grouped(k.size))
 	}

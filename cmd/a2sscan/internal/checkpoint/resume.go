@@ -24,14 +24,14 @@ type Options struct {
 	Fresh    bool     // discard an existing checkpoint
 	LookOnly bool     // for a dry run: neither lock nor write
 	Program  string   // name by which the program was started
-	Args     []string // its command line
-	Version  string   // of the program
+	Args     []string // command line of the program, without the name
+	Version  string   // version of the program
 }
 
-// Open locks the checkpoint and reads it if it exists. With LookOnly it does not
-// lock, and the checkpointer is off if there is nothing to resume.
+// Open locks the checkpoint and reads it if it exists. With LookOnly it takes no lock,
+// and it disables the checkpointer if there is nothing to resume.
 func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
-	opt.Path = disk.Resolve(opt.Path) // two scans may know one file by two names
+	opt.Path = disk.Resolve(opt.Path) // two scans may use different names for one file
 	k := &Checkpointer{Enabled: true, terminal: t, opt: opt}
 	k.silent.path = k.opt.Path + ".silent"
 	if opt.LookOnly {
@@ -106,8 +106,9 @@ func (o *Options) startOver() string {
 	return "to discard the results and start over: " + o.again(more...)
 }
 
-// again returns the command that resumes an unfinished scan, quoted for the shell:
-// the arguments without --fresh and --dry-run, and more.
+// again returns the command that resumes an unfinished scan, quoted for the shell. The
+// command has the arguments of this run without --fresh and --dry-run, then the arguments
+// in more.
 func (o *Options) again(more ...string) string {
 	args := slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -123,9 +124,9 @@ func (o *Options) again(more ...string) string {
 	return command
 }
 
-// Inherit sets the plan of this command and returns the ID of the scan, which is
-// scanID, from the command line, if the scan is new. It returns an error if this
-// command can't resume the scan of the checkpoint.
+// Inherit sets the plan of this command and returns the ID of the scan. A new scan gets
+// scanID, from the command line; a resumed scan has the ID in the checkpoint. Inherit
+// returns an error if this command can't resume the scan of the checkpoint.
 func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	k.plan = plan
 	if !k.Resumes {
@@ -151,10 +152,10 @@ func (k *Checkpointer) refuseResume(why string) error {
 	return k.refuse("cannot resume this scan: %s", why).WithHint("%s", k.opt.startOver())
 }
 
-// outputGone explains why the output file can't be the one that the checkpoint
-// describes; "" if it can. Resuming truncates the file at the checkpoint's offset,
-// which must never happen to an unrelated file. The bytes before the offset are
-// compared with the hash later, when the file is opened.
+// outputGone explains why the output file can't be the file that the checkpoint
+// describes. It returns "" if the file can be that one. Resuming truncates the file at
+// the checkpoint's offset, which must never happen to an unrelated file. When the scan
+// later opens the file, it compares the bytes before the offset with the hash.
 func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
@@ -180,10 +181,10 @@ func (k *Checkpointer) outputGone() string {
 	return ""
 }
 
-// OutputFile returns the path of the file that the checkpoint's offset refers to.
-// With --rotate it is the part that was being written; that part may have been
-// completed just after the checkpoint. plan is the plan of the command: unlike the
-// checkpoint, it keeps file names that are not UTF-8.
+// OutputFile returns the path of the file that the checkpoint's offset refers to. With
+// --rotate it is the part that the scan was writing; the scan may have completed that
+// part just after the checkpoint. plan is the plan of the command: unlike the checkpoint,
+// it preserves file names that are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
 		beside := disk.Resolve(plan.Output) + disk.PartSuffix
@@ -199,9 +200,9 @@ func (c *Checkpoint) OutputFile(plan *Plan) string {
 	return name
 }
 
-// ours reports whether the scan may have written the file before its first
-// checkpoint with an offset. That is so if the first record is the scan's, if the file
-// begins with the header of the columns, or if there is no complete line.
+// ours reports whether the scan may have written the file before its first checkpoint
+// with an offset. It may have, if the first record has the scan's ID, if the file begins
+// with the header of the columns, or if the file has no complete line.
 func ours(path, scan, shown string) bool {
 	r, err := sink.Open(path)
 	if err != nil {

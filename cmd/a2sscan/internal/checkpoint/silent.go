@@ -13,23 +13,26 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// silentFile holds the targets that wait for the second pass, in blocks that package
-// gob encodes. It is a separate file, and only appended to, because there may be
-// millions of targets and the checkpoint is rewritten every second. The checkpoint
-// records the file's length; anything after that is ignored.
+// silentFile holds the targets that wait for the second pass, in blocks that package gob
+// encodes. The file is separate from the checkpoint, and append-only, because there may
+// be millions of targets and the checkpoint is rewritten every second. The checkpoint
+// records the length of the file. A resumed scan ignores any bytes beyond that length.
 type silentFile struct {
 	path string
-	f    *os.File // nil: this process has not written to it
+	f    *os.File // nil: this process has not written to the file
 	SilentState
-	here int // how many of the snapshot's silent targets are in the file
+	// here is how many of the scanner's silent targets the file already has.
+	here int
 }
 
-// SilentState describes the file in a checkpoint.
+// SilentState is the part of a checkpoint that describes the file.
 type SilentState struct {
-	Bytes        int64  `json:"bytes,omitempty"`
-	Sum          uint32 `json:"sum,omitempty"`     // CRC-32C of these bytes
-	Targets      int    `json:"targets,omitempty"` // number of targets in these bytes
-	SecondPassed int    `json:"looked,omitempty"`  // how many targets have started the second pass; they come first
+	Bytes   int64  `json:"bytes,omitempty"`
+	Sum     uint32 `json:"sum,omitempty"`     // CRC-32C of these bytes
+	Targets int    `json:"targets,omitempty"` // number of targets in these bytes
+	// SecondPassed is how many targets have started the second pass. These targets come
+	// first in the file.
+	SecondPassed int `json:"looked,omitempty"`
 }
 
 // Waiting is how many targets still wait for the second pass.
@@ -55,7 +58,7 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 		for r := bytes.NewReader(b[:was.Bytes]); r.Len() > 0; {
 			var block []scanner.Target
 			if gob.NewDecoder(r).Decode(&block) != nil {
-				return // not after the checksum
+				return // can't happen: the checksum was valid
 			}
 			for _, t := range block[min(skip, len(block)):] {
 				if isTarget(&t) && !yield(t) {
@@ -67,9 +70,9 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	}, nil
 }
 
-// save appends the targets that have become silent by the time of a Snapshot and
-// makes them durable. looked is SecondPassed of the checkpoint that this run
-// resumed, or 0.
+// save appends the targets that have become silent by the time of the snapshot now, and
+// makes them durable. looked is SecondPassed of the checkpoint that this run resumed, or
+// 0.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
 	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, SecondPassed: s.here}
 	if block := slices.Collect(added.SilentTargets()); len(block) > 0 {
@@ -91,7 +94,7 @@ func (s *silentFile) append(b []byte) error {
 	if s.f == nil {
 		flags := os.O_RDWR
 		if s.Bytes == 0 {
-			_ = os.Remove(s.path) // an earlier scan may have left it
+			_ = os.Remove(s.path) // an earlier scan may have left this file
 			flags |= os.O_CREATE | os.O_EXCL
 		}
 		f, err := os.OpenFile(s.path, flags, 0o666)
@@ -121,6 +124,6 @@ func (s *silentFile) close(remove bool) {
 		s.f.Close()
 	}
 	if remove {
-		_ = os.Remove(s.path) // a leftover does no harm: the next scan overwrites it
+		_ = os.Remove(s.path) // if this fails, the next scan overwrites the file
 	}
 }

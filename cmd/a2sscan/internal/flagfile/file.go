@@ -1,8 +1,8 @@
 // Package flagfile reads configuration files that set the flags of commands.
 //
-// The files are TOML. The keys are the names of flags, and a command may have a table
-// with its name. The package knows neither commands nor flags: it returns each key
-// with its line, for the errors of the caller.
+// The files are TOML. The keys are names of flags, and a table has the name of a command.
+// The package knows neither commands nor flags. It returns each key with its line number,
+// so that the caller's errors can name the line.
 package flagfile
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// MaxSize is the maximum size of a file in bytes. It limits how much Read reads of
-// a file that is no configuration, or of an endless device.
+// MaxSize is the maximum size of a file in bytes. Without this limit, Read would never
+// end on a device such as /dev/zero.
 const MaxSize = 1 << 20
 
 // File is a configuration file.
@@ -32,10 +32,10 @@ type File struct {
 	Keys   []Key // in the order of the file
 }
 
-// Key is a key of a file with its value.
+// Key is a key in a file, with its value.
 type Key struct {
 	Table  string // empty: the key is before the first table
-	Name   string // empty: this is the header of the table
+	Name   string // empty: this Key is the header of the table
 	Line   int    // from 1
 	Values []string
 	List   bool // the value is a list, and Values has its elements
@@ -64,8 +64,8 @@ func Read(path string) (*File, error) {
 	return f, f.parse(text)
 }
 
-// parse reads the keys from the syntax tree. toml.Unmarshal has checked the file before:
-// it knows what may not occur twice.
+// parse reads the keys from the syntax tree. First toml.Unmarshal checks the file,
+// because only it rejects keys that occur twice.
 func (f *File) parse(text []byte) error {
 	if err := toml.Unmarshal(text, new(map[string]any)); err != nil {
 		line := 0
@@ -107,8 +107,8 @@ func keyOf(p *unstable.Parser, e *unstable.Node) (names []string, line int) {
 	return names, line
 }
 
-// add adds a key. The last of names is the key, the others are the table that it is in. If
-// the value is an inline table, add adds the keys in it.
+// add adds a key. The last of names is the key, and the others are the name of its table.
+// If the value is an inline table, add adds the keys in that table.
 func (f *File) add(names []string, value *unstable.Node, line int) error {
 	last := len(names) - 1
 	k := Key{Table: strings.Join(names[:last], "."), Name: names[last], Line: line}
@@ -140,8 +140,8 @@ func (f *File) add(names []string, value *unstable.Node, line int) error {
 	return nil
 }
 
-// text returns a value as it is typed on a command line. A list becomes one string, with
-// commas.
+// text returns a value as a user types it on a command line. A list becomes one string,
+// with commas.
 func text(value *unstable.Node) string {
 	switch value.Kind {
 	case unstable.Array:

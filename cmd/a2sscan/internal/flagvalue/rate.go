@@ -14,12 +14,12 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Value is the value of a flag that a function parses.
+// Value is a flag value that the function Parse parses.
 type Value[T any] struct {
 	To    *T
 	Parse func(text string) (T, error)
 	Text  string // as the user typed it; at first, the default
-	Word  string // the placeholder in the help; empty: the help of the flag has one
+	Word  string // the placeholder in the help; empty: the help text of the flag has the placeholder
 }
 
 // Set parses text.
@@ -63,7 +63,7 @@ func (r Rate) Limit() float64 {
 }
 
 // AutoRate is the value of a flag for a Rate, or "auto" for the rate that the path
-// carries, which may be followed by a highest rate, as in auto:20k.
+// carries. A maximum may follow "auto", as in auto:20k.
 type AutoRate struct {
 	Rate Rate // with On: the highest rate
 	On   bool // the value is "auto"
@@ -115,13 +115,13 @@ func scaled(s string) (float64, error) {
 	return v * factor, nil
 }
 
-// wireBits is how many bits the longest request takes on Ethernet: 29 bytes of
+// wireBits is the number of bits that the longest request takes on Ethernet: 29 bytes of
 // payload, the headers of UDP, IP and Ethernet, the checksum, the preamble and the
 // interframe gap.
 const wireBits = 8 * (29 + 8 + 20 + 18 + 20)
 
 // ParseBandwidth parses a number of bits per second such as 10M, which may be followed by
-// bps. It returns the rate at which even the longest requests do not exceed it.
+// bps. It returns the rate at which even the longest requests stay within this bandwidth.
 func ParseBandwidth(s string) (Rate, error) {
 	v, err := scaled(strings.TrimSuffix(s, "bps"))
 	if err != nil || v < wireBits {
@@ -201,7 +201,7 @@ type Auto struct {
 	On bool // the value is "auto"
 }
 
-// autoWord is the flag's value that lets the scan choose.
+// autoWord is the flag value that lets the scan choose.
 const autoWord = "auto"
 
 // Set parses a duration or "auto".
@@ -218,7 +218,7 @@ func (a *Auto) Set(s string) error {
 	return nil
 }
 
-// String formats a as Set parses it.
+// String formats a so that Set can parse it.
 func (a *Auto) String() string {
 	if a.On {
 		return autoWord
@@ -228,7 +228,7 @@ func (a *Auto) String() string {
 
 func (a *Auto) Type() string { return "auto|D" }
 
-// Or returns the duration, or the argument if the value is "auto".
+// Or returns the duration, or auto if the value is "auto".
 func (a *Auto) Or(auto time.Duration) time.Duration {
 	if a.On {
 		return auto

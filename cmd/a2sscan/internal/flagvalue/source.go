@@ -43,8 +43,8 @@ func (s *Source) Type() string { return "ADDR[:PORT]" }
 
 func (s *Source) AddrPort() netip.AddrPort { return netip.AddrPort(*s) }
 
-// Failure returns the error of a scan that could not open its socket or failed to
-// start for another reason.
+// Failure adds an exit code and a hint to the error of a scan that could not start, in
+// most cases because it could not open its socket.
 func (s *Source) Failure(err error) *console.Failure {
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -65,8 +65,8 @@ func (s *Source) Failure(err error) *console.Failure {
 }
 
 // ListenAddr is the value of a flag for an address to listen on: 9100, :9100,
-// 192.0.2.1:9100 or localhost:9100. The default address is loopback, so that other
-// machines can observe a scan only if the user allows it.
+// 192.0.2.1:9100 or localhost:9100. Without a host, the address is loopback, so that
+// other machines can observe a scan only if the user allows this.
 type ListenAddr struct {
 	host  string
 	port  uint16

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ParseOrder parses "random" or "input": it reports whether targets are queried in the
-// order of the input.
+// ParseOrder parses "random" or "input". It reports whether the scan queries targets in
+// the order of the input.
 func ParseOrder(s string) (input bool, err error) {
 	if s != "input" && s != "random" {
 		return false, errors.New("want random or input")

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// ExclusionFailure returns an error in the exclusions with its exit code and a
-// hint. A scan sends nothing unless it can read all exclusions.
+// ExclusionFailure adds an exit code and a hint to an error in the exclusions. A scan
+// sends nothing unless it can read all exclusions.
 func ExclusionFailure(err error) error {
 	var line list.Invalid
 	var arg *list.ArgError
@@ -31,8 +31,8 @@ func ExclusionFailure(err error) error {
 	return console.Fail(console.ExitInput, "%w", err)
 }
 
-// Truncated returns an error if the compressed data of a list is truncated. The
-// targets before that point have been scanned.
+// Truncated returns an error if the compressed data of a list is truncated. The scan has
+// queried the targets before that point.
 func Truncated(list *list.List) error {
 	for _, in := range list.Inputs() {
 		if in.Truncated {
@@ -43,8 +43,8 @@ func Truncated(list *list.List) error {
 	return nil
 }
 
-// TargetFailure returns an error in the targets with its exit code and a hint. The
-// error is unreadable input or a wrong argument.
+// TargetFailure adds an exit code and a hint to an error in the targets. The error is
+// unreadable input or a wrong argument.
 func TargetFailure(err error) *console.Failure {
 	arg, ok := errors.AsType[*list.ArgError](err)
 	if !ok {
@@ -61,7 +61,7 @@ func TargetFailure(err error) *console.Failure {
 	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
 }
 
-// ParsePorts parses a list of ports. flag is the name of the flag for the error.
+// ParsePorts parses a list of ports. An error message names flag.
 func ParsePorts(flag, text string) ([]uint16, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {
@@ -71,8 +71,8 @@ func ParsePorts(flag, text string) ([]uint16, error) {
 	return ports, nil
 }
 
-// NothingToAsk returns an error with the reason if the list has yielded no target.
-// Otherwise it returns nil.
+// NothingToAsk returns an error if the list has yielded no target, and the error gives
+// the reason. Otherwise it returns nil.
 func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	if err := l.Err(); err != nil {
 		return LoadFailure(err)
@@ -88,7 +88,7 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 			format = in.Format
 		}
 	}
-	var most list.Exclusion // what excluded the most targets
+	var most list.Exclusion // the exclusion that the most targets matched
 	ipv6 := uint64(0)
 	for _, from := range x.Counts() {
 		switch {
@@ -123,8 +123,8 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	return f.WithHint("no server can have these addresses")
 }
 
-// LoadFailure returns an error of reading the lists with its exit code and a hint,
-// or nil if err is nil.
+// LoadFailure adds an exit code and a hint to an error from reading the lists. It returns
+// nil if err is nil.
 func LoadFailure(err error) error {
 	switch bad, isLine := errors.AsType[list.Invalid](err); {
 	case err == nil:

@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Overwritten returns an error if path, the value of flag, is one of the files that are
-// read.
+// Overwritten returns an error if path, the value of flag, is one of the files in read,
+// which the scan reads.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
 		x, err1 := os.Stat(in)
@@ -21,16 +21,16 @@ func Overwritten(flag, path string, read []string) error {
 	return nil
 }
 
-// SamePath reports whether both paths are equal as absolute paths. The files need
-// not exist. An empty path equals no other.
+// SamePath reports whether both paths are equal as absolute paths. The files need not
+// exist. An empty path is not equal to any path.
 func SamePath(a, b string) bool {
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return a != "" && err1 == nil && err2 == nil && x == y
 }
 
-// NotFiles returns the arguments that are no files, and so not lists: addresses, ranges
-// and networks.
+// NotFiles returns the arguments that are not files, and therefore not lists: addresses,
+// ranges and networks.
 func NotFiles(args []string) []string {
 	names := []string{}
 	for _, arg := range args {

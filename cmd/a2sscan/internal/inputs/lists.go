@@ -16,9 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// BadLines prints and logs the lines of the input that name no target. It does so
-// only for the first lines, so that a file of another kind does not flood the
-// screen.
+// BadLines prints and logs lines of the input that name no target. It reports only the
+// first MaxBadLines lines, so that a file of another kind does not flood the screen.
 type BadLines struct {
 	terminal *console.Terminal
 	n        uint64
@@ -26,7 +25,7 @@ type BadLines struct {
 	hosts    bool // a line begins with a host name
 }
 
-// NewBadLines returns a BadLines that has not counted any lines. resolves says that host
+// NewBadLines returns a BadLines that has counted no lines yet. resolves is set if host
 // names in lists are looked up.
 func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
 	return &BadLines{terminal: t, resolves: resolves}
@@ -35,10 +34,10 @@ func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
 // namesHost matches lines that begin with a host name.
 var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
 
-// MaxBadLines is the maximum number of bad lines that are reported one by one.
+// MaxBadLines is the maximum number of bad lines that BadLines reports one by one.
 const MaxBadLines = 20
 
-// Add counts a line, and reports it if it is one of the first MaxBadLines.
+// Add counts a line, and reports the line if it is one of the first MaxBadLines.
 func (b *BadLines) Add(line list.Invalid) {
 	b.n++
 	b.hosts = b.hosts || !b.resolves && namesHost.MatchString(line.Text)
@@ -60,8 +59,8 @@ func (b *BadLines) Close() {
 	}
 }
 
-// ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called.
-// If there are no such files it does not handle SIGHUP, which then ends the scan.
+// ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called. If
+// there are no exclusion files, it does not handle SIGHUP, so the signal ends the scan.
 func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
 	if len(files) == 0 {
 		return func() {}
@@ -96,7 +95,8 @@ func Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 // maxAddrs is the maximum number of addresses of a host that are printed.
 const maxAddrs = 4
 
-// ReportAddrs returns a resolver that calls lookup and prints the addresses found.
+// ReportAddrs returns a resolver that calls lookup and prints the addresses that lookup
+// found.
 func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		addrs, err := lookup(ctx, host)

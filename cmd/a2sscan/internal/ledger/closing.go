@@ -11,20 +11,20 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Closing says where a scan's results are, and how detailed its closing lines should be.
+// Closing says where the results of a scan are, and how detailed its closing lines should
+// be.
 type Closing struct {
 	Place   string // where the records are
 	Summary string // path or URL of the summary file; empty: none was written
 	Kept    string // path of the old census that was not replaced; empty: none
-	Enough  uint64 // --max-results, if it ended the scan; 0: it did not
+	Enough  uint64 // value of --max-results, if this limit ended the scan; else 0
 	Verbose bool
 }
 
-// Say prints the closing lines: what was found, where it was written, how long it took and
-// how fast it was, what went wrong and what to do about it. After a scan without trouble
-// they are one block of at most six lines. With Verbose, other counts follow. Counts that
-// are zero are omitted; the summary file has them. console.Block aligns and wraps the
-// lines.
+// Say prints the closing lines: what the scan found, where it wrote the records, how long
+// it took, how fast it was, what went wrong and what to do about that. Without trouble
+// they are one block of at most six lines. With Verbose, other counts follow. Say omits
+// zero counts; the summary file has them. console.Block aligns and wraps the lines.
 func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t, l := term.NewBlock(), sum.Targets
 	t.Say("found: %s", sum.Answers.Line(l.N("finished")))
@@ -77,7 +77,7 @@ func (sum *Summary) duration() string {
 }
 
 // pace describes how many datagrams were sent, how fast, and how many were received. If
-// the scan did not come close to its limit, it names that.
+// the scan stayed below 95 % of its rate limit, pace also gives the limit.
 func (sum *Summary) pace() string {
 	count := func(n uint64) string { // a large number must fit into the line
 		if n < 1e6 {
@@ -96,8 +96,8 @@ func (sum *Summary) pace() string {
 	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.N("received")))
 }
 
-// exclusionsShown is how many sources of exclusions SayCounts lists. The summary file has
-// all.
+// exclusionsShown is how many sources of exclusions SayCounts lists. The summary file
+// lists all sources.
 const exclusionsShown = 4
 
 // SayCounts adds the counts that most users do not need.
@@ -142,7 +142,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 			counts = d
 		}
 		by := counts.By(row.Name)
-		if row.Section == NoSection { // faults are an object of the summary by themselves
+		if row.Section == NoSection { // the summary has faults in an object of their own
 			by = sum.Faults
 		}
 		if n := counts[row.Name] + total(by); row.Text != "" && n > 0 {
@@ -158,8 +158,8 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	}
 }
 
-// sayAnswers adds how many servers report their players elsewhere than in INFO, which
-// request they answered, and how soon.
+// sayAnswers adds how many servers have player counts that do not come from INFO, which
+// attempts the servers answered first, and the round-trip times.
 func (sum *Summary) sayAnswers(t *console.Block) {
 	if n := sum.Answers.Corrected; n > 0 {
 		t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
@@ -206,10 +206,10 @@ var sendHints = map[string]string{
 	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
-// sayTrouble adds how many targets the scan forgot; how many servers contradicted
-// themselves; how many datagrams could not be sent, with a hint for the most frequent
-// reason; how many the kernel dropped; and whether the receive buffer is smaller than
-// requested.
+// sayTrouble adds the counts of problems: targets that the scan forgot, servers that
+// contradicted themselves, datagrams that could not be sent, with a hint for the most
+// frequent reason, and datagrams that the kernel dropped. It also says if the receive
+// buffer is smaller than requested.
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := sum.Datagrams
 	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {
@@ -257,7 +257,7 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	}
 }
 
-// SayWrong prints the sums that do not add up.
+// SayWrong prints which numbers of the summary contradict each other.
 func (sum *Summary) SayWrong(t *console.Terminal) {
 	for _, w := range sum.Wrong {
 		t.Say("numbers that do not add up: %s", w)

@@ -13,8 +13,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Counts are the values of the counters of a section, by name. Those of a counter with
-// words have the names NAME.WORD. Its JSON is an object of the summary file.
+// Counts maps the names of counters in a section to their values. A counter with words
+// has one value per word, under the name NAME.WORD. In JSON, Counts is an object of the
+// summary file.
 type Counts map[string]uint64
 
 // Read returns the values of the counters in a section.
@@ -33,8 +34,8 @@ func Read(from *Source, in Section) Counts {
 // OfList returns what became of the targets of a list that has not been scanned yet.
 func OfList(s list.Stats) Counts { return Read(&Source{Scan: &scanner.Stats{}, List: s}, Targets) }
 
-// Each calls do with the number that the counter has now, if that is known, or with the
-// number of each word.
+// Each calls do with the current value of the counter, unless the value is unknown. If
+// the counter has words, Each calls do for the value of each word.
 func (row *Counter) Each(from *Source, do func(v float64, word string)) {
 	switch {
 	case row.Count != nil:
@@ -52,13 +53,13 @@ func (row *Counter) Each(from *Source, do func(v float64, word string)) {
 	}
 }
 
-// N returns a number by its name.
+// N returns the value with this name.
 func (c Counts) N(name string) uint64 {
 	rowOf(name)
 	return c[name]
 }
 
-// rowOf returns the counter to which a number belongs.
+// rowOf returns the counter that has a value with this name.
 func rowOf(name string) *Counter {
 	counter, _, _ := strings.Cut(name, ".")
 	for i := range Table {
@@ -69,7 +70,7 @@ func rowOf(name string) *Counter {
 	panic("no counter " + counter)
 }
 
-// By returns the numbers of a counter with words, by word.
+// By returns the values of a counter with words, by word.
 func (c Counts) By(name string) map[string]uint64 {
 	by := map[string]uint64{}
 	for key, n := range c {
@@ -94,7 +95,8 @@ func (c Counts) Add(other Counts) {
 	}
 }
 
-// MarshalJSON encodes the counts in the order of the table, those with words as objects.
+// MarshalJSON encodes the counts in the order of Table. A counter with words becomes an
+// object.
 func (c Counts) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	for i := range Table {
@@ -116,7 +118,7 @@ func (c Counts) MarshalJSON() ([]byte, error) {
 	return append(bytes.TrimSuffix(b, []byte(",")), '}'), nil
 }
 
-// UnmarshalJSON decodes what MarshalJSON returned. It ignores what is no counter.
+// UnmarshalJSON decodes what MarshalJSON returned. It ignores keys that are not counters.
 func (c *Counts) UnmarshalJSON(text []byte) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
@@ -151,7 +153,7 @@ func (c *Counts) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// leftOut are the counters of entries that were read but never queried.
+// leftOut lists the counters of entries that were read but never queried.
 var leftOut = []string{"invalid", "unscannable", "excluded", "duplicate", "other_shard", "over_limit"}
 
 // LeftOut returns how many entries were read but never queried.
@@ -165,8 +167,8 @@ func (c Counts) LeftOut() (n uint64) {
 // Left returns how many targets were not finished.
 func (c Counts) Left() uint64 { return c["unfinished"] + c["unread"] }
 
-// Ledger formats the targets as one line: the sum of what became of them. It omits zero
-// counts, except the number of unfinished targets.
+// Ledger formats the counts of targets as one line: the number read is the sum of all
+// outcomes. It omits zero counts, except the number of unfinished targets.
 func (c Counts) Ledger() string {
 	s := console.Grouped(c["read"]) + " read = "
 	if c["unread"] > 0 { // the scan ended before it had read the list
@@ -175,7 +177,8 @@ func (c Counts) Ledger() string {
 	return s + c.Accounted() + console.Grouped(c.Left()) + " unfinished"
 }
 
-// Accounted formats all nonzero counts except the unfinished as the beginning of a sum.
+// Accounted formats the nonzero counts of all outcomes except unfinished, as the
+// beginning of the sum in Ledger.
 func (c Counts) Accounted() (s string) {
 	for _, name := range append(slices.Clone(leftOut), "finished") {
 		if n := c[name]; n > 0 {
@@ -202,7 +205,7 @@ func (c Counts) Outcome() string {
 	return s + c.AtDefault()
 }
 
-// reasons says why entries were left out.
+// reasons lists why entries were not queried, with their counts.
 func (c Counts) reasons() (all []string) {
 	for _, name := range leftOut {
 		n := c[name]
@@ -217,7 +220,8 @@ func (c Counts) reasons() (all []string) {
 	return all
 }
 
-// AtDefault says how many addresses had no port, if any had none.
+// AtDefault describes how many addresses had no port. It returns "" if every address had
+// one.
 func (c Counts) AtDefault() (s string) {
 	if n := c["default_port"]; n > 0 {
 		s = "; " + console.Grouped(n) + " without a port: 27015"
@@ -237,8 +241,8 @@ func (c Counts) Undone() string {
 	}
 }
 
-// contradictions describes the sums that should be equal but are not. Exit code 0
-// promises that there are none.
+// contradictions describes which sums should be equal but are not. Exit code 0 promises
+// that there are no contradictions.
 func contradictions(sum *Summary, from *Source) (bad []string) {
 	l, d, socket := sum.Targets, sum.Datagrams, &from.Scan.Socket
 	for _, c := range []struct {

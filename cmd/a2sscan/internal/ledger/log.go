@@ -31,7 +31,7 @@ func Loaded(log *slog.Logger, l *list.List) {
 	}
 }
 
-// Finished logs how the scan went. err is the error with which the scan ends.
+// Finished logs how the scan went. err is the error that the scan ended with.
 func Finished(log *slog.Logger, sum *Summary, err error) {
 	d := sum.Datagrams
 	level := slog.LevelInfo
@@ -65,32 +65,33 @@ func Finished(log *slog.Logger, sum *Summary, err error) {
 // Observer samples a scan at intervals and logs changes.
 type Observer struct {
 	Log      *slog.Logger
-	Parts    func() []sink.Part // returns the parts of the output, finished ones first
-	Reported int                // number of parts that were logged, also by earlier runs
-	Rate     float64            // the last that was logged, or that the scan begins with
+	Parts    func() []sink.Part // returns the parts of the output, complete parts first
+	Reported int                // number of parts that this run and earlier runs logged
+	// Rate is the last rate that was logged; at first, the rate at which the scan begins.
+	Rate float64
 
 	drops, errors, overdue seldom
-	outages                uint64        // that were logged
+	outages                uint64        // number of outages that were logged
 	away                   int64         // Stats.Away at the last sample
-	found                  time.Duration // when the scan made its last logged change of the rate
+	found                  time.Duration // time of the last change of the rate that was logged
 }
 
-// sampleEvery is the interval of samples. rarely is the minimum time between
-// two log lines about the same thing.
+// sampleEvery is the interval of samples. rarely is the minimum time between two log
+// lines about the growth of one count.
 const (
 	sampleEvery = time.Second
 	rarely      = time.Minute
 )
 
-// seldom is a count that is logged when it is no longer zero. After that it is
-// logged if it has grown, but at most once every rarely.
+// seldom tracks a count for the log. The count is logged as soon as it is not zero. After
+// that, it is logged when it has grown, but at most once in the time rarely.
 type seldom struct {
 	reported uint64
 	at       time.Duration
 }
 
-// news returns by how much n has grown since it was last logged, or 0 if it should not be
-// logged now.
+// news returns by how much n has grown since it was last logged. It returns 0 if n should
+// not be logged now.
 func (s *seldom) news(now time.Duration, n uint64) (more uint64) {
 	if n <= s.reported || s.reported > 0 && now-s.at < rarely {
 		return 0
@@ -145,7 +146,7 @@ func (o *Observer) sample(s *scanner.Stats) {
 	}
 }
 
-// LogParts logs the parts of a census that were finished since it was last called.
+// LogParts logs the parts of a census that were completed since its last call.
 func (o *Observer) LogParts() {
 	parts := o.Parts()
 	for o.Reported < len(parts) && parts[o.Reported].Bytes > 0 {

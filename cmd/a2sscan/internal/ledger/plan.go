@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Plan is what a scan was to query, and how. If the plans of several scans differ
+// Plan describes what a scan had to query, and how. If the plans of several scans differ
 // only in the shard, the scans are parts of one census.
 type Plan struct {
 	Lists         []string `json:"lists" flag:"the lists of targets (SHA-256)"` // SHA-256 of each list, in their order
@@ -32,14 +32,14 @@ type Plan struct {
 }
 
 // Difference returns the tag flag of the first field that differs between two structs of
-// the same type, and its values. It ignores fields without the tag. If nothing differs, it
-// returns "".
+// the same type, and both values of this field. It ignores fields without the tag. If no
+// field differs, it returns "".
 func Difference[T any](one, two T) (flag, a, b string) {
 	text := func(v any) string {
 		if list, ok := v.([]string); ok {
 			v = strings.Join(list, ", ")
 		}
-		s := string([]rune(fmt.Sprint(v))) // as JSON leaves file names that are not UTF-8
+		s := string([]rune(fmt.Sprint(v))) // like JSON, replace invalid UTF-8 in file names
 		return cmp.Or(s, "none")
 	}
 	x, y := reflect.ValueOf(one), reflect.ValueOf(two)
@@ -61,5 +61,5 @@ type Part struct {
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
 	Records uint64    `json:"records"`
-	Sum     string    `json:"xxh64,omitempty"` // hash of its file; absent: it has several files
+	Sum     string    `json:"xxh64,omitempty"` // hash of the census; absent: the census has several files
 }

@@ -12,24 +12,28 @@ import (
 
 // Rates is the part of a summary about the speed of the scan.
 type Rates struct {
-	RateAsked   *float64 `json:"rate_asked"`             // datagrams per second; null: no limit
-	RateReached float64  `json:"rate_reached"`           // datagrams per second, not counting the time of waiting for the last replies and in the cooldown
-	Changes     []Change `json:"rate_changes,omitempty"` // made by signals in this run; rate_asked is the last rate
+	RateAsked *float64 `json:"rate_asked"` // datagrams per second; null: no limit
+	// RateReached is the average number of datagrams per second, without the cooldown
+	// and the wait for the last replies.
+	RateReached float64 `json:"rate_reached"`
+	// Changes are the changes of the rate by signals in this run. RateAsked is the rate
+	// after the last change.
+	Changes     []Change `json:"rate_changes,omitempty"`
 	RateSettled float64  `json:"rate_settled,omitempty"`
 	RateSlowed  uint64   `json:"rate_slowed,omitempty"` // with --rate 0: how many times the scan slowed down
 
-	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // what kept it below rate_asked; absent: nothing did
-	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // for what fraction of the time
+	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // what kept the rate below rate_asked; absent: nothing
+	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // fraction of the time in which that limit applied
 
 	found float64 // with --rate auto: the rate that the scan found last
 	limit scanner.Wait
 	brief bool // RateReached covers too short a time to be meaningful
 }
 
-// leastBusy is the minimum time for which a scan must send for its rate to be
-// meaningful, and leastPaced for which its rate must have been the only limit for the
-// pacing error to be. oneProcessor is the lowest rate, in datagrams per second, that a
-// processor reaches if other programs leave it idle.
+// leastBusy is the minimum time that a scan must spend sending for its rate to be
+// meaningful. leastPaced is the minimum time in which the rate must have been the only
+// limit for the pacing error to be meaningful. oneProcessor is the lowest rate, in
+// datagrams per second, that a processor reaches if no other program uses it.
 const (
 	leastBusy    = 1 // seconds
 	leastPaced   = 100 * time.Millisecond
@@ -53,7 +57,7 @@ func NewRates(s *scanner.Stats) Rates {
 }
 
 // String formats the rates as one line. The rate reached is not the average over the
-// whole scan: it excludes the wait for the last replies and the cooldown.
+// complete scan: it excludes the wait for the last replies and the cooldown.
 func (r *Rates) String() string {
 	asked := "as fast as possible"
 	switch {
@@ -73,8 +77,8 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
-// Reached describes the rate reached, formatted to follow other text. It returns "" if
-// the rate is not meaningful.
+// Reached describes the rate reached, beginning with a comma. It returns "" if the rate
+// is not meaningful.
 func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
@@ -110,8 +114,9 @@ func (r *Rates) sayLimit(t *console.Block) {
 	}
 }
 
-// pacingError returns how much faster a scan was than its rate while the rate was its
-// only limit, as a fraction of the rate. It returns nil if that can't be measured.
+// pacingError returns how much faster a scan was than its rate allows, as a fraction of
+// the rate. It considers only the time in which the rate was the only limit. It returns
+// nil if the error can't be measured.
 func pacingError(s *scanner.Stats) *float64 {
 	paced := s.Elapsed
 	for _, us := range s.Waited {
@@ -125,16 +130,19 @@ func pacingError(s *scanner.Stats) *float64 {
 }
 
 // Path is the part of a summary about the rate that the scan found (--rate auto). In a
-// resumed scan, the rates and changes are those of the last run.
+// resumed scan, the rates and changes are from the last run.
 type Path struct {
-	Rate      float64      `json:"rate"`              // datagrams per second, at the end of the scan
-	Most      float64      `json:"rate_max"`          // the highest rate that was allowed
-	Carried   float64      `json:"carried,omitempty"` // datagrams per second that the path carried when it was last full; absent: it never was
-	Lost      float64      `json:"lost,omitempty"`    // fraction of first requests that was lost then
-	Raised    uint64       `json:"raised"`            // how many times the rate rose
-	Slowed    uint64       `json:"slowed"`            // how many times the rate fell
-	Unrelated uint64       `json:"unrelated"`         // how many times loss increased but did not follow the rate
-	Changes   []PathChange `json:"changes"`           // the last changes, oldest first
+	Rate float64 `json:"rate"`     // datagrams per second, at the end of the scan
+	Most float64 `json:"rate_max"` // the highest rate that was allowed
+	// Carried is how many datagrams per second the path carried when it was last full.
+	// Lost is the fraction of first requests that was lost then. Both are absent if the
+	// path was never full.
+	Carried   float64      `json:"carried,omitempty"`
+	Lost      float64      `json:"lost,omitempty"`
+	Raised    uint64       `json:"raised"`    // how many times the rate rose
+	Slowed    uint64       `json:"slowed"`    // how many times the rate fell
+	Unrelated uint64       `json:"unrelated"` // how many times loss increased but did not follow the rate
+	Changes   []PathChange `json:"changes"`   // the last changes, oldest first
 }
 
 // PathChange is one change of the rate and its reason.
@@ -169,7 +177,7 @@ func newPath(x *scanner.PathRate) *Path {
 	return p
 }
 
-// String formats what the path carried, and why the rate last changed, as one line.
+// String formats as one line how much the path carried and why the rate last changed.
 func (p *Path) String() string {
 	s := "carried all, up to " + console.Short(p.Rate) + "/s"
 	if p.Carried > 0 {
@@ -186,14 +194,14 @@ func (p *Path) String() string {
 	return s
 }
 
-// Timeouts is the part of a summary about timeouts that were learned from the round
-// trips. In a resumed scan, they are those of the last run.
+// Timeouts is the part of a summary about timeouts that the scan learned from round
+// trips. In a resumed scan, they are from the last run.
 type Timeouts struct {
 	Last     float64 `json:"last_ms"` // timeout of the first attempt, at the end of the scan
 	Least    float64 `json:"least_ms"`
 	Most     float64 `json:"most_ms"`
 	Networks int     `json:"networks"` // /8 networks that had a timeout of their own at the end
-	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given them up
+	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given up on them
 }
 
 // newTimeouts returns the Timeouts of a scan, or nil if the scan learned no timeouts.

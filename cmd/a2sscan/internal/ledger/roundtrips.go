@@ -17,18 +17,19 @@ import (
 // an error of at most 1 %. The zero value is empty.
 type roundTrips struct{ h *hdrhistogram.Histogram }
 
-// maxRoundTrip is the maximum of the histogram: longer round trips count as this.
+// maxRoundTrip is the maximum of the histogram. A longer round trip counts as
+// maxRoundTrip.
 const maxRoundTrip = 10 * time.Minute
 
 func newRoundTrips() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, maxRoundTrip.Microseconds(), 2) // significant digits
+	return hdrhistogram.New(1, maxRoundTrip.Microseconds(), 2) // 2 significant digits
 }
 
 func (rt *roundTrips) add(d time.Duration) {
 	if rt.h == nil {
 		rt.h = newRoundTrips()
 	}
-	_ = rt.h.RecordValue(max(1, min(d, maxRoundTrip).Microseconds())) // the value is always in range
+	_ = rt.h.RecordValue(max(1, min(d, maxRoundTrip).Microseconds())) // never fails: the value is in range
 }
 
 func (rt *roundTrips) clone() roundTrips {
@@ -89,8 +90,8 @@ func (rt *roundTrips) Quantiles() *Quantiles {
 	}
 }
 
-// String formats the quantiles as one line, with three significant digits, or with all
-// digits before the decimal point.
+// String formats the quantiles as one line. Each has three significant digits or, from
+// 1000 ms on, all digits of the integer.
 func (q *Quantiles) String() string {
 	ms := func(v float64) string {
 		if v >= 1000 {

@@ -13,11 +13,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Summary is the result of a scan. As JSON it is the summary file beside the
-// output; closing.go prints its most important fields. New keys may be added.
+// Summary is the result of a scan. As JSON it is the summary file beside the output;
+// closing.go prints its most important fields. Later versions of a2sscan may add keys.
 type Summary struct {
 	Scan    string      `json:"scan"`
-	Schema  int         `json:"schema"` // 1; rises when the meaning of a key changes
+	Schema  int         `json:"schema"` // 1; increases when the meaning of a key changes
 	Version string      `json:"version"`
 	Commit  string      `json:"commit"`
 	Go      string      `json:"go"`
@@ -27,14 +27,14 @@ type Summary struct {
 	Order   string      `json:"order"`            // random or input
 	Seed    *uint64     `json:"seed,omitempty"`   // of the random order
 	Shard   string      `json:"shard,omitempty"`  // I/N; absent: all
-	Plan    *Plan       `json:"plan,omitempty"`   // what the scan was to query
+	Plan    *Plan       `json:"plan,omitempty"`   // what the scan had to query
 	Merged  []Part      `json:"merged,omitempty"` // the censuses that were merged into this one
 	Output  string      `json:"output"`           // "-": standard output
 	Parts   []sink.Part `json:"parts,omitempty"`  // parts of the output, with --rotate
-	Bytes   int64       `json:"bytes,omitempty"`  // length of the output; absent: it is not a single file
+	Bytes   int64       `json:"bytes,omitempty"`  // length of the output; absent: the output is not a single file
 	Sum     string      `json:"xxh64,omitempty"`  // hash of that file
 	Records uint64      `json:"records"`
-	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: the names are in the records
+	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: records have the names
 
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
@@ -113,7 +113,7 @@ type MasterList struct {
 	Protocol string `json:"protocol"` // udp or web
 	Address  string `json:"address"`  // HOST:PORT, or the URL without user, password and query
 	Region   string `json:"region"`
-	Filter   string `json:"filter"` // as masters interpret it; empty: no filter
+	Filter   string `json:"filter"` // in the syntax of masters; empty: no filter
 	Whole    bool   `json:"whole"`  // the master sent its complete list
 }
 
@@ -133,7 +133,7 @@ type Database struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`
 	Built  time.Time `json:"built"`
-	Faults uint64    `json:"faults,omitempty"` // addresses with a damaged entry, in this run
+	Faults uint64    `json:"faults,omitempty"` // addresses in this run whose entry is damaged
 }
 
 // NewSummary returns a summary with the fields that derive from the scan's counts.
@@ -167,7 +167,7 @@ func NewSummary(from *Source, b Build) *Summary {
 }
 
 // SetAnswers fills in the fields that derive from the answers. attempts is how many times
-// the scan queried a target that stayed silent.
+// the scan queried each target that stayed silent.
 func (sum *Summary) SetAnswers(t *Tally, attempts int) {
 	sum.Answers = t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
@@ -202,9 +202,11 @@ const (
 	EndedBroken      = "error"
 )
 
-// WriteFile writes the summary to a file, whose old content it replaces atomically.
+// WriteFile writes the summary to a file. It replaces an existing file atomically.
 func (sum *Summary) WriteFile(path string) error {
-	text, err := console.JSON(sum, "  ") // exclusions quote hostile lists, and the file may be shown on a terminal
+	// Exclusions may quote hostile lists, and a user may print the file on a terminal:
+	// JSON escapes invisible characters.
+	text, err := console.JSON(sum, "  ")
 	if err != nil {
 		return err
 	}

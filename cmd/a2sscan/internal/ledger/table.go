@@ -1,5 +1,5 @@
-// Package ledger keeps the counts of a scan: what was sent and received, and what the
-// servers said. It makes the summary, the closing lines and the log from them.
+// Package ledger has the counts of a scan: datagrams, targets, and the answers of
+// servers. It turns these counts into the summary, the closing lines and the log.
 package ledger
 
 import (
@@ -12,26 +12,32 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Counter is one number of a scan, or one for each of several words, and the places that
-// show it: the summary, the closing lines, the metrics, the status lines in JSON and the
-// log. merge adds them up.
+// Counter describes one number of a scan, or one number for each of several words. It
+// says where the number appears: in the summary, the closing lines, the metrics, the
+// status lines in JSON and the log. The merge command adds up the counters of several
+// scans.
 type Counter struct {
 	Name    string  // key in the summary and in the log
-	Section Section // where the summary has it; NoSection: nowhere
+	Section Section // section of the summary
 	Kind    Kind
 	Unit    Unit
-	Metric  string   // name of the metric without a2sscan_; "": there is none
-	Help    string   // of the metric
-	Label   string   // of the metric: what the words are; without words, Name is the word
-	Words   []string // nil: it is a single number
-	Status  string   // key in a status line; "": not there
-	Text    string   // name in the closing lines of --verbose; "": those have it in another way
-	Log     bool     // it is logged when the scan has finished
+	Metric  string // name of the metric without a2sscan_; "": no metric
+	Help    string // help text of the metric
+	// Label is the label of the metric. Its values are Words or, if there are no words,
+	// Name.
+	Label  string
+	Words  []string // nil: the counter is a single number
+	Status string   // key in a status line; "": not in status lines
+	// Text is the name in the closing lines of --verbose. It is "" if these lines do not
+	// list the counter by its name.
+	Text string
+	Log  bool // log the number when the scan has finished
 
-	// One of these three reads the counter. NaN means unknown, +Inf no limit.
+	// One of these three reads the number. NaN means unknown, +Inf means no limit. Parts
+	// returns a number for each of Words; numbers of empty words are ignored.
 	Count func(*Source) uint64
 	Value func(*Source) float64
-	Parts func(*Source) []uint64 // a number for each of Words, of which empty ones do not count
+	Parts func(*Source) []uint64
 }
 
 // Section is an object of the summary.
@@ -39,7 +45,7 @@ type Section uint8
 
 // The sections of the summary that consist of counters.
 const (
-	NoSection Section = iota
+	NoSection Section = iota // not in a section
 	Targets
 	Traffic // datagrams
 )
@@ -49,11 +55,11 @@ type Kind uint8
 
 // The kinds of counters.
 const (
-	Sum    Kind = iota // it grows, and the shards of a scan add up
-	Shared             // all shards of a scan count the same
-	Own                // each shard counts what belongs to the others
+	Sum    Kind = iota // it only grows; the numbers of all shards are added up
+	Shared             // each shard of a scan has the same number
+	Own                // each shard counts the targets of the other shards
 	Flag               // 1 if something happened
-	Level              // it is of this moment
+	Level              // the present value, which may rise and fall
 )
 
 // Unit is what a number counts.
@@ -66,8 +72,8 @@ const (
 	Microseconds // the metric is in seconds
 )
 
-// Source is what counters are read from. Only Scan and List are of all runs of a resumed
-// scan.
+// Source has the numbers that counters read. In a resumed scan, only Scan and List cover
+// all runs.
 type Source struct {
 	Scan   *scanner.Stats
 	List   list.Stats
@@ -75,7 +81,7 @@ type Source struct {
 
 	SentRate, ReceivedRate float64 // datagrams per second; NaN: unknown
 
-	// These are for the metrics.
+	// These fields are for the metrics.
 	Expected                float64 // targets in the lists and networks; NaN: unknown
 	Resumed, Records        uint64
 	People, Bots, Elsewhere uint64
@@ -98,10 +104,10 @@ func oneIf(is bool) uint64 {
 	return 0
 }
 
-// outcomes is the help of a metric to which several counters belong.
+// outcomes is the help text of the metric that all outcomes share.
 const outcomes = "Targets by what became of them: all that were read."
 
-// outcome returns the counter of one thing that may become of a target.
+// outcome returns the counter of one possible outcome of a target.
 func outcome(name string, kind Kind, count func(*Source) uint64) Counter {
 	return Counter{
 		Name: name, Section: Targets, Kind: kind, Count: count, Log: name == "unfinished",
@@ -109,10 +115,10 @@ func outcome(name string, kind Kind, count func(*Source) uint64) Counter {
 	}
 }
 
-// Table has all counters. As metrics, they start at zero in each process, as Prometheus
-// expects, even in a resumed scan. A label value is a word of this program: a string from
-// a server or a list never becomes one. A new metric also needs a panel in
-// packaging/grafana/a2sscan.json: TestDashboard checks that.
+// Table has all counters. As metrics, the counters start at zero in each process, as
+// Prometheus expects, even in a resumed scan. A label value is a word of this program: a
+// string from a server or a list never becomes a label value. A new metric also needs a
+// panel in packaging/grafana/a2sscan.json: TestDashboard checks that.
 var Table = []Counter{
 	// Targets: read = invalid + unscannable + excluded + duplicate + other_shard +
 	// over_limit + finished + unfinished.
@@ -120,19 +126,19 @@ var Table = []Counter{
 		Count: func(s *Source) uint64 { return s.List.Read }},
 	outcome("invalid", Shared, func(s *Source) uint64 { return s.List.Invalid }),                           // lines that name no server
 	outcome("unscannable", Sum, func(s *Source) uint64 { return s.List.Unscannable + s.Scan.Unscannable }), // addresses that no server can have
-	{Name: "no_port", Section: Targets, // of the unscannable entries, those with port 0
+	{Name: "no_port", Section: Targets, // unscannable entries that have port 0
 		Count: func(s *Source) uint64 { return s.List.NoPort }},
-	{Name: "bad_port", Section: Targets, // of the invalid lines, those whose port was not understood
+	{Name: "bad_port", Section: Targets, // invalid lines whose port was not understood
 		Count: func(s *Source) uint64 { return s.List.BadPort }},
 	{Name: "default_port", Section: Targets, Kind: Shared, // addresses without a port
 		Count: func(s *Source) uint64 { return s.List.DefaultPort }},
 	outcome("excluded", Sum, func(s *Source) uint64 { return s.List.Excluded + s.Scan.Excluded }),
 	outcome("duplicate", Shared, func(s *Source) uint64 { return s.List.Duplicate + s.Scan.Duplicate }),
 	outcome("other_shard", Own, func(s *Source) uint64 { return s.List.OtherShard }),
-	outcome("over_limit", Sum, func(s *Source) uint64 { return s.Scan.OverLimit }), // left out because of --max-per-address
-	{Name: "stopped", Section: Targets, // of the finished targets, those excluded after they were queried
+	outcome("over_limit", Sum, func(s *Source) uint64 { return s.Scan.OverLimit }), // targets skipped because of --max-per-address
+	{Name: "stopped", Section: Targets, // finished targets that were excluded after the scan had queried them
 		Count: func(s *Source) uint64 { return s.Scan.Stopped }},
-	{Name: "overdue", Section: Targets, // of the finished targets, those that a fault of a2sscan forgot
+	{Name: "overdue", Section: Targets, // finished targets that a2sscan forgot, because of a fault of its own
 		Count: func(s *Source) uint64 { return s.Scan.Overdue }},
 	{Name: "elapsed", Status: "elapsed", Kind: Level,
 		Value: func(s *Source) float64 { return s.Scan.Elapsed.Seconds() }},
@@ -233,13 +239,13 @@ var Table = []Counter{
 	{Name: "outages", Section: Traffic, Log: true, Metric: "network_outages_total",
 		Help:  "Times when the network of this machine was away.",
 		Count: func(s *Source) uint64 { return s.Scan.Outages }},
-	{Name: "outage_ms", Section: Traffic, // their sum
+	{Name: "outage_ms", Section: Traffic, // total time of the outages
 		Count: func(s *Source) uint64 { return s.Scan.OutageTime / 1000 }},
 	{Name: "send_put_off", Section: Traffic, Metric: "sends_put_off_total",
 		Help:  "Sends that the kernel put off, and that were tried again.",
 		Count: func(s *Source) uint64 { return s.Scan.SendAgain }},
 	{Name: "conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.Conflicts }},
-	{Name: "faults", Text: "faults", Metric: "faults_total", // of the questions of finished targets
+	{Name: "faults", Text: "faults", Metric: "faults_total", // in the questions of finished targets
 		Help:  "Faults of replies and questions, by the word that records have for them.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},

@@ -17,7 +17,7 @@ type Tally struct {
 	// Corrected counts the servers whose player count does not come from INFO.
 	Corrected uint64 `json:"corrected,omitempty"`
 
-	AtAsk []uint64   `json:"at_ask"` // servers that first answered attempt 1, 2, and so on
+	AtAsk []uint64   `json:"at_ask"` // servers whose first answer was to attempt 1, 2, and so on
 	Trips roundTrips `json:"round_trips"`
 }
 
@@ -77,22 +77,23 @@ func (t *Tally) Line(asked uint64) string {
 // Datagrams get lost, so a server that is up answers an attempt with some probability p,
 // which is assumed to be the same for each attempt. Then the number of attempts until the
 // first answer has a geometric distribution. A scan sees this distribution only up to its
-// last attempt. The maximum likelihood estimate of p is the value that gives the truncated
-// distribution the observed mean. If n servers answered, the scan missed about n·q/(1-q),
-// where q is the probability that none of the attempts is answered.
+// last attempt. The maximum likelihood estimate of p is the value for which the truncated
+// distribution has the observed mean. If n servers answered, the scan missed about
+// n·q/(1-q), where q is the probability that none of the attempts is answered.
 //
 // The estimate covers only servers that were silent by chance. It does not cover servers
 // that are down, behind a firewall, or overloaded all the time. If losses come in bursts,
-// as when a queue on the path is full, the attempt after a lost attempt has a lower p, and
-// the estimate is too low. A second pass comes much later and finds more of these servers.
+// as when a queue on the path is full, the attempt after a lost attempt has a lower p,
+// and the estimate is too low. A second pass comes much later, and finds more of the
+// servers that bursts have hidden.
 type FirstAnswers struct {
 	AtAsk  []uint64 `json:"at_ask"`                    // number of servers per attempt, from the first attempt on
-	Chance *float64 `json:"answer_chance,omitempty"`   // p; absent: it can't be estimated
-	Missed *float64 `json:"missed_estimate,omitempty"` // number of servers; absent: it can't be estimated
+	Chance *float64 `json:"answer_chance,omitempty"`   // p; absent: p can't be estimated
+	Missed *float64 `json:"missed_estimate,omitempty"` // number of servers; absent: unknown
 }
 
-// newFirstAnswers returns the counts and the estimate of a scan that queried silent
-// targets this many times.
+// newFirstAnswers returns the counts and the estimate for a scan that queried each silent
+// target attempts times.
 func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
 	for len(fa.AtAsk) < attempts {
@@ -104,9 +105,9 @@ func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 	return fa
 }
 
-// estimateMissed returns the chance that an attempt is answered, and how many servers
-// answered no attempt. ok is false if there is only one attempt, or if later attempts were
-// answered as often as the first.
+// estimateMissed returns the probability that an attempt is answered, and the estimated
+// number of servers that answered no attempt. ok is false if there is only one attempt,
+// or if later attempts were answered as often as the first.
 func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	var n, sum float64
 	for i, servers := range atAsk {
@@ -120,7 +121,7 @@ func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	low, high := 0.0, 1.0 // the probability that an attempt is not answered
 	for range 60 {
 		q := (low + high) / 2
-		var all, asks float64 // of the servers that answer one of the attempts
+		var all, asks float64 // among servers that answer one of the attempts
 		for k, chance := 1, 1.0; k <= len(atAsk); k++ {
 			all += chance
 			asks += chance * float64(k)

@@ -18,9 +18,12 @@ type Choice struct {
 	Append bool   // add to an existing file
 	Force  bool   // replace an existing file
 
-	Format columns.Format // empty: by the suffix of Path, else text on a Screen, else JSON
-	Fields []string       // empty: all fields in JSON, the usual fields in other formats
-	Screen *Screen        // nil: write JSON even to a terminal
+	// If Format is empty, the suffix of Path decides. Without a known suffix, the format
+	// is text on a Screen, and JSON otherwise.
+	Format columns.Format
+	// If Fields is empty, JSON has all fields, and other formats have the usual fields.
+	Fields []string
+	Screen *Screen // nil: write JSON even to a terminal
 }
 
 // Screen is a terminal that may show both records and messages.
@@ -44,7 +47,7 @@ func (c *Choice) Check() error {
 	)
 }
 
-// notWritten maps the suffixes of formats that a2sscan does not write to hints.
+// notWritten maps the suffixes of formats that a2sscan can't write to hints.
 var notWritten = map[string]string{
 	".parquet": "scan into census.ndjson.zst, and DuckDB makes Parquet of it: a2sscan schema duckdb",
 	".arrow":   "scan into census.ndjson.zst, then convert it",
@@ -63,8 +66,8 @@ var ofSuffix = map[string]columns.Format{
 	".json": columns.JSON, ".jsonl": columns.JSON, ".ndjson": columns.JSON,
 }
 
-// suffix returns the suffix of the path that names the format, in lower case; .gz
-// and .zst are removed first.
+// suffix returns, in lower case, the suffix of the path that names the format. It first
+// removes .gz and .zst.
 func (c *Choice) suffix() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".zst"), ".gz")
 	return strings.ToLower(filepath.Ext(name))
@@ -131,7 +134,7 @@ func (c *Choice) Columns() string {
 	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
 }
 
-// table returns the table that formats records as lines. It is nil if records are
+// table returns the table that formats records as lines. It returns nil if records are
 // written unchanged.
 func (c *Choice) table() (*columns.Table, error) {
 	var screen columns.Screen
@@ -144,9 +147,9 @@ func (c *Choice) table() (*columns.Table, error) {
 	return columns.New(c.format(), c.Fields, screen)
 }
 
-// Shown returns the table that formats records as lines for w, which may be a
-// terminal. It is nil if records are written unchanged. With an empty format, a
-// terminal gets text.
+// Shown returns the table that formats records as lines for w, which may be a terminal.
+// It returns nil if records are written unchanged. With an empty format, a terminal gets
+// text.
 func Shown(w any, format columns.Format, fields []string, color bool) (*columns.Table, error) {
 	screen := columns.Screen{Color: color}
 	if console.IsTerminal(w) {
@@ -161,7 +164,7 @@ func Shown(w any, format columns.Format, fields []string, color bool) (*columns.
 	return columns.New(format, fields, screen)
 }
 
-// Options returns the options with which a census is written. It does not create a file.
+// Options returns the options for writing the census. It does not create a file.
 func (c *Choice) Options() sink.Options {
 	o := sink.Options{Append: c.Append, Replace: c.Force}
 	table, _ := c.table() // CheckFormat has already returned this error

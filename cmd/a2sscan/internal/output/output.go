@@ -1,5 +1,5 @@
-// Package output turns the options of a command into those of its census, and describes
-// the census and its errors to the user.
+// Package output converts the output flags of a command to the options of its census. It
+// also describes the census and its errors to the user.
 package output
 
 import (
@@ -14,8 +14,9 @@ import (
 )
 
 // Readable returns how many records can be read back from the files of an output that
-// failed. The last records written may be lost. If header is set, the first line of
-// each file does not count. A pipe has none; those of a part that was moved away count.
+// failed. The last records written may be lost. If header is set, the first line of each
+// file does not count. A pipe has no readable records. The records of a part that was
+// moved away count as readable.
 func Readable(parts []sink.Part, header bool) (n uint64) {
 	for _, p := range parts {
 		info, err := os.Stat(p.Name)
@@ -61,8 +62,8 @@ func IsFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Failure returns err as a console.Failure with an exit code and a hint. The hint
-// is that of the sink.Error, except for fs.ErrExist, where it names the flags of
+// Failure returns err as a console.Failure with an exit code and a hint. The hint comes
+// from the sink.Error. For fs.ErrExist, Failure has its own hint, which names flags of
 // a2sscan.
 func Failure(err error) error {
 	if err == nil {

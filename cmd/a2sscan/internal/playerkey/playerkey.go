@@ -1,6 +1,6 @@
-// Package playerkey manages the secret key of a series of censuses. Player names
-// are replaced by hashes under this key. The key is in a file that only its owner
-// may read.
+// Package playerkey manages the secret key of a series of censuses. Censuses with this
+// key have hashes under the key in place of player names. The key is in a file that only
+// its owner may read.
 package playerkey
 
 import (
@@ -25,17 +25,18 @@ const DefaultName = "a2sscan-player.key"
 // prefix begins the only line of a key file. 64 hexadecimal digits follow it.
 const prefix = "a2sscan-player-key-1 "
 
-// Key is the key of one scan. If it is nil, names are written as they are.
+// Key is the key of one scan. With a nil Key, records have the names of players instead
+// of hashes.
 type Key struct {
 	path string
 	key  record.NameKey
-	made bool // it was created at random and is not in a file yet
+	made bool // Open created the key, and no file has it yet
 }
 
-// Open reads the key for a census that is written to output. If path is empty, the
-// key is beside the output. If there is no such file, Open creates a random key,
-// which Store writes. It refuses a key file that other users may read, except on
-// Windows, where the mode says nothing.
+// Open reads the key for a census that is written to output. If path is empty, the key
+// file is beside the output. If there is no such file, Open creates a random key, which
+// Store writes. Open refuses a key file that other users may read, except on Windows,
+// where the file mode says nothing about that.
 func Open(path, output string) (*Key, error) {
 	if path == "" {
 		if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() {
@@ -77,15 +78,15 @@ func Open(path, output string) (*Key, error) {
 	return k, nil
 }
 
-// Store writes a key that Open has created. It never replaces a file, and the file is
-// complete or does not exist.
+// Store writes a key that Open has created. It never replaces an existing file, and never
+// leaves a partial file.
 func (k *Key) Store() error {
 	if k == nil || !k.made {
 		return nil
 	}
 	f, err := disk.Create(k.path, 0o600)
 	if err == nil {
-		if _, there := os.Lstat(k.path); there == nil { // no other scan can create it from here on
+		if _, there := os.Lstat(k.path); there == nil { // from here on, no other scan can create the file
 			err = fs.ErrExist
 		} else if _, err = f.WriteString(prefix + hex.EncodeToString(k.key[:]) + "\n"); err == nil {
 			err = f.Commit()
@@ -105,7 +106,7 @@ func (k *Key) Store() error {
 	return nil
 }
 
-// Key returns the key for the hashes; nil if there is none.
+// Key returns the key for the hashes, or nil if there is none.
 func (k *Key) Key() *record.NameKey {
 	if k == nil {
 		return nil
@@ -113,8 +114,8 @@ func (k *Key) Key() *record.NameKey {
 	return &k.key
 }
 
-// ID returns an identifier of the key that does not reveal it; "" if there is no
-// key.
+// ID returns an identifier of the key that does not reveal the key. It returns "" if
+// there is no key.
 func (k *Key) ID() string {
 	if k == nil {
 		return ""

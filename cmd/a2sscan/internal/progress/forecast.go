@@ -11,39 +11,38 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Forecast estimates, before a scan begins, how many datagrams and how much time it
+// Forecast estimates, before a scan begins, how many datagrams and how much time the scan
 // takes. Each estimate is a range.
 //
-// The lower bound assumes that all targets of a list answer at once, with one
-// datagram per question and one more for the challenge: lists come from masters,
-// which know the servers that are up. The upper bound assumes that a third of these
-// targets leave a question unanswered, such as RULES, which many games never
-// answer.
+// For the targets of a list, the lower bound assumes that all answer at once, with one
+// datagram per question and one more for the challenge: lists come from masters, which
+// know the servers that are up. The upper bound assumes that a third of these targets
+// leave a question unanswered, such as RULES, which many games never answer.
 //
-// For networks, the lower bound assumes that no address answers, since most have no
-// server; the upper bound assumes that all do.
+// For networks, the lower bound assumes that no address answers, since most addresses
+// have no server. The upper bound assumes that all addresses answer.
 type Forecast struct {
 	Listed, InNetworks float64 // numbers of targets
 
 	Questions   scanner.Questions
 	Schedule    scanner.Schedule
-	Fallback    bool    // silent targets are also asked for PLAYER and a ping
+	Fallback    bool    // the scan also sends PLAYER and a ping to silent targets
 	Rate        float64 // datagrams per second; 0: no limit
-	Finds       bool    // Rate is the maximum; the scan finds the rate that the path carries
+	Finds       bool    // the scan finds the rate that the path carries, up to Rate
 	AddressRate float64 // datagrams per second to one address; 0: no limit
 	Ports       int     // number of ports of each address in a network; 0: one
 }
 
-// unansweredShare: the upper bound assumes that one in this many targets of a list leaves
-// a question unanswered. addressTurn is how many datagrams a server takes from the rate
-// limit of its address.
+// unansweredShare is for the upper bound: one in unansweredShare targets of a list leaves
+// a question unanswered. addressTurn is how many datagrams of the rate limit of its
+// address a server uses.
 const (
 	unansweredShare = 3
 	addressTurn     = 4
 )
 
-// Longest returns about the longest time that a scan waits for one target: for the
-// unanswered questions one after another.
+// Longest returns about the longest time that a scan waits for one target: the target
+// answers none of the questions, and the scan asks one after another.
 func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
 	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
 }
@@ -51,8 +50,8 @@ func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
 // howMany returns the number of questions in qs.
 func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// datagrams returns bounds of how many datagrams are sent: least if no address in
-// the networks answers, most if all do.
+// datagrams returns bounds of the number of datagrams sent: least if no address in the
+// networks answers, most if all addresses answer.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	attempts := float64(fc.Schedule.Requests())
@@ -69,15 +68,16 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		// A path that carries less than the default rate is rare. The scan learns shorter
-		// timeouts only from enough targets. All targets of a list may answer at once.
+		// The upper bound takes the default rate as the slowest, because few paths carry
+		// less. Schedule.Least knows that a scan of few targets learns no shorter
+		// timeouts. The lower bound assumes that all targets of a list answer at once.
 		slowest := fc.Rate
 		if fc.Finds {
 			slowest = min(fc.Rate, scanner.DefaultRate)
 		}
 		silence, soonest := fc.Schedule.Least(fc.Listed + fc.InNetworks)
 		latest := Longest(fc.Schedule, fc.Questions) + fc.Schedule.Cooldown
-		turns := 0.0 // seconds in which the rate limit of an address lets through what all its ports get
+		turns := 0.0 // seconds that the rate limit of an address needs for the datagrams to all its ports
 		if fc.InNetworks > 0 {
 			soonest += silence
 			if fc.AddressRate > 0 {
@@ -99,8 +99,7 @@ func (fc *Forecast) String() string {
 	return s + ", depending on how many answer"
 }
 
-// between formats a range. If both ends have the same unit, it appears once: 19 to
-// 24 s.
+// between formats a range. A unit that both ends share appears once: 19 to 24 s.
 func between(a, b string) string {
 	if a == b {
 		return a

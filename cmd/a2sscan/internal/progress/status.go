@@ -11,17 +11,17 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Record is a status line as JSON. While the scan queries targets, the counters of
-// ledger.Table with a Status follow, and then waiting and waiting_for. New keys may be
-// added. A key whose value is unknown is absent. In a resumed scan, all numbers but Part
-// cover only this run.
+// Record is a status line as JSON. While the scan queries targets, the line also has the
+// counters of ledger.Table with a Status, then waiting and waiting_for. Later versions of
+// a2sscan may add keys. A key whose value is unknown is absent. In a resumed scan, all
+// numbers except Part cover only this run.
 type Record struct {
 	Time  time.Time `json:"time"`
 	Scan  string    `json:"scan"`
 	Phase string    `json:"phase"`           // reading, counting, asking or ended
 	Ended string    `json:"ended,omitempty"` // why the scan ended, as in the summary
 
-	Targets uint64   `json:"targets,omitempty"` // how many targets were read or counted so far
+	Targets uint64   `json:"targets,omitempty"` // number of targets read or counted so far
 	Part    *float64 `json:"part,omitempty"`    // fraction done, from 0 to 1
 	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent: unknown, or about to end
 }
@@ -29,7 +29,7 @@ type Record struct {
 // milli rounds to three decimal places.
 func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
 
-// unless returns v, rounded to three decimal places, or nil if it is unknown.
+// unless returns v, rounded to three decimal places, or nil if v is unknown.
 func unless(unknown bool, v float64) *float64 {
 	if unknown {
 		return nil
@@ -38,8 +38,8 @@ func unless(unknown bool, v float64) *float64 {
 	return &v
 }
 
-// The intervals of status lines. The shorter one is for a terminal, where each line
-// replaces the previous one, and for JSON; the longer one is for a log.
+// These are the intervals of status lines. The shorter interval is for a terminal, where
+// each line replaces the previous line, and for JSON. The longer interval is for a log.
 const (
 	statusOnTerminal = time.Second
 	statusInLog      = 10 * time.Second
@@ -60,12 +60,12 @@ type Status struct {
 	Terminal *console.Terminal
 	Kind     Kind
 	Scan     string        // name of the scan
-	InLog    time.Duration // between lines of text that do not go to a terminal; 0: 10 s
+	InLog    time.Duration // time between lines of text in a log; 0: 10 s
 
 	tracker *Tracker // for the lines in JSON
 }
 
-// Interval is how often a status line is due on a terminal, or elsewhere.
+// Interval returns the time between two status lines on t.
 func Interval(t *console.Terminal) time.Duration {
 	if t.Interactive {
 		return statusOnTerminal
@@ -73,8 +73,8 @@ func Interval(t *console.Terminal) time.Duration {
 	return statusInLog
 }
 
-// sayJSON prints a status line as JSON, after it has set the time and the scan. v may be
-// nil.
+// sayJSON sets the time and the scan of a status line, and prints the line as JSON. v may
+// be nil.
 func (s *Status) sayJSON(r Record, v *View) {
 	r.Time, r.Scan = time.Now().UTC(), s.Scan
 	b, err := json.Marshal(r)
@@ -109,8 +109,8 @@ func (s *Status) sayJSON(r Record, v *View) {
 	s.Terminal.JSON(json.RawMessage(b))
 }
 
-// Watch shows status lines until stop is called: line returns one as text, and record
-// prints one in JSON.
+// Watch shows status lines until stop is called. line returns a status line as text, and
+// record prints a status line as JSON.
 func (s *Status) Watch(line func() string, record func()) (stop func()) {
 	switch s.Kind {
 	case None:
@@ -125,26 +125,27 @@ func (s *Status) Watch(line func() string, record func()) (stop func()) {
 	return s.Terminal.RepeatStatus(every, line)
 }
 
-// WatchTargets shows status lines while lists are read, or while a dry run counts targets.
-// progress returns how many targets there were so far, and which fraction that is of all.
+// WatchTargets shows status lines while lists are read, or while a dry run counts
+// targets. progress returns how many targets were read or counted so far, and which
+// fraction of all targets that is.
 func (s *Status) WatchTargets(phase string, progress func() (n uint64, part float64, known bool)) (stop func()) {
 	record := func() {
 		n, part, known := progress()
 		s.sayJSON(Record{Phase: phase, Targets: n, Part: unless(!known, part)}, nil)
 	}
-	if s.Kind == JSON && phase != Reading { // most lists are read at once
+	if s.Kind == JSON && phase != Reading { // most lists are read too fast for a status line
 		record()
 	}
 	return s.Watch(func() string { return TargetsLine(phase, progress) }, record)
 }
 
-// The phases before a scan.
+// These are the phases before a scan.
 const (
 	Reading  = "reading"
 	Counting = "counting"
 )
 
-// TargetsLine returns the status line while lists are read or targets counted.
+// TargetsLine returns the status line while lists are read or targets are counted.
 func TargetsLine(phase string, progress func() (n uint64, part float64, known bool)) string {
 	n, part, known := progress()
 	s := phase + " the targets: " + console.Grouped(n) + " so far"
@@ -179,8 +180,8 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 		record)
 }
 
-// End prints the last status line in JSON, which says why the scan ended. It does nothing
-// for other kinds.
+// End prints the last status line as JSON, with the reason why the scan ended. For other
+// kinds of status lines it does nothing.
 func (s *Status) End(final scanner.Stats, ended string) {
 	if s.Kind == JSON && s.tracker != nil {
 		s.sayScan(ended, final)

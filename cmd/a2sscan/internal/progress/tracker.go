@@ -14,7 +14,7 @@ import (
 
 // Config describes a scan to its Tracker.
 type Config struct {
-	Input   func() (part float64, known bool) // fraction of the input that was read
+	Input   func() (part float64, known bool) // fraction of the input read so far
 	Given   func() uint64                     // number of targets that the list yielded in this run
 	Begun   float64                           // fraction of the input that earlier runs finished
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
@@ -23,18 +23,18 @@ type Config struct {
 	Longest    time.Duration // how long a target that answers some questions stays open
 	SecondPass bool          // silent targets get a second pass
 	Cooldown   time.Duration
-	Draining   func() bool // reports whether the scan has stopped starting targets; nil: it never does
+	Draining   func() bool // reports whether the scan starts no more targets; nil: never
 }
 
-// Tracker follows the progress of one scan. It remembers the previous sample to
-// compute rates from.
+// Tracker follows the progress of one scan. To compute rates, it remembers the previous
+// sample.
 type Tracker struct {
 	cfg Config
 
 	last    scanner.Stats
 	silent  int           // maximum of Stats.Silent so far
-	part    float64       // fraction done; it never falls
-	end     time.Duration // when the scan ends at the latest; 0: it still starts targets
+	part    float64       // fraction done; never falls
+	end     time.Duration // latest end of the scan; 0: the scan still starts targets
 	cooling bool          // a sample has shown the cooldown
 }
 
@@ -50,7 +50,7 @@ type View struct {
 	known bool          // part is known
 	left  time.Duration // negative: unknown
 	most  bool          // left is an upper bound: answers may come sooner
-	last  bool          // the scan has been told to start no more targets
+	last  bool          // the scan starts no more targets, because it is shutting down
 }
 
 // Sample returns the view of s, with rates since the previous sample.
@@ -63,13 +63,13 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	p.last, p.silent = s, max(p.silent, s.Silent)
 	v.last = p.cfg.Draining != nil && p.cfg.Draining()
 
-	// The longest time that the last target may take. A scan that has learned its timeouts
-	// usually needs less.
+	// tail is the longest time that the last target may take. A scan that has learned its
+	// timeouts usually needs less.
 	tail := p.cfg.Silence
 	if s.Answered() > 0 {
 		tail = max(tail, p.cfg.Longest)
 	}
-	secondPass := p.cfg.SecondPass && (p.silent == 0 || s.Silent > 0) // it is still to come, or goes on
+	secondPass := p.cfg.SecondPass && (p.silent == 0 || s.Silent > 0) // the second pass has not begun or has not ended
 	switch {
 	case s.Wait == scanner.WaitCooldown && !p.cooling:
 		p.cooling, p.end = true, s.Elapsed+p.cfg.Cooldown
@@ -82,7 +82,8 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	part, known := p.cfg.Input()
 	read := 0.0 // the fraction of the input that this run has finished
 	if v.known = known; known {
-		// A silent target waits for the second pass, and has most of its time behind it.
+		// A silent target counts as three quarters done: it waits for the second pass,
+		// and most of its time has passed.
 		done := float64(s.TargetsFinished()+s.Unscannable+s.Excluded+s.Duplicate+s.OverLimit) + float64(s.Silent)*3/4
 		read = max(part-p.cfg.Begun, 0) * min(1, done/float64(max(p.cfg.Given(), s.Taken, 1)))
 		p.part = max(p.part, p.cfg.Begun+read)
@@ -103,17 +104,17 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2  // the bar is drawn if there is room for it after this many flows
-	beside   = 60 // columns that are reserved for the text
+	barAfter = 2  // draw the bar only if this many flows leave room for it
+	beside   = 60 // columns reserved for the text
 )
 
-// barOn returns the length of the bar on a screen of this width. The length depends
-// on nothing else, so the filled part never shrinks.
+// barOn returns the length of the bar on a screen of this width. The length depends only
+// on the width, so the filled part never shrinks.
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
-// Line returns the status line for a screen of this many columns, or for a log if
-// columns is 0. It begins with trouble and progress, which are always shown. The
-// counts that follow are shown as far as there is room.
+// Line returns the status line for a screen of this many columns, or for a log if columns
+// is 0. The line begins with trouble and progress, which Line always shows. The counts
+// follow as far as there is room.
 func (v *View) Line(columns int) string {
 	var head []string
 	if v.Away != 0 {
@@ -164,7 +165,7 @@ func (v *View) Line(columns int) string {
 	return strings.Join(append(head, fit...), "; ")
 }
 
-// waits is the prefix that Line omits if there is no room.
+// waits is the prefix that Line omits if the line has no room.
 const waits = "waiting: "
 
 // waiting describes what the scan waits for, and for how long if that is known.
@@ -176,7 +177,7 @@ func (v *View) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 && v.left < 0 { // otherwise the time left already includes it
+	if v.HeldFor > 0 && v.left < 0 { // otherwise the time left already includes HeldFor
 		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s
@@ -190,8 +191,8 @@ func (v *View) far() string {
 	return console.Clock(v.Elapsed) + " " + v.share()
 }
 
-// share returns the percentage done and the time left, if they are known. The time is
-// rounded up to whole seconds, so that it is never shown as zero.
+// share returns the percentage done and the time left, if these are known. It rounds the
+// time up to whole seconds, so that the time is never zero.
 func (v *View) share() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)
@@ -213,8 +214,9 @@ func (v *View) share() string {
 	return s + ", " + left + " left"
 }
 
-// flows returns the counts of a status line, most important first. Once no more targets
-// are started, only slow targets are left, and share shows how many.
+// flows returns the counts of a status line, most important first. It omits the number of
+// open targets when the scan starts no more targets, because share shows that number
+// then.
 func (v *View) flows() []string {
 	flow := func(word string, n uint64, perSecond float64) string {
 		s := word + " " + console.Short(float64(n))
@@ -223,7 +225,8 @@ func (v *View) flows() []string {
 		}
 		return s
 	}
-	// Finished targets alone would be too few, because silent ones stay open for long.
+	// The hit rate also counts silent and open targets as queried. Finished targets alone
+	// would be too few, because silent targets stay open for long.
 	asked := v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open)
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
@@ -262,7 +265,8 @@ func (v *View) State() string {
 	return s
 }
 
-// Waiting describes the targets that are held back or silent; "" if there are none.
+// Waiting describes the targets that are held back or silent. It returns "" if there are
+// none.
 func (v *View) Waiting() (s string) {
 	if v.Held > 0 {
 		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))

@@ -208,7 +208,7 @@ func TestStatusRecord(t *testing.T) {
 	}
 	got := say()
 	want := `,"scan":"\u001b]0;mine\u0007","phase":"asking","elapsed":0,"finished":0,"answered":0,"open":0,"held":0,` +
-		`"silent":0,"sent":7,"received":0,"rate":null,"drops":0,"send_errors":0,"bytes":0}` + "\n"
+		`"silent":0,"sent":7,"received":0,"rate":null,"drops":0,"send_errors":0,"network_away":0,"bytes":0}` + "\n"
 	if !strings.HasPrefix(got, `{"time":"20`) || !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s want …\n%s", got, want)
 	}

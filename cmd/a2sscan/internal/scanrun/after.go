@@ -19,9 +19,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// stepAfter returns the environment of the program of --on-complete: the names of the
-// files of the census, without pipes and devices. Nothing has written the stats yet:
-// A2SSCAN_STATS is the name for a program that does.
+// stepAfter returns the environment of the program of --on-complete, with the names of
+// the files of the census. Pipes and devices are no such files. A2SSCAN_STATS names a
+// file that does not exist yet: the program may write its statistics there.
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	var files []string
 	gone := 0
@@ -44,9 +44,9 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	}
 }
 
-// completeEarlier runs the step that an earlier run of the command did not complete; the
-// checkpoint keeps a step until its program has succeeded. If it fails again, this scan
-// begins anyway, and nobody tries the step a third time.
+// completeEarlier runs the step that an earlier run left in the checkpoint, because the
+// program of the step had not succeeded. If the program fails again, the scan begins
+// anyway, and the step is removed.
 func (s *Run) completeEarlier() error {
 	step := s.checkpoint.Step
 	if step == nil {
@@ -70,9 +70,9 @@ func (s *Run) completeEarlier() error {
 }
 
 // runStep runs the program of --on-complete without a shell, with step in its
-// environment. Its output goes to standard error. The second signal ends the program
-// with all processes of its group; a session that closes does not. signalled reports
-// whether a signal arrived.
+// environment. The output of the program goes to standard error. The second signal kills
+// the program and all processes in its group; SIGHUP has no effect. signalled reports
+// whether a signal other than SIGHUP arrived.
 func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -80,7 +80,7 @@ func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
 	cmd := exec.CommandContext(ctx, s.opts.OnComplete)
 	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
 	cmd.Env = append(os.Environ(), step...)
-	cmd.WaitDelay = time.Second // a process that left the group may keep its output open
+	cmd.WaitDelay = time.Second // a process that left the group may hold the output open
 	ownGroup(cmd)
 	end := shutdown.Handle(func(sig os.Signal) {
 		switch {

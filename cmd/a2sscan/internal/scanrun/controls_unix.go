@@ -25,8 +25,9 @@ func (s *Run) controls() (end func()) {
 	}, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
 }
 
-// ownGroup makes a program start in a process group of its own, so that it gets no
-// Ctrl-C of the terminal, and makes its end by a context that of the group.
+// ownGroup makes a program start in a process group of its own, so that Ctrl-C on the
+// terminal does not reach the program. Cancelling the context of cmd kills all processes
+// of this group.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

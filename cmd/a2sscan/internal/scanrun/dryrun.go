@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// forecast returns the forecast of asking n targets of the list.
+// forecast returns the forecast for querying n targets of the list.
 func (s *Run) forecast(n float64) *progress.Forecast {
 	o := s.opts
 	listed := n
@@ -31,7 +31,7 @@ func (s *Run) forecast(n float64) *progress.Forecast {
 	return fc
 }
 
-// left returns how many targets are left, including those of other shards. known is
+// left returns how many targets are left, including the targets of other shards. known is
 // false if the length of the list is unknown.
 func (s *Run) left() (n uint64, known bool) {
 	size, known := s.list.Size()
@@ -46,8 +46,8 @@ func (s *Run) left() (n uint64, known bool) {
 	return n + uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting()), true
 }
 
-// printPlan prints how many targets are left, in which order they are queried, and how
-// many datagrams and how much time they need.
+// printPlan prints how many targets are left, in which order the scan queries them, and
+// how many datagrams and how much time the scan needs.
 func (s *Run) printPlan() {
 	targets, left := &s.opts.Targets, ""
 	if s.checkpoint.Resumes {
@@ -63,8 +63,8 @@ func (s *Run) printPlan() {
 	}
 	n, known := s.left()
 	switch {
-	case known && n == 0: // nothing is left to ask, as the end says
-	case s.opts.DryRun && known: // the dry run prints the forecast at its end, from the exact number of targets
+	case known && n == 0: // the end of the run says that no target is left
+	case s.opts.DryRun && known: // a dry run prints its forecast at the end, when it has counted the targets
 		s.term.Say("%s%s %s", console.Plural(n, "target"), left, order)
 	case !known:
 		rate := console.PerSecond(float64(s.opts.Pace.Rate))
@@ -79,7 +79,7 @@ func (s *Run) printPlan() {
 	}
 }
 
-// dryRun prints which targets the scan would query: the first ones, how many there are,
+// dryRun prints the first targets that the scan would query, how many targets there are,
 // and what would become of the other entries of the lists.
 func (s *Run) dryRun() error {
 	const shown = 10

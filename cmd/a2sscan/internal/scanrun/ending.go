@@ -20,14 +20,14 @@ import (
 type outcome struct {
 	finished bool  // every target of the lists is finished
 	complete bool  // every target was either finished or excluded
-	stopped  bool  // a signal has ended the scan before every target was finished
+	stopped  bool  // a signal ended the scan before every target was finished
 	output   error // the error of the output; nil: none
 	broken   error // the error that ended the scan early; nil: none
-	unsent   bool  // that error is that not one datagram could be sent
+	unsent   bool  // broken says that not one datagram could be sent
 }
 
-// account returns what the summary counts: the sums of all runs, given the counts of
-// this one. It tells the guard if every target is finished.
+// account returns the counts for the summary: the sums over all runs. own has the counts
+// of this run. If every target is finished, account informs the guard.
 func (s *Run) account(own scanner.Stats) *ledger.Source {
 	listed := s.list.Stats()
 	if s.shutdown.Drained.Err() != nil {
@@ -42,8 +42,8 @@ func (s *Run) account(own scanner.Stats) *ledger.Source {
 	return &ledger.Source{Scan: &own, List: listed, Unread: rest}
 }
 
-// unread returns how many targets the list has beyond those that listed counts. The
-// number is unknown for a list that is read during the scan, and for a shard.
+// unread returns how many targets of the list are not in listed yet. The number is
+// unknown for a list that is read during the scan, and for a shard.
 func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
 	if !known || s.opts.Targets.Shard.Count > 1 {
@@ -57,11 +57,12 @@ func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	return n, true
 }
 
-// conclude decides how the scan ended, and gives the files of a complete census
-// their final names. If the next census starts anew, it makes room for it.
+// conclude decides how the scan ended, and gives the files of a complete census their
+// final names. If the next run of the command starts a new census, conclude sets the
+// files of this census aside.
 func (s *Run) conclude(all *scanner.Stats) {
 	how := &s.how
-	how.stopped = s.shutdown.Interrupted() && !how.finished // a signal from here on changes nothing
+	how.stopped = s.shutdown.Interrupted() && !how.finished // a later signal changes nothing
 	ended := s.ended()
 	how.complete = ended == ledger.EndedComplete || ended == ledger.EndedInput && s.list.Err() == nil
 	if how.complete {
@@ -74,7 +75,7 @@ func (s *Run) conclude(all *scanner.Stats) {
 	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
 		how.output = output.Failure(s.out.Commit())
 	} else {
-		s.out.Keep() // an old census is better than one with which a guard found fault
+		s.out.Keep() // the old census is better than one that a guard stopped
 	}
 	if how.output == nil && s.startsAnew() {
 		how.output = output.Failure(s.out.SetAside())
@@ -82,9 +83,9 @@ func (s *Run) conclude(all *scanner.Stats) {
 }
 
 // startsAnew reports whether the next run of the command begins a new census, although
-// there is a checkpoint. A scan that could send nothing, or in which too few targets
-// answered, may have had no network: its silent targets must not become part of a later
-// census.
+// there is a checkpoint. If a scan could send nothing, or too few targets answered, the
+// machine may have had no network: the silent targets of such a scan must not become part
+// of a later census.
 func (s *Run) startsAnew() bool {
 	trip := s.guard.tripped()
 	return s.checkpoint.Enabled && (s.how.unsent || trip != nil && trip.Flag == minHitrate)
@@ -165,7 +166,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 	sum.SayWrong(s.term)
 	if lost != nil {
 		lost = console.Fail(console.ExitOutput, "summary: %w", lost)
-		if s.how.output != nil { // as when the disk is full
+		if s.how.output != nil { // both failed, for example because the disk is full
 			s.term.Say("%v", lost)
 		}
 		s.how.output = cmp.Or(s.how.output, lost)
@@ -191,13 +192,13 @@ func (s *Run) report(sum *ledger.Summary) error {
 	return verdict
 }
 
-// verdict returns the error with which the run ends. If there are several, it
+// verdict returns the error that the run ends with. If there are several errors, it
 // returns the most serious.
 func (s *Run) verdict(sum *ledger.Summary) error {
 	switch {
 	case s.how.output != nil:
 		return s.how.output
-	case s.how.unsent: // a firewall may be the reason, which can change
+	case s.how.unsent: // a firewall may be the reason, and the user can change it
 		return console.Fail(console.ExitGuard, "%w", s.how.broken)
 	case s.how.broken != nil:
 		return console.Fail(console.ExitUsage, "%w", s.how.broken)
@@ -223,7 +224,7 @@ func guarded(g *guard, err error) error {
 	return err
 }
 
-// files returns the files of the census, under their names on this machine.
+// files returns the files of the census, with their names on this machine.
 func (s *Run) files() []sink.Part {
 	if s.opts.Rotate.On() || !output.IsFile(s.out.File().Name) {
 		return s.out.Parts()

@@ -18,22 +18,22 @@ type Limits struct {
 	MaxOutage     time.Duration // how long the network of this machine may be away; 0: no limit
 }
 
-// hitSample is the minimum number of finished and silent targets for judging the
-// hit rate. With fewer, a list that begins with a dead network would end a
-// worthwhile scan. Open targets can only make the rate look too high, because
-// targets that answer are finished before targets that stay silent.
+// hitSample is the minimum number of finished and silent targets for which the guard
+// judges the hit rate. With fewer targets, a list that begins with a dead network would
+// end a worthwhile scan. Open targets can only make the rate look too high, because
+// targets that answer finish before targets that stay silent.
 const hitSample = 1000
 
-// These are the flags of a Trip after which the scan is not resumed, because what it has
-// found may be wrong, and of one that is withdrawn if all targets were finished: it has
-// then only shortened the wait for late replies.
+// These are flags of a Trip. After a trip of minHitrate the scan is not resumed, because
+// its results may be wrong. A trip of maxRuntime is withdrawn if every target is
+// finished: then it has only shortened the wait for late replies.
 const (
 	minHitrate = "--min-hitrate"
 	maxRuntime = "--max-runtime"
 )
 
-// guard compares a scan with its limits, and drains it when it passes one of them.
-// Only the first limit that the scan passes counts.
+// guard compares a scan with its limits, and drains the scan when it passes a limit. Only
+// the first limit that the scan passes counts.
 type guard struct {
 	limits      Limits
 	drain       func()      // makes the scan start no new targets
@@ -62,7 +62,7 @@ func (g *guard) stop(flag, format string, args ...any) *ledger.Trip {
 	return g.trip
 }
 
-// allFinished withdraws a trip of --max-runtime.
+// allFinished withdraws a trip of --max-runtime, because every target is finished.
 func (g *guard) allFinished() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,8 +71,9 @@ func (g *guard) allFinished() {
 	}
 }
 
-// judge compares a scan with the limits, and returns a new trip. While the scan runs, it
-// judges the hit rate only once enough targets are finished.
+// judge compares a scan with the limits. It returns the trip if the scan has just passed
+// a limit, or nil. While the scan runs, judge considers the hit rate only after hitSample
+// targets.
 func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
 	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
 		trip = g.stop("--max-send-errors", "%d datagrams could not be sent, and %d are allowed", s.SendErrors, most)
@@ -91,8 +92,8 @@ func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
 	return nil
 }
 
-// sayTrip reports a trip of the guard while the scan runs. In the cooldown a trip stops
-// nothing, because every target is finished.
+// sayTrip reports a trip of the guard while the scan runs. It does not report a trip in
+// the cooldown: every target is finished then, so the trip stops nothing.
 func (s *Run) sayTrip(trip *ledger.Trip) {
 	m := s.monitor.Load()
 	if trip == nil || m == nil || m.Stats().Wait == scanner.WaitCooldown {

@@ -18,8 +18,8 @@ type fetchedList struct {
 	err     error // why the list is incomplete; nil: it is complete
 }
 
-// fetchFirst fetches the list to scan if --master is given. If the master fails
-// before the end of its list, the servers fetched so far are scanned.
+// fetchFirst fetches the list to scan if --master is given. If the master fails before
+// the end of its list, the scan queries the servers fetched so far.
 func (s *Run) fetchFirst() error {
 	if s.opts.From.Where == "" {
 		return nil

@@ -11,16 +11,17 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// How online waits.
+// These are the times that online waits.
 const (
 	onlineEvery = time.Second
-	settling    = 10 * time.Second // for which names may be unknown after the network is back
+	// settling is how long look-ups of names may still fail after the network is back.
+	settling = 10 * time.Second
 )
 
-// online calls try. If that fails because this machine has no network, as after a boot,
-// online waits for at most --max-outage, and calls try again.
+// online calls try. If try fails because this machine has no network, as after a boot,
+// online waits until the network is back, for at most --max-outage, and calls try again.
 func (s *Run) online(ctx context.Context, try func() error) error {
-	var since, last time.Time // when the network was away
+	var since, last time.Time // the first and the last time that the network was away
 	for {
 		err := try()
 		for err != nil && scanner.NetworkAway() && ctx.Err() == nil {
@@ -50,8 +51,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// lookUp looks up a host name. It waits for the network of this machine; if that stays
-// away for too long, it ends the scan.
+// lookUp looks up a host name. If this machine has no network, lookUp waits. If the
+// network stays away for longer than --max-outage, lookUp ends the scan.
 func (s *Run) lookUp(ctx context.Context, host string) (found []netip.Addr, err error) {
 	err = s.online(ctx, func() (err error) {
 		found, err = inputs.Resolve(ctx, host)

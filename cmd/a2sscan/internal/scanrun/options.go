@@ -71,10 +71,10 @@ type Options struct {
 	Status    flagvalue.StatusKind
 }
 
-// Records chooses which records a scan writes, and what they hold.
+// Records chooses which records a scan writes, and what the records contain.
 type Records struct {
 	Unanswered bool   // write a record of each silent target, too
-	Raw        bool   // every datagram, as base64
+	Raw        bool   // write every datagram, as base64
 	NoNames    bool   // write hashes in place of player names
 	PlayerKey  string // path of the file with the key of these hashes
 }
@@ -94,14 +94,14 @@ type Pace struct {
 // Targets selects the targets of the lists and their order.
 type Targets struct {
 	InOrder bool   // ask in the order of the input
-	Seed    uint64 // of the random order
+	Seed    uint64 // seed of the random order
 	Seeded  bool   // Seed is given
 	Shard   list.Shard
 	Strict  bool // refuse a list with a bad line
 	Resolve bool // look up host names in lists, too
 }
 
-// order returns the word for the order.
+// order returns the name of the order: input or random.
 func (t *Targets) order() string {
 	if t.InOrder {
 		return "input"
@@ -124,8 +124,8 @@ type Exclude struct {
 	Files         []string
 }
 
-// Open reads the exclusion files and returns all exclusions. note is called
-// if it waits for the writer of a named pipe.
+// Open reads the exclusion files and returns all exclusions. It calls note if it has to
+// wait for the writer of a named pipe.
 func (x *Exclude) Open(note func(string)) (*list.Exclusions, error) {
 	all, err := list.NewExclusions(x.AllowReserved, x.Networks, x.Files, note)
 	if err != nil {
@@ -134,11 +134,12 @@ func (x *Exclude) Open(note func(string)) (*list.Exclusions, error) {
 	return all, nil
 }
 
-// hangupEnds reports whether SIGHUP ends the scan. With exclusion files it reloads
-// them instead.
+// hangupEnds reports whether SIGHUP ends the scan. If there are exclusion files, SIGHUP
+// reloads these files instead.
 func (x *Exclude) hangupEnds() bool { return len(x.Files) == 0 }
 
-// Check completes the options with the rate of one shard and the seed. It returns an error if options contradict each other or the arguments.
+// Check completes the options with the rate of one shard and the seed. It returns an
+// error if options contradict each other or the arguments.
 func (o *Options) Check(args []string) error {
 	if o.Pace.Total > 0 {
 		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
@@ -198,8 +199,8 @@ func (o *Options) checkRules() error {
 	)
 }
 
-// checkCheckpoint returns an error for options with which a checkpoint could not
-// resume the scan.
+// checkCheckpoint returns an error for options with which the scan could not be resumed
+// from a checkpoint.
 func (o *Options) checkCheckpoint() error {
 	info, err := os.Stat(o.Out.Path)
 	switch {
@@ -227,8 +228,8 @@ func (o *Options) checkCheckpoint() error {
 	return nil
 }
 
-// checkpointFiles returns all files that a scan with a checkpoint may create, and
-// remove, besides its output.
+// checkpointFiles returns all files, other than its output, that a scan with a checkpoint
+// may create and remove.
 func (o *Options) checkpointFiles() []string {
 	path := o.Saved.Path
 	if path == "" {
@@ -237,9 +238,9 @@ func (o *Options) checkpointFiles() []string {
 	return []string{path, path + ".lock", path + ".silent", path + disk.PartSuffix}
 }
 
-// checkInputs returns an error if the scan would overwrite a file that it reads.
-// With --order input, the scan would otherwise truncate a list while reading it,
-// and nobody would notice.
+// checkInputs returns an error if the scan would overwrite a file that it reads. Without
+// this check, a scan with --order input could truncate a list while reading it, and
+// nobody would notice.
 func (o *Options) checkInputs(args []string) error {
 	read := slices.Concat(args, o.Exclude.Files, o.Databases, []string{o.Records.PlayerKey, o.From.KeyFile, o.OnComplete})
 	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {
@@ -276,7 +277,7 @@ func (o *Options) ListConfig(args []string, stdin io.Reader) (list.Config, error
 // Config returns the configuration of the scanner.
 func (o *Options) Config() scanner.Config {
 	cooldown := o.Cooldown.D
-	if cooldown == 0 && !o.Cooldown.On { // 0 is the default there
+	if cooldown == 0 && !o.Cooldown.On { // in scanner.Config, 0 means the default
 		cooldown = scanner.Off
 	}
 	return scanner.Config{
@@ -309,8 +310,8 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 	}, err
 }
 
-// plan returns the plan of the scan for its summary. read describes the inputs, and
-// excluded is the digest of the exclusions.
+// plan returns the plan of the scan for its summary. read has the inputs, excluded is the
+// digest of the exclusions, and databases has the types of the databases.
 func (o *Options) plan(read []ledger.Input, excluded string, databases []string) *ledger.Plan {
 	p := &ledger.Plan{
 		Lists: []string{}, Targets: []string{}, Ports: o.Ports, Questions: o.Query.String(),
@@ -338,8 +339,8 @@ func (o *Options) StatusKind() progress.Kind {
 	return progress.Kind(o.Status.String())
 }
 
-// summaryPath returns the path of the summary of a census at path, unless --summary
-// names another. A pipe or a device has none: then it returns "".
+// summaryPath returns the default path of the summary of a census at path. For a pipe or
+// a device it returns "", because these have no summary file.
 func (o *Options) summaryPath(path string, start time.Time) string {
 	switch {
 	case o.Rotate.On():

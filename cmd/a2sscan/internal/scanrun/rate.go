@@ -20,8 +20,8 @@ type rateControl struct {
 	changes []ledger.Change
 }
 
-// step keeps the rate between lowest and highest, in datagrams per second, or at
-// the initial rate if that is beyond them.
+// step never sets a rate below lowest or above highest, in datagrams per second. If the
+// initial rate is beyond these limits, it is the limit instead.
 const (
 	lowest  = 1
 	highest = 1_000_000
@@ -31,8 +31,8 @@ func newRateControl(rate float64) *rateControl {
 	return &rateControl{initial: rate, now: rate, rates: make(chan float64, 1)}
 }
 
-// step changes the rate by a tenth. It returns the rates before and after, which are equal
-// at the limit.
+// step raises or lowers the rate by a tenth. It returns the rates before and after, which
+// are equal at a limit.
 func (c *rateControl) step(up bool) (from, to float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *rateControl) step(up bool) (from, to float64) {
 	case <-c.rates:
 	default:
 	}
-	c.rates <- to // this never blocks, because there is no other sender
+	c.rates <- to // never blocks, because there is no other sender
 	return from, to
 }
 

@@ -58,9 +58,9 @@ type Run struct {
 	observer *ledger.Observer
 	status   progress.Status
 
-	unopened  error       // why nothing could be written
+	unopened  error       // why the output could not be opened; nil: it could
 	unsaved   atomic.Bool // saving the checkpoint failed
-	away      atomic.Bool // the run said before the scan that the network of this machine is away
+	away      atomic.Bool // before the scan, the run reported an outage of the network
 	exhausted bool        // all targets were taken from the lists
 	how       outcome     // how the scan ended
 
@@ -118,7 +118,7 @@ func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.S
 func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	rate := float64(o.Pace.Rate)
 	if o.Pace.Find {
-		rate = 0 // signals can't change it
+		rate = 0 // with --rate auto, signals can't change the rate
 	}
 	return &Run{
 		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
@@ -126,8 +126,8 @@ func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	}
 }
 
-// prepare opens all inputs, the checkpoint and the plan of the output,
-// before anything is sent or written.
+// prepare opens all inputs and the checkpoint, and plans the output, before the scan
+// sends or writes anything.
 func (s *Run) prepare() (err error) {
 	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
 		return err
@@ -159,10 +159,10 @@ func (s *Run) prepare() (err error) {
 	return err
 }
 
-// note prints what a user should know about a list.
+// note prints a message about a list to the user.
 func (s *Run) note(text string) { s.term.Say("%s", text) }
 
-// resume takes over the state in the checkpoint, if one exists. It returns the
+// resume takes over the state in the checkpoint, if a checkpoint exists. It returns the
 // reader to use in place of stdin.
 func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	past, targets := &s.checkpoint.Past, &s.opts.Targets
@@ -202,7 +202,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		}
 		cfg.Resolve = s.checkpoint.Names.Resolver(cfg.Resolve)
 	}
-	if cfg.OnlyArgs { // lists may have millions of names
+	if cfg.OnlyArgs { // lists may have too many names to print
 		cfg.Resolve = inputs.ReportAddrs(s.term, cfg.Resolve)
 	}
 	if s.list, err = list.Open(cfg); err != nil {
@@ -233,12 +233,12 @@ func (s *Run) planOutput() (*sink.Output, error) {
 	return out, output.Failure(err)
 }
 
-// MemoryLimit is the soft limit on the memory of the Go runtime, in bytes. Without
-// it, a heap full of replies would grow to twice the scan's byte budget.
+// MemoryLimit is the soft limit on the memory of the Go runtime, in bytes. Without this
+// limit, a heap full of replies would grow to twice the scan's byte budget.
 const MemoryLimit = scanner.DefaultByteBudget + 64<<20
 
-// census scans, and returns the summary. It returns an error only if no target was
-// queried.
+// census runs the scan, and returns the summary. It returns an error only if it queried
+// no target.
 func (s *Run) census() (*ledger.Summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(MemoryLimit + s.geo.Bytes())
@@ -259,7 +259,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 	if !errors.Is(err, context.Canceled) {
 		s.how.broken = err
 	}
-	var nobody error // nobody was asked
+	var nobody error // why no target was queried
 	switch {
 	case own.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
 	case s.how.broken != nil:
@@ -285,8 +285,8 @@ func (s *Run) census() (*ledger.Summary, error) {
 	return sum, nil
 }
 
-// listen starts the signal handler and the guard, which can both end the scan
-// early. The function end stops them.
+// listen starts the signal handler and the guard. Either can end the scan early. end
+// stops both.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	o, build := s.opts, s.program.Build
 	sd, ctx, stopListening := shutdown.Listen(s.term, o.Exclude.hangupEnds())
@@ -332,10 +332,10 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	return ctx, end
 }
 
-// load reads as much of the lists as the scan needs before its first target, and
-// compares them with the checkpoint. It opens the output of a resumed scan, which is
-// truncated even if no targets are left; if the output is not as the checkpoint
-// describes it, nothing is sent and all files stay as they are.
+// load reads as much of the lists as the scan needs before its first target, and compares
+// the lists with the checkpoint. It opens the output of a resumed scan, which truncates
+// the output even if no targets are left. If the output differs from what the checkpoint
+// describes, load returns an error: the scan sends nothing and changes no file.
 func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
@@ -358,7 +358,7 @@ func (s *Run) load() error {
 	return nil
 }
 
-// attach tells the checkpointer what it needs to know about this scan.
+// attach gives the checkpointer what it needs to know about this scan.
 func (s *Run) attach() {
 	s.checkpoint.Scan = checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
@@ -370,7 +370,7 @@ func (s *Run) attach() {
 // judgedEvery is the interval at which the guard judges a running scan.
 const judgedEvery = 100 * time.Millisecond
 
-// ask queries the targets, with a status line.
+// ask queries the targets, and shows status lines meanwhile.
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.opts.Config()
 	cfg.Excluded = s.exclusions.Excluded
@@ -402,17 +402,17 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Monitor, s.handle))
 }
 
-// namesNetworks reports whether an argument is a network, a range or a bare address: most
-// of their addresses have no server.
+// namesNetworks reports whether an argument is a network, a range or a bare address. Most
+// of the addresses in such arguments have no server.
 func namesNetworks(args []string) bool {
 	return slices.ContainsFunc(inputs.NotFiles(args), func(arg string) bool {
 		return !strings.Contains(arg, ":") && arg != "" && arg[0] <= '9' // host names begin with letters
 	})
 }
 
-// sweepPort returns the port of all targets if they are networks that do not overlap, so
-// that no address occurs twice. Otherwise it returns 0, and for more addresses than
-// maxSweep, since the scan takes a bit for each.
+// sweepPort returns the port of all targets if the arguments are networks that do not
+// overlap, so that no address occurs twice. Otherwise, and for more than maxSweep
+// addresses, it returns 0: the scan needs one bit per address.
 func sweepPort(port string, args []string) uint16 {
 	const maxSweep = 1 << 28
 	ports, err := list.ParsePorts(port)
@@ -438,7 +438,7 @@ func sweepPort(port string, args []string) uint16 {
 // newTracker returns a tracker of the scan's progress.
 func (s *Run) newTracker() *progress.Tracker {
 	f := s.opts
-	input := func() (part float64, known bool) { // the fraction of the targets that the list has passed
+	input := func() (part float64, known bool) { // fraction of the targets that the list has yielded or skipped
 		_, part, known = s.list.Progress()
 		return part, known
 	}
@@ -458,8 +458,9 @@ func (s *Run) newTracker() *progress.Tracker {
 	return progress.NewTracker(cfg)
 }
 
-// targets returns the targets of the list. It creates the output of a new scan when
-// the first target is taken: then the socket is open, but no packet has been sent.
+// targets returns the targets of the list. When the scanner takes the first target,
+// targets creates the output of a new scan: by then the socket is open, but no packet has
+// been sent.
 func (s *Run) targets() iter.Seq[scanner.Target] {
 	all := s.list.From(0)
 	if s.checkpoint.Enabled {
@@ -480,7 +481,7 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 	}
 }
 
-// openOutput creates the output of a new scan, or opens that of a resumed one.
+// openOutput creates the output of a new scan, or opens the output of a resumed scan.
 func (s *Run) openOutput() error {
 	if s.unopened = s.names.Store(); s.unopened != nil {
 		return s.unopened
@@ -504,8 +505,8 @@ func (s *Run) openOutput() error {
 	return nil
 }
 
-// handle counts the result of one target. It writes the record, unless the target
-// was silent and silent targets have no record.
+// handle counts the result of one target and writes its record. A silent target has no
+// record unless --unanswered is given.
 func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || s.opts.Records.Unanswered
@@ -522,8 +523,8 @@ func (s *Run) handle(r *scanner.Result) {
 	}
 }
 
-// enoughResults reports whether --max-results servers have answered, counting those of
-// earlier runs.
+// enoughResults reports whether at least --max-results servers have answered in all runs
+// together.
 func (s *Run) enoughResults() bool {
 	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
 }

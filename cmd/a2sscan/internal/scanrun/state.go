@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 )
 
-// sayState prints the state of a scan: how far it is, and the counts of all its runs. It
-// does not interrupt the scan, may be called at any time and never waits for the scan.
+// sayState prints the state of a scan: how far the scan is, and the counts of all its
+// runs. It may be called at any time. It neither interrupts the scan nor waits for it.
 func (s *Run) sayState() {
 	m := s.monitor.Load()
 	if m == nil {

@@ -1,5 +1,5 @@
-// Package shutdown handles signals that end a run. The first signal lets the run
-// finish what it has begun, the second ends it.
+// Package shutdown handles signals that end a run. The first signal lets the run finish
+// its open work, and the second ends the run.
 package shutdown
 
 import (
@@ -36,8 +36,8 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
-// Handle calls do for each of these signals until end is called. end waits for a
-// running call. After that the signals have no effect until the process exits: a
+// Handle calls do for each of these signals until end is called. end waits for a call of
+// do that is running. After that the signals have no effect until the process exits: a
 // signal at the very end must not kill a run that has reported its success.
 func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
 	signals := make(chan os.Signal, 16)
@@ -60,20 +60,21 @@ func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
 	}
 }
 
-// Shutdown ends a scan in one of two ways. The first signal drains the scan: it
-// finishes its open targets and starts no new ones. The second signal cancels it.
+// Shutdown ends a scan in one of two ways. The first signal drains the scan: the scan
+// finishes its open targets and starts no new targets. The second signal cancels the
+// scan.
 type Shutdown struct {
 	Drained context.Context // done when draining begins
-	Drain   func()          // makes the scan finish its open targets and start no new ones
+	Drain   func()          // drains the scan
 	Cancel  func()          // cancels the context that Listen returned
 
 	mu          sync.Mutex
 	interrupted bool        // a signal arrived
 	stuck       func()      // called if the second signal does not end the scan
-	timer       *time.Timer // calls stuck; nil: there was no second signal
+	timer       *time.Timer // calls stuck; nil: no second signal has arrived
 }
 
-// cancelTime is how long a scan may take to end after the second signal, before
+// cancelTime is how long a scan may take to end after the second signal. After that,
 // stuck is called.
 const cancelTime = 700 * time.Millisecond
 
