@@ -70,12 +70,6 @@
 // Decode has no clock, so a value that counts from now can't become a time.
 //
 // A game whose table fits that of another is a row beside it, such as those in ark.go.
-// Each game needs vectors, the made-up replies in vectordata_test.go. To add a recording of a
-// real server, put it beside the others and write its golden file with
-//
-//	go test -run Captures -update
-//
-// Then check each line of the golden file by hand against the recording's bytes. If
-// the game's counts or lists are known to be wrong, add the game to the functions in
-// flags.go.
+// docs/CONTRIBUTING.md lists the other places of a game: replies for tests, evidence,
+// and lists of games whose counts are known to be wrong.
 package game

@@ -127,7 +127,7 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return (*stringValue)(&r.Tag) }, long: true},
 	{name: "time", is: ColumnMillis, about: "when the first reply arrived, or the scan gave up; absent from a capture",
 		at: func(r *result) value { return (*timeValue)(&r.Time) }},
-	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions answered; partial: some answered; error: replies, but no answer; other words: no reply",
+	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions answered; partial: some answered; error: replies but no answer, or this machine could not ask; other words: no reply",
 		at: func(r *result) value { return (*wordValue)(&r.Status) }},
 	{name: "errors", is: ColumnObject, about: "questions without a complete answer, and why",
 		when:   func(r *result) bool { return r.Err != [wire.NumQuestions]wire.Error{} },
