@@ -101,7 +101,7 @@ func storeSampleHours(t *testing.T, p *Page) {
 	p.readPast(t)
 }
 
-// newTab opens a tab.
+// newTab opens a tab, which is closed at the end of the test. Then no faults may be left.
 func newTab(t *testing.T, chromium context.Context, p *Page) *browser {
 	t.Helper()
 	b := &browser{t: t, server: httptest.NewServer(p.routes())}
@@ -113,6 +113,13 @@ func newTab(t *testing.T, chromium context.Context, p *Page) *browser {
 	call(b, network.Enable, network.EnableParams{})
 	call(b, runtime.Enable, cdp.Empty{})
 	call(b, log.Enable, cdp.Empty{})
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, fault := range b.faults {
+			t.Error(fault)
+		}
+	})
 	return b
 }
 
@@ -143,9 +150,8 @@ func (b *browser) listen(event any) {
 // call sends a command to the browser.
 func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
-		b.t.Fatal(err)
-	}
+	_, err := chromedp.Call(b.ctx, command, params)
+	check(b.t, err)
 }
 
 // run runs an action, for at most a minute.
@@ -154,10 +160,7 @@ func run[T any](b *browser, action chromedp.Action[T]) T {
 	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
 	value, err := chromedp.Run(ctx, action)
-	if err != nil {
-		b.noFaults()
-		b.t.Fatal(err)
-	}
+	check(b.t, err)
 	return value
 }
 
@@ -172,7 +175,6 @@ func eval[T any](b *browser, expression string) T {
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	if !eval[bool](b, `new Promise(done => { let n = 0; const look = () => (`+expression+`) ? done(true) : n++ > 1500 ? done(false) : setTimeout(look, 20); look(); })`) {
-		b.noFaults()
 		b.t.Fatalf("never true: %s; found %q", expression, eval[string](b, `document.getElementById("found") ? document.getElementById("found").textContent : document.title`))
 	}
 }
@@ -185,16 +187,6 @@ func (b *browser) open(path string, width int64, scheme string) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 	run(b, chromedp.Navigate(b.server.URL+path))
-}
-
-// noFaults fails the test if the browser recorded any fault.
-func (b *browser) noFaults() {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, fault := range b.faults {
-		b.t.Error(fault)
-	}
 }
 
 // tooWide lists the elements that are wider than the screen, except those in a box that
@@ -243,7 +235,6 @@ func checkSizes(t *testing.T, b *browser) {
 			}
 		}
 	}
-	b.noFaults()
 }
 
 // axe fails the test if axe-core has a finding.
@@ -285,7 +276,6 @@ func checkMany(t *testing.T, b *browser) {
 	if got := eval[[]string](b, `Array.from(`+rows+`, r => r.cells[1].textContent.split(" ")[0] + " " + r.cells[4].textContent)`); len(got) < 10 || slices.ContainsFunc(got, func(s string) bool { return s != "down Rust" }) {
 		t.Errorf("%q", got)
 	}
-	b.noFaults()
 }
 
 // checkPlain: without JavaScript, the page is a table with a form and links to its parts.
@@ -304,7 +294,6 @@ func checkPlain(t *testing.T, b *browser) {
 	if got := eval[string](b, `document.getElementById("found").textContent`); got != "300 servers, 100 shown" {
 		t.Errorf("%s: %q", next, got)
 	}
-	b.noFaults()
 }
 
 // checkLocal: times are in the zone of the visitor, which the page names, and a click on an
@@ -338,7 +327,6 @@ func checkLocal(t *testing.T, b *browser) {
 	}
 	b.open("/server/"+addr, 1280, "light")
 	b.until(`document.querySelector("#addr .copy").textContent === "` + addr + `"`)
-	b.noFaults()
 }
 
 // checkHostile: no name runs or loads anything, or shows anything but its own text.
@@ -362,7 +350,6 @@ func checkHostile(t *testing.T, b *browser) {
 			}
 		}
 	}
-	b.noFaults()
 }
 
 // checkNews: the page shows an event and new numbers without being loaded again.
@@ -380,7 +367,6 @@ func checkNews(t *testing.T, b *browser) {
 	b.server.Config.Handler = p.routes()
 	b.until(`document.querySelectorAll("#list tbody tr").length === 6 && document.getElementById("n-up").textContent === "6"`)
 	b.until(`document.querySelector("#eventlist li").textContent.includes("down") && document.querySelector("#eventlist a").textContent === "<b>Valheim"`)
-	b.noFaults()
 }
 
 // screenshot writes a picture of the top of the page if the flag -screenshots is set.

@@ -45,8 +45,6 @@ func TestBrowser(t *testing.T) {
 		name  string
 		check func(*testing.T, *browser)
 	}{
-		{"accessible on a phone", func(t *testing.T, b *browser) { checkAccessible(t, b, 360, "light") }},
-		{"accessible on a desktop", func(t *testing.T, b *browser) { checkAccessible(t, b, 1280, "dark") }},
 		{"sizes", checkSizes},
 		{"hostile", checkHostile},
 		{"charts", func(t *testing.T, b *browser) {
@@ -86,12 +84,16 @@ func startChromium(t *testing.T) context.Context {
 	return ctx
 }
 
-// newTab opens a tab, which is closed at the end of the test. It has a browser context of
-// its own, since the tabs of one context may share a process and wait for each other.
+// newTab opens a tab, which is closed at the end of the test. Then no faults may be
+// left. It has a browser context of its own, since the tabs of one context may share a
+// process and wait for each other.
 func newTab(t *testing.T, chromium context.Context) *browser {
 	t.Helper()
 	b := &browser{t: t}
-	b.server = httptest.NewServer(http.HandlerFunc(b.serve))
+	b.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write(b.html)
+	}))
 	t.Cleanup(b.server.Close)
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -102,20 +104,12 @@ func newTab(t *testing.T, chromium context.Context) *browser {
 	call(b, network.Enable, network.EnableParams{})
 	call(b, runtime.Enable, cdp.Empty{})
 	call(b, log.Enable, cdp.Empty{})
+	t.Cleanup(func() {
+		for _, fault := range b.takeFaults() {
+			t.Error(fault)
+		}
+	})
 	return b
-}
-
-// serve serves the page, and records any other request as a fault.
-func (b *browser) serve(w http.ResponseWriter, r *http.Request) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if r.URL.Path != "/" {
-		b.faults = append(b.faults, "request: "+r.URL.Path)
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html")
-	w.Write(b.html)
 }
 
 // listen records events that a page without faults does not cause.
@@ -157,25 +151,23 @@ func run[T any](b *browser, action chromedp.Action[T]) T {
 	defer cancel()
 	value, err := chromedp.Run(ctx, action)
 	if err != nil {
-		b.noFaults()
 		b.t.Fatal(err)
 	}
 	return value
 }
 
-// eval evaluates an expression in the page and returns its value.
+// eval evaluates an expression in the page and returns its value, if that is a promise the
+// value of that.
 func eval[T any](b *browser, expression string) T {
 	b.t.Helper()
-	return run(b, chromedp.Evaluate[T](expression))
+	return run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // open shows a page at a width, with a light or dark colour scheme. The page scrolls
 // without animation, because a click during an animation may miss its target.
 func (b *browser) open(html []byte, width int64, scheme string) {
 	b.t.Helper()
-	b.mu.Lock()
 	b.html = html
-	b.mu.Unlock()
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500})
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -183,14 +175,12 @@ func (b *browser) open(html []byte, width int64, scheme string) {
 	run(b, chromedp.Navigate(b.server.URL+"/"))
 }
 
-// noFaults fails the test if the browser recorded any fault.
-func (b *browser) noFaults() {
-	b.t.Helper()
+// takeFaults returns what the browser recorded since the last call.
+func (b *browser) takeFaults() (faults []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, fault := range b.faults {
-		b.t.Error(fault)
-	}
+	faults, b.faults = b.faults, nil
+	return faults
 }
 
 // tooWide is a script that lists the elements that are wider than the screen, except
@@ -204,9 +194,13 @@ const tooWide = `(() => {
 			.map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().width)).filter(Boolean).slice(0, 20);
 })()`
 
-// checkSizes: at each width, once in both colour schemes, the page fits the screen and
-// causes no fault.
+// checkSizes: at each width, once in both colour schemes, the page fits the screen,
+// causes no fault, and is accessible.
 func checkSizes(t *testing.T, b *browser) {
+	axe, err := os.ReadFile(filepath.Join(os.Getenv("A2SSCAN_AXE"), "node_modules/axe-core/axe.min.js"))
+	if err != nil {
+		t.Log("SKIPPED, ACCESSIBILITY WAS NOT CHECKED: A2SSCAN_AXE does not name a folder with npm's axe-core")
+	}
 	nights := 40
 	if *screenshots != "" {
 		nights = 365
@@ -221,10 +215,11 @@ func checkSizes(t *testing.T, b *browser) {
 			b.fits(width)
 			if width == 1280 {
 				b.screenshot("report.webp", 1000)
+			} else if len(axe) > 0 {
+				b.axe(string(axe), fmt.Sprintf("%d pixels, %s", width, scheme))
 			}
 		}
 	}
-	b.noFaults()
 }
 
 // fits fails the test if anything is wider than the screen.
@@ -290,7 +285,6 @@ func checkTable(t *testing.T, b *browser) {
 	if got := eval[[]float64](b, trips); len(got) != 50 || !slices.IsSorted(got) || got[0] == got[49] {
 		t.Errorf("by round trip: %v", got)
 	}
-	b.noFaults()
 }
 
 // checkTooltips: charts explain the mark under the pointer. Escape hides the
@@ -299,14 +293,14 @@ func checkTooltips(t *testing.T, b *browser) {
 	const tip = `(document.getElementById("tip").hidden ? "hidden: " : "") + document.getElementById("tip").textContent`
 	point := func(selector string, x float64) {
 		t.Helper()
-		at := run(b, chromedp.Evaluate[[]float64](fmt.Sprintf(`new Promise(done => {
+		at := eval[[]float64](b, fmt.Sprintf(`new Promise(done => {
 			const e = document.querySelector(%q);
 			e.scrollIntoView({block: "center", behavior: "instant"});
 			requestAnimationFrame(() => requestAnimationFrame(() => { // the page has noticed
 				const r = e.getBoundingClientRect();
 				done([r.left + %v * r.width, r.top + r.height / 2]);
 			}));
-		})`, selector, x), chromedp.EvalAwaitPromise))
+		})`, selector, x))
 		run(b, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
 	}
 	point("#numbers .parts rect", 0.5)
@@ -334,8 +328,8 @@ func checkTimelines(t *testing.T, b *browser) {
 	}
 	legend := func(selector string) string {
 		t.Helper()
-		return run(b, chromedp.Evaluate[string](fmt.Sprintf(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() =>
-			done(Array.from(document.querySelectorAll(%q), r => r.textContent).join("|")))))`, selector+" .u-series"), chromedp.EvalAwaitPromise))
+		return eval[string](b, fmt.Sprintf(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() =>
+			done(Array.from(document.querySelectorAll(%q), r => r.textContent).join("|")))))`, selector+" .u-series"))
 	}
 	const people = "#history .columns figure:nth-of-type(1)"
 	for _, test := range []struct {
@@ -362,7 +356,6 @@ func checkTimelines(t *testing.T, b *browser) {
 	if got := legend(people); strings.Contains(got, "2025") {
 		t.Errorf("after zooming in: %q", got)
 	}
-	b.noFaults()
 }
 
 // checkHostile: no name runs or loads anything, or shows anything but its own text.
@@ -387,7 +380,6 @@ func checkHostile(t *testing.T, b *browser) {
 			t.Errorf("scripts, style sheets, forms, links: %v", got)
 		}
 	}
-	b.noFaults()
 }
 
 // checkNoticed: the browser records the faults that the other tests look for.
@@ -396,46 +388,22 @@ func checkNoticed(t *testing.T, b *browser) {
 	if wide := eval[[]string](b, tooWide); len(wide) == 0 {
 		t.Error("a wide element went unnoticed")
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := strings.Join(b.faults, "\n")
-	for _, want := range []string{"console log", "exception: ", "request: " + b.server.URL + "/picture.png", "request: /picture.png"} {
+	all := strings.Join(b.takeFaults(), "\n")
+	for _, want := range []string{"console log", "exception: ", "request: " + b.server.URL + "/picture.png"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not among the faults:\n%s", want, all)
 		}
 	}
 }
 
-// axeScript returns the script axe-core, which finds what people with poor eyesight
-// or without a mouse cannot use. It returns "" if axe-core is not installed.
-var axeScript = sync.OnceValue(func() string {
-	text, err := os.ReadFile(filepath.Join(os.Getenv("A2SSCAN_AXE"), "node_modules/axe-core/axe.min.js"))
-	if err != nil {
-		return ""
-	}
-	return string(text)
-})
-
-// checkAccessible: people with poor eyesight or without a mouse can use the page. Each
-// size and each colour scheme is checked only once, because a check takes long.
-func checkAccessible(t *testing.T, b *browser, width int64, scheme string) {
-	if axeScript() == "" {
-		t.Skip("SKIPPED, ACCESSIBILITY WAS NOT CHECKED: A2SSCAN_AXE does not name a folder with npm's axe-core")
-	}
-	b.open(rendered(t, sampleInput(40)), width, scheme)
-	b.axe(fmt.Sprintf("%d pixels, %s", width, scheme))
-	b.noFaults()
-}
-
-// axe fails the test if axe-core has a finding of at least moderate impact.
-func (b *browser) axe(what string) {
+// axe fails the test if axe-core, which finds what people with poor eyesight or without a
+// mouse cannot use, has a finding of at least moderate impact.
+func (b *browser) axe(script, what string) {
 	b.t.Helper()
-	run(b, chromedp.Evaluate[chromedp.Void](axeScript()))
-	findings := run(b, chromedp.Evaluate[[]string](`axe.run({resultTypes: ["violations"]}).then(r => r.violations
+	eval[chromedp.Void](b, script)
+	for _, finding := range eval[[]string](b, `axe.run({resultTypes: ["violations"]}).then(r => r.violations
 		.filter(v => v.impact === "serious" || v.impact === "critical" || v.impact === "moderate")
-		.map(v => v.id + " (" + v.impact + "): " + v.help + "\n" + v.nodes.slice(0, 3).map(n => "  " + n.html.slice(0, 200) + "\n  " + n.failureSummary).join("\n")))`,
-		chromedp.EvalAwaitPromise))
-	for _, finding := range findings {
+		.map(v => v.id + " (" + v.impact + "): " + v.help + "\n" + v.nodes.slice(0, 3).map(n => "  " + n.html.slice(0, 200) + "\n  " + n.failureSummary).join("\n")))`) {
 		b.t.Errorf("%s: %s", what, finding)
 	}
 }
@@ -453,8 +421,7 @@ func (b *browser) screenshot(name string, height int64) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	picture := shot.Data
-	if err := os.WriteFile(filepath.Join(*screenshots, name), picture, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(*screenshots, name), shot.Data, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }
