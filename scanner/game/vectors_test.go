@@ -188,33 +188,24 @@ func TestTablesDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile(`(?m)^\| ([\d, ]+|–) \| [^|]+ \| ([^|]+) \|`)
-	quoted := regexp.MustCompile("`(\\w+)`")
-	number := regexp.MustCompile(`\d+`)
-	said := map[string]map[string]bool{} // applications by ID
-	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
-		for _, id := range quoted.FindAllStringSubmatch(m[2], -1) {
-			if said[id[1]] == nil {
-				said[id[1]] = map[string]bool{}
-			}
-			for _, app := range number.FindAllString(m[1], -1) {
-				said[id[1]][app] = true
-			}
+	said := map[string]string{} // applications by ID
+	for _, m := range regexp.MustCompile(`(?m)^\| ([\d, ]+|–) \| [^|]+ \| ([^|]+) \|`).FindAllStringSubmatch(string(page), -1) {
+		for _, id := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(m[2], -1) {
+			said[id[1]] += " " + m[1] + ","
 		}
 	}
 	for _, table := range tables {
-		if said[table.id] == nil {
-			t.Errorf("docs/GAMES.md does not have %s", table.id)
-		}
 		for _, app := range table.apps {
-			if !said[table.id][fmt.Sprint(app)] {
+			if !strings.Contains(said[table.id], fmt.Sprintf(" %d,", app)) {
 				t.Errorf("docs/GAMES.md does not have application %d for %s", app, table.id)
 			}
 		}
+		if said[table.id] == "" {
+			t.Errorf("docs/GAMES.md does not have %s", table.id)
+		}
 		delete(said, table.id)
 	}
-	delete(said, "csgo") // Counter-Strike 2's table
-	for id := range said {
-		t.Errorf("docs/GAMES.md has a table %s, which does not exist", id)
+	if delete(said, "csgo"); len(said) > 0 { // csgo is of Counter-Strike 2's table
+		t.Errorf("docs/GAMES.md has tables that do not exist: %v", said)
 	}
 }
