@@ -201,9 +201,7 @@ func scanLate(t *testing.T, options byte, bytes []byte) {
 	n.serve = n.answer
 	cfg.transport = n
 	cfg, err := cfg.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	n.e = newEngine(cfg, n, func(*Result) {})
 	stats, err := n.e.scan(ctx, seqOf(addresses(targets)))
 	if err != nil {
@@ -238,9 +236,7 @@ func (n *forgetful) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
 func TestOverdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, err := Config{Rate: 1000, Timeout: time.Second}.withDefaults()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		n, got := &forgetful{memNet: newMemNet()}, map[uint64]Status{}
 		n.e = newEngine(cfg, n, func(r *Result) {
 			got[udp.Pack(r.Addr)] = r.Status
@@ -250,9 +246,7 @@ func TestOverdue(t *testing.T) {
 		})
 		list := addresses(4)
 		stats, err := n.e.scan(t.Context(), seqOf(list))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		checkLedger(t, stats, len(list))
 		if stats.Overdue != 2 || stats.Unheard != 2 || stats.Finished[StatusNoReply] != 2 || stats.Answered() != 0 {
 			t.Errorf("%d overdue, finished %v", stats.Overdue, stats.Finished)
@@ -266,9 +260,7 @@ func TestOverdue(t *testing.T) {
 // TestPassedWake: a session whose wake-up time has passed is filed in the wheel.
 func TestPassedWake(t *testing.T) {
 	h, err := NewHarness()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer h.Close()
 	h.Begin(udp.Pack(addresses(1)[0].Addr))
 	h.Send()

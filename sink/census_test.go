@@ -20,9 +20,7 @@ func TestOtherPrograms(t *testing.T) {
 	w := create(t, path, Options{})
 	for i := range frames {
 		write(t, w, i*each, (i+1)*each)
-		if _, err := w.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syncNow(w))
 	}
 	closed(t, w)
 	file, err := os.ReadFile(path)

@@ -330,9 +330,7 @@ func TestLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	w := create(t, path, Options{})
 	write(t, w, 0, 1)
-	if _, err := w.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syncNow(w))
 	for _, o := range []Options{{Append: true}, {Replace: true}, {Resume: &Position{}}} {
 		if other, err := Create(path, o); err == nil {
 			t.Errorf("two write to one file: %v", other.Close())

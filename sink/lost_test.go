@@ -50,9 +50,7 @@ func TestTakenAway(t *testing.T) {
 				path := filepath.Join(dir, "census")
 				w := create(t, path, Options{FlushEvery: -1})
 				write(t, w, 0, 1)
-				if _, err := w.Sync(); err != nil {
-					t.Fatal(err)
-				}
+				check(t, syncNow(w))
 				check(t, tt.do(path))
 				write(t, w, 1, 1+more)
 				err := w.Close()

@@ -44,9 +44,7 @@ func TestReplace(t *testing.T) {
 		check(t, os.Chmod(path, 0o640))
 		w := create(t, path, Options{Replace: true})
 		write(t, w, 0, 2)
-		if _, err := w.Sync(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syncNow(w))
 		wantText(t, path, yesterday)
 		closed(t, w)
 		wantText(t, path, yesterday)
@@ -147,9 +145,7 @@ func TestReplaceFails(t *testing.T) {
 	put(t, path, yesterday)
 	w := create(t, path, Options{Replace: true, FlushEvery: -1})
 	write(t, w, 0, 1)
-	if _, err := w.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syncNow(w))
 	check(t, os.Truncate(w.File().Name, 1))
 	if err := w.Commit(); err == nil {
 		t.Error("a census that was cut is complete")

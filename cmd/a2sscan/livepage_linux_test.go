@@ -26,7 +26,7 @@ func TestLivePage(t *testing.T) {
 	const network = "127.144.0.0/28"
 	fl, err := fleet.New(fleet.Config{Network: netip.MustParsePrefix(network), Ports: []uint16{0}, Seed: 3, Alive: 1, Kinds: []fleet.Kind{fleet.Source}})
 	check(t, err)
-	serveFleet(t, fl)
+	t.Cleanup(served(fl))
 	port := fmt.Sprint(fl.Config().Ports[0])
 	list := filepath.Join(t.TempDir(), "servers.txt")
 	check(t, os.WriteFile(list, []byte("127.144.1.1:"+port+" Survival <Main>\n127.144.0.2:"+port+" another name\n"), 0o600))

@@ -332,9 +332,7 @@ func TestBoot(t *testing.T) {
 				"--max-outage", most, "-o", "out.ndjson")
 			cmd.Dir = dir
 			pipe, err := cmd.StderrPipe()
-			if err := errors.Join(err, n.do(cmd.Start)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, errors.Join(err, n.do(cmd.Start)))
 			var all []string
 			for said := bufio.NewScanner(pipe); said.Scan(); {
 				all = append(all, said.Text())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"net/netip"
@@ -214,22 +213,7 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Setenv("PORT", strings.Join(ports, ","))
 	*ts.Value(servedBy).(*fleet.Config) = fl.Config()
-	serveScript(ts, fl)
-}
-
-// serveScript serves a fleet until the script ends.
-func serveScript(ts *testscript.TestScript, fl *fleet.Fleet) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		fl.Serve(ctx)
-	}()
-	ts.Defer(func() {
-		cancel()
-		<-done
-		fl.Close()
-	})
+	ts.Defer(served(fl))
 }
 
 func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
@@ -249,16 +233,11 @@ func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
 	f.Master.Fleet = f.Fleet
 	m, err := fleet.NewMaster(f.Master)
 	ts.Check(err)
-	ts.Check(m.Listen())
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- m.Serve(ctx) }()
+	stop, err := servedMaster(m)
+	ts.Check(err)
 	ts.Setenv("MASTER", m.UDPAddr())
 	ts.Setenv("WEB", m.URL())
-	ts.Defer(func() {
-		cancel()
-		ts.Check(<-done)
-	})
+	ts.Defer(func() { ts.Check(stop()) })
 }
 
 func scriptDatabase(ts *testscript.TestScript, neg bool, args []string) {

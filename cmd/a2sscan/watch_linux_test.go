@@ -77,7 +77,7 @@ func TestWatchLife(t *testing.T) {
 		Kinds: []fleet.Kind{fleet.Source, fleet.SourceLists, fleet.SourceOpen, fleet.GoldSource},
 	})
 	check(t, err)
-	serveFleet(t, fl)
+	t.Cleanup(served(fl))
 	var truth bytes.Buffer
 	check(t, fl.Config().WriteLife(&truth, time.Now()))
 	dir := t.TempDir()

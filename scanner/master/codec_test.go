@@ -38,9 +38,7 @@ func TestRequest(t *testing.T) {
 				t.Errorf("% x, want % x", got, test.want)
 			}
 			var q master.Request
-			if err := q.Decode([]byte(test.want)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, q.Decode([]byte(test.want)))
 			if q.Region != test.q.Region || q.Seed != test.q.Seed || q.Filter != test.q.Filter {
 				t.Errorf("%+v, want %+v", q, test.q)
 			}

@@ -24,9 +24,7 @@ func simulated(t testing.TB, c fleet.MasterConfig) *fleet.Master {
 		c.Fleet = fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/23"), Ports: []uint16{27015, 27016}, Alive: 0.5}
 	}
 	m, err := fleet.NewMaster(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return m
 }
 
@@ -114,9 +112,7 @@ const secret = "0123456789ABCDEF0123456789ABCDEF"
 func testKey(t testing.TB) master.Key {
 	t.Helper()
 	k, err := master.ParseKey([]byte(secret + "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return k
 }
 
@@ -183,5 +179,13 @@ func wantError(t testing.TB, err error, words ...string) {
 	}
 	if strings.ContainsAny(err.Error(), "\n\r\x1b") {
 		t.Errorf("%q is not one line", err)
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

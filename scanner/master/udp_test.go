@@ -60,9 +60,7 @@ func TestFetchUDPFilter(t *testing.T) {
 	tf, _, _, err3 := fetchUDP(t, m, master.Config{Region: master.World, Filter: filter(`\appid\440`)})
 	rest, _, _, err4 := fetchUDP(t, m, master.Config{
 		Region: master.World, Filter: filter(`\nor\2\appid\440\appid\240`)})
-	if err := errors.Join(err, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(err, err2, err3, err4))
 	if len(eu) == 0 || len(eu) > len(all)/2 || len(tf) == 0 || len(tf) > len(all)/2 {
 		t.Errorf("%d in all, %d in europe, %d of app 440", len(all), len(eu), len(tf))
 	}

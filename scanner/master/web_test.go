@@ -85,9 +85,7 @@ func TestFetchWebFields(t *testing.T) {
 	s, err := master.Fetch(t.Context(), master.Config{
 		Region: master.World, Key: testKey(t), Transport: transport{text(body)},
 	}, func(s *master.Server) error { servers = append(servers, *s); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := []string{
 		`203.0.113.7:27015 {"name":"A \"server\"","map":"cp_dustbowl","folder":"tf",` +
 			`"product":"tf2","app_id":440,"players":300,"max_players":1000,"bots":2,"dedicated":false,"os":"l","vac":true,` +

@@ -12,9 +12,7 @@ import (
 func lock(t *testing.T, path string) *Lock {
 	t.Helper()
 	l, err := TryLock(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return l
 }
 
@@ -46,9 +44,7 @@ func TestLocks(t *testing.T) {
 	dir := t.TempDir()
 	path, moved := filepath.Join(dir, "lock"), filepath.Join(dir, "moved")
 	first := lock(t, path)
-	if err := os.Rename(path, moved); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Rename(path, moved))
 	second := lock(t, path) // another file of that name
 	info, err := os.Stat(moved)
 	if err != nil || !first.locks(info) || second.locks(info) {
@@ -70,9 +66,7 @@ func TestReplace(t *testing.T) {
 	}
 	defer func() { Step = func(string) {} }()
 	for _, content := range []string{"old", "new"} {
-		if err := Replace(path, []byte(content), 0o640); err != nil {
-			t.Fatal(err)
-		}
+		check(t, Replace(path, []byte(content), 0o640))
 	}
 	want := []string{
 		"file.written ", "file.synced ", "file.renamed old",
@@ -94,9 +88,7 @@ func TestReplace(t *testing.T) {
 func TestCreateTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	first, err := Create(path, 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if err := Replace(path, nil, 0o666); !errors.Is(err, ErrLocked) {
 		t.Errorf("two replace one file: %v", err)
 	}
@@ -181,5 +173,13 @@ func TestSyncDir(t *testing.T) {
 	}
 	if err := SyncDir(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -24,9 +24,7 @@ func verified(t *testing.T, want *census.Summary, files ...string) []string {
 		summaries = append(summaries, want)
 	}
 	_, problems, err := Check(files, summaries, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return problems
 }
 
@@ -35,9 +33,7 @@ var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 // put writes a file.
 func put(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(content), 0o666))
 }
 
 // wantProblems fails the test unless got has as many problems as want has strings,
@@ -62,9 +58,7 @@ func write(t *testing.T, path string, n int) *census.Summary {
 		err = w.Write("s", &scanner.Result{Addr: netip.MustParseAddrPort(fmt.Sprintf("203.0.0.%d:27015", i)),
 			Status: scanner.StatusOK, Sent: 4})
 	}
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(err, w.Close()))
 	s := &census.Summary{Scan: "s", Records: uint64(n), Division: []sink.Part{w.File()}}
 	s.Targets.ByStatus = map[string]uint64{"ok": uint64(n), "no_reply": 7}
 	return s
@@ -86,9 +80,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%d bytes of %d were read", read, size)
 		}
 		moved := path + ".moved"
-		if err := os.Rename(path, moved); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Rename(path, moved))
 		wantProblems(t, verified(t, want, moved))
 	}
 }
@@ -100,9 +92,7 @@ func TestCheckFlipped(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		want := write(t, path, 5)
 		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for i := 0; i < len(file); i += 1 + len(file)/150 {
 			file[i] ^= 1 << (i % 8)
 			put(t, path, string(file))
@@ -121,9 +111,7 @@ func TestCheckProblems(t *testing.T) {
 	path := filepath.Join(dir, names[0])
 	want := write(t, path, 3)
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	good := string(b)
 	records := strings.SplitAfter(good, "\n")
 	tests := []struct {
@@ -175,15 +163,11 @@ func TestCheckEveryCut(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		write(t, path, 2)
 		first, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		second := filepath.Join(t.TempDir(), name)
 		write(t, second, 1)
 		more, err := os.ReadFile(second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		both := string(first) + string(more)
 		for cut := 1; cut < len(both); cut++ {
 			put(t, path, both[:cut])
@@ -203,9 +187,7 @@ func TestCheckEveryCut(t *testing.T) {
 func reading(t *testing.T, path string) census.Reading {
 	t.Helper()
 	read, err := EachOf(path, func(int, []byte) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return read
 }
 
@@ -224,5 +206,13 @@ func TestCheckMany(t *testing.T) {
 	put(t, path, "text\n")
 	if _, _, err := Check([]string{path}, nil, nil); !errors.Is(err, sink.ErrNotCensus) {
 		t.Error(err)
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,9 +21,7 @@ func openDatabases(t testing.TB, kinds ...string) Databases {
 		files = append(files, sample(kind))
 	}
 	bases, err := Open(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return bases
 }
 
@@ -80,9 +78,7 @@ func TestGeoForms(t *testing.T) {
 // ignored.
 func TestGeoOtherTypes(t *testing.T) {
 	var v any
-	if err := json.Unmarshal([]byte(samples["unexpected types"]["127.74.0.0/16"]), &v); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal([]byte(samples["unexpected types"]["127.74.0.0/16"]), &v))
 	long := map[string]any{
 		"city": strings.Repeat("x", maxText+1), "region": strings.Repeat("y", maxText),
 	}
@@ -114,9 +110,7 @@ func TestGeoKnown(t *testing.T) {
 // never panics.
 func TestGeoDamaged(t *testing.T) {
 	file, err := os.ReadFile(sample("GeoLite2-City"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	refused, damaged := 0, uint64(0)
 	for i := range file {
 		broken := bytes.Clone(file)
@@ -143,13 +137,9 @@ func TestGeoDamaged(t *testing.T) {
 // node without reaching data is not useful, and useful does not visit every branch.
 func TestGeoEndless(t *testing.T) {
 	file, err := os.ReadFile(sample("GeoLite2-City"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	db, err := maxminddb.OpenBytes(bytes.Clone(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	const start, levels = 96, 31 // the node where IPv4 begins, and 2^31 branches below it
 	nothing := db.Metadata.NodeCount
 	if db.Metadata.RecordSize != 28 || nothing < start+levels {
@@ -206,5 +196,13 @@ func TestGeoAllocates(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(1000, body); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -23,9 +23,7 @@ func TestUpdate(t *testing.T) {
 		t.Skip("testdata is written only with -update")
 	}
 	for kind := range samples {
-		if err := write(sample(kind), kind); err != nil {
-			t.Fatal(err)
-		}
+		check(t, write(sample(kind), kind))
 	}
 }
 

@@ -101,17 +101,11 @@ func write(t *testing.T, dir string, shards []*shard) (paths []string) {
 	for _, s := range shards {
 		path := filepath.Join(dir, s.name)
 		w, err := sink.Create(path, sink.Options{FlushEvery: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, r := range s.results {
-			if err := w.Write(s.sum.Scan, r); err != nil {
-				t.Fatal(err)
-			}
+			check(t, w.Write(s.sum.Scan, r))
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Close())
 		if err := s.sum.WriteFile(path + ".summary.json"); err != nil {
 			t.Fatal(err)
 		}
@@ -141,13 +135,9 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err, messages)
 	}
 	text, err := os.ReadFile(out + ".summary.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var sum ledger.Summary
-	if err := json.Unmarshal(text, &sum); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &sum))
 	want := map[netip.AddrPort]bool{}
 	finished := uint64(0)
 	for _, s := range shards {
@@ -177,9 +167,7 @@ func addresses(t *testing.T, path string) map[netip.AddrPort]bool {
 	t.Helper()
 	all := map[netip.AddrPort]bool{}
 	r, err := sink.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	for {
 		line, err := r.Next()
@@ -265,9 +253,7 @@ func TestRefused(t *testing.T) {
 			}
 			files := write(t, dir, shards)
 			if c.remove != "" {
-				if err := os.Remove(filepath.Join(dir, c.remove)); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.Remove(filepath.Join(dir, c.remove)))
 			}
 			out, messages, err := merge(t, dir, files)
 			if console.ExitCode(err) != console.ExitNumbers {
@@ -281,5 +267,13 @@ func TestRefused(t *testing.T) {
 				t.Errorf("left behind: %v", left)
 			}
 		})
+	}
+}
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,9 +21,7 @@ func exported(t *testing.T) map[string]bool {
 	m := newServer()
 	m.Begin(new(scanner.Monitor), nil)
 	families, err := newRegistry(ledger.Build{}, m.counters, m.trips).Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	names := map[string]bool{
 		"a2sscan_targets_expected": true, // exported only when the size of the list is known
 		"a2sscan_timeout_seconds":  true, // exported only when the scan learns its timeouts
@@ -47,13 +45,9 @@ var metricName = regexp.MustCompile(`\b(a2sscan|go|process)_\w+`)
 // every metric of a2sscan.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile(dashboardFolder + "a2sscan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var whole any
-	if err := json.Unmarshal(text, &whole); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &whole))
 	names, asked := exported(t), map[string]bool{}
 	var queries int
 	var walk func(any)
@@ -113,9 +107,7 @@ func checkQuery(t *testing.T, query string, names, asked map[string]bool) {
 // exports.
 func TestDashboardWords(t *testing.T) {
 	text, err := os.ReadFile(dashboardFolder + "README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	names := exported(t)
 	for _, name := range metricName.FindAllString(string(text), -1) {
 		if !names[name] {

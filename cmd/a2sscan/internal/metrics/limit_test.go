@@ -17,9 +17,7 @@ func served(t *testing.T) string {
 	t.Helper()
 	o := SiteOptions{Address: "127.0.0.1:0", Connections: connections, Log: slog.New(slog.DiscardHandler)}
 	site, err := OpenSite(o, newServer().routes(ledger.Build{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	site.http.ReadHeaderTimeout, site.http.ReadTimeout = 0, 0
 	go site.Serve()
 	t.Cleanup(func() {
@@ -40,9 +38,7 @@ func TestSlowClients(t *testing.T) {
 			var slow []net.Conn
 			for range 400 {
 				c, err := net.Dial("tcp", at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				defer c.Close()
 				io.WriteString(c, begun)
 				slow = append(slow, c)
@@ -68,9 +64,7 @@ func checkScrape(t *testing.T, at string) {
 	client := http.Client{Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
 	resp, err := client.Get("http://" + at + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer resp.Body.Close()
 	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK || len(b) == 0 {
 		t.Errorf("%s, %d bytes, %v", resp.Status, len(b), err)

@@ -24,9 +24,7 @@ func TestNames(t *testing.T) {
 	m.Attach(Source{Fill: func(to *ledger.Source) { to.Expected = 9 }})
 	registry := newRegistry(ledger.Build{}, m.counters, m.trips)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	problems, err := testutil.GatherAndLint(registry)
 	for _, p := range problems {
 		t.Errorf("%s: %s: %v", p.Metric, p.Text, err)
@@ -47,9 +45,7 @@ func TestNames(t *testing.T) {
 	}
 	const golden = "testdata/names.txt"
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(golden, []byte(b.String()), 0o666))
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || b.String() != string(want) {

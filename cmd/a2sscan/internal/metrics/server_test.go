@@ -103,3 +103,11 @@ func TestHealth(t *testing.T) {
 	failed = true
 	is("output failed", false)
 }
+
+// check ends the test if err is not nil.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

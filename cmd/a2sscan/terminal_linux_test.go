@@ -19,6 +19,8 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // terminalPair opens a terminal that has the given number of columns. What is written
@@ -158,4 +160,42 @@ func fullPipe(t *testing.T, name string) *os.File {
 		t.Fatal(err)
 	}
 	return pipe
+}
+
+// TestInvisible: every command that shows a record on a terminal shows invisible
+// characters as escapes, so that names which look the same are the same. In files
+// and pipes these characters are unchanged.
+func TestInvisible(t *testing.T) {
+	hex := filepath.Join(t.TempDir(), "capture.hex")
+	// The name of this rule is a, U+FEFF, U+200B, b.
+	check(t, os.WriteFile(hex, []byte("ffffffff45 0100 61efbbbfe2808b6200 3100\n"), 0o600))
+	const raw, shown = "\"a\ufeff\u200bb\"", `"a\ufeff\u200bb"`
+	piped, err := exec.Command("a2sscan", "decode", hex).Output()
+	if err != nil || !strings.Contains(string(piped), raw) {
+		t.Errorf("piped: %v, %s", err, piped)
+	}
+	ours, tty := terminalPair(t, 400)
+	cmd := exec.CommandContext(t.Context(), "a2sscan", "decode", hex)
+	cmd.Stdout = tty
+	check(t, cmd.Run())
+	tty.Close()
+	if got := watchFor(ours, "", nil); !strings.Contains(got, shown) || strings.Count(got, "\n") != 1 {
+		t.Errorf("shown: %q", got)
+	}
+}
+
+// TestVerdictLast: on a terminal, ask repeats the verdict below the datagrams and the
+// record, behind which the first one has scrolled away.
+func TestVerdictLast(t *testing.T) {
+	target := netip.MustParseAddrPort("127.0.0.1:27015")
+	s := &transcript.Session{Target: target, Width: 80, Result: &scanner.Result{Addr: target, Status: scanner.StatusNoReply},
+		Verdict: transcript.Verdict{Word: "silent", Text: []string{"no answer at all"}}}
+	ours, theirs := terminalPair(t, 80)
+	printSession(&app{out: &results{w: theirs}}, s, &askFlags{})
+	theirs.Close()
+	b, err := io.ReadAll(ours) // the terminal gives it in pieces, and then EIO
+	shown := strings.ReplaceAll(string(b), "\r", "")
+	if !strings.HasPrefix(shown, "verdict: silent\n- no answer") || !strings.HasSuffix(shown, "}\n\nverdict: silent\nno answer at all\n") {
+		t.Errorf("%v: %s", err, shown)
+	}
 }

@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/bench/captures"
+	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
@@ -82,4 +86,63 @@ func ran(t *testing.T, args ...string) []byte {
 		t.Fatalf("%q: %v %s", args, err, stderr.String())
 	}
 	return out
+}
+
+// TestDecodePcap decodes a capture of a request and two replies. The second reply
+// is truncated.
+func TestDecodePcap(t *testing.T) {
+	le := binary.LittleEndian
+	file := []byte("\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x65\x00\x00\x00")
+	server, client := "\x0a\x00\x00\x01", "\x0a\x00\x00\x02"
+	for _, p := range []struct{ from, to, ports, payload string }{
+		{client, server, "\x9c\x40\x69\x87", "\xff\xff\xff\xffTSource Engine Query\x00"},
+		{server, client, "\x69\x87\x9c\x40", "\xff\xff\xff\xffD\x00"},
+		{server, client, "\x69\x87\x9c\x40", "\xff\xff\xff\xffE\x01\x00a\x001\x00"},
+	} {
+		n := byte(28 + len(p.payload))
+		packet := "\x45\x00\x00" + string(n) + "\x00\x4d\x00\x00\x40\x11\x00\x00" + p.from + p.to +
+			p.ports + "\x00" + string(n-20) + "\x00\x00" + p.payload
+		file = le.AppendUint32(append(file, make([]byte, 8)...), uint32(len(packet)))
+		file = append(le.AppendUint32(file, uint32(len(packet))), packet...)
+	}
+	var stdout, stderr bytes.Buffer
+	out := filepath.Join(t.TempDir(), "out.ndjson")
+	code := run([]string{"decode", "-o", out}, bytes.NewReader(file[:len(file)-2]), &stdout, &stderr)
+	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
+	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 cut short\n" +
+		"a2sscan: -: truncated: its last packet is left out\n" +
+		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
+	got, err := os.ReadFile(out)
+	if err != nil || code != console.ExitOK || string(got) != want || stderr.String() != numbers {
+		t.Errorf("%v: %d %s%s", err, code, got, stderr.String())
+	}
+}
+
+// TestDecodeAgain: the records that scan --raw writes, for a bad network with hostile
+// servers of all kinds, are the same when they are decoded again.
+func TestDecodeAgain(t *testing.T) {
+	t.Parallel()
+	_, port := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.68.0.0/24"), Seed: 7,
+		Hostile: 0.3, Loss: 0.02, Duplicate: 0.02, Reorder: 0.02,
+	})
+	census := filepath.Join(t.TempDir(), "census.ndjson")
+	ran(t, "scan", "127.68.0.0/24", "-p", port, "--allow-reserved", "--raw", "--unanswered",
+		"--retries", "1", "--timeout", "300ms", "--cooldown", "0", "--scan-id", "s", "-o", census, "-q")
+	want, err := os.ReadFile(census)
+	check(t, err)
+	again, err := exec.CommandContext(t.Context(), "a2sscan", "decode", "--raw", census).Output()
+	check(t, err)
+	lines := 0
+	next, stop := iter.Pull(bytes.Lines(again))
+	defer stop()
+	for line := range bytes.Lines(want) {
+		lines++
+		if decoded, _ := next(); !bytes.Equal(decoded, line) {
+			t.Errorf("%s decodes to %s", line, decoded)
+		}
+	}
+	if lines != 256 || bytes.Count(again, []byte{'\n'}) != lines {
+		t.Errorf("%d records, decoded to %d", lines, bytes.Count(again, []byte{'\n'}))
+	}
 }

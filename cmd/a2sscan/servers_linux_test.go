@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/netip"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestFleetOfGames scans servers of all games, and fakers among them, as a user would.
+// The records match the simulated servers, and at least nine of ten servers of each
+// kind of faker have its flag.
+func TestFleetOfGames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
+	t.Parallel()
+	const network = "127.70.16.0/22"
+	cfg, port := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix(network), Seed: 2, Kinds: []fleet.Kind{fleet.Games}, Fakes: 0.6,
+	})
+	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	ran(t, "scan", network, "-p", port, "--allow-reserved", "-r", "5k", "--retries", "5", "-o", census, "-q")
+	r, err := sink.Open(census)
+	check(t, err)
+	defer r.Close()
+	flags := map[fleet.Kind]map[string]int{}
+	next := func() ([]byte, error) {
+		line, err := r.Next()
+		if err == nil {
+			countFlags(t, cfg, flags, line)
+		}
+		return line, err
+	}
+	report, err := fleetjudge.Compare(cfg, scanner.AskAll, next)
+	check(t, err)
+	if report.AsTheyAre != report.Servers || report.Twice+report.Invented > 0 {
+		t.Errorf("%+v", report)
+	}
+	for kind, flag := range map[fleet.Kind]string{
+		fleet.CountsOnly: "count_mismatch", fleet.TinyDurations: "tiny_durations", fleet.EqualDurations: "equal_durations",
+		fleet.OverMax: "players_over_max", fleet.NoGSLT: "no_gslt", fleet.Redirects: "redirect",
+		fleet.EdgeCache: "edge_answers", fleet.InfoFlood: "reply_flood",
+	} {
+		if all := flags[kind][""]; flags[kind][flag] < all*9/10 {
+			t.Errorf("%v: flag %s on %d of %d servers", kind, flag, flags[kind][flag], all)
+		}
+	}
+	t.Logf("%d of %d as they are; flags of honest servers: %v", report.AsTheyAre, report.Servers, flags[fleet.Games])
+}
+
+// countFlags counts the flags of a record by the kind of its server. Under "" it
+// counts the records.
+func countFlags(t *testing.T, cfg fleet.Config, flags map[fleet.Kind]map[string]int, line []byte) {
+	var rec struct {
+		Addr  netip.AddrPort
+		Flags []string
+	}
+	check(t, json.Unmarshal(line, &rec))
+	n, _ := cfg.Nature(rec.Addr)
+	if flags[n.Kind] == nil {
+		flags[n.Kind] = map[string]int{}
+	}
+	flags[n.Kind][""]++
+	for _, word := range rec.Flags {
+		flags[n.Kind][word]++
+	}
+}
+
+// TestHonestConflicts: a scan counts no conflict because of bad networks and odd servers.
+// The network loses, doubles and delays datagrams, there are servers of every honest kind,
+// and the scan repeats requests.
+func TestHonestConflicts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		cfg  fleet.Config
+	}{
+		{"lost", fleet.Config{Loss: 0.05}},
+		{"doubled", fleet.Config{Duplicate: 0.2, DelayMax: 20 * time.Millisecond}},
+		{"everything", fleet.Config{Loss: 0.03, Duplicate: 0.1, Reorder: 0.1, DelayMax: 30 * time.Millisecond}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.cfg.Network = netip.MustParsePrefix("127.92.0.0/26")
+			test.cfg.Seed, test.cfg.Kinds = 6, fleet.HonestKinds()
+			cfg, _ := serve(t, test.cfg)
+			census := filepath.Join(t.TempDir(), "census.ndjson")
+			code, _, said := runIn("scan", cfg.Network.String(), "-p", strconv.Itoa(int(cfg.Ports[0])), "--allow-reserved",
+				"-o", census, "-r", "1k", "--cooldown", "500ms", "--timeout", "200ms")
+			if code != console.ExitOK {
+				t.Fatalf("exit code %d: %s", code, said)
+			}
+			if n := readSummary(t, census+".summary.json").Datagrams.N("conflicts"); n > 0 {
+				t.Errorf("%d conflicts", n)
+			}
+		})
+	}
+}
+
+// TestLateAnswer: a server answers while the last request for its INFO waits for the rate.
+// The scan asks it for the rest and ends.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	late, busy := listenUDP(t), listenUDP(t)
+	scanner := make(chan net.Addr, 1)
+	// The follow-ups to the busy server go out before the retry at the late one.
+	go serveUDP(busy, func(n int, from net.Addr, req wire.Request) []byte {
+		if n == 6 {
+			scanner <- from
+		}
+		return wire.AppendChallenge(nil, wire.Challenge(n))
+	})
+	go serveUDP(late, func(n int, from net.Addr, req wire.Request) []byte {
+		switch req.Kind {
+		case wire.KindPlayersRequest:
+			return wire.AppendPlayers(nil, 0, nil)
+		case wire.KindRulesRequest:
+			return wire.AppendRules(nil, 0, nil)
+		}
+		return nil
+	})
+	go func() { late.WriteTo(infoReply, <-scanner) }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "a2sscan", "scan", "-q", "--allow-reserved", "--timeout", "300ms", "--cooldown", "0",
+		"--retries", "1", "-r", "6", "--per-address-rate", "0", "--order", "input", late.LocalAddr().String(), busy.LocalAddr().String()).Output()
+	if err != nil {
+		t.Fatalf("%v, %v\n%s", ctx.Err(), err, out)
+	}
+	if !strings.Contains(string(out), `"addr":"`+late.LocalAddr().String()+`"`) || strings.Count(string(out), `"status":"ok"`) != 1 {
+		t.Errorf("%s", out)
+	}
+}
+
+var infoReply = wire.AppendInfo(nil, &wire.Info{
+	Format: wire.FormatSource, Name: []byte("late"), Has: wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder |
+		wire.HasGame | wire.HasAppID | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType |
+		wire.HasEnvironment | wire.HasPassword | wire.HasVAC | wire.HasVersion,
+})
+
+func listenUDP(t *testing.T) net.PacketConn {
+	t.Helper()
+	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	check(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// serveUDP replies to the requests that come, which it counts from 1, until c is closed.
+func serveUDP(c net.PacketConn, reply func(n int, from net.Addr, req wire.Request) []byte) {
+	b := make([]byte, 64)
+	for n := 1; ; n++ {
+		size, from, err := c.ReadFrom(b)
+		if err != nil {
+			return
+		}
+		if req, err := wire.DecodeRequest(b[:size]); err == nil {
+			if answer := reply(n, from, req); answer != nil {
+				c.WriteTo(answer, from)
+			}
+		}
+	}
+}
