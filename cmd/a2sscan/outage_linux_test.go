@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/net/ipv4"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -32,6 +33,7 @@ type testNet struct {
 	*testing.T
 	calls   chan func()      // run in the namespace of the scan
 	servers *ipv4.PacketConn // in the namespace of the servers
+	names   net.PacketConn   // there, a name server
 	asked   atomic.Int64     // requests that came for INFO
 	when    int64            // how many of them cause the event
 	event   chan struct{}
@@ -61,8 +63,9 @@ func newTestNet(t *testing.T) *testNet {
 	if err := <-made; err != nil {
 		t.Skipf("SKIPPED, NO OUTAGE WAS TRIED: this needs root, network namespaces, ip and nsenter: %v", err)
 	}
-	t.Cleanup(func() { n.servers.Close() })
+	t.Cleanup(func() { errors.Join(n.servers.Close(), n.names.Close()) })
 	go n.serve()
+	go n.serveNames()
 	return n
 }
 
@@ -83,6 +86,9 @@ func (n *testNet) make() error {
 		return err
 	}
 	n.servers = ipv4.NewPacketConn(c)
+	if n.names, err = net.ListenPacket("udp4", "10.99.0.53:53"); err != nil {
+		return err
+	}
 	c.(*net.UDPConn).SetReadBuffer(1 << 20)
 	if err := errors.Join(n.servers.SetControlMessage(ipv4.FlagDst, true), syscall.Unshare(syscall.CLONE_NEWNET)); err != nil {
 		return err
@@ -126,6 +132,32 @@ func (n *testNet) serve() {
 			}
 		}
 		n.servers.WriteTo(reply, &ipv4.ControlMessage{Src: to.Dst}, from)
+	}
+}
+
+// serveNames says that every name has the address 10.99.0.1, and no IPv6 address.
+func (n *testNet) serveNames() {
+	b := make([]byte, 512)
+	for {
+		size, from, err := n.names.ReadFrom(b)
+		if err != nil {
+			return
+		}
+		var query dnsmessage.Message
+		if query.Unpack(b[:size]) != nil || len(query.Questions) != 1 {
+			continue
+		}
+		q := query.Questions[0]
+		reply := dnsmessage.Message{Header: dnsmessage.Header{ID: query.ID, Response: true}, Questions: query.Questions}
+		if q.Type == dnsmessage.TypeA {
+			reply.Answers = []dnsmessage.Resource{{
+				Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+				Body:   &dnsmessage.AResource{A: [4]byte{10, 99, 0, 1}},
+			}}
+		}
+		if packed, err := reply.Pack(); err == nil {
+			n.names.WriteTo(packed, from)
+		}
 	}
 }
 
@@ -317,33 +349,49 @@ func TestFirewalls(t *testing.T) {
 	}
 }
 
-// TestBoot: a machine that starts has no network yet. A scan that fetches its list waits
-// for it, or ends as --max-outage says.
+// TestBoot: a machine that starts has no network yet. A scan that fetches its list, or
+// looks up a name, waits for the network, or ends as --max-outage says.
 func TestBoot(t *testing.T) {
 	t.Parallel()
-	for most, code := range map[string]int{"1m": 0, "500ms": 5} {
-		t.Run(most, func(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		most string
+		code int
+	}{
+		{"master", []string{"--master", "10.99.0.1:27015"}, "1m", 0},
+		{"master for good", []string{"--master", "10.99.0.1:27015"}, "500ms", 5},
+		{"name", []string{"server.example.org:27015"}, "1m", 0},
+		{"name for good", []string{"server.example.org:27015"}, "500ms", 5},
+		{"name in a list", []string{"list", "--resolve"}, "1m", 0},
+		{"name in a list for good", []string{"list", "--resolve"}, "500ms", 5},
+	} {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			n, dir := newTestNet(t), t.TempDir()
 			n.run([]string{"ip route del " + serversNet})
+			for file, text := range map[string]string{"list": "server.example.org:27015\n", "resolv.conf": "nameserver 10.99.0.53\n"} {
+				check(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, "a2sscan", "scan", "--master", "10.99.0.1:27015", "--allow-reserved", "--cooldown", "0",
-				"--max-outage", most, "-o", "out.ndjson")
+			scan := append([]string{"-m", "sh", "-c", `mount --bind resolv.conf /etc/resolv.conf && exec a2sscan scan "$@"`, "scan",
+				"--allow-reserved", "--cooldown", "0", "--max-outage", test.most, "-o", "out.ndjson"}, test.args...)
+			cmd := exec.CommandContext(ctx, "unshare", scan...)
 			cmd.Dir = dir
 			pipe, err := cmd.StderrPipe()
 			check(t, errors.Join(err, n.do(cmd.Start)))
 			var all []string
 			for said := bufio.NewScanner(pipe); said.Scan(); {
 				all = append(all, said.Text())
-				if strings.Contains(said.Text(), "is away since") && code == 0 {
+				if strings.Contains(said.Text(), "is away since") && test.code == 0 {
 					n.run([]string{"ip route add default via 10.98.0.2"})
 				}
 			}
-			if cmd.Wait(); cmd.ProcessState.ExitCode() != code {
-				t.Errorf("exit code %d instead of %d\n%q", cmd.ProcessState.ExitCode(), code, all)
+			if cmd.Wait(); cmd.ProcessState.ExitCode() != test.code {
+				t.Errorf("exit code %d instead of %d\n%q", cmd.ProcessState.ExitCode(), test.code, all)
 			}
-			if code == 0 && n.statuses(dir)["ok"] != 1 {
+			if test.code == 0 && n.statuses(dir)["ok"] != 1 {
 				t.Errorf("%q", all)
 			}
 		})
