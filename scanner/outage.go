@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"errors"
+	"net"
 	"net/netip"
 	"syscall"
 	"time"
@@ -222,8 +223,12 @@ func pauseAfter(away time.Duration) time.Duration {
 // publicAddr has only a default route on most machines. It belongs to no host (RFC 5737).
 var publicAddr = udp.Pack(netip.MustParseAddrPort("203.0.113.1:53"))
 
-// NetworkAway reports whether this machine has no route to the Internet. It sends nothing.
-func NetworkAway() bool { return isLocal(udp.Config{}.Route(publicAddr)) }
+// NetworkAway reports whether err says that this machine could not send, or could not
+// look up a name, and this machine has no route to the Internet either. It sends nothing.
+func NetworkAway(err error) bool {
+	dns, ok := errors.AsType[*net.DNSError](err)
+	return (isLocal(err) || ok && !dns.IsNotFound) && isLocal(udp.Config{}.Route(publicAddr))
+}
 
 // recover resumes the scan after an outage. Requests that could not be sent, and requests
 // whose answer the outage may have lost, are sent again. This counts no attempt.

@@ -365,6 +365,7 @@ func TestBoot(t *testing.T) {
 		{"name for good", []string{"server.example.org:27015"}, "500ms", 5},
 		{"name in a list", []string{"list", "--resolve"}, "1m", 0},
 		{"name in a list for good", []string{"list", "--resolve"}, "500ms", 5},
+		{"key that is missing", []string{"--master", "web", "--key-file", "missing"}, "1m", 6},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

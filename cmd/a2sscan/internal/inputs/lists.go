@@ -87,10 +87,16 @@ func Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	defer cancel()
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return nil, errors.New(dns.Err) // omits the name, which the caller prints
+		return nil, lookupError{dns}
 	}
 	return addrs, err
 }
+
+// lookupError omits the name, which the caller prints.
+type lookupError struct{ dns *net.DNSError }
+
+func (e lookupError) Error() string { return e.dns.Err }
+func (e lookupError) Unwrap() error { return e.dns }
 
 // maxAddrs is the maximum number of addresses of a host that are printed.
 const maxAddrs = 4

@@ -24,7 +24,7 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 	var since, last time.Time // the first and the last time that the network was away
 	for {
 		err := try()
-		for err != nil && scanner.NetworkAway() && ctx.Err() == nil {
+		for scanner.NetworkAway(err) && ctx.Err() == nil {
 			if last = time.Now(); since.IsZero() {
 				since = last
 			}
