@@ -220,8 +220,9 @@ const maxTries = 4
 
 // writeAgain finds out whether the first datagram of ms caused err, or err was the
 // pending error of an earlier datagram. It sends the datagram again after emptying the
-// error queue. If that fails and adds no entry to the queue, the datagram itself
-// causes the error.
+// error queue. If that fails with an error that no ICMP message causes, or adds no entry to
+// the queue, the datagram itself causes the error. A firewall may do both: refuse the
+// datagram, and answer it with an ICMP message.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err
@@ -230,7 +231,7 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	defer c.icmp.mu.Unlock()
 	for try := range maxTries {
 		known := c.icmp.drainLocked()
-		if try > 0 && known == 0 {
+		if try > 0 && (known == 0 || !isICMP(errnoOf(err))) {
 			return 0, err
 		}
 		n, again := c.write(ms)
