@@ -61,8 +61,8 @@ func query(t *testing.T, statements ...string) (answers [][]map[string]any) {
 // rule names differ only in case. DuckDB must return all records, with every value of the
 // last ones. A Parquet file that DuckDB makes of the census must have the same values.
 func TestDuckDB(t *testing.T) {
-	query(t, "SELECT 1") // without DuckDB it skips the test before the long work
-	const records = 25_000          // more than DuckDB looks at to find the columns
+	query(t, "SELECT 1")   // without DuckDB it skips the test before the long work
+	const records = 25_000 // more than DuckDB looks at to find the columns
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	last := writeLong(t, path, records-len(golden))
 	census := strings.TrimSuffix(strings.TrimSpace(DuckDB(path)), ";")

@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
 // TestReaderAgain: Append makes the same record again from the Record that a Reader
@@ -121,5 +124,90 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestReadChosen: Append writes an equal record from the Result that Read returns,
+// even where Read had to choose a value. Only an empty rules_raw is not written
+// again.
+func TestReadChosen(t *testing.T) {
+	for _, line := range []string{
+		`{"schema":1,"notes":["info.odd_boolean"],"info":{"password":true,"vac":false}}`,
+		`{"schema":1,"info":{"server_type":"proxy","environment":"mac"}}`,
+		`{"schema":1,"info":{"server_type":"0x00","environment":"0xff"}}`,
+		`{"schema":1,"info":{"app_id":346110,"game_id":"346110"}}`,
+		`{"schema":1,"players":[{"index":0,"name":"","score":0,"duration":null}],"players_announced":0}`,
+		`{"schema":1,"rules":{"b":"1","a":"\u2028","":""},"rules_announced":0}`,
+		`{"schema":1,"rules":{},"rules_raw":[]}`,
+	} {
+		scan, r, err := Read([]byte(line))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if again := Append(nil, scan, r); !sameValues(t, []byte(line), again) && line[len(line)-3:] != "[]}" {
+			t.Errorf("%s became %s", line, again)
+		}
+	}
+}
+
+func TestReadAsked(t *testing.T) {
+	tests := map[string]scanner.Questions{
+		`{"schema":1}`:                              0,
+		`{"schema":1,"players":[]}`:                 scanner.AskPlayers,
+		`{"schema":1,"errors":{"rules":"timeout"}}`: scanner.AskRules,
+		`{"schema":1,"notes":["info.dropped"]}`:     scanner.AskInfo,
+	}
+	for line, want := range tests {
+		if _, r, err := Read([]byte(line)); err != nil || r.Asked != want {
+			t.Errorf("%s: %v %v", line, r, err)
+		}
+	}
+}
+
+// FuzzRead checks that Read never panics, that it can read the record of a Result
+// that it returned, and that this record stays the same.
+func FuzzRead(f *testing.F) {
+	for _, g := range golden {
+		f.Add(Append(nil, g.scan, g.result))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		scan, r, err := Read(line)
+		if err != nil {
+			return
+		}
+		once := Append(nil, scan, r)
+		checkRecord(t, once)
+		if scan, r, err = Read(once); err != nil {
+			t.Fatalf("%v: %s", err, once)
+		}
+		if twice := Append(nil, scan, r); !bytes.Equal(once, twice) {
+			t.Errorf("%s became\n%s", once, twice)
+		}
+	})
+}
+
+// TestAttributeSources: an attribute has a source unless it came from the keywords.
+// Read returns both kinds.
+func TestAttributeSources(t *testing.T) {
+	r := blank()
+	r.Game = &game.Game{ID: "rust", Attributes: []game.Attribute{
+		{Name: "difficulty", Value: []byte("1"), Source: "rules.pages"},
+		{Name: "framework", Value: []byte("oxide"), Source: "keywords.^"},
+		{Name: "modes", Value: []byte("cp,ctf"), Source: "keywords"},
+		{Name: "port", Value: []byte("2302"), Source: "keywordsx"},
+	}}
+	line := Append(nil, "", r)
+	if want := `"sources":{"attributes.difficulty":"rules.pages","attributes.port":"keywordsx"}`; !bytes.Contains(line, []byte(want)) {
+		t.Errorf("%s lacks %s", line, want)
+	}
+	_, again, err := Read(line)
+	r.Game.Attributes[1].Source = "keywords"
+	if err != nil || !reflect.DeepEqual(again.Game.Attributes, r.Game.Attributes) {
+		t.Errorf("read again: %+v, %v", again.Game.Attributes, err)
+	}
+	var e Encoder
+	if n := testing.AllocsPerRun(100, func() { line = e.Append(line[:0], "", r) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -2,8 +2,12 @@ package masterlist
 
 import (
 	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/master"
@@ -35,5 +39,48 @@ func TestConditions(t *testing.T) {
 	}
 	if got, want := o.Conditions().String(), `\appid\440\empty\1\map\a\nor\1\linux\1`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestOutputTaken: a file that another program creates while a list is fetched stays as it
+// is, unless the list may replace it.
+func TestOutputTaken(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "servers.txt")
+		o, err := NewOutput(path, force, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Add(&master.Server{Addr: netip.MustParseAddrPort("203.0.113.7:27015")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Close(true); (err == nil) != force {
+			t.Errorf("force %v: %v", force, err)
+		}
+		want := map[bool]string{false: "mine", true: "203.0.113.7:27015\n"}[force]
+		if got, _ := os.ReadFile(path); string(got) != want {
+			t.Errorf("force %v: the file has %q, want %q", force, got, want)
+		}
+	}
+}
+
+// TestProgress: the status line fits into 80 columns, and the remaining wait is
+// rounded up, so that it is never shown as 0 s.
+func TestProgress(t *testing.T) {
+	p := &status{start: time.Now()}
+	p.start = p.start.Add(-75 * time.Second)
+	for why, want := range map[string]string{
+		"keeping the master's limits": "; keeping the master's limits, 1 s",
+		"the master asked to wait":    "; the master asked to wait, 1 s",
+	} {
+		now := master.Stats{Wait: 400 * time.Millisecond, Why: why}
+		now.Servers, now.Replies, now.Bytes = 12_345, 54, 75_000
+		p.last, p.until = now, time.Now().Add(now.Wait)
+		if got := p.line(); !strings.HasSuffix(got, want) || len(got) >= 80 {
+			t.Errorf("%d columns: %s", len(got), got)
+		}
 	}
 }
