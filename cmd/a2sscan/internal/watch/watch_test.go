@@ -44,6 +44,13 @@ type fake struct {
 	noRules        bool
 }
 
+// silence makes servers silent, or lets them answer again.
+func silence(dead bool, servers []*fake) {
+	for _, f := range servers {
+		f.dead = dead
+	}
+}
+
 type flight struct {
 	due time.Time
 	r   *scanner.Result
@@ -293,14 +300,10 @@ func TestBlind(t *testing.T) {
 		rules.DownAfter = after
 		x := newWorld(t, 200, rules)
 		x.run(3 * time.Minute)
-		for _, f := range x.servers[:190] {
-			f.dead = true
-		}
+		silence(true, x.servers[:190])
 		x.run(4 * time.Minute)
 		x.want("blind")
-		for _, f := range x.servers[1:] {
-			f.dead = false
-		}
+		silence(false, x.servers[1:])
 		x.run(5 * time.Minute)
 		x.want("seeing", "down 0")
 		unseen := 0
@@ -317,17 +320,11 @@ func TestBlind(t *testing.T) {
 func TestOutageBeforeCut(t *testing.T) {
 	x := newWorld(t, 600, usual())
 	x.run(3 * time.Minute)
-	for _, f := range x.servers[:100] {
-		f.dead = true
-	}
+	silence(true, x.servers[:100])
 	x.run(110 * time.Second)
-	for _, f := range x.servers {
-		f.dead = true
-	}
+	silence(true, x.servers)
 	x.run(90 * time.Second)
-	for _, f := range x.servers {
-		f.dead = false
-	}
+	silence(false, x.servers)
 	x.run(2 * time.Minute)
 	x.want("blind", "seeing")
 }
@@ -336,17 +333,13 @@ func TestOutageBeforeCut(t *testing.T) {
 func TestNotBlind(t *testing.T) {
 	x := newWorld(t, 200, usual())
 	x.run(3 * time.Minute)
-	for _, f := range x.servers[:100] {
-		f.dead = true // half of them
-	}
+	silence(true, x.servers[:100]) // half of them
 	x.run(5 * time.Minute)
 	x.want(all("down", 0, 100)...)
 
 	x = newWorld(t, 3, usual()) // an owner of three in one rack
 	x.run(3 * time.Minute)
-	for _, f := range x.servers {
-		f.dead = true
-	}
+	silence(true, x.servers)
 	x.run(5 * time.Minute)
 	x.want(all("down", 0, 3)...)
 }
@@ -355,9 +348,7 @@ func TestNotBlind(t *testing.T) {
 func TestBlindMax(t *testing.T) {
 	x := newWorld(t, 40, usual())
 	x.run(3 * time.Minute)
-	for _, f := range x.servers {
-		f.dead = true
-	}
+	silence(true, x.servers)
 	x.run(9 * time.Minute)
 	x.want("blind")
 	x.run(3 * time.Minute)
@@ -367,9 +358,7 @@ func TestBlindMax(t *testing.T) {
 		}
 	}
 	x.want(all("down", 0, 40)...)
-	for _, f := range x.servers {
-		f.dead = false
-	}
+	silence(false, x.servers)
 	x.run(2 * time.Minute)
 	x.want(append(all("up", 0, 40), "seeing")...)
 }
@@ -380,19 +369,13 @@ func TestReferences(t *testing.T) {
 	rules.References = []netip.AddrPort{newFake(0).addr, newFake(1).addr}
 	x := newWorld(t, 100, rules)
 	x.run(3 * time.Minute)
-	for _, f := range x.servers[1:] {
-		f.dead = true
-	}
+	silence(true, x.servers[1:])
 	x.run(6 * time.Minute)
 	x.want(all("down", 1, 100)...)
-	for _, f := range x.servers[1:] {
-		f.dead = false
-	}
+	silence(false, x.servers[1:])
 	x.run(2 * time.Minute)
 	x.want(all("up", 1, 100)...)
-	for _, f := range x.servers[:50] {
-		f.dead = true
-	}
+	silence(true, x.servers[:50])
 	x.run(5 * time.Minute)
 	x.want("blind")
 }
@@ -845,9 +828,7 @@ func TestWanted(t *testing.T) {
 	x := newWorld(t, 40, rules)
 	x.run(3 * time.Minute)
 	for _, dead := range []bool{true, false} {
-		for _, f := range x.servers {
-			f.dead = dead
-		}
+		silence(dead, x.servers)
 		x.run(5 * time.Minute)
 	}
 	x.want("seeing")
@@ -859,9 +840,7 @@ func TestClockBack(t *testing.T) {
 	rules.Damp = 30 * time.Minute
 	x := newWorld(t, 40, rules)
 	kill := func(dead bool, d time.Duration, servers ...*fake) {
-		for _, f := range servers {
-			f.dead = dead
-		}
+		silence(dead, servers)
 		x.run(d)
 	}
 	x.run(3 * time.Minute)
