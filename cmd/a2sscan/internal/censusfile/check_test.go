@@ -113,18 +113,12 @@ func TestCheckProblems(t *testing.T) {
 	b, err := os.ReadFile(path)
 	check(t, err)
 	good := string(b)
-	records := strings.SplitAfter(good, "\n")
 	tests := []struct {
 		name, file string
 		change     func(e *census.Summary)
 		want       []string
 	}{
-		{"twice", good + records[1], nil, []string{"203.0.0.1:27015 has 2 records of scan s"}},
 		{"two scans", good + strings.ReplaceAll(good, `"scan":"s"`, `"scan":"t"`), nil, nil},
-		{"schema", strings.Replace(good, `"port":27015`, `"port":"27015"`, 1), nil, []string{"census.ndjson: record 1: port: "}},
-		{"no JSON", records[0] + "{\n" + records[1], nil, []string{"is damaged: 1 line, 2 bytes, the first at byte "}},
-		{"cut off", good + "{\"schema\":1", nil, []string{"ends in a record that is cut off: 11 bytes"}},
-		{"records", good, func(e *census.Summary) { e.Records++ }, []string{"3 records of scan s, and its summary says 4"}},
 		{"no such scan", good, func(e *census.Summary) { e.Scan, e.Targets.ByStatus = "u", nil }, []string{"0 records of scan u, and"}},
 		{"status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{"ok": 2, "partial": 1} },
 			[]string{"3 records with status ok, and the summary says 2 targets", "0 records with status partial, and the summary says 1"}},
@@ -132,15 +126,8 @@ func TestCheckProblems(t *testing.T) {
 		{"silent", strings.ReplaceAll(good, `"status":"ok"`, `"status":"no_reply"`),
 			func(e *census.Summary) { e.Targets.ByStatus, e.Division = map[string]uint64{"no_reply": 4}, nil },
 			[]string{"3 records with status no_reply, and the summary says 4"}},
-		{"bytes", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 3, Bytes: 1}} }, []string{"and the summary says 1"}},
-		{"hash", good, func(e *census.Summary) {
-			e.Division = []sink.Part{{Name: path, Records: 3, Bytes: int64(len(good)), Sum: "0"}}
-		},
-			[]string{"and the summary says 0"}},
 		{"records of a part", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
 			[]string{"has 3 records, and the summary says 4"}},
-		{"missing part", good, func(e *census.Summary) { e.Division = append(slices.Clone(want.Division), sink.Part{Name: "other"}) },
-			[]string{"other is missing"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
