@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -313,5 +316,147 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// silentSnapshot returns a snapshot with n silent targets numbered from first,
+// every third with a tag. The second pass has started for looked of them.
+func silentSnapshot(first, n, looked int) *scanner.Snapshot {
+	s := &scanner.Snapshot{SecondPassed: looked}
+	for i := first; i < first+n; i++ {
+		s.Silent = append(s.Silent, 127<<40|uint64(i)<<16|27015)
+		if i%3 == 0 {
+			s.SilentLabels = slices.Grow(s.SilentLabels, 1)[:len(s.SilentLabels)+1]
+			l := &s.SilentLabels[len(s.SilentLabels)-1]
+			l.Index, l.Tag, l.Master = len(s.Silent)-1, "tag", "{}"
+		}
+	}
+	return s
+}
+
+// silentTargets returns the targets numbered first to last-1.
+func silentTargets(first, last int) (all []scanner.Target) {
+	for i := first; i < last; i++ {
+		ip := netip.AddrFrom4([4]byte{127, byte(i >> 16), byte(i >> 8), byte(i)})
+		t := scanner.Target{Addr: netip.AddrPortFrom(ip, 27015)}
+		if i%3 == 0 {
+			t.Tag, t.Master = "tag", "{}"
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// TestSilentFile: the file grows with each checkpoint. A run that resumes from any
+// checkpoint finds the targets that were waiting then, ignores what was written
+// later, and appends its own targets.
+func TestSilentFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "silent")
+	check(t, os.WriteFile(path, []byte("left over from an abandoned scan"), 0o666))
+	one := silentFile{path: path}
+	var states []SilentState
+	for _, s := range []*scanner.Snapshot{
+		silentSnapshot(0, 0, 0), silentSnapshot(0, 10, 0), silentSnapshot(0, 10, 0),
+		silentSnapshot(0, 500, 0), silentSnapshot(0, 500, 7), silentSnapshot(0, 900, 7),
+	} {
+		st, err := one.save(s, 0)
+		check(t, err)
+		states = append(states, st)
+	}
+	one.close(false)
+	if states[0] != (SilentState{}) || states[1] != states[2] || states[3].Targets != 500 {
+		t.Errorf("%+v", states)
+	}
+	two := silentFile{path: path}
+	waiting, err := two.load(states[4])
+	check(t, err)
+	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(7, 500)) {
+		t.Errorf("%d targets wait, or the wrong ones", len(got))
+	}
+	// The second process finds the other 493 waiting, adds 3 and starts the second
+	// pass of 20.
+	st, err := two.save(silentSnapshot(7, 496, 20), 7)
+	check(t, err)
+	two.close(false)
+	three := silentFile{path: path}
+	waiting, err = three.load(st)
+	if err != nil || st.SecondPassed != 27 {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(27, 503)) {
+		t.Errorf("%d targets wait, or the wrong ones", len(got))
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != st.Bytes {
+		t.Errorf("%v, %v: data after the checkpoint is still there", info.Size(), err)
+	}
+	three.close(true)
+	if _, err := three.load(st); !errors.Is(err, errSilent) {
+		t.Errorf("%v for a missing file", err)
+	}
+	check(t, os.WriteFile(path, make([]byte, st.Bytes), 0o666))
+	if _, err := three.load(st); !errors.Is(err, errSilent) {
+		t.Errorf("%v for another file", err)
+	}
+}
+
+// TestNames: after a checkpoint, names that were looked up, found or not, are not
+// looked up again. Other names are, and so are names whose look-up was interrupted.
+func TestNames(t *testing.T) {
+	asked := 0
+	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
+		asked++
+		if host == "nowhere.test" {
+			return nil, errors.New("no such host")
+		}
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(asked)})}, nil
+	}
+	var first HostNames
+	first.Resolver(lookup)(t.Context(), "a.test")
+	first.Resolver(lookup)(t.Context(), "nowhere.test")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	first.Resolver(lookup)(ended, "interrupted.test")
+
+	b, err := json.Marshal(first.all())
+	check(t, err)
+	var second HostNames
+	check(t, json.Unmarshal(b, &second.known))
+	again := second.Resolver(lookup)
+	addrs, err := again(t.Context(), "a.test")
+	if want := []netip.Addr{netip.MustParseAddr("127.0.0.1")}; !reflect.DeepEqual(addrs, want) || err != nil {
+		t.Errorf("%v, %v, want %v", addrs, err, want)
+	}
+	if _, err := again(t.Context(), "nowhere.test"); err == nil || err.Error() != "no such host" {
+		t.Errorf("%v, want the saved error", err)
+	}
+	if asked != 3 {
+		t.Errorf("asked %d times, want 3", asked)
+	}
+	if again(t.Context(), "interrupted.test"); asked != 4 {
+		t.Error("a look-up that was interrupted is not repeated")
+	}
+}
+
+// TestNamesTwice: two simultaneous look-ups of a name get the same addresses, even
+// if the resolver returns different addresses each time.
+func TestNamesTwice(t *testing.T) {
+	var asked atomic.Int32
+	var both sync.WaitGroup
+	both.Add(2)
+	lookup := func(context.Context, string) ([]netip.Addr, error) {
+		n := asked.Add(1)
+		both.Done()
+		both.Wait()
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(n)})}, nil
+	}
+	var n HostNames
+	var got [2][]netip.Addr
+	var done sync.WaitGroup
+	for i := range got {
+		done.Go(func() { got[i], _ = n.Resolver(lookup)(t.Context(), "round.robin.test") })
+	}
+	done.Wait()
+	if saved := n.all()["round.robin.test"].Addrs; !reflect.DeepEqual(got[0], got[1]) || !reflect.DeepEqual(got[0], saved) {
+		t.Errorf("%v and %v, and %v in a checkpoint", got[0], got[1], saved)
 	}
 }
