@@ -36,36 +36,21 @@ func appendMods(b []byte, mods []bohemiaMod) []byte {
 	return b
 }
 
-// appendTexts appends a list of strings, such as signatures.
-func appendTexts(b []byte, texts []string) []byte {
-	b = append(b, byte(len(texts)))
-	for _, t := range texts {
-		b = append(append(b, byte(len(t))), t...)
-	}
-	return b
-}
-
 const inPages = "rules.pages" // source of the meaning of the pages
-
-// dlcs picks DLCs at random. It returns the bits of a mask, the hashes as they are
-// sent, and the names.
-func (s *Server) dlcs(known ...string) (mask uint16, b []byte, names []string) {
-	for i, name := range known {
-		if !s.lasting.OneIn(3) {
-			continue
-		}
-		mask |= 1 << i
-		b = binary.LittleEndian.AppendUint32(b, s.hashOf(uint64(i)))
-		names = append(names, name)
-	}
-	return mask, b, names
-}
 
 // pages adds the rules that hold the binary pages, with the difficulty in two bytes, and
 // states what they mean.
 func (s *Server) pages() {
-	mask, dlc, names := s.dlcs("karts", "marksmen", "heli", "zeus", "apex", "jets", "laws_of_war", "malden", "tac_ops",
-		"tanks", "contact", "enoch", "art_of_war")
+	var mask uint16 // of the DLCs
+	var dlc []byte  // their hashes
+	var names []string
+	for i, name := range []string{"karts", "marksmen", "heli", "zeus", "apex", "jets", "laws_of_war", "malden", "tac_ops", "tanks", "contact"} {
+		if s.lasting.OneIn(3) {
+			mask |= 1 << i
+			dlc = binary.LittleEndian.AppendUint32(dlc, s.hashOf(uint64(i)))
+			names = append(names, name)
+		}
+	}
 	level, ai := s.lasting.Below(4), s.lasting.Below(4)
 	s.attribute(inPages, "difficulty", level)
 	s.attribute(inPages, "ai_level", ai)
@@ -84,10 +69,9 @@ func (s *Server) pages() {
 	if s.lasting.OneIn(4) {
 		s.chosen = append(s.chosen, bohemiaMod{hash: s.hashOf(1042220), id: 1042220, creator: true})
 	}
-	signatures := []string{"a3", "cba_3.16.0", "ace_3.17.1"}
 	b := binary.LittleEndian.AppendUint16([]byte{3, 0}, mask)
 	b = append(append(b, difficulty, crosshair), dlc...)
-	b = appendTexts(appendMods(b, s.chosen), signatures)
+	b = append(appendMods(b, s.chosen), "\x02\x02a3\x0acba_3.16.0"...) // and two signatures
 	escaped := strings.NewReplacer("\x01", "\x01\x01", "\x00", "\x01\x02", "\xff", "\x01\x03").Replace(string(b))
 	total := (len(escaped) + pageSize - 1) / pageSize
 	for i := range total {
@@ -95,7 +79,7 @@ func (s *Server) pages() {
 		s.rule(string([]byte{byte(i + 1), byte(total)}), escaped[i*pageSize:end])
 	}
 	s.attribute(inPages, "dlc", strings.Join(names, ";"))
-	s.attribute(inPages, "signatures", strings.Join(signatures, ";"))
+	s.attribute(inPages, "signatures", "a3;cba_3.16.0")
 	s.hasMods(inPages)
 	for _, m := range s.chosen {
 		s.mods = append(s.mods, game.Mod{
@@ -112,14 +96,11 @@ var workshop = []bohemiaMod{
 	{id: 620019431, name: "task_force_radio"}, {id: 2116157322, name: "DayZ-Dog"}, {id: 1710977250, name: "BaseBuildingPlus"},
 }
 
-// hashOf returns the hash of a mod's or DLC's files. Servers with the same release have
-// the same hash, and most have the latest release.
+// hashOf returns the hash of the files of a mod or a DLC. A quarter of the servers have
+// an earlier release.
 func (s *Server) hashOf(id uint64) uint32 {
-	release := uint64(0)
-	if s.lasting.OneIn(4) {
-		release = uint64(s.lasting.Between(1, 3))
-	}
-	return uint32(random.Hash(id, release))
+	release := max(0, s.lasting.Between(-8, 3))
+	return uint32(random.Hash(id, uint64(release)))
 }
 
 // chooseMods chooses n different mods, or all of workshop if n is larger.

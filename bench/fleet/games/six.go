@@ -51,81 +51,45 @@ func (s *Server) rust() {
 		s.setPeople(places * s.tonight.Between(50, 99) / 100)
 	}
 	s.Info.MaxPlayers = uint32(uint8(places))
+
 	s.tagKey("mp", places, game.KeyMaxPlayers)
 	s.tagKey("cp", s.people, game.KeyPlayers)
 	s.tagAttribute("pt", "rak", "transport")
-	queue := s.tonight.Below(39)
-	s.tagKey("qp", queue, game.KeyQueue)
+	s.tagKey("qp", s.tonight.Below(39), game.KeyQueue)
 	s.tagKey("v", s.Info.Version, game.KeyVersion)
-	modded := s.lasting.OneIn(2)
+	s.tagKey("$r", random.Pick(&s.lasting, []string{"EU", "NA", "AF"}), game.KeyRegion)
 	if s.lasting.OneIn(2) {
-		s.rustWords(modded)
-	} else {
-		s.rustLetters(modded)
-	}
-	hash := random.Pick(&s.lasting, []string{"994ea700", "994ea700", "986958cf"})
-	s.tagAttribute("h", hash, "hash")
-	born := s.lasting.Between(1_760_000_000, 1_779_999_999)
-	s.tagKey("born", born, game.KeyStarted)
-	s.tagAttribute("gm", "rust", "gamemode")
-
-	s.rule("build", s.lasting.Between(120_000, 135_000))
-	s.rustDescription()
-	s.rule("ent_cnt", s.tonight.Between(20_000, 190_000))
-	s.rule("fps", s.tonight.Between(25, 60))
-	s.rule("fps_avg", fmt.Sprintf("%d.%02d", s.tonight.Between(25, 60), s.tonight.Below(100)))
-	s.rule("gc_cl", s.tonight.Between(100, 9000))
-	s.rule("gc_mb", s.tonight.Between(800, 9000))
-	s.settings("gmn=rust gmt=Survival")
-	s.rule("hash", hash)
-	s.rule("headerimage", fmt.Sprintf("https://example.org/header-%d.png", s.lasting.Below(90)))
-	s.rule("logoimage", random.Pick(&s.lasting, []string{"https://example.org/logo.png", ""}))
-	pve := s.lasting.OneIn(5)
-	s.is(s.rule("pve", either(pve, "True", "False")), game.KeyPVP, !pve)
-	s.rule("uptime", s.tonight.Between(600, 86_400))
-	s.rule("url", "https://example.org/rust")
-	s.rule("world.seed", s.lasting.Below(1<<31-1))
-	s.rule("world.size", random.Pick(&s.lasting, []string{"3000", "3500", "4000", "4500", "5000"}))
-}
-
-// rustWords adds wipe cycle, mods and region in the form of earlier versions.
-func (s *Server) rustWords(modded bool) {
-	s.attribute(s.tag("weekly", ""), "wipe_cycle", "weekly")
-	s.is(s.tag("EU", ""), game.KeyRegion, "EU")
-	if modded {
-		s.attribute(s.tag("oxide", ""), "framework", "oxide")
-		s.is(s.tag("modded", ""), game.KeyModded, true)
-		return
-	}
-	s.is(s.tag("vanilla", ""), game.KeyMode, "vanilla")
-}
-
-// rustLetters adds the same values in the form of later versions.
-func (s *Server) rustLetters(modded bool) {
-	region := random.Pick(&s.lasting, []string{"EU", "NA", "AF"})
-	s.tagKey("$r", region, game.KeyRegion)
-	if modded {
 		source := s.tag("^", "w^z^o")
 		s.attribute(source, "wipe_cycle", "weekly")
 		s.is(source, game.KeyModded, true)
 		s.attribute(source, "framework", "oxide")
-		return
+	} else {
+		source := s.tag("^", "m^v")
+		s.attribute(source, "wipe_cycle", "monthly")
+		s.is(source, game.KeyMode, "vanilla")
 	}
-	source := s.tag("^", "m^v")
-	s.attribute(source, "wipe_cycle", "monthly")
-	s.is(source, game.KeyMode, "vanilla")
-}
+	s.tagAttribute("h", "994ea700", "hash")
+	s.tagKey("born", s.lasting.Between(1_760_000_000, 1_779_999_999), game.KeyStarted)
+	s.tagAttribute("gm", "rust", "gamemode")
 
-// rustDescription adds the description in pieces of a hundred bytes. Pieces that are
-// not needed are empty.
-func (s *Server) rustDescription() {
-	text := "Welcome to Rust! " + s.remarks(14)
+	text := "Welcome to Rust!"
+	for i := range s.lasting.Between(1, 14) {
+		text += " " + remarks[i%len(remarks)]
+	}
 	s.is("rules.description_N", game.KeyDescription, text)
-	for i := range 16 {
+	for i := range 16 { // pieces of a hundred bytes; those that are not needed are empty
 		piece := text[:min(100, len(text))]
 		text = text[len(piece):]
 		s.rule(fmt.Sprintf("description_%02d", i), piece)
 	}
+	pve := s.lasting.OneIn(5)
+	s.is(s.rule("pve", either(pve, "True", "False")), game.KeyPVP, !pve)
+	s.rule("ent_cnt", s.tonight.Between(20_000, 190_000))
+	s.rule("uptime", s.tonight.Between(600, 86_400))
+	s.rule("world.seed", s.lasting.Below(1<<31-1))
+	s.settings(`build=125000|131072 fps=59|30 fps_avg=58.07|29.93 gc_cl=4711 gc_mb=2048|8192 gmn=rust gmt=Survival hash=994ea700
+headerimage=https://example.org/header.png logoimage=|https://example.org/logo.png url=https://example.org/rust
+world.size=4500|3000|3500|4000`)
 }
 
 // ark has its version in the server's name, and a rule for each mod.
@@ -140,22 +104,17 @@ func (s *Server) ark() {
 	s.tag("NUMOPENPUBCONN:", free)
 	s.tag("P2PPORT:", 7777)
 
-	s.settings("ALLOWDOWNLOADCHARS_i=0|1 ALLOWDOWNLOADITEMS_i=0|1")
-	s.rule("ClusterId_s", fmt.Sprint("cluster", s.lasting.Below(40)))
 	s.rule("CUSTOMSERVERNAME_s", s.Info.Name)
 	day := s.tonight.Between(1, 4000)
 	s.is(s.rule("DayTime_s", day), game.KeyDay, day)
-	s.rule("GameMode_s", "TestGameMode_C")
 	modded := s.lasting.OneIn(2)
 	active := s.rule("HASACTIVEMODS_i", either(modded, "1", "0"))
 	s.is(active, game.KeyModded, modded)
-	s.settings("LEGACY_i=0 MATCHTIMEOUT_f=120.000000 ModId_l=0 Networking_i=0 OFFICIALSERVER_i=0 SEARCHKEYWORDS_s=Custom")
+	s.settings("ALLOWDOWNLOADCHARS_i=0|1 ALLOWDOWNLOADITEMS_i=0|1 ClusterId_s=cluster|north GameMode_s=TestGameMode_C LEGACY_i=0" +
+		" MATCHTIMEOUT_f=120.000000 ModId_l=0 Networking_i=0 OFFICIALSERVER_i=0 P2PPORT=7777 SEARCHKEYWORDS_s=Custom SESSIONFLAGS=683")
 	s.rule("NUMOPENPUBCONN", free)
 	s.rule("OWNINGID", owner)
-	s.rule("OWNINGNAME", owner)
 	s.rule("P2PADDR", owner)
-	s.rule("P2PPORT", 7777)
-	s.rule("SESSIONFLAGS", 683)
 	locked := s.Info.Password == 1
 	s.is(s.rule("SERVERPASSWORD_b", either(locked, "true", "false")), game.KeyPassword, locked)
 	anticheat, pve := s.lasting.OneIn(2), s.lasting.OneIn(2)
@@ -184,8 +143,7 @@ func (s *Server) valheim() {
 	}
 	s.tagKey("g=", release, game.KeyVersion)
 	s.tagAttribute("n=", 34, "network_version")
-	modifiers := random.Pick(&s.lasting, []string{"", "combat_hard", "portals_casual"})
-	s.tagAttribute("m=", modifiers, "modifiers")
+	s.tagAttribute("m=", random.Pick(&s.lasting, []string{"", "combat_hard", "portals_casual"}), "modifiers")
 }
 
 // arma3 has its mods in binary pages (A3SBP, version 3).
@@ -195,30 +153,17 @@ func (s *Server) arma3() {
 	s.is(s.tag("b", letter(battleye)), game.KeyAnticheat, battleye)
 	s.tagAttribute("r", 218, "required_version")
 	s.tagAttribute("n", 152405, "required_build")
-	if s.tonight.OneIn(2) {
-		s.attribute(s.tag("s", 7), "state", "playing")
-	} else {
-		s.attribute(s.tag("s", 3), "state", "assigning roles")
-	}
+	s.attribute(s.tag("s", 7), "state", "playing")
 	s.tag("i", 1)
 	s.tagAttribute("m", "f", "equal_mods")
 	s.tagAttribute("l", letter(locked), "locked")
 	s.tagAttribute("v", letter(signed), "verify_signatures")
 	s.tag("d", "t")
-	mode := random.Pick(&s.lasting, []string{"coop", "survive", "sandbox", "rpg"})
-	s.tagKey("t", mode, game.KeyMode)
+	s.tagKey("t", random.Pick(&s.lasting, []string{"coop", "survive", "sandbox", "rpg"}), game.KeyMode)
 	s.attribute(s.tag("g", 65545), "language", "English")
-	hash := fmt.Sprintf("%08x", uint32(s.lasting.Next()))
-	s.tagAttribute("h", hash, "hash")
+	s.tagAttribute("h", fmt.Sprintf("%08x", uint32(s.lasting.Next())), "hash")
 	s.tagAttribute("f", 0, "file_patching")
-	if s.lasting.OneIn(2) {
-		s.tag("c", "-2147483648--2147483648") // nowhere
-	} else {
-		longitude, latitude := s.lasting.Between(-120, 120), s.lasting.Between(-40, 40)
-		source := s.tag("c", fmt.Sprint(longitude, "-", latitude))
-		s.attribute(source, "longitude", longitude)
-		s.attribute(source, "latitude", latitude)
-	}
+	s.tag("c", "-2147483648--2147483648") // no coordinates
 	s.tagAttribute("p", "w", "platform")
 	s.keywords = append(s.keywords, ',')
 	s.pages()
@@ -244,15 +189,10 @@ func (s *Server) cs2() {
 // gmod separates its keywords with spaces, and sends its console variables as rules.
 func (s *Server) gmod() {
 	s.separate = ' '
-	mode := random.Pick(&s.lasting, []string{"darkrp", "sandbox", "terrortown"})
-	s.tagKey("gm:", mode, game.KeyMode)
-	if s.lasting.OneIn(2) {
-		s.tagAttribute("gmws:", 2724150474, "gamemode_workshop")
-	}
-	category := random.Pick(&s.lasting, []string{"rp", "build", "pvp"})
-	s.tagAttribute("gmc:", category, "category")
-	region := random.Pick(&s.lasting, []string{"us", "de", "ru", "fr"})
-	s.tagKey("loc:", region, game.KeyRegion)
+	s.tagKey("gm:", random.Pick(&s.lasting, []string{"darkrp", "sandbox", "terrortown"}), game.KeyMode)
+	s.tagAttribute("gmws:", 2724150474, "gamemode_workshop")
+	s.tagAttribute("gmc:", random.Pick(&s.lasting, []string{"rp", "build", "pvp"}), "category")
+	s.tagKey("loc:", random.Pick(&s.lasting, []string{"us", "de", "ru", "fr"}), game.KeyRegion)
 	s.tagKey("ver:", "250917", game.KeyVersion)
 
 	hurt := s.lasting.OneIn(2)
@@ -262,38 +202,26 @@ func (s *Server) gmod() {
 	s.rule("sv_tags", s.keywords)
 }
 
-// gmodVariables are the console variables of Garry's Mod, after recorded replies.
+// gmodVariables are console variables of Garry's Mod, after recorded replies.
 const gmodVariables = `
 ai_disabled=0 ai_ignoreplayers=0 coop=0 deathmatch=1 decalfrequency=10|60|0 mp_allowNPCs=1 mp_autocrosshair=1
-mp_autoteambalance=0|1 mp_c4timer=45|30|40 mp_disable_respawn_times=0 mp_fadetoblack=0 mp_falldamage=0|1
-mp_flashlight=1 mp_footsteps=1 mp_forcerespawn=1|0 mp_fraglimit=0 mp_freezetime=6|4|2|0 mp_friendlyfire=0|1
-mp_limitteams=2|0|30.000000 mp_maxrounds=0 mp_respawnwavetime=10.0|0 mp_roundtime=5|1.000000|60
-mp_stalemate_enable=0 mp_teamlist=hgrunt;scientist mp_teamplay=0 mp_teams_unbalance_limit=1
-mp_timelimit=0|20|25|30|45|50 mp_tournament=0 mp_weaponstay=0 mp_winlimit=0 nextlevel= physgun_limited=0
-r_AirboatViewDampenDamp=1.0 r_AirboatViewDampenFreq=7.0 r_AirboatViewZHeight=0.0 r_JeepViewDampenDamp=1.0
-r_JeepViewDampenFreq=7.0 r_JeepViewZHeight=10.0 r_VehicleViewDampen=1|0 sbox_bonemanip_misc=0 sbox_bonemanip_npc=1
-sbox_bonemanip_player=0 sbox_godmode=0|1 sbox_maxballoons=0|100 sbox_maxbuttons=0|50 sbox_maxdynamite=0|10
-sbox_maxeffects=0|200 sbox_maxemitters=0|20 sbox_maxhoverballs=0|50 sbox_maxlamps=0|3 sbox_maxlights=5
-sbox_maxnpcs=0|10 sbox_maxprops=25|200 sbox_maxragdolls=0|10 sbox_maxsents=10|100 sbox_maxtextscreens=1
-sbox_maxthrusters=0|50 sbox_maxvehicles=0|4 sbox_maxwheels=0|50 sbox_noclip=1 sbox_persist= sbox_weapons=1
-sensor_debugragdoll=0 sensor_stretchragdoll=0 sm_nextmap=de_dust2|cp_granary|koth_viaduct|
-sourcemod_version=1.12.0.7163|1.11.0.6968|1.10.0.6545|1.8.0.5954 sv_accelerate=5|10|8.00|5.5
-sv_airaccelerate=10|100|150|12 sv_allowcslua=0 sv_alltalk=1|0 sv_bounce=0 sv_cheats=0 sv_contact=|admin@example.org
-sv_footsteps=1 sv_friction=4|8|6.00|5.2 sv_gravity=800|600|800.00 sv_hl2mp_item_respawn_time=30
-sv_hl2mp_weapon_respawn_time=20 sv_maxspeed=320|500|2000|900 sv_noclipaccelerate=5 sv_noclipspeed=5 sv_pausable=0
-sv_report_client_settings=0 sv_rollangle=0 sv_rollspeed=200 sv_specaccelerate=5 sv_specnoclip=1 sv_specspeed=3
-sv_steamgroup=|4441000|56000 sv_stepsize=18 sv_stopspeed=75|10|50.00|80|100 sv_voiceenable=1 sv_wateraccelerate=10
-sv_waterfriction=1 tf_arena_max_streak=3|5 tf_arena_preround_time=10 tf_arena_round_time=0 toolmode_allow_axis=1
-toolmode_allow_balloon=1 toolmode_allow_ballsocket=1 toolmode_allow_button=1 toolmode_allow_camera=1
-toolmode_allow_colour=1 toolmode_allow_creator=1 toolmode_allow_duplicator=1 toolmode_allow_dynamite=1
-toolmode_allow_editentity=1 toolmode_allow_elastic=1 toolmode_allow_emitter=1 toolmode_allow_example=1
-toolmode_allow_eyeposer=1 toolmode_allow_faceposer=1 toolmode_allow_finger=1 toolmode_allow_hoverball=1
-toolmode_allow_hydraulic=1 toolmode_allow_ignite=1 toolmode_allow_inflator=1 toolmode_allow_lamp=1
-toolmode_allow_leafblower=1 toolmode_allow_light=1 toolmode_allow_material=1 toolmode_allow_motor=1
+mp_disable_respawn_times=0 mp_fadetoblack=0 mp_falldamage=0|1 mp_flashlight=1 mp_footsteps=1 mp_forcerespawn=1|0
+mp_fraglimit=0 mp_friendlyfire=0|1 mp_limitteams=2|0|30.000000 mp_maxrounds=0 mp_respawnwavetime=10.0|0
+mp_teamlist=hgrunt;scientist mp_teamplay=0 mp_timelimit=0|20|25|30|45|50 mp_tournament=0 mp_weaponstay=0 nextlevel=
+physgun_limited=0 r_AirboatViewDampenDamp=1.0 r_AirboatViewDampenFreq=7.0 r_VehicleViewDampen=1|0
+sbox_bonemanip_misc=0 sbox_bonemanip_npc=1 sbox_godmode=0|1 sbox_maxballoons=0|100 sbox_maxbuttons=0|50
+sbox_maxdynamite=0|10 sbox_maxeffects=0|200 sbox_maxhoverballs=0|50 sbox_maxlamps=0|3 sbox_maxnpcs=0|10
+sbox_maxprops=25|200 sbox_maxragdolls=0|10 sbox_maxsents=10|100 sbox_maxthrusters=0|50 sbox_maxvehicles=0|4
+sbox_noclip=1 sbox_persist= sbox_weapons=1 sm_nextmap=de_dust2|koth_viaduct|
+sourcemod_version=1.12.0.7163|1.11.0.6968 sv_accelerate=5|10|8.00|5.5 sv_airaccelerate=10|100|150|12
+sv_allowcslua=0 sv_alltalk=1|0 sv_cheats=0 sv_contact=|admin@example.org sv_friction=4|8|6.00|5.2
+sv_gravity=800|600|800.00 sv_maxspeed=320|500|2000|900 sv_noclipspeed=5 sv_pausable=0 sv_rollspeed=200
+sv_steamgroup=|4441000|56000 sv_stepsize=18 sv_stopspeed=75|10|50.00|80|100 sv_voiceenable=1
+toolmode_allow_axis=1 toolmode_allow_balloon=1 toolmode_allow_button=1 toolmode_allow_camera=1
+toolmode_allow_creator=1 toolmode_allow_duplicator=1 toolmode_allow_dynamite=1 toolmode_allow_editentity=1
+toolmode_allow_hoverball=1 toolmode_allow_lamp=1 toolmode_allow_material=1 toolmode_allow_motor=1
 toolmode_allow_muscle=1 toolmode_allow_nocollide=1 toolmode_allow_paint=1 toolmode_allow_physprop=1
-toolmode_allow_pulley=1 toolmode_allow_remover=1 toolmode_allow_rope=1 toolmode_allow_shareprops=1
-toolmode_allow_slider=1 toolmode_allow_textscreen=1 toolmode_allow_thruster=1 toolmode_allow_trails=1
-toolmode_allow_weld=1 toolmode_allow_wheel=1 toolmode_allow_winch=1 tv_enable=0 tv_password=0|1 tv_relaypassword=0
+tv_enable=0 tv_password=0|1 tv_relaypassword=0
 `
 
 // settings adds rules from words NAME=VALUE|VALUE. Most servers have the first value,
