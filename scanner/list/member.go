@@ -1,6 +1,7 @@
 package list
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -68,10 +69,11 @@ func (o *object) member(key string) member {
 	return m
 }
 
+// newMember applies one rule to all keys. A key names a port if port is a word of it. It
+// names the query port if query is in it as well.
 func newMember(key string) member {
-	words := keyWords(key)
-	m := member{name: strings.Join(words, "")}
-	isPort := slices.ContainsFunc(words, isPortWord)
+	m := member{name: strings.ToLower(separators.ReplaceAllString(key, ""))}
+	isPort := portWord.MatchString(noPort.ReplaceAllString(key, "")) || portFirst.MatchString(m.name)
 	switch {
 	case m.name == "port", m.name == "sport":
 		m.port = plainPort
@@ -89,50 +91,14 @@ func newMember(key string) member {
 	return m
 }
 
-// keyWords splits a key into its words, in lower case: queryPort, query_port and
-// "Query-Port" have two.
-func keyWords(key string) (words []string) {
-	class := func(i int) byte {
-		switch {
-		case i < 0 || i >= len(key):
-			return 0
-		case 'a' <= key[i] && key[i] <= 'z':
-			return 'a'
-		case 'A' <= key[i] && key[i] <= 'Z':
-			return 'A'
-		case '0' <= key[i] && key[i] <= '9':
-			return '0'
-		}
-		return 0
-	}
-	begin := true
-	for i := range len(key) {
-		before, c := class(i-1), class(i)
-		switch {
-		case c == 0:
-			begin = true
-			continue
-		case before != c && (before != 'A' || c != 'a'), c == 'A' && before == 'A' && class(i+1) == 'a':
-			begin = true
-		}
-		if begin {
-			words, begin = append(words, ""), false
-		}
-		words[len(words)-1] += strings.ToLower(key[i : i+1])
-	}
-	return words
-}
-
-// noPorts are the ends of English words that do not mean a port.
-var noPorts = []string{"transport", "report", "support", "airport", "passport", "export", "import", "rapport", "viewport", "teleport", "esport"}
-
-// isPortWord reports whether a word of a key names a port, alone or as in gameport.
-func isPortWord(word string) bool {
-	word = strings.TrimSuffix(word, "s")
-	isCompound := strings.HasPrefix(word, "port") && (strings.Contains(word, "query") || word == "portgame" || word == "portrcon") ||
-		strings.HasSuffix(word, "port")
-	return isCompound && !slices.ContainsFunc(noPorts, func(end string) bool { return strings.HasSuffix(word, end) })
-}
+var (
+	separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
+	// portWord matches the end of a word such as port, gameport or queryPorts.
+	portWord  = regexp.MustCompile(`(port|Port|PORT)[sS]?([^a-z]|$)`)
+	portFirst = regexp.MustCompile(`portquery|^portrcon$`)
+	// noPort matches English words that do not mean a port.
+	noPort = regexp.MustCompile(`(?i:trans|re|sup|air|pass|ex|im|rap|view|tele|es)(port|PORT)`)
+)
 
 // isNumber reports whether a value may be a port.
 func isNumber(value string) bool {

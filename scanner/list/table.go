@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -165,7 +166,7 @@ func (t *table) header(fields []string) bool {
 	for i, f := range fields {
 		m := newMember(f)
 		t.named = t.named || slices.Contains(addrKeys, m.name)
-		if label < 0 && slices.Contains(labelKeys, strings.Join(keyWords(f), "")) {
+		if label < 0 && isLabel.MatchString(separators.ReplaceAllString(f, "")) {
 			label = i
 		}
 		if m.name != "queryport" && !isColumn[m.name] {
@@ -182,8 +183,8 @@ func (t *table) header(fields []string) bool {
 	return t.named
 }
 
-// labelKeys are the columns with names of servers.
-var labelKeys = []string{"name", "servername", "label", "title"}
+// isLabel matches the columns with names of servers.
+var isLabel = regexp.MustCompile(`(?i)^(name|servername|label|title)$`)
 
 // guess finds the columns by their contents: the address is in the first field that
 // holds an address or a network. The port is in the next field if that holds a port and
