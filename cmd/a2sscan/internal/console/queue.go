@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,13 +20,11 @@ const (
 // Ctrl-S. Write waits until p is written, so that messages are in order, but no longer
 // than maxWait. While the reader stalls, Write does not wait at all.
 type queue struct {
-	to   io.Writer
-	lost func(n int) string // a line about dropped writes
-
-	mu      sync.Mutex
-	waiting []queued // run writes the first one
-	stalls  bool     // the reader is behind
-	dropped int      // writes since the last call of lost
+	to      io.Writer
+	lost    func(n int) string // a line about dropped writes
+	waiting chan queued
+	stalls  atomic.Bool // the reader is behind
+	dropped int         // writes since the last call of lost
 }
 
 type queued struct {
@@ -41,66 +39,51 @@ func newQueue(w io.Writer, lost func(n int) string) io.Writer {
 	if _, ok := w.(*os.File); !ok {
 		return w
 	}
-	return &queue{to: w, lost: lost}
+	q := &queue{to: w, lost: lost, waiting: make(chan queued, maxQueued)}
+	go func() {
+		for one := range q.waiting {
+			_, err := one.to.Write(one.text)
+			one.written <- err
+			if len(q.waiting) == 0 {
+				q.stalls.Store(false)
+			}
+		}
+	}()
+	return q
 }
 
 // add queues a write to a writer. The result of the write can be read from the channel.
 func (q *queue) add(to io.Writer, p []byte) <-chan error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	one := queued{to, bytes.Clone(p), make(chan error, 1)}
-	if q.waiting = append(q.waiting, one); len(q.waiting) == 1 {
-		go q.run()
+	select {
+	case q.waiting <- one:
+	default: // full
+		go func() { q.waiting <- one }()
 	}
 	return one.written
 }
 
-// run writes until the queue is empty.
-func (q *queue) run() {
-	for more := true; more; {
-		q.mu.Lock()
-		one := q.waiting[0]
-		q.mu.Unlock()
-		_, err := one.to.Write(one.text)
-		one.written <- err
-		q.mu.Lock()
-		q.waiting = q.waiting[1:]
-		more = len(q.waiting) > 0
-		q.stalls = q.stalls && more
-		q.mu.Unlock()
-	}
-}
-
+// Write drops p if the queue is full. The caller never calls it twice at the same time.
 func (q *queue) Write(p []byte) (int, error) {
-	q.mu.Lock()
-	n, full, stalls := len(p), len(q.waiting) >= maxQueued, q.stalls
-	if full {
+	n := len(p)
+	if len(q.waiting) == maxQueued {
 		q.dropped++
-	} else if q.dropped > 0 {
+		return n, nil
+	}
+	if q.dropped > 0 {
 		p = append([]byte(q.lost(q.dropped)), p...)
 		q.dropped = 0
 	}
-	q.mu.Unlock()
-	if full {
-		return n, nil
-	}
 	written := q.add(q.to, p)
-	if stalls {
+	if q.stalls.Load() {
 		return n, nil
 	}
-	return n, q.wait(written, maxWait)
-}
-
-// wait waits for a write, but no longer than limit.
-func (q *queue) wait(written <-chan error, limit time.Duration) error {
 	select {
 	case err := <-written:
-		return err
-	case <-time.After(limit):
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.stalls = len(q.waiting) > 0
-		return nil
+		return n, err
+	case <-time.After(maxWait):
+		q.stalls.Store(true)
+		return n, nil
 	}
 }
 
@@ -109,7 +92,10 @@ func (q *queue) wait(written <-chan error, limit time.Duration) error {
 func (t *Terminal) Close() {
 	for _, w := range []io.Writer{t.out, t.logged} {
 		if q, ok := w.(*queue); ok {
-			_ = q.wait(q.add(io.Discard, nil), maxWaitExit)
+			select {
+			case <-q.add(io.Discard, nil):
+			case <-time.After(maxWaitExit):
+			}
 		}
 	}
 }
