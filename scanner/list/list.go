@@ -92,11 +92,13 @@ func Open(cfg Config) (*List, error) {
 		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // no files: no error
 	}
 	l := &List{cfg: cfg, ports: cfg.Ports}
-	for i, f := range cfg.Formats {
-		cfg.Formats[i].Sniff = func(head []byte) bool { return !namesQuery.Match(head) && f.Sniff(head) }
+	l.formats = []Format{xml, masscanJSON, jsonArray}
+	for _, f := range cfg.Formats {
+		sniff := f.Sniff
+		f.Sniff = func(head []byte) bool { return !namesQuery.Match(head) && sniff(head) }
+		l.formats = append(l.formats, f)
 	}
-	l.formats = slices.Concat([]Format{xml, masscanJSON, jsonArray}, cfg.Formats,
-		[]Format{httpx, ndjson, masscanList, nmapList, rustScanList, xashList}, tables)
+	l.formats = append(append(l.formats, httpx, ndjson, masscanList, nmapList, rustScanList, xashList), tables...)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})

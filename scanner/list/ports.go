@@ -80,11 +80,8 @@ func (r portRule) missing(n *name) bool {
 	return n.kind == kindBlock && n.ports == nil && len(r) == 0
 }
 
-// isBare reports whether text is an address without a port, and no ports are configured.
-func (r portRule) isBare(text []byte) bool {
-	n, f := parse(text)
-	return len(r) == 0 && f == "" && n.kind == kindAddr && n.ports == nil
-}
+// isBare reports whether text is an address without a port.
+func isBare(text []byte) bool { return formOf(text) == formBare }
 
 // count returns how many targets n stands for.
 func (r portRule) count(n *name) uint64 {

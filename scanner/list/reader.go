@@ -221,16 +221,14 @@ func (r *reader) entry(e *Entry) bool {
 	case e.Fault != nil:
 		return r.invalid(r.at(e.Text), e.Fault)
 	case !e.Addr.IsValid():
-		if e.unclear != "" && r.l.ports.isBare(e.Text) {
+		if e.unclear != "" && len(r.l.ports) == 0 && isBare(e.Text) {
 			return r.invalid(r.at(e.Text), e.unclear)
 		}
 		if e.beside {
 			r.said.beside++
 		}
-		if e.hostOnly {
-			if n, f := parse(e.Text); f == "" && n.kind == kindAddr && n.ports == nil {
-				r.said.hosts++
-			}
+		if e.hostOnly && isBare(e.Text) {
+			r.said.hosts++
 		}
 		return r.named(e.Text, s, e.Text)
 	case !e.Addr.Addr().Unmap().Is4():
@@ -372,14 +370,7 @@ func (r *reader) text(l line) bool {
 			return r.invalid(r.at(text), faultLineEnds)
 		}
 	}
-	addr, tag := cutTag(text)
-	if len(tag) > 0 && tag[0] == '-' { // perhaps a range with white space around its hyphen
-		last, rest := cutTag(bytes.TrimSpace(tag[1:]))
-		joined := slices.Concat(addr, tag[:1], last)
-		if _, f := parse(joined); f == "" {
-			addr, tag = joined, rest
-		}
-	}
+	addr, tag := joinRange(cutTag(text))
 	if len(tag) > 0 && mayBeTarget(trimSeparators(tag)) {
 		words, comment, aside, f := several(text)
 		switch {
@@ -401,7 +392,7 @@ func (r *reader) text(l line) bool {
 			r.said.aside++
 		}
 	}
-	if bytes.IndexByte(addr, ':') < 0 && isStray(portName.ReplaceAll(tag, nil)) && r.l.ports.isBare(addr) {
+	if bytes.IndexByte(addr, ':') < 0 && isStray(portName.ReplaceAll(tag, nil)) && len(r.l.ports) == 0 && isBare(addr) {
 		return r.invalid(r.at(text), faultStrayPort)
 	}
 	return r.named(addr, labels{tag: string(tag)}, text)

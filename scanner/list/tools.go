@@ -13,39 +13,35 @@ var (
 	// Xash3D's list of servers has lines "ip ADDRESS:PORT" and "gs ADDRESS:PORT", for its
 	// two protocols. Lines with another first word, and words after the address, are for
 	// later versions.
-	xashList = wordLines("Xash3D list", func(words []string) bool {
-		return len(words) > 1 && (words[0] == "ip" || words[0] == "gs") && isAddress(words[1])
-	}, func(words []string, give func(addr string, skip bool)) {
-		if len(words) > 1 && (words[0] == "ip" || words[0] == "gs") {
-			give(words[1], false)
+	xashList = wordLines("Xash3D list", func(words []string, give func(addr string, skip bool)) (addr string) {
+		if len(words) < 2 || words[0] != "ip" && words[0] != "gs" {
+			return ignored
 		}
+		give(words[1], false)
+		return words[1]
 	})
 
 	// masscan -oL writes "open udp 27015 192.0.2.10 1700000000". Lines "banner …" repeat a
 	// port.
-	masscanList = wordLines("masscan list", func(words []string) bool {
-		return len(words) > 3 && (words[0] == "open" || words[0] == "closed" || words[0] == "banner") && isAddress(words[3])
-	}, func(words []string, give func(addr string, skip bool)) {
+	masscanList = wordLines("masscan list", func(words []string, give func(addr string, skip bool)) (addr string) {
 		switch {
-		case words[0] == "banner":
-		case len(words) < 4:
-			give(strings.Join(words, " "), false)
-		default:
+		case len(words) < 4 || !slices.Contains([]string{"open", "closed", "banner"}, words[0]):
+			return ""
+		case words[0] != "banner":
 			give(string(joinPort(words[3], words[2])), notUDP(words[1]) || !isOpen(words[0]))
 		}
+		return words[3]
 	})
 
 	// RustScan -g writes "192.0.2.10 -> [27015,27016]".
-	rustScanList = wordLines("RustScan list", func(words []string) bool {
-		return len(words) > 2 && words[1] == "->" && isAddress(words[0])
-	}, func(words []string, give func(addr string, skip bool)) {
+	rustScanList = wordLines("RustScan list", func(words []string, give func(addr string, skip bool)) (addr string) {
 		if len(words) < 3 || words[1] != "->" {
-			give(strings.Join(words, " "), false)
-			return
+			return ""
 		}
 		for port := range strings.SplitSeq(strings.Trim(strings.Join(words[2:], ""), "[]"), ",") {
 			give(string(joinPort(words[0], port)), port == "")
 		}
+		return words[0]
 	})
 
 	// xml is what nmap -oX and masscan -oX write, or a web page. It is refused.
@@ -56,14 +52,10 @@ var (
 
 	// nmap -oG writes fields that are separated by tabs, such as "Host: 192.0.2.10 (name)"
 	// and "Ports: 27015/open/udp//halflife///, 27016/open|filtered/udp/////".
-	nmapList = wordLines("nmap -oG", func(words []string) bool {
-		host := slices.Index(words, "Host:") + 1
-		return host > 0 && host < len(words) && isAddress(words[host])
-	}, func(words []string, give func(addr string, skip bool)) {
+	nmapList = wordLines("nmap -oG", func(words []string, give func(addr string, skip bool)) (addr string) {
 		host := slices.Index(words, "Host:") + 1
 		if host == 0 || host == len(words) {
-			give(strings.Join(words, " "), false)
-			return
+			return ""
 		}
 		_, ports, _ := strings.Cut(strings.Join(words, " "), " Ports: ")
 		for item := range strings.SplitSeq(ports, ",") {
@@ -72,8 +64,12 @@ var (
 				give(string(joinPort(words[host], part[0])), notUDP(part[2]) || !isOpen(part[1]))
 			}
 		}
+		return words[host]
 	})
 )
+
+// ignored stands for a line that has no address, but belongs to the list.
+const ignored = "-"
 
 var isXML = regexp.MustCompile(`^(\x{FEFF})?\s*<[?!A-Za-z]`)
 
@@ -83,24 +79,26 @@ func isAddress(word string) bool {
 	return f == "" && n.kind != kindBlock || f == faultIPv6
 }
 
-// wordLines returns a format with lines of words. The format is recognised by the first
-// line that is neither empty nor a comment. read gives the targets of a line; skip is set
-// for TCP and closed ports.
-func wordLines(name string, sniff func(words []string) bool, read func(words []string, give func(addr string, skip bool))) Format {
+// wordLines returns a format with lines of words. read gives the targets of a line, and
+// returns its address or, if the line is of another format, "". skip is set for TCP and
+// closed ports. The first line that is neither empty nor a comment shows the format.
+func wordLines(name string, read func(words []string, give func(addr string, skip bool)) (addr string)) Format {
 	return Format{
-		Name:  name,
-		Sniff: func(head []byte) bool { return sniff(strings.Fields(string(firstLine(head)))) },
+		Name: name,
+		Sniff: func(head []byte) bool {
+			return isAddress(read(strings.Fields(string(firstLine(head))), func(string, bool) {}))
+		},
 		Read: func(r io.Reader, yield func(Entry) bool) (err error) {
 			for line := range eachLine(r, maxLine, &err) {
-				text := bytes.TrimSpace(line.text)
-				more := true
+				text, more := bytes.TrimSpace(line.text), true
+				give := func(addr string, skip bool) {
+					more = more && yield(Entry{Line: line.number, Text: []byte(addr), skip: skip})
+				}
 				switch {
 				case line.fault != "":
 					more = yield(Entry{Line: line.number, Text: text, Fault: line.fault})
-				case !isComment(text):
-					read(strings.Fields(string(text)), func(addr string, skip bool) {
-						more = more && yield(Entry{Line: line.number, Text: []byte(addr), skip: skip})
-					})
+				case !isComment(text) && read(strings.Fields(string(text)), give) == "":
+					give(string(text), false)
 				}
 				if !more {
 					return nil

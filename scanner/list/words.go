@@ -26,14 +26,19 @@ func nextWord(line []byte) (word, rest []byte) {
 			break
 		}
 	}
-	word, rest = line[:end], line[end:]
-	if last := bytes.TrimLeft(rest, " \t"); len(last) > 1 && last[0] == '-' && isAddress(string(word)) {
-		to, after := nextWord(last[1:])
-		if joined := slices.Concat(word, last[:1], to); formOf(joined) == formRange {
+	return joinRange(line[:end], line[end:])
+}
+
+// joinRange joins the first address of a range with the hyphen and the address that follow
+// it after white space.
+func joinRange(first, rest []byte) (word, after []byte) {
+	if last := bytes.TrimSpace(rest); len(last) > 1 && last[0] == '-' && isAddress(string(first)) {
+		to, after := cutTag(bytes.TrimSpace(last[1:]))
+		if joined := slices.Concat(first, last[:1], to); formOf(joined) == formRange {
 			return joined, after
 		}
 	}
-	return word, rest
+	return first, rest
 }
 
 func isSeparator(c byte) bool { return c == ',' || c == ';' || isSpace(c) }
