@@ -29,6 +29,9 @@ type Rotation struct {
 	Hold bool
 }
 
+// On reports whether the census is divided.
+func (r *Rotation) On() bool { return r.Size > 0 || r.Every > 0 }
+
 // SummarySchema is the version of the summary that is written beside a census. It rises
 // when the meaning of a key changes, but not when keys are added.
 const SummarySchema = 1

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ import (
 type askFlags struct {
 	timeoutFlags
 	query       flagvalue.Questions
-	source      flagvalue.Source
+	source      netip.AddrPort
 	trailingNUL bool
 	json        bool
 	brief       bool
@@ -66,7 +67,7 @@ sent, and 4 if ask was interrupted.`,
 	fs := cmd.Flags()
 	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	f.timeoutFlags.add(cmd)
-	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
+	addSource(fs, &f.source)
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict and one sentence about it")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
@@ -91,7 +92,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 		Timeout:     f.timeout(),
 		Attempts:    1 + f.retries,
 		Cooldown:    f.timeout(), // also show late replies
-		Source:      f.source.AddrPort(),
+		Source:      f.source,
 		TrailingNUL: f.trailingNUL,
 	})
 	a.term.ClearStatus()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +17,11 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // scanFlags are the flags of scan.
@@ -26,7 +29,7 @@ type scanFlags struct {
 	opts        scanrun.Options
 	out         outFlags
 	how         formatFlags
-	metrics     flagvalue.ListenAddr
+	metrics     string // address; "": none
 	log         logFlag
 	checkMaster func() error
 	lists       []string
@@ -117,7 +120,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
-	fs.Var(&f.opts.Rotate, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
+	fs.Var(&flagvalue.Value[sink.Rotation]{To: &f.opts.Rotate, Parse: flagvalue.ParseRotation, Word: "SIZE|TIME"}, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
@@ -141,7 +144,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without it, the last of several requests to a target of a list is players")
 	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
-	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
+	addSource(fs, &f.opts.Pace.Source)
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
 	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "also write records for silent targets")
 	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
@@ -156,11 +159,11 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
 	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
-	fs.Var(&f.metrics, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
+	fs.Var(&flagvalue.Value[string]{To: &f.metrics, Parse: flagvalue.ParseListen, Word: "[ADDRESS:]PORT"}, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	f.log.add(cmd)
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
 	f.checkMaster = addMaster(fs, &f.opts.From)
-	fs.Var(&f.opts.Status, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
+	fs.Var(&flagvalue.Value[progress.Kind]{To: &f.opts.Status, Parse: progress.ParseKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
 	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
@@ -221,9 +224,9 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		if err := a.openLog(&f.log); err != nil {
 			return err
 		}
-		if f.metrics.Given {
+		if f.metrics != "" {
 			var err error
-			if p.Metrics, err = metrics.Listen(a.term, f.metrics.String(), thisBuild()); err != nil {
+			if p.Metrics, err = metrics.Listen(a.term, f.metrics, thisBuild()); err != nil {
 				return err
 			}
 			defer p.Metrics.Close()
@@ -242,6 +245,12 @@ func (a *app) program() *scanrun.Program {
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out,
 		Build: thisBuild(), ConfigFile: a.configFile,
 	}
+}
+
+// addSource adds the flag for the source address.
+func addSource(fs *pflag.FlagSet, to *netip.AddrPort) {
+	fs.Var(&flagvalue.Value[netip.AddrPort]{To: to, Parse: flagvalue.ParseSource, Word: "ADDR[:PORT]"}, "source",
+		"address of this machine to send from (default: the system chooses)")
 }
 
 // addExclusions adds the flags that exclude addresses. The scan sends nothing to excluded

@@ -30,6 +30,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
@@ -45,7 +46,7 @@ type watchFlags struct {
 	downAfter   string
 	reference   []string
 	hook        hookFlags
-	listen      flagvalue.ListenAddr
+	listen      string // address; "": none
 	page        livepage.Options
 	labels      atomic.Pointer[map[netip.AddrPort]string] // names of servers in the latest list
 }
@@ -114,7 +115,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&f.scan.Out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
-	fs.Var(&f.scan.Rotate, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
+	fs.Var(&flagvalue.Value[sink.Rotation]{To: &f.scan.Rotate, Parse: flagvalue.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
 	fs.StringVar(&f.state, "state", "", "keep servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
 	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "keep uptime by the hour for `D`; later there is one row per server and day")
 	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "keep uptime by the day, and events, for `D`")
@@ -129,7 +130,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, and end")
-	fs.Var(&f.listen, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
+	fs.Var(&flagvalue.Value[string]{To: &f.listen, Parse: flagvalue.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
@@ -140,12 +141,12 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.scan.Pace.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
 	fs.Var(&f.scan.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	f.timeouts.add(cmd)
-	fs.Var(&f.scan.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
+	addSource(fs, &f.scan.Pace.Source)
 	addExclusions(fs, &f.scan.Exclude)
 	f.log.add(cmd)
 	f.checkMaster = addMaster(fs, &f.scan.From)
 	fs.DurationVar(&f.scan.Guard.MaxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
-	fs.Var(&f.scan.Status, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
+	fs.Var(&flagvalue.Value[progress.Kind]{To: &f.scan.Status, Parse: progress.ParseKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
 	fs.BoolVarP(&f.scan.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
 }
 
@@ -193,7 +194,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.scan.Guard.MaxRuntime) < 0, Err: "a duration is negative", Hint: "0 switches it off"},
 		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
 		console.Rule{Broken: f.scan.Pace.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
-		console.Rule{Broken: len(f.page.Names) > 0 && !f.listen.Given, Err: "--public-name without --listen", Hint: "the live page is at --listen, such as --listen 8080"},
+		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name without --listen", Hint: "the live page is at --listen, such as --listen 8080"},
 		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is no URL of a site", Hint: "it looks like https://example.org/"},
 		console.Rule{Broken: f.scan.Rotate.On() && !f.scan.Out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format is json or discord", Hint: "json has everything, discord is for people"},
@@ -243,8 +244,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var page *livepage.Page
-	if f.listen.Given {
-		f.page.Address, f.page.Build, f.page.DB = f.listen.String(), thisBuild(), db
+	if f.listen != "" {
+		f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), db
 		f.page.Label = func(addr netip.AddrPort) string { return (*f.labels.Load())[addr] }
 		if page, err = livepage.Open(a.term, f.page); err != nil {
 			return err
@@ -255,7 +256,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	if f.scan.Out.ToFile() {
 		screen = nil
 	}
-	f.opts.Log, err = watch.OpenLog(f.scan.Out.Path, screen, screen != nil && console.IsTerminal(a.out.w), *f.scan.Rotate.Plan(time.Time{}))
+	f.opts.Log, err = watch.OpenLog(f.scan.Out.Path, screen, screen != nil && console.IsTerminal(a.out.w), f.scan.Rotate)
 	if err != nil {
 		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
 	}

@@ -22,9 +22,8 @@ func TestListenAddr(t *testing.T) {
 		{"", ""}, {":", ""}, {"127.0.0.1", ""}, {"65536", ""}, {"-1", ""}, {"http", ""}, {"127.0.0.1:http", ""},
 		{"example.org:9100", ""}, {"*:9100", ""}, {"[fe80::1%eth0]:9100", ""}, {"1.2.3:9100", ""}, {"127.0.0.1:", ""},
 	} {
-		var l ListenAddr
-		if err := l.Set(test.text); (err == nil) != (test.want != "") || l.String() != test.want {
-			t.Errorf("%q: %v, %s, want %s", test.text, err, &l, test.want)
+		if got, err := ParseListen(test.text); (err == nil) != (test.want != "") || got != test.want {
+			t.Errorf("%q: %v, %s, want %s", test.text, err, got, test.want)
 		}
 	}
 }
@@ -97,16 +96,14 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
-	for in, want := range map[string]string{"127.0.0.2": "127.0.0.2", "127.0.0.2:4000": "127.0.0.2:4000"} {
-		var s Source
-		if err := s.Set(in); err != nil || s.String() != want {
-			t.Errorf("%q is %q (%v)", in, s.String(), err)
+	for in, want := range map[string]string{"127.0.0.2": "127.0.0.2:0", "127.0.0.2:4000": "127.0.0.2:4000"} {
+		if s, err := ParseSource(in); err != nil || s.String() != want {
+			t.Errorf("%q is %v (%v)", in, s, err)
 		}
 	}
 	for _, bad := range []string{"", "::1", "[::1]:80", "localhost", "127.0.0.2:70000", ":80"} {
-		var s Source
-		if err := s.Set(bad); err == nil {
-			t.Errorf("%q is accepted, as %q", bad, s.String())
+		if s, err := ParseSource(bad); err == nil {
+			t.Errorf("%q is accepted, as %v", bad, s)
 		}
 	}
 }
@@ -160,13 +157,8 @@ func TestSourceFailure(t *testing.T) {
 		{"127.0.0.1:53", syscall.EACCES, "--source 127.0.0.1:53: the port is not for everybody", "1024"},
 		{"", syscall.EMFILE, "too many open files", "--help"},
 	} {
-		var s Source
-		if test.source != "" {
-			if err := s.Set(test.source); err != nil {
-				t.Fatal(err)
-			}
-		}
-		f := s.Failure(fmt.Errorf("listen: %w", test.errno))
+		source, _ := ParseSource(test.source)
+		f := SourceFailure(source, fmt.Errorf("listen: %w", test.errno))
 		if !strings.Contains(f.Error(), test.say) || !strings.Contains(f.Hint, test.hint) ||
 			test.source == "" && strings.Contains(f.Error(), "--source") {
 			t.Errorf("%s, %v: %v (%s)", test.source, test.errno, f, f.Hint)

@@ -5,58 +5,40 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Source is the value of a flag for the source address: 192.0.2.1 or
+// ParseSource parses an IPv4 address of this machine with or without a port: 192.0.2.1 or
 // 192.0.2.1:40000.
-type Source netip.AddrPort
-
-// Set parses an IPv4 address with or without a port.
-func (s *Source) Set(text string) error {
+func ParseSource(text string) (netip.AddrPort, error) {
 	if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().Is4() {
-		*s = Source(at)
-		return nil
+		return at, nil
 	}
 	addr, err := netip.ParseAddr(text)
 	if err != nil || !addr.Is4() {
-		return errors.New("want an IPv4 address of this machine, with or without :PORT")
+		return netip.AddrPort{}, errors.New("want an IPv4 address of this machine, with or without :PORT")
 	}
-	*s = Source(netip.AddrPortFrom(addr, 0))
-	return nil
+	return netip.AddrPortFrom(addr, 0), nil
 }
 
-func (s *Source) String() string {
-	at := netip.AddrPort(*s)
-	switch {
-	case !at.IsValid():
-		return ""
-	case at.Port() == 0:
-		return at.Addr().String()
-	}
-	return at.String()
-}
-
-func (s *Source) Type() string { return "ADDR[:PORT]" }
-
-func (s *Source) AddrPort() netip.AddrPort { return netip.AddrPort(*s) }
-
-// Failure adds an exit code and a hint to the error of a scan that could not start, in
-// most cases because it could not open its socket.
-func (s *Source) Failure(err error) *console.Failure {
+// SourceFailure adds an exit code and a hint to the error of a scan that could not start,
+// in most cases because it could not open its socket.
+func SourceFailure(source netip.AddrPort, err error) *console.Failure {
+	s := strings.TrimSuffix(source.String(), ":0")
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return console.Fail(console.ExitUsage, "--source %s: no address of this machine", s).
 			WithHint("without --source the system chooses one")
-	case errors.Is(err, syscall.EADDRINUSE) && s.AddrPort().Port() == 0:
+	case errors.Is(err, syscall.EADDRINUSE) && source.Port() == 0:
 		return console.Fail(console.ExitUsage, "no source port is free: other programs hold all of them").
 			WithHint("widen net.ipv4.ip_local_port_range, or name a port outside it: --source IP:PORT")
 	case errors.Is(err, syscall.EADDRINUSE):
 		return console.Fail(console.ExitUsage, "--source %s: another program has the port", s).
 			WithHint("without the port the system chooses one")
-	case errors.Is(err, syscall.EACCES) && s.AddrPort().Port() > 0:
+	case errors.Is(err, syscall.EACCES) && source.Port() > 0:
 		return console.Fail(console.ExitUsage, "--source %s: the port is not for everybody", s).
 			WithHint("ports from 1024 on are, or leave the port away")
 	}
@@ -64,17 +46,10 @@ func (s *Source) Failure(err error) *console.Failure {
 		WithHint("a2sscan scan --help lists the flags with units and defaults")
 }
 
-// ListenAddr is the value of a flag for an address to listen on: 9100, :9100,
-// 192.0.2.1:9100 or localhost:9100. Without a host, the address is loopback, so that
-// other machines can observe a scan only if the user allows this.
-type ListenAddr struct {
-	host  string
-	port  uint16
-	Given bool
-}
-
-// Set parses a port with or without an address. It does not look up names.
-func (l *ListenAddr) Set(s string) error {
+// ParseListen parses an address to listen on: 9100, :9100, 192.0.2.1:9100 or
+// localhost:9100. Without a host, the address is loopback, so that other machines can
+// observe a scan only if the user allows this. ParseListen does not look up names.
+func ParseListen(s string) (address string, err error) {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
 		host, port = "", s
@@ -82,20 +57,10 @@ func (l *ListenAddr) Set(s string) error {
 	n, err := strconv.ParseUint(port, 10, 16)
 	addr, notIP := netip.ParseAddr(host)
 	if err != nil || host != "" && host != "localhost" && (notIP != nil || addr.Zone() != "") {
-		return errors.New("want a port such as 9100, or ADDRESS:PORT such as 127.0.0.1:9100")
+		return "", errors.New("want a port such as 9100, or ADDRESS:PORT such as 127.0.0.1:9100")
 	}
 	if host == "" || host == "localhost" {
 		host = "127.0.0.1"
 	}
-	*l = ListenAddr{host, uint16(n), true}
-	return nil
+	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
-
-func (l *ListenAddr) String() string {
-	if !l.Given {
-		return ""
-	}
-	return net.JoinHostPort(l.host, strconv.Itoa(int(l.port)))
-}
-
-func (l *ListenAddr) Type() string { return "[ADDRESS:]PORT" }

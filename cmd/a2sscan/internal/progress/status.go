@@ -2,6 +2,7 @@ package progress
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -54,6 +55,14 @@ const (
 	JSON Kind = "json" // one JSON object per line
 	None Kind = "none"
 )
+
+// ParseKind parses text, json or none.
+func ParseKind(word string) (Kind, error) {
+	if kind := Kind(word); kind == Text || kind == JSON || kind == None {
+		return kind, nil
+	}
+	return "", errors.New("want text, json or none")
+}
 
 // Status shows the progress of a scan on standard error.
 type Status struct {

@@ -1,8 +1,10 @@
 package scanrun
 
 import (
+	"cmp"
 	"io"
 	"math/rand/v2"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +41,7 @@ type Program struct {
 // Options are the questions, limits and outputs of a scan.
 type Options struct {
 	Out     output.Choice
-	Rotate  flagvalue.Rotation
+	Rotate  sink.Rotation      // its Size and Every
 	Saved   checkpoint.Options // Path and Fresh
 	Summary string             // path of the summary file
 	ScanID  string
@@ -68,7 +70,7 @@ type Options struct {
 	DryRun    bool
 	Quiet     bool
 	Verbose   bool
-	Status    flagvalue.StatusKind
+	Status    progress.Kind // "": not given
 }
 
 // Records chooses which records a scan writes, and what the records contain.
@@ -88,7 +90,7 @@ type Pace struct {
 	MaxPerAddress int
 	InFlight      int
 	NoGSO         bool
-	Source        flagvalue.Source
+	Source        netip.AddrPort
 }
 
 // Targets selects the targets of the lists and their order.
@@ -294,7 +296,7 @@ func (o *Options) Config() scanner.Config {
 		InFlight:      o.Pace.InFlight,
 		NoGSO:         o.Pace.NoGSO,
 		Raw:           o.Records.Raw,
-		Source:        o.Pace.Source.AddrPort(),
+		Source:        o.Pace.Source,
 	}
 }
 
@@ -333,10 +335,10 @@ func (o *Options) plan(read []ledger.Input, excluded string, databases []string)
 // StatusKind returns how progress is shown: not at all with --quiet, unless
 // --status is given.
 func (o *Options) StatusKind() progress.Kind {
-	if o.Quiet && !o.Status.Given {
+	if o.Quiet && o.Status == "" {
 		return progress.None
 	}
-	return progress.Kind(o.Status.String())
+	return cmp.Or(o.Status, progress.Text)
 }
 
 // summaryPath returns the default path of the summary of a census at path. For a pipe or

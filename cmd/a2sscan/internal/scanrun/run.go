@@ -19,6 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -217,8 +218,7 @@ func (s *Run) planOutput() (*sink.Output, error) {
 	o.NameKey = s.names.Key()
 	o.Failed = func() { s.shutdown.Cancel() }
 	if s.opts.Rotate.On() {
-		o.Rotate = s.opts.Rotate.Plan(s.start)
-		o.Rotate.Hold = s.checkpoint.Enabled
+		o.Rotate = &sink.Rotation{Start: s.start, Size: s.opts.Rotate.Size, Every: s.opts.Rotate.Every, Hold: s.checkpoint.Enabled}
 	}
 	if s.checkpoint.Resumes {
 		was := s.checkpoint.Past.Output
@@ -263,7 +263,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 	switch {
 	case own.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
 	case s.how.broken != nil:
-		nobody = s.opts.Pace.Source.Failure(err)
+		nobody = flagvalue.SourceFailure(s.opts.Pace.Source, err)
 	case s.how.output != nil:
 		nobody = s.how.output
 	case s.shutdown.Interrupted():

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -100,17 +99,12 @@ func TestStatusKind(t *testing.T) {
 	}{
 		{false, "", "text"}, {true, "", "none"}, {false, "json", "json"}, {true, "json", "json"}, {false, "none", "none"},
 	} {
-		f := Options{Quiet: test.quiet}
-		if test.flag != "" {
-			if err := f.Status.Set(test.flag); err != nil {
-				t.Fatal(err)
-			}
-		}
+		f := Options{Quiet: test.quiet, Status: progress.Kind(test.flag)}
 		if got := f.StatusKind(); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
-	if new(flagvalue.StatusKind).Set("xml") == nil {
+	if _, err := progress.ParseKind("xml"); err == nil {
 		t.Error("--status xml is accepted")
 	}
 }
