@@ -2,67 +2,40 @@ package census
 
 import "strings"
 
-// volatileRules are the rules that Diff ignores, in lower case, and why: their values
-// change by themselves, or repeat what another kind of change reports. It also ignores
-// rules whose names begin with a control character: the binary pages of Arma 3 and DayZ,
-// which hold the mods.
-var volatileRules = map[string]string{
-	"amx_nextmap":        "map rotation, AMX Mod X",
-	"amx_timeleft":       "time left on the map, AMX Mod X",
-	"mp_timeleft":        "time left on the map, GoldSource",
-	"nextlevel":          "map rotation, Source",
-	"nextmap":            "map rotation",
-	"sm_nextmap":         "map rotation, SourceMod",
-	"timeleft":           "time left on the map",
-	"time_left":          "time left on the map",
-	"uptime":             "seconds since the start; Rust",
-	"ent_cnt":            "entities in the world; Rust",
-	"fps":                "frames per second; Rust",
-	"fps_avg":            "frames per second; Rust",
-	"gc_cl":              "garbage collections; Rust",
-	"gc_mb":              "memory; Rust",
-	"hu":                 "memory; Rust",
-	"daytime_s":          "time of day; ARK",
-	"numopenpubconn":     "free places; ARK and other games on the Unreal engine",
-	"playercount_i":      "people; Squad and Post Scriptum",
-	"publicqueue_i":      "people waiting; Squad",
-	"reservedqueue_i":    "people waiting; Squad",
-	"mapname_s":          "map; Squad",
-	"nextlayer_s":        "map rotation; Squad",
-	"teamone_s":          "teams of the map; Squad",
-	"teamtwo_s":          "teams of the map; Squad",
-	"playtime_i":         "time on the map; Squad",
-	"day_b":              "time of day; Insurgency: Sandstorm",
-	"plrc_i":             "people; Insurgency: Sandstorm",
-	"island":             "map; DayZ",
-	"levelname":          "map; 7 Days to Die",
-	"currentplayers":     "people; 7 Days to Die",
-	"currentservertime":  "time of day; 7 Days to Die",
-	"daycount":           "day of the world; 7 Days to Die",
-	"currentwave":        "wave of the match; Killing Floor 2",
-	"binprogress":        "state of the match; Killing Floor 2",
-	"days-running":       "age of the world; V Rising",
-	"days-runningv2":     "age of the world; V Rising",
-	"bat_player_count_s": "people; Battalion 1944",
-	"bat_map_s":          "map; Battalion 1944",
-	"g_gamestate":        "state of the match; Quake Live",
-	"g_levelstarttime":   "start of the match; Quake Live",
-	"g_redscore":         "score; Quake Live",
-	"g_bluescore":        "score; Quake Live",
-	"mapname":            "map; Quake Live",
-	"game_started":       "state of the match; Natural Selection 2",
-	"time":               "clock",
-	"date":               "clock",
-	"datetime":           "clock",
-	"servertime":         "clock",
-	"currenttime":        "clock",
-}
+// volatileRules are the rules that Diff ignores, in lower case: their values change by
+// themselves, or repeat what another kind of change reports. It also ignores rules whose
+// names begin with a control character: the binary pages of Arma 3 and DayZ, which hold the
+// mods.
+var volatileRules = func() map[string]bool {
+	all := map[string]bool{}
+	for _, rules := range []string{
+		"nextlevel nextmap amx_nextmap sm_nextmap",             // map rotation
+		"timeleft time_left mp_timeleft amx_timeleft",          // time left on the map
+		"time date datetime servertime currenttime",            // clocks
+		"uptime ent_cnt fps fps_avg gc_cl gc_mb hu",            // Rust: age, entities, speed, memory
+		"daytime_s numopenpubconn",                             // ARK: time of day, free places
+		"playercount_i publicqueue_i reservedqueue_i",          // Squad: people
+		"mapname_s nextlayer_s teamone_s teamtwo_s playtime_i", // Squad: map
+		"day_b plrc_i", // Insurgency: Sandstorm: time of day, people
+		"island",       // DayZ: map
+		"levelname currentplayers currentservertime daycount",         // 7 Days to Die: map, people, time
+		"currentwave binprogress",                                     // Killing Floor 2: state of the match
+		"days-running days-runningv2",                                 // V Rising: age of the world
+		"bat_player_count_s bat_map_s",                                // Battalion 1944: people, map
+		"mapname g_gamestate g_levelstarttime g_redscore g_bluescore", // Quake Live: map, match
+		"game_started", // Natural Selection 2: state of the match
+	} {
+		for rule := range strings.FieldsSeq(rules) {
+			all[rule] = true
+		}
+	}
+	return all
+}()
 
 // isVolatile reports whether Diff ignores a rule.
 func isVolatile(name []byte) bool {
 	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) {
 		return true
 	}
-	_, known := volatileRules[strings.ToLower(string(name))]
-	return known
+	return volatileRules[strings.ToLower(string(name))]
 }

@@ -4,7 +4,6 @@
 package record
 
 import (
-	"math/bits"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -108,7 +107,7 @@ type result = scanner.Result
 // To add a key: add its value to scanner.Result, and to Result.Clone if it is text or a
 // list. Add a row here. A key of an object has its row in that object's fields instead:
 // for info, add the field to wire.Info, with a bit of wire.Fields and its place in
-// wire/info.go, and its row to infoFields; fieldKeys has room for one key a bit. Two replies
+// wire/info.go, and its row to infoFields. Two replies
 // that contradict each other are compared by differing in scanner/internal/session/answer.go.
 // A key that follows from other keys has a value type whose set does nothing, and no bit of
 // wire.Fields. Records in testdata and in cmd/a2sscan/testdata change.
@@ -349,16 +348,6 @@ var gameFields = withHex([]field{
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what a2sscan did not understand",
 		at: func(r *result) value { return set(&r.Game.Notes) }},
 })
-
-// fieldKeys are the keys of info in the order of their bits in wire.Fields.
-var fieldKeys = func() (keys [23]string) {
-	for i := range infoFields {
-		if f := &infoFields[i]; f.info != 0 {
-			keys[bits.TrailingZeros64(uint64(f.info))] = f.name
-		}
-	}
-	return keys
-}()
 
 func lastPlayer(r *result) *wire.Player { return &r.Players[len(r.Players)-1] }
 

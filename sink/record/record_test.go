@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"math/bits"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -239,3 +240,13 @@ func check(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// fieldKeys are the keys of info in the order of their bits in wire.Fields.
+var fieldKeys = func() (keys [23]string) {
+	for i := range infoFields {
+		if f := &infoFields[i]; f.info != 0 {
+			keys[bits.TrailingZeros64(uint64(f.info))] = f.name
+		}
+	}
+	return keys
+}()

@@ -33,7 +33,9 @@ func (s *Server) pretend() {
 		}
 	case "equal-durations":
 		s.crowd(32, 24)
-		s.repeatPlayers(5400)
+		for i := range s.Players {
+			s.Players[i].Duration = 5400
+		}
 	case "over-max":
 		s.crowd(32, 60)
 	case "no-gslt":
@@ -52,13 +54,6 @@ func (s *Server) pretend() {
 func (s *Server) crowd(places, people int) {
 	s.Info.MaxPlayers, s.Info.Bots = uint32(uint8(places)), 0
 	s.setPeople(people)
-}
-
-// repeatPlayers gives all players the same duration.
-func (s *Server) repeatPlayers(duration float32) {
-	for i := range s.Players {
-		s.Players[i].Duration = duration
-	}
 }
 
 // fakeFlags lists the flag that each fake raises, and the answers that show it.

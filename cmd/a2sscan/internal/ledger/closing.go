@@ -125,7 +125,13 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
 	}
 	if sum.Answers.Servers > 0 {
-		sum.sayAnswers(t)
+		if n := sum.Answers.Corrected; n > 0 {
+			t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
+		}
+		t.Say("answered: %s", &sum.FirstAnswers)
+		if sum.RoundTrips != nil {
+			t.Say("round trips: %s", sum.RoundTrips)
+		}
 	}
 	repeats := ""
 	if n := d.N("repeats"); n > 0 {
@@ -155,18 +161,6 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	}
 	if sum.Timeouts != nil {
 		t.Say("timeouts: %s", sum.Timeouts)
-	}
-}
-
-// sayAnswers adds how many servers have player counts that do not come from INFO, which
-// attempts the servers answered first, and the round-trip times.
-func (sum *Summary) sayAnswers(t *console.Block) {
-	if n := sum.Answers.Corrected; n > 0 {
-		t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
-	}
-	t.Say("answered: %s", &sum.FirstAnswers)
-	if sum.RoundTrips != nil {
-		t.Say("round trips: %s", sum.RoundTrips)
 	}
 }
 

@@ -76,7 +76,7 @@ func (g *guard) allFinished() {
 // targets.
 func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
 	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
-		trip = g.stop("--max-send-errors", "%d datagrams could not be sent, and %d are allowed", s.SendErrors, most)
+		trip = g.stop("--max-send-errors", "%s could not be sent, and %d are allowed", console.Plural(s.SendErrors, "datagram"), most)
 	}
 	if most := g.limits.MaxOutage; most > 0 && s.AwayFor >= most {
 		trip = g.stop("--max-outage", "the network of this machine is away since %s", console.TimeOfDay(s.Away))

@@ -31,9 +31,8 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 			if most := s.opts.Guard.MaxOutage; most > 0 && last.Sub(since) >= most {
 				return console.Fail(console.ExitGuard, "stopped by --max-outage: the network of this machine is away since %s", since.Format(time.TimeOnly))
 			}
-			if !s.away.Swap(true) {
+			if s.sayAway(since, err) {
 				s.term.Log.Warn("the network of this machine is away", "since", since.Format(time.TimeOnly))
-				s.term.Say("the network of this machine is away since %s: waiting for it (%v)", since.Format(time.TimeOnly), err)
 			}
 			pause(ctx, onlineEvery)
 		}
@@ -42,6 +41,15 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 		}
 		pause(ctx, onlineEvery)
 	}
+}
+
+// sayAway prints once that the network is away before the scan has sent anything, and
+// reports whether it did.
+func (s *Run) sayAway(since time.Time, why error) (first bool) {
+	if first = !s.away.Swap(true); first {
+		s.term.Say("the network of this machine is away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)
+	}
+	return first
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
@@ -394,6 +395,9 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	s.monitor.Store(cfg.Monitor)
 	defer console.Every(judgedEvery, func() {
 		now := cfg.Monitor.Stats()
+		if now.Away != 0 && now.Elapsed == 0 { // the socket can't be opened
+			s.sayAway(time.Unix(now.Away, 0), flagvalue.SourceFailure(s.opts.Pace.Source, syscall.EADDRNOTAVAIL))
+		}
 		s.sayTrip(s.guard.judge(&now, true))
 	})()
 	defer s.observer.Watch(cfg.Monitor)()
