@@ -21,10 +21,6 @@ var (
 		"attributes", "endpoint", "rectype", "url", "input"})
 )
 
-// isRare has the keys that most rows do not have.
-var isRare = setOf([]string{"hostip", "a", "ports", "services", "taghex", "master", "servers", "data", "result", "attributes",
-	"endpoint", "rectype", "url", "input", "saddr", "sport", "dport"})
-
 func setOf(keys ...[]string) map[string]bool {
 	set := map[string]bool{}
 	for _, key := range slices.Concat(keys...) {
@@ -87,7 +83,7 @@ func newMember(key string) member {
 			m.port = otherPort
 		}
 	}
-	m.rare = isRare[m.name]
+	m.rare = isMember[m.name] || m.name == "saddr" || m.name == "sport" || m.name == "dport"
 	return m
 }
 

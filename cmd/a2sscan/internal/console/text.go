@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -219,6 +220,14 @@ func Every(every time.Duration, do func()) (stop func()) {
 	return func() {
 		close(done)
 		<-gone
+	}
+}
+
+// Pause waits until d has passed or ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

@@ -102,18 +102,11 @@ func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 // timeline is a chart in the form that charts.js reads. It covers the time from From to To,
 // which its heading names.
 type timeline struct {
-	Heading string  `json:"-"`
-	From    int64   `json:"from"`
-	To      int64   `json:"to"`
-	Times   []int64 `json:"nights"`
-	Series  []line  `json:"series"`
-}
-
-// line is a line of a timeline. A nil value is a gap.
-type line struct {
-	Name   string     `json:"name"`
-	Color  string     `json:"color"`
-	Values []*float64 `json:"values"`
+	Heading string        `json:"-"`
+	From    int64         `json:"from"`
+	To      int64         `json:"to"`
+	Times   []int64       `json:"nights"`
+	Series  []report.Line `json:"series"`
 }
 
 // Rows returns about thirty points as rows of a table: the time and the values.
@@ -150,9 +143,12 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 		if len(past.Times) == 0 || past == known.Month && past.Times[0] >= known.Day.From {
 			continue // the same as the day
 		}
-		for _, l := range []line{{"Players", "--s0", past.People}, {"Servers up", "--s2", past.Up}} {
+		for _, l := range []report.Line{
+			{Name: "Players", Color: "--s0", Values: past.People},
+			{Name: "Servers up", Color: "--s2", Values: past.Up},
+		} {
 			heading := l.Name + ", last " + rough(float64(past.To-past.From))
-			v.Charts = append(v.Charts, timeline{heading, past.From, past.To, past.Times, []line{l}})
+			v.Charts = append(v.Charts, timeline{heading, past.From, past.To, past.Times, []report.Line{l}})
 		}
 	}
 	if v.News, err = p.news("", ""); err != nil {
@@ -196,7 +192,7 @@ func peopleChart(history []watchdb.Period, now time.Time) timeline {
 	}
 	chart := timeline{
 		Heading: "Players, last " + rough(span.Seconds()), From: now.Add(-span).Unix(), To: now.Unix(),
-		Series: []line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}},
+		Series: []report.Line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}},
 	}
 	mean, most := &chart.Series[0], &chart.Series[1]
 	add := func(at time.Time, people *watchdb.People) {

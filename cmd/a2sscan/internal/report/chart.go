@@ -11,15 +11,15 @@ import (
 // timeline is a chart of values over nights. charts.js draws it with uPlot, from this
 // JSON. A table on the page has the same numbers, for readers without a script.
 type timeline struct {
-	Label  string   `json:"-"` // for screen readers
-	Unit   string   `json:"unit"`
-	Nights []int64  `json:"nights"` // Unix seconds, in ascending order
-	Series []series `json:"series"`
-	Low    []int64  `json:"low,omitempty"` // doubtful nights
+	Label  string  `json:"-"` // for screen readers
+	Unit   string  `json:"unit"`
+	Nights []int64 `json:"nights"` // Unix seconds, in ascending order
+	Series []Line  `json:"series"`
+	Low    []int64 `json:"low,omitempty"` // doubtful nights
 }
 
-// series is a line. A nil value is not known; the line has a gap there.
-type series struct {
+// Line is a line of a chart. A nil value is not known; the line has a gap there.
+type Line struct {
 	Name   string     `json:"name"`
 	Color  string     `json:"color"` // CSS variable
 	Values []*float64 `json:"values"`
@@ -51,7 +51,7 @@ func newTimeline(label, unit string, nights []pastNight) *timeline {
 
 // add adds a line with the value of each night. NaN means that a value is not known.
 func (t *timeline) add(name, color string, nights []pastNight, of func(*pastNight) float64) {
-	s := series{Name: name, Color: "--" + color, Values: make([]*float64, len(t.Nights))}
+	s := Line{Name: name, Color: "--" + color, Values: make([]*float64, len(t.Nights))}
 	for i := range nights {
 		if v := of(&nights[i]); !math.IsNaN(v) {
 			at, _ := slices.BinarySearch(t.Nights, nights[i].time.Unix())

@@ -34,12 +34,12 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 			if s.sayAway(since, err) {
 				s.term.Log.Warn("the network of this machine is away", "since", since.Format(time.TimeOnly))
 			}
-			pause(ctx, onlineEvery)
+			console.Pause(ctx, onlineEvery)
 		}
 		if err == nil || ctx.Err() != nil || time.Since(last) > settling {
 			return err
 		}
-		pause(ctx, onlineEvery)
+		console.Pause(ctx, onlineEvery)
 	}
 }
 
@@ -50,13 +50,6 @@ func (s *Run) sayAway(since time.Time, why error) (first bool) {
 		s.term.Say("the network of this machine is away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)
 	}
 	return first
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 // lookUp looks up a host name. If this machine has no network, lookUp waits. If the

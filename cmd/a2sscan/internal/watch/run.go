@@ -333,7 +333,7 @@ func (r *Watch) ask(ctx context.Context) error {
 			t, due := r.watcher.Next(time.Now())
 			r.mu.Unlock()
 			if !due {
-				pause(ctx, atRest)
+				console.Pause(ctx, atRest)
 			} else if !yield(t) {
 				return
 			}
@@ -351,7 +351,7 @@ func (r *Watch) ask(ctx context.Context) error {
 		}
 		r.scanFailed(&stats)
 		r.Terminal.Say("the network fails, trying again: %v", err)
-		pause(ctx, time.Second)
+		console.Pause(ctx, time.Second)
 	}
 	return nil
 }
@@ -372,14 +372,6 @@ func (r *Watch) stats() scanner.Stats {
 	stats := r.monitor.Stats()
 	stats.Add(&r.before)
 	return stats
-}
-
-// pause waits until d has passed or ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 // loop calls Watcher.Tick and reports a stalled output until ctx ends.

@@ -52,7 +52,7 @@ func NewWebhook(secret string, discord bool, kinds []string) (*Webhook, error) {
 
 // deliver posts events until ctx ends.
 func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Terminal) {
-	for wait := gather; ctx.Err() == nil; pause(ctx, wait) {
+	for wait := gather; ctx.Err() == nil; console.Pause(ctx, wait) {
 		least, err := h.post(ctx, db, t)
 		switch {
 		case err == nil:
