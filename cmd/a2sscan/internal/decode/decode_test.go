@@ -5,9 +5,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -248,6 +252,21 @@ func TestPcapCut(t *testing.T) {
 	if got, stats := readFile(t, pcapFile(le, 101, short[:len(short)-2], reply(noPlayers))); stats.Cut != 1 ||
 		got != fmt.Sprintf("10.0.0.1:27015 %q", []string{noPlayers}) {
 		t.Errorf("%s, %d cut", got, stats.Cut)
+	}
+}
+
+// TestRun decodes a capture of a request and two replies. The second reply is truncated.
+func TestRun(t *testing.T) {
+	file := pcapFile(le, 101, request(infoRequest), reply(noPlayers), reply(oneRule))
+	var said bytes.Buffer
+	path := filepath.Join(t.TempDir(), "out.ndjson")
+	err := Run(console.New(&said), Options{Files: []string{"-"}}, bytes.NewReader(file[:len(file)-2]), sink.New(path, sink.Options{}))
+	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
+	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 cut short\n" +
+		"a2sscan: -: truncated: its last packet is left out\n" +
+		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
+	if got, unread := os.ReadFile(path); err != nil || unread != nil || string(got) != want || said.String() != numbers {
+		t.Errorf("%v, %v: %s%s", err, unread, got, &said)
 	}
 }
 
