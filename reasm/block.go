@@ -2,9 +2,9 @@ package reasm
 
 import "bytes"
 
-// A datagram is stored in a chain of blocks of one size, so that freed memory fits
-// any datagram. A block holds blockData bytes of it: a fragment of 1400 bytes takes
-// three blocks, and a fragment of 100 bytes takes a single block.
+// A datagram is stored in a chain of blocks of one size, so that freed memory fits any
+// datagram. A block holds blockData bytes: a fragment of 1400 bytes takes three blocks,
+// and a fragment of 100 bytes takes one.
 const (
 	blockSize = 512
 	blockData = blockSize - 32
@@ -59,7 +59,8 @@ func (b *block) begins(longer []byte) bool {
 type memory struct {
 	used int64 // bytes in use
 	idle int64 // bytes in the free lists
-	// Beyond this many idle bytes, the garbage collector gets freed memory.
+	// If the free lists already hold this many bytes, further freed blocks go to the
+	// garbage collector.
 	maxIdle int64
 	blocks  *block
 	groups  *group

@@ -91,8 +91,8 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	return msg, s.complete(g, a.now), nil
 }
 
-// readable reports whether a message can be decoded to its end. A message whose last
-// fragment is empty is complete only then: otherwise that fragment was cut (EC-116,
+// readable reports whether a message can be decoded to its end. If the last fragment is
+// empty, only such a message is complete; otherwise that fragment was cut (EC-116,
 // EC-149).
 func readable(msg []byte) bool {
 	var err error

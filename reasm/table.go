@@ -94,7 +94,7 @@ func (t *Table) Add(
 // call.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full bool)) []byte {
 	type beginning struct {
-		end  int // its end in dst
+		end  int // end of the message in dst
 		full bool
 	}
 	var buf [maxGroups]beginning

@@ -24,7 +24,7 @@ type Worker struct {
 	cancel  context.CancelFunc
 	ended   chan struct{}
 	pending atomic.Int64
-	pause   func(time.Duration) // rests; tests inject it
+	pause   func(time.Duration) // sleeps; tests replace it
 }
 
 // job is a reply on its way through a Worker.

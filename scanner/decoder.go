@@ -62,7 +62,7 @@ func (d *Decoder) Add(datagram []byte) {
 	a.Received++
 	a.RecvBytes += uint64(len(datagram))
 	a.KeepRaw(d.memory, datagram)
-	// A capture does not show which questions are waited for.
+	// A capture does not show which questions are outstanding.
 	d.session.Agenda.Waiting = d.session.Agenda.Open
 	switch {
 	case wire.IsSingle(datagram):
@@ -133,8 +133,8 @@ func (d *Decoder) judge(q wire.Question, msg []byte) {
 }
 
 func (d *Decoder) fragment(datagram []byte) {
-	// A capture has no times: each datagram counts as one nanosecond after the
-	// last.
+	// A capture has no times: each datagram counts as one nanosecond after the previous
+	// one.
 	now := time.Duration(d.session.Got.Received)
 	msg, outcome, err := d.table.Add(now, captured, datagram, d.message[:0])
 	d.message = msg
@@ -219,7 +219,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			errs[q] = code
 		case errs[q] == 0:
-			errs[q] = wire.ErrTimeout // no reply explains the lack of an answer
+			errs[q] = wire.ErrTimeout // none of the replies explains why there is no answer
 		}
 	}
 	d.asm.assemble(r, a, errs, evidence{})

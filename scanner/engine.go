@@ -18,7 +18,7 @@ const (
 	maxUnhandled = 1 << 11
 	maxAgain     = 500                    // attempts to send a datagram that the kernel refuses with ErrAgain
 	againWait    = time.Millisecond       // between two of these attempts
-	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
+	maxBehind    = 2 * time.Second        // how long the loop may delay timeouts while the socket is never empty
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
 	idleWait     = 100 * time.Millisecond // longest sleep in any case, since the Monitor shows new numbers
 	inspectEvery = 5 * time.Second        // between two searches for overdue sessions
@@ -42,7 +42,7 @@ type engine struct {
 	addrs    *addrs    // the limit of every address
 	recv     *receiver // datagrams in
 	sender   *sender   // datagrams out
-	pacer    *pacer    // how many of them
+	pacer    *pacer    // how many datagrams to send
 	outage   *outage   // whether this machine's network is away; owns the clock
 	memory   *session.Memory
 	handoff  *handoff // finished targets out
@@ -54,7 +54,7 @@ type engine struct {
 	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0: the scan does not wait for an address
 	snapshotAt  time.Duration // when the last snapshot was taken
 	turnedAt    time.Duration // when the last turn of the loop began
-	inspectAt   time.Duration // when overdue sessions are looked for again
+	inspectAt   time.Duration // when the loop next searches for overdue sessions
 }
 
 func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
@@ -114,7 +114,7 @@ func (e *engine) loop(ctx context.Context) error {
 		e.housekeeping(now)
 		if e.outage.away() {
 			if e.draining {
-				return nil // nothing that is open can be finished
+				return nil // no open target can be finished
 			}
 			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
 				e.handoff.give(nil)
@@ -129,7 +129,7 @@ func (e *engine) loop(ctx context.Context) error {
 			return nil
 		}
 		if sent == 0 && len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
-			e.handoff.give(nil) // there is time for a block that is not full
+			e.handoff.give(nil) // the loop has time to hand over a block that is not full
 		}
 		wait, e.pacer.paced = 0, false
 		if n < maxDrain && sent < batchLen {
@@ -212,7 +212,7 @@ func (e *engine) housekeeping(now time.Duration) {
 func (e *engine) fire(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	if e.outage.away() || e.outage.doubt(now, sl.source()) {
-		e.open.wheel.file(e.open.slots, i) // the clock stands still
+		e.open.wheel.file(e.open.slots, i) // the scan's clock is stopped
 		return
 	}
 	e.sender.gso.waited(sl, &e.stats)
@@ -234,7 +234,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 	switch flags := sl.session.Flags; {
 	case flags.Has(session.Done):
 	case sl.session.Due() == 0:
-		e.open.wheel.file(e.open.slots, i) // also if that time has passed
+		e.open.wheel.file(e.open.slots, i) // also if the wake-up time has passed
 		return
 	case flags.Has(session.Queued):
 		return
@@ -276,10 +276,11 @@ func (e *engine) advance(now time.Duration, i int32) {
 }
 
 // endOverdue ends the sessions that have waited much longer than their schedule allows.
-// Only a fault of this program can have forgotten them, and it must not keep the scan from
-// ending. While requests wait to be sent, sessions may be waiting for them.
+// Only a bug in this program can have forgotten such a session, and the bug must not keep
+// the scan from ending. While requests wait to be sent, the sessions behind them are not
+// overdue.
 func (e *engine) endOverdue(now time.Duration) {
-	if now-e.turnedAt > maxBehind { // the loop is late, not the sessions
+	if now-e.turnedAt > maxBehind { // the loop is late, so the sessions may be fine
 		e.inspectAt = now + inspectEvery
 	}
 	e.turnedAt = now
@@ -315,7 +316,8 @@ func (e *engine) learn(now time.Duration) {
 }
 
 // send sends the rest of the last batch, or fills and sends a new one. It returns the
-// number of datagrams that left the batch: those that were sent, and those that can't be.
+// number of datagrams that left the batch, either because they were sent or because they
+// can't be sent.
 func (e *engine) send(now time.Duration) int {
 	e.charge(now)
 	if len(e.sender.out) == 0 {
@@ -489,7 +491,7 @@ func (e *engine) estimateHeld(now time.Duration) {
 		s.HeldFor, *at = 0, 0
 	case *at == 0 || now-*at >= time.Second:
 		*at = now
-		each := float64(addrBurst) // a refund comes too late for the next target
+		each := float64(addrBurst) // each target takes a full burst, because a refund comes too late for the next target
 		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
 			each = max(each, float64(s.DatagramsSent())/float64(done))
 		}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// feed reads the target list in its own goroutine, because a list may be a pipe
-// that is empty for now. The loop takes the targets in blocks: all that were read since it
-// took the last one.
+// feed reads the target list in its own goroutine, because a list may be a pipe that is
+// empty for now. The loop takes the targets in blocks. A block has all targets that were
+// read since the loop took the previous block.
 type feed struct {
 	mu      sync.Mutex
 	filling []Target // the reader appends to it
@@ -55,7 +55,7 @@ func (f *feed) run(targets iter.Seq[Target]) {
 		}
 		for n == feedBlock && f.stop.Err() == nil {
 			select {
-			case <-f.room: // perhaps sent for an earlier block
+			case <-f.room: // may be the signal for an earlier block
 			case <-f.stop.Done():
 			}
 			f.mu.Lock()

@@ -29,8 +29,8 @@ type foreign struct {
 	lately [1 << 16]uint32
 }
 
-// hash spreads a packed source over 64 bits (the multiplier is 2^64 divided by the
-// golden ratio).
+// hash spreads a packed source over 64 bits. The multiplier is 2^64 divided by the golden
+// ratio.
 func hash(source uint64) uint64 {
 	h := source * 0x9E3779B97F4A7C15
 	return h ^ h>>29
@@ -39,7 +39,7 @@ func hash(source uint64) uint64 {
 // place returns the place of an address in lately.
 func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%uint64(len(f.lately))] }
 
-// begin remembers a target that starts.
+// begin remembers the address of a target that the scan starts to query.
 func (f *foreign) begin(addr uint64) { *f.place(ipOf(addr)) = ipOf(addr) }
 
 // cause returns the cause of a datagram whose source is not a target. in is space for

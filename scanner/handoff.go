@@ -13,7 +13,7 @@ import (
 type outcome struct {
 	addr   uint64
 	label  *label          // nil: the list gives none
-	answer *session.Answer // nil: nothing came
+	answer *session.Answer // nil: the server sent nothing
 	err    [wire.NumQuestions]wire.Error
 
 	infoAsks  uint8 // how many times INFO was asked, not counting challenge rounds
@@ -69,8 +69,8 @@ func newHandoff(memory *session.Memory, limit int, stats *Stats) *handoff {
 // full reports whether too many outcomes wait for the caller's function.
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
-// add appends an empty outcome to the block that is being filled, or to the next one if
-// that is full. The caller fills it in place: as an argument it would be copied.
+// add appends an empty outcome to the block that is being filled or, if that block is
+// full, to the next one. The caller fills it in place: as an argument it would be copied.
 func (h *handoff) add() *outcome {
 	if len(h.filling.outcomes) == blockLen {
 		h.give(nil)
@@ -142,7 +142,7 @@ type finisher struct {
 
 	asm     assembler
 	result  Result
-	nothing session.Answer // the answer of a silent target
+	nothing session.Answer // used as the answer of a silent target
 }
 
 // run processes the blocks of h until h ends.

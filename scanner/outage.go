@@ -11,32 +11,32 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// outage knows whether the network of this machine is away, and owns the scan's clock,
-// which stands still meanwhile.
+// outage knows whether the network of this machine is away. It owns the scan's clock,
+// which is stopped while the network is away.
 //
-// The network is away if every send for outageAfter failed with an error of this
-// machine, and the routes to addresses that answered before are gone as well. A look-up
-// also comes before a target is given up for its silence, unless something was sent just
-// before: nothing else shows an outage while a scan only waits. Until the look-ups decide,
-// a datagram that failed counts as lost; an outage undoes that.
+// The network is away if every send for outageAfter failed with an error of this machine,
+// and the routes to addresses that answered before are gone as well. The routes are also
+// looked up before a silent target is given up, unless something was sent just before:
+// nothing else shows an outage while a scan only waits. Until the look-ups decide, a
+// datagram that failed counts as lost; if they show an outage, it no longer does.
 type outage struct {
-	route func(addr uint64) error // looks up a route; nil: outages can't be known, or don't matter
+	route func(addr uint64) error // looks up a route; nil: do not detect outages
 	start time.Time               // of the scan
 	stats *Stats
 
 	answered [16]uint64 // the last addresses that answered, as a ring
-	n        int        // how many answered
-	reached  uint64     // the last address that a datagram left for; 0: none
+	n        int        // number of addresses that answered
+	reached  uint64     // destination of the last datagram that was sent; 0: none
 
-	provedAt time.Duration // when a datagram last left, or a route was last found
-	failedAt time.Duration // the first failed send since then; 0: none
-	failed   []failure     // sends that failed since then
+	provedAt time.Duration // when a datagram was last sent, or a route was last found
+	failedAt time.Duration // the first failed send after provedAt; 0: none
+	failed   []failure     // the sends that failed after provedAt
 
-	since   time.Time     // when the outage began; zero: the network is there
+	since   time.Time     // when the outage began; zero: there is no outage
 	frozen  time.Duration // the scan's time during the outage
-	lostAt  time.Duration // from then on, nothing shows that datagrams arrived
-	next    time.Time     // the next look-up
-	targets []uint64      // whose routes are looked up
+	lostAt  time.Duration // after this time, nothing shows that datagrams arrived
+	next    time.Time     // when the routes are looked up next
+	targets []uint64      // the addresses whose routes are looked up
 	past    []span
 }
 
@@ -49,13 +49,13 @@ type failure struct {
 
 // span is an outage that is over.
 type span struct {
-	at    time.Duration // the time of the scan at which its clock stood still
-	shift time.Duration // by which the clock is behind since then
+	at    time.Duration // the time of the scan at which its clock was stopped
+	shift time.Duration // how much the clock is behind after that
 }
 
 const (
 	outageAfter  = 200 * time.Millisecond
-	provedFor    = 20 * time.Millisecond // how long a datagram that left shows that the network is there
+	provedFor    = 20 * time.Millisecond // for how long a sent datagram proves that the network is there
 	firstPause   = 10 * time.Millisecond
 	longestPause = 10 * time.Second
 )
@@ -119,8 +119,8 @@ func (o *outage) proved(now time.Duration) {
 	o.failed = o.failed[:0]
 }
 
-// settle counts, at the end of a scan, the failed sends, or the time of an outage that is
-// not over.
+// settle is called at the end of a scan. It counts the failed sends or, if an outage is
+// not over, its time.
 func (o *outage) settle(now time.Duration) {
 	if o.away() {
 		o.stats.OutageTime += uint64(time.Since(o.since) / time.Microsecond)
@@ -152,7 +152,7 @@ func (o *outage) check(now time.Duration) bool {
 	return o.lookUp(now, tried)
 }
 
-// doubt reports whether an outage begins in which addr may seem silent.
+// doubt reports whether an outage begins. If so, addr may only seem silent.
 func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	if o.route == nil || now-o.provedAt < provedFor {
 		return false
@@ -230,8 +230,9 @@ func NetworkAway(err error) bool {
 	return (isLocal(err) || ok && !dns.IsNotFound) && isLocal(udp.Config{}.Route(publicAddr))
 }
 
-// recover resumes the scan after an outage. Requests that could not be sent, and requests
-// whose answer the outage may have lost, are sent again. This counts no attempt.
+// recover resumes the scan after an outage. It repeats requests that could not be sent,
+// and requests whose answers may have been lost in the outage. These repetitions do not
+// count as attempts.
 func (e *engine) recover(now time.Duration) {
 	for _, f := range e.outage.failed {
 		if sl := e.open.slots.alive(f.ref); sl != nil {
@@ -251,8 +252,8 @@ func (e *engine) recover(now time.Duration) {
 	}
 }
 
-// sleep lets an outage pass: datagrams that come are received, and nothing is sent. It
-// reports whether the outage is over.
+// sleep is a turn of the loop during an outage: it receives datagrams, but sends nothing.
+// It reports whether the outage is over.
 func (e *engine) sleep() bool {
 	e.publish()
 	if !e.outage.over() {

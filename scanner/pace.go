@@ -10,15 +10,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// pace is the token bucket of the entire scan. It asks a rate.Limiter once for each
-// batch. The bucket starts empty and holds the datagrams of 5 ms, but at least one:
-// after a pause the scan never catches up by more than that.
+// pace is the token bucket of the entire scan, and uses a rate.Limiter, once per batch.
+// The bucket starts empty and holds the datagrams of 5 ms, but at least one: after a
+// pause the scan never catches up by more than that.
 //
-// Sleeping takes up to a millisecond longer than requested. At rates below two
-// datagrams in 5 ms, a bucket of one datagram would lose that time. There the
-// bucket holds one datagram and a part of the next: after a pause the second
-// datagram goes out up to 5 ms early, but never by more than half of its interval.
-// To count parts, the limiter has a hundred tokens for each datagram.
+// Sleeping takes up to a millisecond longer than requested. At rates below two datagrams
+// in 5 ms, a bucket of one datagram would lose that time. At such rates the bucket holds
+// one datagram and a fraction of the next: after a pause the second datagram is sent up
+// to 5 ms early, but never by more than half of its interval. To count fractions, the
+// limiter has a hundred tokens per datagram.
 type pace struct {
 	limiter *rate.Limiter // nil: no limit
 	base    time.Time     // the start of the scan's clock
@@ -137,7 +137,7 @@ type pacer struct {
 	free   bool        // the scan has no rate and no maximum
 	stats  *Stats
 
-	unhindered bool // nothing but the rate held the scan back since the finder's last sample
+	unhindered bool // since the finder's last sample, only the rate held the scan back
 	paced      bool // the loop sleeps because of the rate
 
 	chargedAt   time.Duration // time up to here is accounted for
@@ -186,7 +186,7 @@ func (p *pacer) allow(now time.Duration) {
 		waited += time.Duration(us) * time.Microsecond
 	}
 	if paced := (now - p.allowedAt) - (waited - p.allowedWait); !p.free {
-		p.allowed += p.pace.rate * paced.Seconds() // negative if waiting was recorded late
+		p.allowed += p.pace.rate * paced.Seconds() // the difference is negative if waiting was recorded late
 	}
 	p.allowedAt, p.allowedWait = now, waited
 	p.stats.Allowed = uint64(max(p.allowed, 0))
@@ -242,8 +242,8 @@ func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 	}
 }
 
-// noteAnswered counts the answers that a datagram brought. before are the questions
-// that were waited for before it came.
+// noteAnswered counts the answers that a datagram brought. before has the questions that
+// were outstanding before the datagram came.
 func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {

@@ -16,20 +16,21 @@ import (
 // function of the time, as in RFC 9438.
 //
 // With a maximum (Config.FindRate) it measures the path. Dead targets, random loss and
-// servers without rules look like what a router drops, but loss on a full path follows
-// the rate. So the time is divided into windows with one rate each, and a trial compares
-// a window at a higher rate with those at the lower one before and after it:
+// servers without rules look like datagrams that a router dropped, but loss on a full
+// path depends on the rate. So the time is divided into windows with one rate each, and a
+// trial compares a window at a higher rate with those at the lower one before and after
+// it:
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
 //	  └─── no more loss: take the higher rate, and double the next step
 //	       more loss: stay a little below what the path carried, and rest longer
 //
-// If a window at rest loses much more than usual, the rate falls to what got through,
-// and the next window tells whether loss follows the rate; if not, the old rate is
-// restored. The evidence is requests to servers that just answered. If there are too few
-// of them, first requests to unknown targets count, too, and both sides must agree,
-// since the share of dead targets may change along the list.
+// If a window at rest loses much more than usual, the rate falls to what got through, and
+// the next window tells whether loss follows the rate; if not, the old rate is restored.
+// As evidence, it uses requests to servers that have just answered. If there are too few
+// of them, first requests to unknown targets count, too, and both sides must agree, since
+// the share of dead targets may change along the list.
 type rateFinder struct {
 	pace *pace
 	most float64 // the maximum rate; Off: only this machine limits it
@@ -37,18 +38,18 @@ type rateFinder struct {
 	at      time.Duration // when the last sample was taken
 	seen    signs
 	tooMuch float64 // the rate at the last overload of this machine
-	fell    float64 // the share of tooMuch to which the rate fell then
-	// slowed is when that was, not counting time in which the scan used little of its rate;
-	// 0: never.
+	fell    float64 // the share of tooMuch to which the rate then fell
+	// slowed is the time of that overload, not counting time in which the scan used
+	// little of its rate; 0: never.
 	slowed  time.Duration
 	lately  float64 // mean rate of the last samples
 	settled float64 // mean rate while nothing else held the scan back
 
 	trips     roundTrips
-	windows   [64]window // more than can be begun within a second
+	windows   [64]window // more windows than can begin within a second
 	begun     int        // windows begun; the last of them is under way
 	judged    int        // windows judged
-	usual     yields     // at rest, lately
+	usual     yields     // the latest windows at rest
 	high      yields     // at the higher rate of the trial
 	low       yields     // at the lower rate of the trial
 	rate      float64
@@ -108,11 +109,11 @@ const (
 	leastRate   = 1000 // minimum without a maximum
 	leastPath   = 50   // minimum with a maximum
 	sampleEvery = 10 * time.Millisecond
-	nearMuch    = 0.95 // of the rate of an overload: the plateau of the cubic function
-	cubicUp     = 0.01 // factor of the cubic function of seconds
+	nearMuch    = 0.95 // the plateau of the cubic function, as a share of the rate of the overload
+	cubicUp     = 0.01 // factor of the cubic function; time is in seconds
 
 	leastWindow   = 60 * time.Millisecond
-	mostWindow    = 500 * time.Millisecond // twice as long after few requests
+	mostWindow    = 500 * time.Millisecond // minimum length of a window; twice this after few requests
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
 	enoughUnknown = 1000                   // likewise requests to unknown targets
 	judgeKnown    = 100                    // requests to known servers that a comparison needs on each side
@@ -121,9 +122,9 @@ const (
 	doubtful      = -2                     // z score at which a trial is repeated
 	significant   = -4.5                   // z score; strict, since requests that are sent together share their fate
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
-	keepBelow     = 0.9                    // of what the path carried
-	// If the path answers less than fullPart of the additional requests at the higher rate,
-	// it was full at the lower rate, too.
+	keepBelow     = 0.9                    // share of the rate that the path carried
+	// If the path answers less than fullPart of the additional requests at the higher
+	// rate, the path was full at the lower rate, too.
 	fullPart = 0.2
 	// keepProven is the share of the rate to keep if the path is full at both rates of a
 	// trial, once an earlier trial told two rates apart.
@@ -182,7 +183,7 @@ func (f *rateFinder) adapt(now time.Duration, overload bool) {
 			f.tooMuch = min(f.lately, rate)
 		}
 		if f.slowed > 0 && since < 2*echo+sampleEvery {
-			f.fell = 0.5 // the last fall was not enough
+			f.fell = 0.5 // the last reduction was not enough
 		}
 		f.slowed = now
 		f.pace.limit(now, max(f.tooMuch*f.fell, leastRate))
@@ -241,7 +242,7 @@ func (f *rateFinder) measure(now time.Duration) {
 		switch {
 		case w.rate == f.tried:
 			f.high.add(&w.yields, 1)
-		case w.rate != f.rate: // of an earlier trial
+		case w.rate != f.rate: // this window belongs to an earlier trial
 		case f.tried == 0:
 			f.watch(now, w)
 		case f.high.seconds > 0:

@@ -49,7 +49,7 @@ func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, 
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	i := r.open.slots.find(p.Addr)
 	if i >= 0 {
-		at = max(at, r.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly
+		at = max(at, r.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly than the time of arrival
 	}
 	if r.trace != nil {
 		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
@@ -60,7 +60,7 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 		return -1
 	}
 	sl := r.open.slots.at(i)
-	if sl.session.Flags.Has(session.Listening) { // it answers late
+	if sl.session.Flags.Has(session.Listening) { // the target answers late
 		sl.session.Flags &^= session.Listening
 		r.open.listening--
 		r.stats.Timeouts.Reopened++
@@ -220,9 +220,10 @@ func codeOf(err error) wire.Error {
 	return wire.ErrMalformed
 }
 
-// drained is how far the loop has read the socket. A question whose answer may still
-// be in the socket is not silent, so timeouts are compared with until instead of the
-// current time. A socket that is never empty delays timeouts by maxBehind at most.
+// drained tracks how far the loop has read the socket. If the answer to a question may
+// still be in the socket, the question has not timed out. So timeouts are compared with
+// until, not with the current time. A socket that is never empty delays timeouts by at
+// most maxBehind.
 type drained struct {
 	before  time.Duration // when the socket was last empty before emptyAt
 	emptyAt time.Duration // when the socket was last empty
@@ -241,8 +242,8 @@ func (d *drained) note(now time.Duration, received int) {
 
 // arrival returns the time at which the kernel received a datagram that the loop reads
 // now. stamp is the kernel's timestamp, and wall the current time on the same clock.
-// arrival returns now if there is no timestamp, or if the timestamp is impossible
-// because that clock was set: it lies in the future, or before d.before.
+// arrival returns now if there is no timestamp, or if the timestamp is impossible because
+// the clock was set: if it is in the future, or before d.before.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

@@ -18,11 +18,11 @@ type Status uint8
 const (
 	StatusOK      Status = iota + 1 // every question has a complete answer
 	StatusPartial                   // some questions have an answer, or part of one
-	// StatusError means that something came but no answer could be used, or that a fault of
-	// this machine kept the target from being asked.
+	// StatusError means that the server sent something but no usable answer, or that a
+	// fault of this machine prevented the query.
 	StatusError
 	StatusNoReply     // nothing came
-	StatusUnreachable // ICMP reported it as unreachable, and nothing else came
+	StatusUnreachable // ICMP reported the target as unreachable, and nothing else came
 
 	NumStatuses = iota + 1 // the number of statuses, including the zero value
 )
@@ -105,7 +105,7 @@ type Result struct {
 	HasRules       bool        // RULES was answered; Rules may be empty
 	Rules          []wire.Rule // the complete entries, in the server's order
 	RulesAnnounced int         // the announced count if it is wrong, else -1
-	RulesDistinct  bool        // no name in Rules occurs twice; false also if that is unknown
+	RulesDistinct  bool        // no name in Rules occurs twice; also false if this is unknown
 
 	HasPing bool          // a ping was answered
 	Ping    []byte        // the text of the answer; usually empty
@@ -167,7 +167,7 @@ type Geo struct {
 	Continent string // AF, AN, AS, EU, NA, OC or SA
 	Country   string // two capital letters (ISO 3166-1); package sink writes no other values
 	Region    string // the largest part of the country: a state, a province
-	City      string // in English, if the database has it
+	City      string // name in English, if the database has one
 	ASN       uint32 // number of the autonomous system that announces the address
 	Org       string // the owner of the autonomous system
 }

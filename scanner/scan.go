@@ -91,9 +91,9 @@ func listen(ctx context.Context, cfg *Config, options udp.Config) (transport, er
 	}
 }
 
-// Query queries one server, and returns its Result, which belongs to the caller. A
-// server that does not answer has a Result, too: see Result.Status. The error is that of
-// Scan, or says that the address can't be queried.
+// Query queries one server, and returns its Result, which belongs to the caller. A server
+// that does not answer has a Result, too: see Result.Status. Query returns the error of
+// Scan, or an error if the address can't be queried.
 func Query(ctx context.Context, addr netip.AddrPort, cfg Config) (*Result, error) {
 	cfg.Cooldown, cfg.NoOutage = cmp.Or(cfg.Cooldown, Off), true
 	var answer *Result
@@ -107,7 +107,7 @@ func Query(ctx context.Context, addr netip.AddrPort, cfg Config) (*Result, error
 const (
 	minBuffer    = 4 << 20
 	maxBuffer    = 64 << 20
-	bufferTime   = 100 * time.Millisecond // what a receive buffer holds
+	bufferTime   = 100 * time.Millisecond // a receive buffer holds the replies of this time
 	datagramCost = 2304                   // the buffer space that the kernel charges for a datagram of 1400 bytes
 )
 

@@ -15,11 +15,11 @@ import (
 // not accept stay in the batch and go out first the next time.
 type sender struct {
 	packets []udp.Packet // the batch
-	out     []outgoing   // describes each of packets
+	out     []outgoing   // one element for each of packets
 	request []byte       // the memory that packets point to
 	again   int          // attempts to send out[0]
 	reached uint64       // destination of the last datagram that was sent
-	failed  []failure    // what the last flush could not send
+	failed  []failure    // the datagrams that the last flush could not send
 	errs    []error      // the reasons
 	gso     gso
 
@@ -76,8 +76,9 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 }
 
 // flush sends the batch. It returns how many datagrams it removed from the batch, and
-// those among them that could not be sent, with the reasons. One of these does not hold up
-// the others. flush assumes that a system call spends the same time on each datagram.
+// those among them that could not be sent, with the reasons. A datagram that can't be
+// sent does not hold up the others. flush assumes that a system call spends the same time
+// on each datagram.
 func (s *sender) flush() (done int, failed []failure, errs []error) {
 	s.failed, s.errs = s.failed[:0], s.errs[:0]
 	for done < len(s.out) {
@@ -153,7 +154,7 @@ type sendFault uint8
 // The faults of sending.
 const (
 	sendOther     sendFault = iota // anything else
-	sendPutOff                     // the kernel refused it with ErrAgain too many times
+	sendPutOff                     // the kernel refused the datagram with ErrAgain too many times
 	sendNetwork                    // the network is unreachable
 	sendHost                       // the host is unreachable
 	sendForbidden                  // a firewall or the system forbids it
@@ -182,7 +183,7 @@ var faultOf = map[syscall.Errno]sendFault{
 // the server even behind a device that loses such pieces.
 type gso struct {
 	off      bool
-	silent   int // pairs of which neither request was answered in time
+	silent   int // pairs for which neither request was answered in time
 	answered int // the other pairs
 }
 

@@ -14,7 +14,7 @@ type sessions struct {
 	plan   session.Plan
 	slots  *slots
 	held   map[uint64]bool   // targets that the limit of their address holds back
-	labels map[uint64]*label // of the targets, open or held back, that have one
+	labels map[uint64]*label // labels of the open and held targets that have one
 	wheel  *wheel
 	follow queue // slots with requests due that are not retries
 	retry  queue // slots with retries due
@@ -24,7 +24,8 @@ type sessions struct {
 	// are waited for.
 	listening int
 
-	// What a silent target is sent in all attempts of a pass: datagrams, and bytes.
+	// Datagrams and bytes that the scan sends to a silent target in all attempts of a
+	// pass.
 	silentSent, silentBytes uint16
 
 	closed   recent        // sources of targets that were closed within the cooldown
@@ -119,8 +120,8 @@ func (s *sessions) begin(addr uint64) ref {
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
 // timeout returns how long the first attempt at the target of a slot waits. If a
-// compressed answer found no room in the decompressor, it has to be requested again,
-// but not soon: otherwise all attempts could be over before there is room.
+// compressed answer found no room in the decompressor, it has to be requested again, but
+// not soon: otherwise all attempts could end before there is room.
 func (s *sessions) timeout(sl *slot) time.Duration {
 	if s.learner == nil || sl.session.Got != nil && sl.session.Got.Refused {
 		return s.plan.Schedule.Timeout

@@ -17,7 +17,7 @@ type slot struct {
 	gen       uint32 // changes when a target takes or leaves this slot
 	ip        uint32
 	port      uint16
-	tick      uint16 // of the wheel, 0: not filed
+	tick      uint16 // tick in the wheel; 0: not filed
 	sentBytes uint16
 	sent      uint16
 }
@@ -168,7 +168,7 @@ func (q *queue) n() int { return len(q.refs) - q.head }
 // when the bucket comes up. So an answer, which postpones the time, costs nothing
 // here.
 //
-// A slot stores the lowest 16 bits of its tick. They are enough, since no slot is
+// A slot stores the lowest 16 bits of its tick. These bits are enough, because no slot is
 // filed more than one turn of the wheel ahead.
 type wheel struct {
 	heads [wheelBuckets]int32 // first slot of each bucket, -1: none

@@ -22,7 +22,7 @@ const (
 	WaitNothing  Wait = iota // it sends as fast as the rate allows
 	WaitTargets              // the list has no line ready
 	waitInFlight             // InFlight targets are open
-	WaitAddress              // the limit of their address holds the remaining targets back
+	WaitAddress              // the rate limits of their addresses hold the remaining targets back
 	waitBudget               // the byte budget is full
 	waitOutput               // the caller takes results more slowly than servers answer
 	waitBacklog              // received datagrams are not read yet
@@ -48,7 +48,7 @@ var limitWords = [NumWaits]string{
 }
 
 var limitNames = [NumWaits]string{
-	"", "the target list", "the number of targets open at once", "the limit of an address",
+	"", "the target list", "the number of targets open at once", "the rate limit of an address",
 	"the memory for replies", "the output", "replies that are not read yet", "the last replies", "the cooldown",
 	"the kernel's send buffer", "the processor", "the receiving side",
 }
@@ -81,7 +81,7 @@ type Stats struct {
 	Finished    [NumStatuses]uint64 // by Status
 	Stopped     uint64              // of Finished: excluded after their first datagram
 	Overdue     uint64              // of Finished: ended because a fault of the scanner forgot them
-	Unheard     uint64              // of Finished[StatusError]: nothing came, because of a fault of this machine
+	Unheard     uint64              // of Finished[StatusError]: no reply, because of a fault of this machine
 	Unfinished  uint64              // open, held back, waiting for the second pass, or read but not started
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
@@ -94,7 +94,7 @@ type Stats struct {
 
 	// Datagrams.
 	Sent       [wire.NumRequests]uint64   // by question
-	Repeats    uint64                     // of those sent: retries after silence
+	Repeats    uint64                     // datagrams sent again after silence
 	SentBytes  uint64                     // UDP payload
 	Received   [session.NumClasses]uint64 // by class; their sum is all received datagrams
 	Foreign    [numForeignCauses]uint64   // Received[session.Foreign] by probable cause
@@ -115,13 +115,13 @@ type Stats struct {
 
 	Conflicts uint64 // of Finished: targets with two different answers to a question that was asked once
 
-	Timeouts Timeouts // of a scan that learns them; the zero value: they are fixed
+	Timeouts Timeouts // learned timeouts; zero if the timeouts are fixed
 
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64 // the most that replies took, without the fragments that Bytes includes
 
-	Path PathRate // of a scan that finds the rate that its path carries
+	Path PathRate // for a scan that finds the rate that its path carries
 
 	Rate float64 // datagrams per second, now; Off: as fast as possible
 	// Allowed counts the datagrams that the rate allowed in the time in which nothing else
@@ -130,9 +130,9 @@ type Stats struct {
 	// Settled is, for a scan without a rate, the mean number of datagrams per second in the
 	// last seconds in which nothing else held the scan back.
 	Settled float64
-	Slowed  uint64      // without a rate: number of samples in which it was too high
+	Slowed  uint64      // for a scan without a rate: number of samples in which its rate was too high
 	Socket  udp.Stats   // what the socket counted
-	Reasm   reasm.Stats // what became of fragments
+	Reasm   reasm.Stats // what happened to fragments
 }
 
 // DatagramsSent returns the number of datagrams sent.
@@ -187,7 +187,7 @@ type PathRate struct {
 	Most    float64 // the maximum rate, in datagrams per second
 	Now     float64 // the current rate
 	Carried float64 // what the path carried when it was last full; 0: it never was
-	Lost    float64 // the share of first requests that was lost then, from 0 to 1
+	Lost    float64 // the share of first requests that was lost at a higher rate, from 0 to 1
 
 	Raised    uint64 // how many times the rate was raised
 	Slowed    uint64 // how many times the rate was lowered

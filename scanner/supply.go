@@ -132,8 +132,8 @@ func (s *supply) nextSilent(now time.Duration) (uint64, Wait) {
 }
 
 // park saves the target of a finished session for the second pass, and reports whether it
-// did so. It does not if the scan has no second pass, if that has begun, or if the target
-// sent something.
+// did so. It saves no target if the scan has no second pass, if that pass has begun, or
+// if the target sent something.
 func (s *supply) park(sl *slot) bool {
 	plan := &s.open.plan
 	if !plan.Schedule.SecondPass || plan.Second || !plan.StayedSilent(&sl.session) {
@@ -168,11 +168,11 @@ func (s *supply) unstarted() int {
 
 // secondPass holds the targets that stayed silent, 8 bytes each, until all others are
 // finished; then each gets one more attempt. This tells servers that do not exist from
-// servers whose datagrams were lost together: whatever made the scan lose datagrams is
-// mostly over by then.
+// servers whose datagrams were lost together: the cause of the loss is mostly gone by
+// then.
 type secondPass struct {
 	silent []uint64      // packed; elements never change, so that snapshots share them
-	labels []silentLabel // of the targets that have one; likewise
+	labels []silentLabel // labels of the targets that have one; elements never change, either
 	next   int           // index into silent: the next target
 	named  int           // index into labels: the first that is not before next
 }

@@ -64,8 +64,9 @@ type Options struct {
 	// means no header.
 	Header []byte
 
-	// Begins is the beginning of each line of a file that is appended to, if its lines
-	// are not records but lines for WriteLine. Empty stands for records.
+	// Begins is the beginning of each line of a file that is appended to, if the lines
+	// are written with WriteLine and are not records. Empty means that the lines are
+	// records.
 	Begins string
 
 	// Shown returns the line to write for a record. It gets the record without its
@@ -124,7 +125,7 @@ func (o *Options) place(path string) (p place, err error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return p, newError(o.op(), path, err)
 	case err == nil && p.info.IsDir():
-		return p, o.refuse(path, errors.New("is a directory"), "name a file in it")
+		return p, o.refuse(path, errors.New("is a directory"), "name a file in the directory")
 	case !p.isFile():
 		return p, nil
 	case err == nil && !o.Append && !o.Replace && o.Resume == nil:
@@ -139,7 +140,7 @@ func (o *Options) place(path string) (p place, err error) {
 		case !p.isFile():
 			return p, o.refuse(p.name, errors.New("is not a regular file"), "remove it, or choose another name")
 		case p.info == nil && resumes && old.info != nil:
-			return old, nil // it was complete, and already had its final name
+			return old, nil // the census was complete, and already had its final name
 		}
 	}
 	if p.info != nil {
@@ -227,14 +228,14 @@ func (w *Output) begin(path string, o *Options) error {
 		}
 	}
 	if f.created {
-		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
+		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't sync
 	}
 	f.frame, f.durable = f.size, f.size
 	w.files.Lock()
 	w.now = f
 	w.files.Unlock()
 	if f.size == 0 {
-		w.header = slices.Clone(w.o.Header) // written with the first records: a pipe may stall
+		w.header = slices.Clone(w.o.Header) // the header is written with the first records, because a pipe may stall
 	}
 	return nil
 }

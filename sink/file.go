@@ -34,21 +34,21 @@ type handle interface {
 // file is one file of an Output. The writing goroutine owns it until it is complete.
 type file struct {
 	handle
-	to      io.Writer  // written to: the handle, or Options.Screen
+	to      io.Writer  // the destination: the handle, or Options.Screen
 	disk    *disk.File // the handle, unless it is standard output
 	info    fs.FileInfo
 	packed  packing
-	part    bool // one of several
-	created bool // by this Output
+	part    bool // a part of a census
+	created bool // created by this Output
 	regular bool // Sync has an effect
 	born    time.Time
 
 	size int64 // length
-	// The records in it, without those of a census to which it was appended.
+	// The number of records that this Output has written to the file.
 	records uint64
 	frame   int64          // start of the open frame
 	cut     int64          // bytes of a partial record that were removed
-	sum     *xxhash.Digest // of its bytes; nil: not a regular file of ours
+	sum     *xxhash.Digest // hash of its bytes; nil: not a regular file of ours
 
 	// Closed when the file is complete or has failed; err and totals are set then.
 	done chan struct{}

@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{there, Options{}, "create " + there +
 			": file already exists; append to it, replace it, or choose another name", fs.ErrExist},
-		{dir, Options{Replace: true}, "replace " + dir + ": is a directory; name a file in it", nil},
+		{dir, Options{Replace: true}, "replace " + dir + ": is a directory; name a file in the directory", nil},
 		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; create it first", nil},
 		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
 		{fresh, Options{Resume: &Position{Offset: 1}}, "resume " + fresh +

@@ -20,7 +20,7 @@ type gunzip struct {
 	unpacking
 	in     *bufio.Reader
 	n      int64  // bytes read from in
-	recent uint32 // the last four of them
+	recent uint32 // the last four of these bytes
 	member *gzip.Reader
 	open   bool // in a member
 	got    bool // the current member had content
@@ -78,7 +78,7 @@ func (g *gunzip) begin() error {
 	next, err := g.in.Peek(1)
 	for err == nil && g.n > 0 && next[0] == 0 {
 		g.padded = true
-		_, _ = counter{g}.ReadByte() // Peek has found it
+		_, _ = counter{g}.ReadByte() // Peek has found this byte
 		next, err = g.in.Peek(1)
 	}
 	switch {

@@ -4,7 +4,8 @@ import "github.com/a2sscan/a2sscan/sink/disk"
 
 // Position is a place between two records of a census, up to which it is durable.
 type Position struct {
-	// The length of the file there in bytes or, with Parts, of the part after them.
+	// The length in bytes, at this place, of the file or, with Parts, of the part after
+	// Parts.
 	Offset  int64  `json:"offset"`
 	Sum     string `json:"xxh64,omitempty"` // xxHash64 of these bytes, in hex; empty: unknown
 	Parts   []Part `json:"parts,omitempty"`
@@ -17,8 +18,8 @@ type Mark struct {
 	w       *Output
 	written chan struct{} // closed when the files have been written up to the mark
 	before  []*file       // the complete parts
-	in      *file         // the file after them; nil: the mark is between two parts
-	at      Position      // in this file
+	in      *file         // the file after the complete parts; nil: the mark is between two parts
+	at      Position      // records in this file
 }
 
 // Mark marks the position after all records written so far. Like Write, it waits

@@ -19,7 +19,7 @@ import (
 // full.
 const (
 	blockSize = 256 << 10
-	blockRoom = 64 << 10 // for the last record of a block
+	blockRoom = 64 << 10 // additional room for the last record of a block
 	numBlocks = 4
 	// Longer blocks, with a long record, are not reused.
 	maxKept = 1 << 20
@@ -52,7 +52,7 @@ const (
 type Output struct {
 	path   string
 	o      Options
-	packed packing // of the files
+	packed packing // compression of the files
 
 	full chan job
 	free chan []byte
@@ -62,7 +62,7 @@ type Output struct {
 	mu             sync.Mutex // guards the fields below
 	enc            record.Encoder
 	block          []byte // the current block; nil until one is needed
-	lines          uint64 // records in it
+	lines          uint64 // records in the block
 	opened, closed bool
 
 	count   atomic.Uint64 // records that were passed to Write
@@ -72,8 +72,8 @@ type Output struct {
 	failed  atomic.Pointer[error]
 
 	files sync.Mutex // guards the fields below; only the writing goroutine sets them
-	ended []*file    // complete, or being completed
-	now   *file      // open; nil: none
+	ended []*file    // files that are complete or being completed
+	now   *file      // the open file; nil: none
 
 	// Only the writing goroutine uses these, after Open.
 	packer *packer // nil: the files are not compressed
@@ -133,7 +133,7 @@ func (w *Output) Open() error {
 	case w.o.Rotate == nil:
 		err = w.begin(w.path, &w.o)
 	case w.o.Append || isStandard(w.path):
-		err = w.o.refuse(w.path, errors.New("a census in parts needs new files"), "name a new file")
+		err = w.o.refuse(w.path, errors.New("a census in parts needs a new file for each part"), "choose the name of a new file")
 	case w.o.Resume != nil:
 		err = w.resume()
 	}
@@ -177,8 +177,8 @@ func (w *Output) start() {
 }
 
 // Write adds the record of r. scan is the name of its scan; if it is empty, the record
-// has no such key. Write keeps no reference to r. Its error may concern earlier
-// records: only Sync and Close report on all records before them.
+// has no such key. Write keeps no reference to r. The error may concern earlier records.
+// Only Sync and Close report the errors of all records before the call.
 func (w *Output) Write(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
@@ -462,7 +462,7 @@ func (w *Output) Unwritten() uint64 {
 	if _, open := w.each(); open == nil || open.regular {
 		return 0
 	}
-	written := w.written.Load() // first: both only grow
+	written := w.written.Load() // read this counter first, because both only grow
 	return w.count.Load() - written
 }
 
@@ -495,7 +495,7 @@ func (w *Output) SetAside() error {
 	f := w.ended[0]
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.final != "" || f.sum == nil { // it has that name already, or is not a file
+	if f.final != "" || f.sum == nil { // the file has that name already, or is not a regular file
 		return nil
 	}
 	if err := os.Rename(disk.Resolve(w.path), beside(w.path)); err != nil {

@@ -44,7 +44,7 @@ type Reader struct {
 	lines     *bufio.Reader // the unpacked content
 	raw       bool          // Next returns lines unchecked
 	good      bool          // at least one line was returned
-	long      []byte        // a line longer than the buffer of lines
+	long      []byte        // holds a line that is longer than the buffer of lines
 	at        int64         // offset of the next line, after unpacking
 	truncated int64
 	rest      []byte // the partial last line
@@ -56,8 +56,7 @@ type Reader struct {
 // unpacking describes the frames or members that were read from a file.
 type unpacking struct {
 	complete int64 // end of the last complete frame
-	// Bytes after the last complete frame, of a block or member of which nothing can be
-	// read.
+	// Bytes after the last complete frame that belong to an unreadable block or member.
 	truncated int64
 	noEnd     bool   // the file ends inside a frame
 	flushed   bool   // the file ends after a flush
@@ -194,8 +193,8 @@ func isZstd(b []byte) bool {
 	return begins(b, "\x28\xB5\x2F\xFD")
 }
 
-// begins reports whether a file with the first bytes b, or whose only bytes are b, begins
-// with magic as far as it goes.
+// begins reports whether b, the first bytes of a file or the complete file, begins with
+// magic or, if b is shorter, is the beginning of magic.
 func begins(b []byte, magic string) bool {
 	return len(b) > 0 && string(b[:min(len(b), len(magic))]) == magic[:min(len(b), len(magic))]
 }

@@ -59,10 +59,10 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 	if err == io.EOF {
 		head = r.rest
 		if how != unpacked {
-			head = append(head, ' ') // a frame without anything to read is no census
+			head = append(head, ' ') // a frame in which nothing can be read is not a census
 		}
 	}
-	n := min(len(head), len(begins)) // a short file need only match as far as it goes
+	n := min(len(head), len(begins)) // a file that is shorter need only match to its end
 	switch {
 	case err != nil && err != io.EOF || bytes.Equal(head[:n], begins[:n]):
 	case begins[0] == '{':

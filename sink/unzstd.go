@@ -28,10 +28,10 @@ var (
 	errLong    = errors.New("the frame is longer than those of a census")
 )
 
-// unzstd unpacks the frames of a zstd file. It unpacks a complete frame and compares
-// its checksum before it returns any of it. It returns a frame that is cut off, or
-// longer than an Output produces, block by block. After damage it continues with the
-// next frame that checks.
+// unzstd unpacks the frames of a zstd file. It returns the content of a complete frame
+// only after it has verified the checksum. A truncated frame, or one longer than an
+// Output produces, it returns block by block. After damage it continues with the next
+// frame whose checksum is correct.
 type unzstd struct {
 	unpacking
 	in  io.Reader
@@ -41,7 +41,7 @@ type unzstd struct {
 
 	frames *zstd.Decoder // for complete frames
 	blocks *zstd.Decoder // for others
-	stream bool          // blocks has more to return
+	stream bool          // blocks has more content to return
 	good   int64         // offset of the last complete block that blocks has read
 
 	store, out []byte // out is unpacked and not yet returned; store is its memory
@@ -229,10 +229,10 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 	return n, u.skipDamage()
 }
 
-// skipDamage consumes everything before the next frame that checks, and unpacks that
-// frame. It counts frames that do not check. If the damage cuts off a line, it ends the
-// line with a newline: what follows must not be joined to it. If no frame follows, the
-// error is that of the file.
+// skipDamage consumes everything before the next frame whose checksum is correct, and
+// unpacks that frame. It counts the damaged frames. If the damage cuts off a line, it
+// ends the line with a newline, so that the next line is not joined to it. If no frame
+// follows, it returns the error of the file.
 func (u *unzstd) skipDamage() error {
 	start, end, err := u.at, 0, errCorrupt
 	for err != nil && u.fill(len(frameMagic)) == nil {

@@ -9,7 +9,7 @@ import (
 
 // Part is one field of a message or fragment, for showing the bytes to a person.
 type Part struct {
-	Name string // of the field: one or two words
+	Name string // name of the field: one or two words
 	Text bool   // the bytes are a string, with its NUL if there is one
 	At   int    // offset of its first byte
 	End  int    // offset after its last byte
@@ -86,7 +86,7 @@ func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
 		case KindPing, KindBanned, KindLimited, KindRedirect:
 			_, err := DecodeText(msg)
 			if b := e.left(); len(b) > 0 && (KindOf(msg) != KindRedirect || err == nil) {
-				e.part("text", true, min(len(untilNUL(b))+1, len(b)), false) // it need not end with a NUL
+				e.part("text", true, min(len(untilNUL(b))+1, len(b)), false) // this text need not end with a NUL
 			}
 		case KindInfoRequest:
 			e.text("query")

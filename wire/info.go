@@ -196,10 +196,10 @@ func Environment(c byte) string {
 	return ""
 }
 
-// readMod reads the mod block. If at most three bytes remain, there is none: VAC and
-// bots follow at once, or after one byte, and NoteInfoNoModBlock is set (EC-67). If fewer
-// than two bytes remain for VAC and bots, or VAC would be neither 0 nor 1, the message
-// counts as cut inside the block (EC-137).
+// readMod reads the mod block. If at most three bytes remain, there is none: VAC and bots
+// follow at once, or after one byte, and NoteInfoNoModBlock is set (EC-67). If fewer than
+// two bytes remain for VAC and bots, or VAC would be neither 0 nor 1, the message counts
+// as truncated inside the block (EC-137).
 func (in *Info) readMod(r *reader) {
 	if left := r.left(); len(left) <= 3 {
 		in.Notes |= NoteInfoNoModBlock

@@ -121,13 +121,13 @@ type Info struct {
 	EDF         uint8 // extra data flag
 	// 0 or truncated if the ID is above 65535 (EC-25); see AppID.
 	ShortAppID uint16
-	GamePort   uint16 // where players join
+	GamePort   uint16 // port at which players join
 	SteamID    uint64
 	GameID     uint64 // its low 24 bits are the application ID (EC-25)
 
-	Name    []byte // chosen by the owner
+	Name    []byte // name chosen by the owner
 	Map     []byte
-	Folder  []byte // of the game, such as "tf"
+	Folder  []byte // folder of the game, such as "tf"
 	Game    []byte // the game's name, or any other text
 	Version []byte
 
@@ -163,7 +163,7 @@ type SourceTV struct {
 type Ship struct {
 	// 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team Elimination.
 	Mode      uint8
-	Witnesses uint8 // needed to have a player arrested
+	Witnesses uint8 // number of witnesses needed to have a player arrested
 	Duration  uint8 // seconds until a witnessed player is arrested
 }
 

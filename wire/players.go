@@ -49,7 +49,7 @@ type Players struct {
 	player Player
 }
 
-// list is what the cursors of lists have in common.
+// list holds the state that the cursors of both lists share.
 type list struct {
 	rest      []byte // items not yet read
 	announced int

@@ -26,7 +26,7 @@ const (
 	splitNumberAt  = 9 // Source
 	splitSizeAt    = 10
 
-	leastHeader = 9 // of a GoldSource fragment
+	leastHeader = 9 // length of the header of a GoldSource fragment
 
 	packedHeader = 4 + 4 // size and CRC-32, in fragment 0 of a compressed reply
 

@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Census finds out what a scan of a fleet may report about each of its places:
-// pairs of an address and a port. Only one goroutine at a time may use it.
+// Census computes what a scan of a fleet may report about each place, which is a pair of
+// an address and a port. Only one goroutine at a time may use it.
 type Census struct {
 	m       *model
 	content content
@@ -100,10 +100,10 @@ func (f *Memory) Ask(
 	p.out.Reset()
 }
 
-// Ordinary returns the complete replies of a server of the kind Source without oddities,
-// by their questions, and the result of a perfect scan that asks these questions. The
-// server has the given numbers of players and rules, and no address; the seed
-// determines its contents.
+// Ordinary returns, for each question, the complete reply of a server of the kind Source
+// without oddities. It also returns the result of a perfect scan that asks these
+// questions. The server has the given numbers of players and rules, and no address; the
+// seed determines its contents.
 func Ordinary(
 	seed uint64, players, rules int, asked scanner.Questions,
 ) (replies [wire.NumQuestions][]byte, truth *scanner.Result) {

@@ -34,7 +34,7 @@ type Config struct {
 	Network netip.Prefix
 	// The ports of each address, at least one; New replaces a 0 with a free port.
 	Ports []uint16
-	// Another seed gives another fleet, whatever the port numbers are.
+	// The fleet depends on the seed, but not on the port numbers.
 	Seed uint64
 
 	Alive        float64 // share of ports with a server; zero: all; None: none
@@ -53,7 +53,7 @@ type Config struct {
 	// there. Servers of other kinds are otherwise the same every night.
 	Night uint64
 
-	Life *Life // what happens while the fleet runs; nil: nothing
+	Life *Life // events while the fleet runs; nil: none
 
 	Loss      float64       // share of datagrams lost, each way
 	Duplicate float64       // share of replies sent twice
@@ -66,9 +66,9 @@ type Config struct {
 func (c *Config) check() error {
 	switch {
 	case !c.Network.IsValid():
-		return errors.New("network: none given; a prefix inside 127.0.0.0/8 is needed")
+		return errors.New("network: missing; want a prefix inside 127.0.0.0/8")
 	case !loopback.Contains(c.Network):
-		return fmt.Errorf("network %v: not inside 127.0.0.0/8, as a fleet must be", c.Network)
+		return fmt.Errorf("network %v: must be inside 127.0.0.0/8", c.Network)
 	case len(c.Ports) == 0:
 		return errors.New("ports: none given")
 	case len(c.Ports) > MaxPorts:
@@ -78,7 +78,7 @@ func (c *Config) check() error {
 	case c.DelayMin < 0 || c.DelayMax > maxDelay:
 		return fmt.Errorf("delay %v to %v: must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
 	case c.DelayMin > c.DelayMax:
-		return fmt.Errorf("delay %v to %v: ends before it begins", c.DelayMin, c.DelayMax)
+		return fmt.Errorf("delay %v to %v: the minimum exceeds the maximum", c.DelayMin, c.DelayMax)
 	}
 	for i, p := range c.Ports {
 		if p != 0 && slices.Contains(c.Ports[:i], p) {
@@ -108,7 +108,7 @@ func (c *Config) check() error {
 	}
 	for _, id := range c.Games {
 		if games.Find(id) == nil {
-			return fmt.Errorf("game %q: not simulated; there are %s", id, strings.Join(games.Titles(), ", "))
+			return fmt.Errorf("game %q: not simulated; choose from %s", id, strings.Join(games.Titles(), ", "))
 		}
 	}
 	return nil

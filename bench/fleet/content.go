@@ -12,9 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// content is what a server reports: the truth about it, from which its replies are
-// made. One content is filled in for many servers in turn. Its slices are valid
-// until it is filled in again.
+// content is the true data of a server, from which the fleet makes the server's replies.
+// The fleet fills the same content for one server after the other. The slices are valid
+// until it does so again.
 type content struct {
 	info     wire.Info
 	trailing []byte // after the last field of info
@@ -26,7 +26,7 @@ type content struct {
 
 	rules          []wire.Rule // the complete rules
 	rulesAnnounced int
-	cut            []byte // the truncated rule after them
+	cut            []byte // the truncated rule after the complete ones
 	rulesNotes     wire.Notes
 	oddRules       bool // some rules have odd values
 
@@ -195,7 +195,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 }
 
-// goldFrom replaces in by an 'm' that keeps the fields that both formats have.
+// goldFrom replaces in by an 'm' with the fields that both formats have.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource,
@@ -281,12 +281,12 @@ func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }
 func (c *content) fillRules(n *nature) {
 	seed, count := random.Hash(n.hash, streamRules), n.rules
 	switch n.kind {
-	case Packed, DeclaresTwoGiB, WrongChecksum: // they compress their rules
+	case Packed, DeclaresTwoGiB, WrongChecksum: // these servers compress their rules
 		set := packedSet(n)
 		r := random.Stream(random.Hash(streamPacked, uint64(set)))
 		seed, count = r.Next(), 0
 		if set%8 == 0 {
-			count = r.Between(250, 400) // several fragments even when compressed
+			count = r.Between(250, 400) // long enough for several fragments even when compressed
 		} else {
 			count = r.Between(8, 140)
 		}

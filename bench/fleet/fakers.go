@@ -17,7 +17,7 @@ const (
 	farmSize  = 50
 )
 
-// How fakers' servers behave apart from the contents of their replies.
+// How fakers' servers behave; the contents of their replies are in package games.
 const (
 	// The delay of RULES, because an edge server gives the other answers.
 	edgeDelay    = 150 * time.Millisecond

@@ -22,9 +22,9 @@ const (
 	noiseSize     = 600
 )
 
-// misbehave answers q as a hostile server does; the content for q is already filled
-// in. It returns false if the malice of the kind is in that content, or in the
-// answer to another question.
+// misbehave answers q as a hostile server does; the content for q is already filled in.
+// It returns false if this kind misbehaves only in that content, or only in answers to
+// other questions.
 func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	info, rules := q == wire.QuestionInfo, q == wire.QuestionRules
 	switch k := n.kind; {
@@ -37,8 +37,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		for i := range p.out.List[first:] {
 			d := &p.out.List[first+i]
 			if k == OtherAddress && p.m.addrs < 1<<24 {
-				// The address is in the network next to the fleet's, still inside the
-				// wall.
+				// The address is outside the fleet's network, but inside 127.0.0.0/8.
 				d.From = n.addr ^ p.m.addrs<<16
 			}
 			d.Stray = d.From == n.addr

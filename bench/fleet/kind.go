@@ -27,7 +27,7 @@ import (
 // kind without a weight appears only if a Config names it.
 type Kind uint8
 
-// The honest kinds. They answer as a real server might, however oddly.
+// The honest kinds. They answer as real servers might, if sometimes oddly.
 const (
 	Source          Kind = iota // modern Source; demands a challenge for all three questions (EC-1)
 	SourceLists                 // demands a challenge for PLAYER and RULES only
@@ -87,7 +87,7 @@ const (
 const (
 	FarmList       Kind = firstFaker + iota // all of its servers send the bytes of one PLAYER reply
 	FarmClones                              // one game, name, map and capacity for all its servers
-	CountsOnly                              // players in INFO, and nobody listed
+	CountsOnly                              // players in INFO, and but an empty list
 	TinyDurations                           // players with the duration 00 00 00 01
 	EqualDurations                          // all players connected for the same long time
 	OverMax                                 // more players than slots
@@ -185,7 +185,7 @@ func parseWords(what, list string, known []string) (places []int, err error) {
 		switch {
 		case word == "":
 		case i < 0:
-			return nil, fmt.Errorf("%s %q: no such %s; there are %s", what, word, what, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s %q: unknown %s; choose from %s", what, word, what, strings.Join(known, ", "))
 		default:
 			places = append(places, i)
 		}

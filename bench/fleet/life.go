@@ -19,22 +19,22 @@ import (
 // at most one of these fates, except for the cuts, which affect all servers.
 type Life struct {
 	Counts  [len(fateWords)]int // number of servers per fate
-	Cuts    []Cut               // times at which no server answers
+	Cuts    []Cut               // periods in which no server answers
 	Span    time.Duration       // the time in which the fates begin
 	Longest time.Duration       // longest outage
 }
 
-// fateWords are the fates, as ParseLife reads them and as the truth has them.
+// fateWords are the words for the fates in the input of ParseLife and in the truth.
 var fateWords = [...]struct{ flag, what string }{
 	{"outages", "outage"},   // a server is silent for 5 s to Longest
 	{"restarts", "restart"}, // silent for 5 s, then with another Steam ID and players who just came
 	{"renames", "renamed"},
-	{"maps", "map"},         // a new map; with it, every second one has players who just came
+	{"maps", "map"},         // a new map; every second such server also has players who just came
 	{"steamids", "steamid"}, // another Steam ID, and nothing else: no restart
-	{"moves", "moved"},      // a server continues at an address where there was none
+	{"moves", "moved"},      // a server moves to an address that had no server
 }
 
-// Cut is a time without answers, from the start of the fleet on.
+// Cut is a period without answers. Its times count from the start of the fleet.
 type Cut struct{ At, For time.Duration }
 
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
@@ -143,7 +143,7 @@ func (m *model) showsRestart(n *nature) bool {
 	return c.info.SteamID != 0 && longest > 1800
 }
 
-// fate is a Fate and the time since it happened.
+// fate is a Fate and the time since the fate happened.
 type fate struct {
 	*Fate
 	since time.Duration // since it happened
@@ -218,7 +218,7 @@ func (c Config) WriteLife(w io.Writer, start time.Time) error {
 	}
 	for addr, fate := range m.fates {
 		if fate.from == addr {
-			continue // the line of the new address contains it
+			continue // the line of the new address also has the old one
 		}
 		line := *fate
 		line.From, line.To = start.Add(fate.at), start.Add(fate.end)

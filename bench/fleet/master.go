@@ -24,9 +24,9 @@ type MasterConfig struct {
 	Fleet Config
 	Also  []netip.AddrPort // other addresses on the list, such as those of relays
 
-	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers.
-	// If only one of them is set, it answers only that way. If neither is set, it
-	// answers both ways on 127.0.0.1 and on ports that the system chooses.
+	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers. If only
+	// one of them is set, the master answers only over that protocol. If neither is set,
+	// it answers over both, on 127.0.0.1 and on ports that the system chooses.
 	UDP, Web netip.AddrPort
 
 	// Number of addresses in a page; zero means as many as fit into a datagram of
@@ -41,7 +41,7 @@ type MasterConfig struct {
 	In        time.Duration // Retry-After of MasterTooMany; zero: a minute
 	Date      bool          // Retry-After is a date, not seconds
 
-	Faults []MasterFault // all of them happen
+	Faults []MasterFault // all of these faults happen
 	// Number of requests before the faults begin, counted separately for UDP and HTTP.
 	After int
 	// Number of requests that get the faults; zero means all that follow.

@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// listed is an entry of a master's list: an address and port, and what the master
-// knows about the server there. For an empty place, that is the server that the
+// listed is an entry of a master's list: an address and port, and what the master knows
+// about the server there. For an empty place, the entry describes the server that the
 // fleet would have there if all its places had servers.
 type listed struct {
 	key       uint64

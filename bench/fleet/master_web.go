@@ -123,7 +123,7 @@ func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool
 		}
 	}
 	body, err := json.Marshal(&out)
-	if err != nil { // everything in it can be encoded
+	if err != nil { // encoding this value can't fail
 		panic(err)
 	}
 	if faulty && m.has(MasterTruncated) {

@@ -20,7 +20,7 @@ type model struct {
 	base   uint64   // the network's first address, as a number
 	addrs  uint64   // the network's number of addresses
 	ports  []uint16 // sorted
-	honest []Kind   // each as often as its weight says
+	honest []Kind   // each kind occurs as often as its weight says
 	bad    []Kind
 	fakers []Kind
 	titles []*games.Title
@@ -75,8 +75,9 @@ func (m *model) index(addr uint64) (uint64, bool) {
 	return offset*uint64(len(m.ports)) + uint64(p), ok
 }
 
-// seedPort returns the number on which the servers of a port depend instead of its own
-// number: 27015 for the first port of the Config, 27016 for the second and so on.
+// seedPort returns the number that determines the servers of a port in place of the
+// port's own number: 27015 for the first port of the Config, 27016 for the second and so
+// on.
 func (c *Config) seedPort(port uint16) uint64 {
 	return uint64(defaultPort + slices.Index(c.Ports, port))
 }
@@ -135,7 +136,7 @@ const (
 	numQuirks = iota
 )
 
-// Quirks that several kinds may have.
+// Sets of quirks that several kinds share.
 const (
 	sourceQuirks = quirkTrailing | quirkOddBoolean | quirkOddType | quirkNoEDF |
 		quirkModGame | quirkMiscounted | quirkNameless
@@ -161,7 +162,7 @@ var quirksOf = [numKinds]quirk{
 	TruncatedRules:  sourceQuirks | quirkPlayersCount,
 }
 
-// oneInQuirk is how rare each quirk is: one in 24 servers that may have the quirk has
+// oneInQuirk is how rare each quirk is: of 24 servers that may have the quirk, one has
 // it.
 const oneInQuirk = 24
 
@@ -223,7 +224,7 @@ func (m *model) drawDelay(r *random.Stream) time.Duration {
 func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)
 	n.game = random.Pick(r, gamesOf(n.kind))
-	switch at := r.Below(100); { // usually around a dozen
+	switch at := r.Below(100); { // usually about a dozen players
 	case at < 15:
 		n.players = 0
 	case at < 80:
@@ -233,7 +234,7 @@ func (n *nature) shape(r *random.Stream) {
 	default:
 		n.players = r.Between(64, 200)
 	}
-	switch at := r.Below(100); { // usually two dozen
+	switch at := r.Below(100); { // usually about two dozen rules
 	case at < 3:
 		n.rules = 0
 	case at < 85:
@@ -330,7 +331,7 @@ func (n *nature) fit(r *random.Stream) {
 	}
 	if n.quirks&quirkHeaderless != 0 {
 		n.quirks &^= quirkHeaderTwice
-		// With many small fragments, none of them would show the layout.
+		// If the fragments were small and many, none of them would show the layout.
 		n.fragment = 1248
 	}
 }

@@ -19,11 +19,11 @@ func TestConfigRefuses(t *testing.T) {
 		want  string
 	}{
 		{func(c *Config) { c.Network = netip.Prefix{} }, "network"},
-		{func(c *Config) { c.Network = netip.MustParsePrefix("10.0.0.0/8") }, "not inside 127"},
-		{func(c *Config) { c.Network = netip.MustParsePrefix("126.0.0.0/7") }, "not inside 127"},
-		{func(c *Config) { c.Network = netip.MustParsePrefix("0.0.0.0/0") }, "not inside 127"},
-		{func(c *Config) { c.Network = netip.MustParsePrefix("::1/128") }, "not inside 127"},
-		{func(c *Config) { c.Network = netip.MustParsePrefix("::ffff:127.0.0.0/104") }, "not inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("10.0.0.0/8") }, "must be inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("126.0.0.0/7") }, "must be inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("0.0.0.0/0") }, "must be inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("::1/128") }, "must be inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("::ffff:127.0.0.0/104") }, "must be inside 127"},
 		{func(c *Config) { c.Ports = nil }, "ports"},
 		{func(c *Config) { c.Ports = []uint16{5, 5} }, "port 5"},
 		{func(c *Config) { c.Ports = make([]uint16, 300) }, "ports"},

@@ -21,8 +21,8 @@ type Stats = loopback.Stats
 type responder struct {
 	m       *model
 	out     loopback.Outbox // answers not yet sent
-	c       content         // of the most recently queried server
-	fate    fate            // of the same server
+	c       content         // content of the most recently queried server
+	fate    fate            // nature of the same server
 	msg     []byte
 	splitID uint32
 	// For random parts of answers that are not part of a server's nature.
@@ -135,7 +135,7 @@ func (p *responder) answer(n *nature, q *query) {
 		case n.kind == GetChallenge:
 			return
 		case (n.kind == OwnChallenge || n.kind == ShortChallenge) && q.request.HasChallenge:
-			// Such servers send a challenge only in answer to a request that has none.
+			// Such servers send a challenge only in answer to a request without one.
 			return
 		default:
 			at := len(p.out.Data)
@@ -168,7 +168,7 @@ func (p *responder) say(n *nature, q wire.Question) {
 		p.sendPacked(n, packedRules(packedSet(n)))
 		return
 	}
-	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // for servers that send the header twice
+	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // room for servers that send the header twice
 	p.msg = p.c.appendMessage(p.msg, q)
 	whole := p.msg[4:]
 	if size := n.splitAt(q, len(whole)); size > 0 {
@@ -314,7 +314,8 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	case ShortChallenge:
 		life = shortLife
 	}
-	// It changes each time life has passed. The previous one is accepted too.
+	// The challenge changes each time life has passed. The server also accepts the
+	// previous one.
 	epoch := uint64(q.now / life)
 	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
 	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))

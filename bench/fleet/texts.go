@@ -219,7 +219,7 @@ var files embed.FS
 func rows(file string, yield func(cells []string)) {
 	b, err := files.ReadFile(file)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // an embedded file can always be read
 	}
 	for line := range strings.Lines(string(b)) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {

@@ -36,7 +36,7 @@ type Expect struct {
 	// error in Result: which fault of a hostile server a scan sees may depend on
 	// timing. What the scan found before the error may then be less than in Result.
 	Allowed [wire.NumQuestions]ErrorSet
-	// Meaning means that the model knows what the answers mean for their game: game
+	// Meaning is true if the model knows what the answers mean for their game. Then game
 	// and flags of Result can be compared.
 	Meaning bool
 	// Else is an INFO that is accepted instead of the one in Result: that of the
@@ -91,7 +91,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	r := &scanner.Result{
 		Addr: udp.Unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
 	}
-	whole, some, came := true, false, n.kind.Hostile() // came: some reply arrives
+	whole, some, came := true, false, n.kind.Hostile() // came: some reply arrived
 	for q := range wire.Question(wire.NumQuestions) {
 		if asked.Has(q) {
 			n.tell(r, c, q)

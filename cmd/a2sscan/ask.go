@@ -59,7 +59,7 @@ sent, and 4 if ask was interrupted.`,
 				return err
 			}
 			if f.brief && f.json {
-				return console.Fail(console.ExitUsage, "--brief and --json exclude each other").WithHint("--json has the verdict first")
+				return console.Fail(console.ExitUsage, "--brief and --json exclude each other").WithHint("the output of --json begins with the verdict")
 			}
 			return a.ask(f, args[0])
 		},
@@ -133,7 +133,7 @@ func printSession(a *app, s *transcript.Session, f *askFlags) {
 		a.out.Write(append(line, '\n'))
 	default:
 		io.WriteString(a.out, s.Text())
-		if onScreen { // repeat the verdict, which has scrolled away
+		if onScreen { // repeat the verdict, because it has scrolled out of view
 			io.WriteString(a.out, "\n"+s.Brief(true))
 		}
 	}

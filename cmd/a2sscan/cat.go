@@ -34,14 +34,14 @@ It takes them from the game's own numbers (the key game) if the record has them,
 and otherwise from the key info. people does not count bots, but info.players
 does.
 
-If a file is cut or damaged, or lacks records that the summary beside it counts,
-cat prints the others, says so, and exits with 8. --farm prints all members of a
-farm; stats lists the farms of a census with their IDs.
+If a file is truncated or damaged, or lacks records that the summary beside it
+counts, cat prints the remaining records, says so, and exits with 8. --farm
+prints all members of a farm; stats lists the farms of a census with their IDs.
 
 On a terminal, and in text, csv and tsv, cat shows invisible characters and line
 breaks in names as escapes such as \u202e or \n. In csv and tsv an apostrophe
-precedes text that a spreadsheet would take for a formula. Whoever needs the
-exact text uses json.
+precedes text that a spreadsheet would take for a formula. For the exact text,
+use --format json.
 
 --mmdb adds the location or network of each address, and replaces a location or
 network that the scan recorded.

@@ -82,10 +82,10 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 			if err != nil {
 				f := file.Fail(k.Line, "%s: %v", k.Name, err)
 				if k.Table == "" && len(commandsWith(cmd.Root(), k.Name)) > 1 {
-					return nil, f.WithHint("a key before the first table is for every command with --%s: "+
-						"put what is for one under its name, such as [%s]", k.Name, cmd.Name())
+					return nil, f.WithHint("a key before the first table applies to every command that has --%s: "+
+						"put a key for one command into its table, such as [%s]", k.Name, cmd.Name())
 				}
-				return nil, f.WithHint("it takes what --%s takes: a2sscan %s --help", k.Name, cmd.Name())
+				return nil, f.WithHint("the key takes the same values as --%s: a2sscan %s --help", k.Name, cmd.Name())
 			}
 			for _, text := range texts {
 				a.configFile.Flags = append(a.configFile.Flags, "--"+flag.Name+"="+text)
@@ -105,7 +105,7 @@ func setFlag(flag *pflag.Flag, k flagfile.Key) (texts []string, err error) {
 			return nil, fmt.Errorf("takes a value, not %s", k.Values[0])
 		}
 	case k.List && !repeatable(flag) && !isList(flag):
-		return nil, errors.New("takes one value, and this is a list")
+		return nil, errors.New("takes one value, not a list")
 	case k.List && !repeatable(flag) && len(texts) > 0:
 		texts = []string{strings.Join(texts, ",")}
 	}
@@ -122,9 +122,9 @@ func setFlag(flag *pflag.Flag, k flagfile.Key) (texts []string, err error) {
 var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",
-	"list":      "name it under targets",
-	configFlag:  "a file names no other",
-	"fresh":     "in a file it would discard the checkpoint again and again",
+	"list":      "put lists under targets",
+	configFlag:  "a configuration file can't name another one",
+	"fresh":     "in a file it would discard the checkpoint in every run",
 }
 
 // checkKey reports whether a key sets a flag or the targets. It returns an error for a
@@ -135,7 +135,7 @@ func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key)
 		i := slices.IndexFunc(commands, func(c *cobra.Command) bool { return c.Name() == k.Table })
 		if i < 0 {
 			f := file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).
-				WithHint("a table has the name of a command: [scan]")
+				WithHint("name a table after a command, such as [scan]")
 			var names []string
 			for _, c := range commands {
 				names = append(names, c.Name())
@@ -171,11 +171,11 @@ func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key)
 	others, like := commandsWith(root, k.Name), console.Nearest(k.Name, names)
 	switch {
 	case len(others) > 0:
-		f.WithHint("%s has it: put it under [%s]", others[0], others[0])
+		f.WithHint("%s has this flag: put the key under [%s]", others[0], others[0])
 	case like != "" && onlyTyped[like] == "":
 		f.WithHint("did you mean %s?", like)
 	case strings.Contains(k.Name, "key"):
-		f.WithHint("the key of the Web API does not belong here: key-file names a file with it")
+		f.WithHint("do not put the key of the Web API here: put it into a file that key-file names")
 	}
 	return false, f
 }

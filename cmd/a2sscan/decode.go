@@ -31,7 +31,7 @@ for -, it reads standard input. It detects the format from the first bytes:
            fragments may be in any order.
   capture  A pcap or pcapng file. Each server address whose replies it
            contains gets a record.
-  census   What scan --raw wrote, plain or compressed. Each record is decoded
+  census   A census of scan --raw, plain or compressed. Each record is decoded
            again from its datagrams. Its address, times, counts and tag, which
            the datagrams do not contain, stay as they are.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .

@@ -28,7 +28,7 @@ commands themselves; the same program writes the same bytes.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := docs(cmd.Root())
 			old, _ := filepath.Glob(filepath.Join(args[0], "man", "a2sscan*.1"))
-			for _, name := range old { // including the pages of removed commands
+			for _, name := range old { // also removes the pages of commands that no longer exist
 				err = errors.Join(err, os.Remove(name))
 			}
 			for _, f := range files {

@@ -35,8 +35,8 @@ func (f *outFlags) add(cmd *cobra.Command) {
 // toFile reports whether the records go to a file, not to standard output.
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
 
-// nameHint returns a hint if the name of the output suggests a format other than JSON,
-// which the command writes without --format.
+// nameHint returns a hint if the name of the output suggests a format other than one JSON
+// object per line, which is what the command writes without --format.
 func (f *outFlags) nameHint() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -99,7 +99,7 @@ func (f *timeoutFlags) check() error {
 		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
 			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
 	case f.retries < 0:
-		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 asks once")
+		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 sends each request once")
 	case f.retries > maxRetries:
 		return console.Fail(console.ExitUsage, "--retries %d: at most %d", f.retries, maxRetries)
 	}
@@ -120,9 +120,9 @@ func (f *logFlag) check(others ...string) error {
 	switch {
 	case f.file == "-":
 		return console.Fail(console.ExitUsage, "--log-file can't be standard output").
-			WithHint("records have that for themselves; standard error is --log-file %s, best with -q", console.StandardError)
+			WithHint("standard output is for records; to log to standard error, use --log-file %s -q", console.StandardError)
 	case slices.ContainsFunc(others, func(other string) bool { return other != "" && inputs.SamePath(f.file, other) }):
-		return console.Fail(console.ExitUsage, "--log-file names the file of another flag").WithHint("the log is a file of its own")
+		return console.Fail(console.ExitUsage, "--log-file and another flag name the same file").WithHint("choose another file for the log")
 	}
 	return nil
 }
@@ -199,8 +199,8 @@ func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 }
 
 // checkNames returns an error if an argument, or the value of a flag, is the URL of an
-// object in a store: rclone transfers such objects. The error omits the URL, which may
-// contain a password.
+// object in a store. The hint recommends rclone for such objects. The error omits the
+// URL, which may contain a password.
 func checkNames(cmd *cobra.Command, args []string) (err error) {
 	isObject := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "s3://") }
 	if slices.ContainsFunc(args, isObject) {

@@ -37,7 +37,7 @@ func prepare() {
 	var once sync.Once
 	disk.Unlocked = func(path string, err error) {
 		once.Do(func() {
-			console.New(os.Stderr).Say("%s can't be locked: %v; see that no other scan writes there", console.Plain(path, 200), err)
+			console.New(os.Stderr).Say("%s can't be locked: %v; make sure that no other scan writes there", console.Plain(path, 200), err)
 		})
 	}
 }
@@ -129,7 +129,7 @@ and writes one line of JSON per server.`,
 		},
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true, // anyCommand suggests commands in a hint instead
+		DisableSuggestions: true, // anyCommand has the suggestions in its hint
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.term.Messages())

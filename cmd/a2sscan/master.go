@@ -51,9 +51,9 @@ own master server has been silent since October 2025.
 
 master writes the list as it arrives to PATH.part, which becomes PATH when the
 list is complete; with --force it then replaces the old list. After an interrupt
-or an error PATH.part stays, with all that was fetched. master reads the key of
-the Web API from --key-file or from the variable ` + masterlist.KeyVariable + `,
-and never shows it.`,
+or an error, PATH.part remains and has all servers fetched so far. master reads
+the key of the Web API from --key-file or from the variable
+` + masterlist.KeyVariable + `, and never shows it.`,
 		Example: `  a2sscan master --key-file key.txt --app 730 --json -o cs2.ndjson.zst
   a2sscan master --not-empty --filter '\map\cp_dustbowl' |
     a2sscan scan > dustbowl.ndjson
@@ -75,7 +75,7 @@ and never shows it.`,
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output once the new list is complete")
-	fs.BoolVar(&f.json, "json", false, "write NDJSON with everything that the master says about each server")
+	fs.BoolVar(&f.json, "json", false, "write NDJSON with all data of the master about each server")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no status and no closing lines, only errors")
 	f.logFlag.add(cmd)
@@ -123,7 +123,7 @@ func (a *app) master(f *masterCommandFlags) error {
 	t, n := a.term, out.Count
 	switch {
 	case err != nil && n > 0 && !a.out.cut():
-		t.Say("the list is not complete: %s fetched before, %s", console.Plural(int(n), "server"), out.Kept())
+		t.Say("the list is not complete: %s fetched so far, %s", console.Plural(int(n), "server"), out.Kept())
 		return err
 	case err != nil:
 		return err

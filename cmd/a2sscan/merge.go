@@ -22,7 +22,7 @@ wrong, writes nothing and exits with 8. Seed, scan ID and output may differ. The
 files of one shard that scan --rotate wrote count as one part.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
   a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
-  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst`,
+  a2sscan merge shard-*.ndjson.zst --scan-id november -o all.ndjson.zst`,
 		Args: wantArgs(1, 0, "merge needs the parts of a census", "a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if inputs.SamePath(o.Summary, o.Output) {

@@ -150,7 +150,7 @@ func (u *unfinished) try(rng *rand.Rand) {
 	code := cmd.ProcessState.ExitCode()
 	line, _, _ := strings.Cut(said.String(), "\n")
 	u.Logf("%s: exit code %d: %s", what, code, line)
-	if what == "scan.checkpoint of another run" && strings.Contains(said.String(), "gone from the output") {
+	if what == "scan.checkpoint of another run" && strings.Contains(said.String(), "missing from the output") {
 		u.checkUntouched() // the scan had only complete parts, which may have been deleted
 		return
 	}

@@ -37,7 +37,7 @@ func ourArguments(args []string) ([]string, error) {
 				WithHint("-o census.ndjson writes JSON, -o census.csv CSV")
 		case "-sU", "-sV", "-sn", "-Pn":
 			return nil, console.Fail(console.ExitUsage, "%s is a flag of another scanner", arg).
-				WithHint("a2sscan always asks over UDP, and never pings first: omit it")
+				WithHint("omit the flag: a2sscan always queries over UDP, and never pings first")
 		}
 		all = append(all, arg)
 	}
@@ -52,11 +52,11 @@ var foreignFlags = map[string]string{
 	"output-module": "--format", "cooldown-time": "--cooldown", "source-ip": "--source", "interface": "--source",
 	"shards": "--shard I/N", "max-runtime-secs": "--max-runtime", "list-of-ips-file": "--list", "allowlist-file": "--list",
 	"whitelist-file": "--list", "status-updates-file": "--log-file", "metadata-file": "--summary", "probes": "--retries",
-	"sender-threads": "--rate, one thread sends", "disable-syslog": "--log-file, nothing goes to syslog",
+	"sender-threads": "--rate, because only one thread sends", "disable-syslog": "--log-file, because nothing goes to syslog",
 	"min-hitrate-percent": "--min-hitrate",
 	// massdns
-	"outfile": "--output", "hashmap-size": "--in-flight", "resolve-count": "--retries", "processes": "--shard I/N, a process each",
-	"interval": "--timeout", "error-log": "--log-file", "busy-poll": "--rate, it is fast without",
+	"outfile": "--output", "hashmap-size": "--in-flight", "resolve-count": "--retries", "processes": "--shard I/N, with one process per shard",
+	"interval": "--timeout", "error-log": "--log-file", "busy-poll": "--rate, which is fast without busy polling",
 	// nmap
 	"min-rate": "--rate", "max-rate": "--rate", "max-retries": "--retries", "host-timeout": "--timeout",
 	"initial-rtt-timeout": "--timeout", "max-rtt-timeout": "--timeout", "open": "nothing: only servers that answer are written",
@@ -70,13 +70,13 @@ var foreignFlags = map[string]string{
 	"includefile": "--list", "output-filename": "--output", "output-format": "--format", "banners": "--query",
 	"offline": "--dry-run", "echo": "--dry-run", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
 	// several scanners
-	"concurrency": "--in-flight", "c": "--in-flight (how many targets at a time) or --config (a file)", "threads": "--rate, one thread sends",
-	"limit": "--max-targets, or --max-results: so many servers that answer", "no-color": "--color never",
+	"concurrency": "--in-flight", "c": "--in-flight (how many targets at a time) or --config (a file)", "threads": "--rate, because only one thread sends",
+	"limit": "--max-targets, or --max-results to count servers that answer", "no-color": "--color never",
 }
 
 // foreignElsewhere has the advice for commands that lack the flag in foreignFlags.
 var foreignElsewhere = map[string]string{
-	"limit":    "nothing: head -n N ends a command that prints lines",
+	"limit":    "nothing: head -n N limits the number of lines",
 	"sort":     "nothing: sort orders csv, jq -s 'sort_by(.info.players)' orders records",
 	"no-color": "NO_COLOR=1 in the environment",
 }

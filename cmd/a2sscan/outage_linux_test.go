@@ -385,7 +385,7 @@ func TestBoot(t *testing.T) {
 			var all []string
 			for said := bufio.NewScanner(pipe); said.Scan(); {
 				all = append(all, said.Text())
-				if strings.Contains(said.Text(), "is away since") && test.code == 0 {
+				if strings.Contains(said.Text(), "has been away since") && test.code == 0 {
 					n.run([]string{"ip route add default via 10.98.0.2"})
 				}
 			}

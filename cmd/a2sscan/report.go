@@ -36,8 +36,8 @@ wrote, in any order.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files, o.Program = args, "a2sscan "+thisBuild().Version
 			if r.Name == "" && console.IsTerminal(a.out.w) {
-				return console.Fail(console.ExitUsage, "a page is not for a terminal").
-					WithHint("-o FILE writes it to a file")
+				return console.Fail(console.ExitUsage, "report does not write a page to a terminal").
+					WithHint("write the page to a file with -o FILE")
 			}
 			r.Stdout, r.Kind = a.out, compare.ReportFile
 			return r.Write(append(o.Files, o.Before...), func(out io.Writer) error { return report.Make(a.term, out, o) })

@@ -44,8 +44,8 @@ On a terminal it prints a table instead. A TARGET is one of these:
 
   a file             a list of targets
   -                  a list from standard input; the default without TARGET
-  203.0.113.7:27015  one server; the default port is 27015. IPv4 only; of the
-                     servers known to us only Xash3D and CoD4X also answer over
+  203.0.113.7:27015  one server; the default port is 27015. IPv4 only: apart
+                     from Xash3D and CoD4X, no server is known to answer over
                      IPv6
   play.example.com   a host name, unless a file has that name; scan
                      looks it up and queries all its IPv4 addresses
@@ -180,11 +180,11 @@ func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 	}
 	return console.FirstBroken(
 		console.Rule{Broken: bandwidth && rateGiven, Err: "--bandwidth and --rate exclude each other",
-			Hint: "--bandwidth is the rate in other units"},
+			Hint: "--bandwidth sets the same limit in bits per second"},
 		console.Rule{Broken: bandwidth && total, Err: "--bandwidth and --rate-total exclude each other",
-			Hint: "--bandwidth is of this scan, --rate-total of all shards together"},
+			Hint: "--bandwidth limits this scan, --rate-total all shards together"},
 		console.Rule{Broken: total && rateGiven, Err: "--rate and --rate-total exclude each other",
-			Hint: "--rate is of this scan, --rate-total of all shards together"},
+			Hint: "--rate limits this scan, --rate-total all shards together"},
 	)
 }
 

@@ -51,7 +51,7 @@ types from the first records lose rare keys; the schema prevents that.
 				text = string(census.StatsSchema())
 			default:
 				return console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
-					WithHint("there are json, duckdb, clickhouse and stats")
+					WithHint("choose json, duckdb, clickhouse or stats")
 			}
 			_, err := io.WriteString(a.out, text)
 			return err

@@ -239,13 +239,13 @@ func TestHangup(t *testing.T) {
 	write("127.68.0.2\nnonsense\n")
 	p.hangUp()
 	p.wait(p.err, `exclude.txt:2: not an IPv4 address: "nonsense"`)
-	p.wait(p.err, "hint: the exclusions stay as they were")
+	p.wait(p.err, "hint: the old exclusions still apply")
 	io.WriteString(p.in, targets(port, "127.68.0.1", "127.68.0.3"))
 	p.wait(p.out, `"ip":"127.68.0.3"`)
 
 	write("127.68.0.4\n127.68.0.5\n")
 	p.hangUp()
-	p.wait(p.err, "exclusions: read again, 4 rules hold") // 0.0.0.0 and the relays are always two of them
+	p.wait(p.err, "exclusions: read again, now 4 rules") // 0.0.0.0 and the relays are always two of them
 	io.WriteString(p.in, targets(port, "127.68.0.4", "127.68.0.5", "127.68.0.6"))
 	p.wait(p.out, `"ip":"127.68.0.6"`)
 	p.in.Close()
@@ -282,7 +282,7 @@ func TestHangupEnds(t *testing.T) {
 		io.WriteString(p.in, targets(port, "127.68.9.9", "127.68.1.1"))
 		p.wait(p.out, `"ip":"127.68.1.1"`)
 		p.hangUp()
-		p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
+		p.wait(p.err, "a2sscan: interrupted: starting no new targets, finishing those in progress")
 		p.hangUp()
 		_, errs := p.end(console.ExitInterrupted)
 		p.said(errs, `(?m) 2 finished \+ 0 unfinished$`)
@@ -341,19 +341,19 @@ func TestControls(t *testing.T) {
 	io.WriteString(p.in, strings.Repeat("127.77.1.1:"+port+"\n", 300)+"\x1b[2Jno server\n")
 	p.wait(p.err, "not an IPv4 address") // it has read this far, and waits for more
 	p.signal(syscall.SIGUSR1)
-	p.wait(p.err, "SIGUSR1: rate turned up from 500/s to 550/s, begun with 500/s")
+	p.wait(p.err, "SIGUSR1: rate turned up from 500/s to 550/s; the scan began with 500/s")
 	p.signal(syscall.SIGQUIT)
 	p.wait(p.err, "; nothing was sent yet")
 	io.WriteString(p.in, "127.77.1.0/25:"+port+"\n")
 	p.in.Close()
 	p.wait(p.err, `"phase":"asking"`)
 	p.signal(syscall.SIGUSR2)
-	p.wait(p.err, "SIGUSR2: rate turned down from 550/s to 495/s, begun with 500/s")
+	p.wait(p.err, "SIGUSR2: rate turned down from 550/s to 495/s; the scan began with 500/s")
 	p.signal(syscall.SIGQUIT)
 	p.wait(p.err, `state     scan \x1b[2Jtonight, 0:0`)
 	for _, line := range []string{
 		" = 1 invalid + 300 duplicate + ", "sent  ",
-		"rate      495/s asked after 2 changes from 500/s", "output    " + dir + `/\x1b[31m\u202ered.ndjson, `,
+		"rate      495/s set, after 2 changes from 500/s", "output    " + dir + `/\x1b[31m\u202ered.ndjson, `,
 	} {
 		p.wait(p.err, line)
 	}
@@ -365,7 +365,7 @@ func TestControls(t *testing.T) {
 			t.Errorf("said: %q", line)
 		}
 	}
-	for _, has := range []string{"  answered ", "  round trips ", "495/s asked after 2 changes"} {
+	for _, has := range []string{"  answered ", "  round trips ", "495/s set, after 2 changes"} {
 		if !strings.Contains(rest, has) {
 			t.Errorf("no %q in\n%s", has, rest)
 		}
@@ -397,8 +397,8 @@ func TestControlsGoverned(t *testing.T) {
 	io.WriteString(p.in, "127.77.2.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.77.2.1"`)
 	p.signal(syscall.SIGUSR2)
-	p.wait(p.err, "SIGUSR2: without a fixed rate the scan governs itself")
-	p.wait(p.err, "hint: --rate N")
+	p.wait(p.err, "SIGUSR2: ignored, because this scan chooses its own rate")
+	p.wait(p.err, "hint: only a rate set with --rate N")
 	// The counts are published ten times a second, so the state right after the
 	// record may still be that of the start.
 	for state := ""; !strings.Contains(state, "waiting: the target list"); {

@@ -36,10 +36,10 @@ func uptimeCommand(a *app) *cobra.Command {
 		Short: "Show how long each server of a watch was up",
 		Long: `Shows for each server that answered a watch how many minutes it was up, down and
 unseen, how often it went down, and how many people played on it. The share of
-uptime is that of the time in which the watch asked: unseen is never down.
+uptime covers only the time with checks: unseen time never counts as down.
 
-The watch may still run. Periods are rounded to whole hours, or to whole days
-where the watch no longer keeps hours.`,
+The watch may still be running. Periods are rounded to whole hours, or to whole
+days where the database has only daily rows.`,
 		Example: `  a2sscan uptime --state watch.db
   a2sscan uptime --state watch.db --from 2026-11-01 --to 2026-12-01 --format csv
   a2sscan uptime --state watch.db -f addr,up_share,outages --format json`,
@@ -49,7 +49,7 @@ where the watch no longer keeps hours.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.state, "state", "", "database `FILE` of the watch")
-	fs.Var(&flagvalue.Value[time.Time]{To: &f.from, Parse: parseTime}, "from", "begin at `TIME`: 2026-11-20, 2026-11-20T03:00:00Z, or an age such as 24h (default: the first hour that is kept)")
+	fs.Var(&flagvalue.Value[time.Time]{To: &f.from, Parse: parseTime}, "from", "begin at `TIME`: 2026-11-20, 2026-11-20T03:00:00Z, or an age such as 24h (default: the first hour in the database)")
 	fs.Var(&flagvalue.Value[time.Time]{To: &f.to, Parse: parseTime}, "to", "end at `TIME` (default: now)")
 	fs.StringVar(&f.format, "format", "", "`WORD` is text, csv, tsv or json (default text on a terminal, else json)")
 	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` of "+strings.Join(watchdb.UptimeFields, ", "))

@@ -67,9 +67,9 @@ func watchCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [TARGET…]",
 		Short: "Watch servers all day: who is up, who is down, what changed",
-		Long: `Asks every server once a minute, and prints an event when one goes down, comes
-back, restarts, moves or changes. TARGETs are those of scan: files, addresses,
-networks, host names, and - for standard input.
+		Long: `Queries every server once a minute, and prints an event when one goes down,
+comes back, restarts, moves or changes. A TARGET is what scan accepts: a file, an
+address, a network, a host name, or - for standard input.
 
 A check asks for info, with the challenge that the server gave last: usually one
 datagram out and one in. When something changes, and every ten minutes, the
@@ -77,20 +77,21 @@ watch asks for players and rules, too. It spreads the checks evenly.
 
 A server is down after three checks in a row without an answer, each with all
 retries. When most servers fall silent at once, the network of this machine is
-the suspect: the watch reports blind, then seeing, and calls nothing down in
-between, for ten minutes at most. Time in which it did not ask, because the
-machine slept or the program did not run, is unseen, never down.
+the suspect: the watch reports blind, then seeing, and reports no server as down
+in between, for ten minutes at most. Time without checks, because the machine
+slept or the program did not run, counts as unseen, never as down.
 
-Events are lines of JSON, or readable lines on a terminal. --state keeps
-servers, events and uptime in an SQLite database, so that the next watch goes on
-where this one ends, and a2sscan uptime and sqlite3 can read them. With --state
-and --output, each event is in the file exactly once, even after a crash. When
-nobody takes the events, the watch goes on, and says so after ten seconds; the
-next one with the same --state writes what this one did not.
+Events are lines of JSON, or readable lines on a terminal. --state stores
+servers, events and uptime in an SQLite database, so that the next watch
+continues where this one ends, and a2sscan uptime and sqlite3 can read them. With
+--state and --output, each event is in the file exactly once, even after a crash.
+When the reader of the output stops reading, the watch continues, and reports
+that after ten seconds; the next watch with the same --state writes the remaining
+events.
 
 --listen serves a live page: who is up, people over time, events, a page for
-each server, JSON at /api/, and metrics for Prometheus at /metrics. It only
-reads, and asks for no password: whoever reaches the port sees it. For the
+each server, JSON at /api/, and metrics for Prometheus at /metrics. The page is
+read-only and has no password: anyone who reaches the port can see it. For the
 Internet, put a web server with TLS in front, and name it with --public-name:
 
   Caddy:  status.example.org {
@@ -116,20 +117,20 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVarP(&f.scan.Out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
 	fs.Var(&flagvalue.Value[sink.Rotation]{To: &f.scan.Rotate, Parse: flagvalue.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
-	fs.StringVar(&f.state, "state", "", "keep servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
-	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "keep uptime by the hour for `D`; later there is one row per server and day")
-	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "keep uptime by the day, and events, for `D`")
+	fs.StringVar(&f.state, "state", "", "store servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
+	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "store uptime by the hour for `D`; then merge it into one row per server and day")
+	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "store uptime by the day, and events, for `D`")
 	fs.DurationVar(&f.opts.Rules.Every, "every", time.Minute, "check each server once in `D`")
 	fs.DurationVar(&f.opts.Rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once in `D`")
-	fs.StringVar(&f.downAfter, "down-after", "3", "a server is down after `N` checks in a row without an answer, or after this time, such as 3m, in which all checks stayed without one")
+	fs.StringVar(&f.downAfter, "down-after", "3", "a server is down after `N` checks in a row without an answer, or after a time without an answer, such as 3m")
 	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
-	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, call them down after all")
+	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, report them as down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: their silence makes the watch blind, and that of other servers does not; may be repeated")
-	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watchdb.Kinds, ", ")+" (default: all; but map only for games that keep their map for weeks)")
+	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watchdb.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
-	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
+	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of the posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
-	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, and end")
+	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
 	fs.Var(&flagvalue.Value[string]{To: &f.listen, Parse: flagvalue.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
@@ -137,7 +138,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVarP(&f.scan.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	fs.BoolVar(&f.scan.Targets.Resolve, "resolve", false, "also look up host names in lists, and watch all their IPv4 addresses")
-	fs.DurationVar(&f.opts.ListEvery, "list-every", 6*time.Hour, "read lists again, and fetch that of --master, once in `D`; 0: never")
+	fs.DurationVar(&f.opts.ListEvery, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once in `D`; 0: never")
 	fs.VarP(&f.scan.Pace.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
 	fs.Var(&f.scan.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	f.timeouts.add(cmd)
@@ -192,13 +193,13 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
 		console.Rule{Broken: rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
 		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.scan.Guard.MaxRuntime) < 0, Err: "a duration is negative", Hint: "0 switches it off"},
-		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
+		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "hourly rows are merged into daily rows after --keep-hours"},
 		console.Rule{Broken: f.scan.Pace.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
-		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name without --listen", Hint: "the live page is at --listen, such as --listen 8080"},
-		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is no URL of a site", Hint: "it looks like https://example.org/"},
-		console.Rule{Broken: f.scan.Rotate.On() && !f.scan.Out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
-		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format is json or discord", Hint: "json has everything, discord is for people"},
-		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test without a webhook", Hint: "write its URL into a file, and name that with --webhook-file"},
+		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name without --listen", Hint: "serve the live page with --listen, such as --listen 8080"},
+		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is not the URL of a site", Hint: "use a URL such as https://example.org/"},
+		console.Rule{Broken: f.scan.Rotate.On() && !f.scan.Out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after the output: -o events.ndjson"},
+		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
+		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test without a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
 }
 
@@ -261,8 +262,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
 	}
 	a.sends = true
-	// Most of the heap is a table that does not change. With the default, 100, garbage
-	// could take as much memory again.
+	// Most of the heap is a table that does not change. With the default of 100 %,
+	// garbage could double the memory.
 	debug.SetGCPercent(30)
 	reload := make(chan os.Signal, 1)
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
@@ -290,7 +291,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 func (a *app) stateHeld(path string) func(time.Time) {
 	return func(since time.Time) {
 		if !since.IsZero() {
-			a.term.Say("--state %s: waiting, because another program holds it", console.Plain(path, 200))
+			a.term.Say("--state %s: waiting, because another program has locked it", console.Plain(path, 200))
 		}
 	}
 }
@@ -302,11 +303,11 @@ func stateFailure(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, disk.ErrLocked):
-		return console.Fail(console.ExitInput, "--state %s: another watch has it open", name).WithHint("a2sscan uptime can read it meanwhile")
+		return console.Fail(console.ExitInput, "--state %s: another watch uses it", name).WithHint("a2sscan uptime can still read it")
 	case errors.Is(err, watchdb.ErrBusy):
-		return console.Fail(console.ExitInterrupted, "--state %s: interrupted while %w", name, err)
+		return console.Fail(console.ExitInterrupted, "--state %s: interrupted, because %w", name, err)
 	case errors.Is(err, watchdb.ErrVersion):
-		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use that a2sscan, or name another file: nothing was changed")
+		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use that version of a2sscan, or name another file: nothing was changed")
 	case errors.Is(err, watchdb.ErrForeign):
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
 	}
@@ -318,7 +319,7 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	secret, where := os.Getenv(hookVariable), hookVariable
 	if strings.Contains(h.file, "://") {
 		return nil, console.Fail(console.ExitUsage, "--webhook-file takes the name of a file, not the URL itself").
-			WithHint("everybody on this machine can read the command line: write the URL into a file, and name that")
+			WithHint("everybody on this machine can read the command line: write the URL into a file, and name the file")
 	}
 	if h.file != "" {
 		b, err := os.ReadFile(h.file)
@@ -341,10 +342,10 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 // masters name. It warns if the rate is too low to check so many servers.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string) (addrs []netip.AddrPort, err error) {
 	if _, err := exclusions.Reload(); err != nil {
-		a.term.Say("exclusions stay as they were: %v", err)
+		a.term.Say("the old exclusions still apply: %v", err)
 	}
 	if f.labels.Load() != nil && slices.Contains(args, "-") {
-		return nil, errors.New("standard input has been read")
+		return nil, errors.New("standard input can be read only once")
 	}
 	bad := inputs.NewBadLines(a.term, f.scan.Targets.Resolve)
 	defer bad.Close()

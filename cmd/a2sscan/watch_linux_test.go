@@ -594,21 +594,23 @@ func TestWatchStalled(t *testing.T) {
 				w.Close()
 			}
 			trouble, text := make(chan struct{}), make(chan string, 1)
-			go func() { text <- watchFor(said, `"trouble":"nobody takes the events (since `, trouble) }()
+			go func() {
+				text <- watchFor(said, `"trouble":"the reader of the output has stopped reading (since `, trouble)
+			}()
 			select {
 			case <-trouble:
 			case all := <-text:
-				t.Fatalf("it ended without saying that nobody takes the events:\n%s", all)
+				t.Fatalf("it ended without saying that the reader has stopped reading:\n%s", all)
 			case <-time.After(time.Minute):
 				cmd.Process.Kill()
-				t.Fatalf("it never says that nobody takes the events:\n%s", <-text)
+				t.Fatalf("it never says that the reader has stopped reading:\n%s", <-text)
 			}
 			servers.more(t, 3*8)
-			if log, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || !strings.Contains(string(log), "nobody takes the events") {
+			if log, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || !strings.Contains(string(log), "the output is blocked") {
 				t.Errorf("the log: %v\n%s", err, log)
 			} else if _, address, _ := strings.Cut(string(log), `msg="page served" address=`); address != "" {
 				address, _, _ = strings.Cut(address, "\n")
-				for path, want := range map[string]string{"/livez": "200 watching\n", "/healthz": "503 nobody takes the events (since "} {
+				for path, want := range map[string]string{"/livez": "200 watching\n", "/healthz": "503 the reader of the output has stopped reading (since "} {
 					resp, err := http.Get("http://" + address + path)
 					check(t, err)
 					body, _ := io.ReadAll(resp.Body)
@@ -745,7 +747,7 @@ func hold(t *testing.T, path, how string) (release func()) {
 	return release
 }
 
-// TestStateHeld: a watch goes on while another program holds its state, and loses nothing. It waits
+// TestStateHeld: a watch goes on while another program has locked its state, and loses nothing. It waits
 // for the state at its start, too, and uptime does.
 func TestStateHeld(t *testing.T) {
 	t.Parallel()
@@ -788,8 +790,8 @@ func TestStateHeld(t *testing.T) {
 	}
 	check(t, err)
 	cmd, said = watch()
-	until(said, "waiting, because another program holds it")
-	until(bufio.NewReader(waits), "waiting, because another program holds it")
+	until(said, "waiting, because another program has locked it")
+	until(bufio.NewReader(waits), "waiting, because another program has locked it")
 	release()
 	if err := uptime.Wait(); err != nil {
 		t.Error(err)

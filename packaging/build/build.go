@@ -17,16 +17,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing/fstest" // its MapFS is a file system in memory, which tar and zip read
+	"testing/fstest" // MapFS is a file system in memory, which tar and zip can read
 )
 
 // nfpm is the program that builds the deb and rpm packages. Its later versions
 // import modules that some module proxies lack.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.1"
 
-// build writes all files for the chosen systems to out and prints their sizes and
-// names. It first removes those of an earlier build, so that the checksums cover only
-// this build.
+// build writes all files for the chosen systems to out and prints their sizes and names.
+// It first removes the files of an earlier build, so that the checksums cover only this
+// build.
 func (r *release) build(chosen []system, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -118,8 +118,8 @@ func (r *release) contents(s system, stage string) (fstest.MapFS, error) {
 	return t, r.addFiles(t, sources)
 }
 
-// addFiles adds files and folders of the disk to t. sources has their paths by their
-// names in t.
+// addFiles adds files and folders from the disk to t. sources maps names in t to paths on
+// the disk.
 func (r *release) addFiles(t fstest.MapFS, sources map[string]string) error {
 	for name, source := range sources {
 		err := filepath.WalkDir(source, func(p string, d fs.DirEntry, err error) error {

@@ -9,9 +9,9 @@ import "bytes"
 var (
 	_ = register("ark", "ARK: Survival Evolved", []uint32{346110},
 		arkTable("recorded replies of v192 and v259; queryhost and UncoreMetrics for later ones"))
-	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable("two recorded replies of 400.21"))
-	_ = register("pixark", "PixARK", []uint32{593600}, arkTable("three recorded replies of 1.66 to 1.177"))
-	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable("two recorded replies of 100.54345"))
+	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable("two recorded replies of version 400.21"))
+	_ = register("pixark", "PixARK", []uint32{593600}, arkTable("three recorded replies of versions 1.66 to 1.177"))
+	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable("two recorded replies of version 100.54345"))
 )
 
 func arkTable(evidence string) *table {

@@ -4,7 +4,7 @@ package game
 // version 2, which are like Arma 3's but without the two difficulty bytes. The
 // queue and the time of day are in the keywords.
 var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the second is DayZ Experimental
-	evidence: "recorded replies of 0.45, 0.54 and 1.29; for the pages, what Bohemia's page and the " +
+	evidence: "recorded replies of versions 0.45, 0.54 and 1.29; for the pages, what Bohemia's page and the " +
 		"readers of WoozyMasta and dayzquery agree on",
 	tags: tags{
 		split: ',',

@@ -75,7 +75,7 @@ var FlagRules = [...]FlagRule{
 			"by at least Least, not counting bots, and by more than Percent of the larger number",
 		Innocent: "cached lists. Not compared: games without player lists (Conan, DayZ, Battalion 1944, Mordhau, Days of War); games that list ghosts (Squad, " +
 			"Post Scriptum, ARK); Sandstorm with 0 of 0 in INFO; CS2 and CS:GO with one player named \"Max Players\"",
-		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and an empty list; EC-83",
+		Source: "spoofspy scores a difference of 12 with 0.2, and of 64 with 1; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
 	},
 	{
@@ -88,8 +88,8 @@ var FlagRules = [...]FlagRule{
 	{
 		Word:     "tiny_durations",
 		Rule:     "players (at least Least) with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
-		Innocent: "none known for that number",
-		Source:   "a known program that fakes players writes it",
+		Innocent: "none known for this duration",
+		Source:   "a known program that fakes players writes this duration",
 		Least:    1,
 	},
 	{
@@ -102,7 +102,7 @@ var FlagRules = [...]FlagRule{
 	{
 		Word: "no_gslt",
 		Rule: "the Steam ID does not belong to a persistent game server account, in Counter-Strike 2, " +
-			"or in CS:GO since 1.Least",
+			"or in CS:GO from version 1.Least",
 		Innocent: "a server for a local network; older versions, and all of Counter-Strike 1.6, need no account",
 		Source:   "fakeservers.link; Steam IDs: account type 3",
 		Least:    36,

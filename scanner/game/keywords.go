@@ -24,7 +24,7 @@ var _ = register("mordhau", "Mordhau", []uint32{629760}, &table{
 // Space Engineers: names and values without a separator, separated by spaces. S is
 // survival, with three multipliers in an unknown order, so they stay as they are.
 var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
-	evidence: "three recorded replies of 1.118 to 1.157",
+	evidence: "three recorded replies of versions 1.118 to 1.157",
 	tags: tags{
 		split: ' ',
 		prefixes: []field{
@@ -88,7 +88,7 @@ func spaceModCount(d *decoder, v []byte, source string) {
 // Insurgency, the game of 2014. Servers of 1.x sent the mode as the first tag. Other
 // tags are the owner's.
 var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
-	evidence:   "four recorded replies of 1.2 and 2.x; the meanings are likely, and not documented",
+	evidence:   "four recorded replies of versions 1.2 and 2.x; the meanings are likely, and not documented",
 	countsBots: true,
 	tags: tags{
 		split: ',',
@@ -155,7 +155,7 @@ func ns2Mods(d *decoder, v []byte, source string) {
 // Citadel: Forged With Fire: INFO's version is always 1.0.0.0, and its password byte
 // is 0 where PWD is 1.
 var _ = register("citadel", "Citadel: Forged With Fire", []uint32{487120}, &table{
-	evidence: "a recorded reply of 1.0.33216; the meaning of PWD is likely",
+	evidence: "a recorded reply of version 1.0.33216; the meaning of PWD is likely",
 	tags: tags{
 		split: ' ',
 		prefixes: []field{
@@ -184,7 +184,7 @@ var (
 // americasArmy returns the table of a game, in which t reads the tag T.
 func americasArmy(t action) *table {
 	return &table{
-		evidence: "six recorded replies of 2014 to 2016",
+		evidence: "six recorded replies from 2014 to 2016",
 		tags: tags{
 			split: ';',
 			prefixes: []field{

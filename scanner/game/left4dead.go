@@ -5,7 +5,7 @@ import "bytes"
 // Left 4 Dead: the game field of INFO is "L4D - mode" or "L4D - mode - difficulty".
 // The tags name the modes that the server allows.
 var _ = register("l4d", "Left 4 Dead", []uint32{500}, &table{
-	evidence: "three recorded replies of 2008 to 2014",
+	evidence: "three recorded replies from 2008 to 2014",
 	info: func(d *decoder) {
 		v := d.in.Info.Game
 		const prefix, separator = "L4D - ", " - "
@@ -26,7 +26,7 @@ var _ = register("l4d", "Left 4 Dead", []uint32{500}, &table{
 
 // Left 4 Dead 2.
 var _ = register("l4d2", "Left 4 Dead 2", []uint32{550}, &table{
-	evidence:   "two recorded replies of 2013 to 2014",
+	evidence:   "two recorded replies from 2013 to 2014",
 	countsBots: true,
 	rules:      withCvars(),
 	finish:     l4dModes.read,

@@ -14,7 +14,7 @@ var _ = register("cod4", "Call of Duty 4", []uint32{7940}, &table{
 
 // Barotrauma: INFO's version is always 1.0.0.0.
 var _ = register("barotrauma", "Barotrauma", []uint32{602960}, &table{
-	evidence: "a recorded reply of 0.18, with one package",
+	evidence: "a recorded reply of version 0.18, with one package",
 	rules: []field{
 		{name: "version", read: text(KeyVersion)},
 		{name: "gamemode", read: text(KeyMode)},
@@ -69,7 +69,7 @@ func cutComma(b []byte) (first, rest []byte) {
 // Days of War: INFO's name is a Steam ID, its map is empty, its version 1.0.0.0 and its
 // number of players 0. The player list is empty.
 var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
-	evidence: "two recorded replies of 1.0.3.3",
+	evidence: "two recorded replies of version 1.0.3.3",
 	rules: []field{
 		{name: "ONM_s", read: attribute("name")},
 		{name: "MPN_s", read: text(KeyMap)},
@@ -88,7 +88,7 @@ var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
 // Empyrion: INFO's map is empty and its version a number. The rule Players is not
 // read: it says 20 where INFO and the list have 19.
 var _ = register("empyrion", "Empyrion - Galactic Survival", []uint32{383120}, &table{
-	evidence: "two recorded replies of Alpha 7.6 and before",
+	evidence: "two recorded replies of Alpha 7.6 and earlier versions",
 	rules: []field{
 		{name: "Host", read: attribute("name")},
 		{name: "MaxPlayers", read: count(KeyMaxPlayers)},
@@ -107,7 +107,7 @@ var _ = register("squad", "Squad", []uint32{393380}, &table{
 })
 
 var _ = register("postscriptum", "Post Scriptum", []uint32{736220}, &table{
-	evidence: "a recorded reply of 2.0.446",
+	evidence: "a recorded reply of version 2.0.446",
 	rules:    squadRules,
 })
 
@@ -126,7 +126,7 @@ var squadRules = []field{
 // wrong. But the rules of one recorded server say 11 of 10 players on Derailed,
 // while its INFO says 0 of 100 players on Liberation.
 var _ = register("battalion1944", "Battalion 1944", []uint32{489940}, &table{
-	evidence: "two recorded replies of 2018",
+	evidence: "two recorded replies from 2018",
 	rules: []field{
 		{name: "bat_name_s", read: attribute("name")},
 		{name: "bat_player_count_s", read: count(KeyPlayers)},
@@ -141,7 +141,7 @@ var _ = register("battalion1944", "Battalion 1944", []uint32{489940}, &table{
 // On one recorded server, however, PlrC_i is 1 although INFO says 0 of 12 and the list
 // is empty. So if INFO has a capacity, finish drops a count that the list contradicts.
 var _ = register("sandstorm", "Insurgency: Sandstorm", []uint32{581320}, &table{
-	evidence: "a recorded reply of 1.1.0.0; queryhost for mutators and mods",
+	evidence: "a recorded reply of version 1.1.0.0; queryhost for mutators and mods",
 	rules: []field{
 		{name: "PlrC_i", read: count(KeyPlayers)},
 		{name: "PlrM_i", read: count(KeyMaxPlayers)},

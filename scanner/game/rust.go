@@ -6,7 +6,7 @@ import "bytes"
 // real counts, but may lag behind: 46 where INFO and the list have 36. Some tags
 // have a one-letter form, which stands alone or in a run such as "^w^z^o".
 var _ = register("rust", "Rust", []uint32{252490}, &table{
-	evidence: "recorded replies of 2014 to 2022; gamedig, rust-query-proxy; for the short tags, " +
+	evidence: "recorded replies from 2014 to 2022; gamedig, rust-query-proxy; for the short tags, " +
 		"descriptions of the game's tag compressor",
 	tags: tags{
 		split: ',',

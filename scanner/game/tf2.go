@@ -4,7 +4,7 @@ package game
 // map and for settings that differ from their defaults. A missing tag says nothing,
 // because the engine sorts the tags and then truncates them (EC-41).
 var _ = register("tf2", "Team Fortress 2", []uint32{440}, &table{
-	evidence: "recorded replies of 2013 to 2021; queryhost for the tags",
+	evidence: "recorded replies from 2013 to 2021; queryhost for the tags",
 	tags: tags{
 		split: ',',
 		words: []field{

@@ -5,7 +5,7 @@ import "bytes"
 // Valheim: INFO's version is always 1.0.0.0. The keywords are "g=version,n=network
 // version,m=modifiers" or just a version.
 var _ = register("valheim", "Valheim", []uint32{892970}, &table{
-	evidence: "recorded replies of 0.208 to 0.221",
+	evidence: "recorded replies of versions 0.208 to 0.221",
 	tags: tags{
 		split: ',',
 		prefixes: []field{

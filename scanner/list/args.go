@@ -17,8 +17,8 @@ type ArgError struct {
 	Arg     string // as given, made printable; empty: there was no argument
 	Problem string // what is wrong
 	Hint    string // what to do about it; may be empty
-	// Err is a *fs.PathError if the file can't be read, what is wrong with an address, or
-	// nil.
+	// Err is the cause: a *fs.PathError if the file can't be read, the fault of an
+	// address, or nil.
 	Err error
 }
 
@@ -107,7 +107,7 @@ func (l *List) open(arg string) (*input, error) {
 		return &input{host: host, arg: arg, names: []name{n}}, nil
 	case err == nil && info.IsDir():
 		err = &fs.PathError{Op: "read", Path: arg, Err: errors.New("is a directory")}
-		return fail("is a directory", "name the files in it", err)
+		return fail("is a directory", "name the files in the directory", err)
 	case err == nil && !info.Mode().IsRegular():
 		// Opening a FIFO may block, and closing it again would kill its writer with SIGPIPE.
 		return &input{path: arg, size: -1}, nil
@@ -120,7 +120,7 @@ func (l *List) open(arg string) (*input, error) {
 	case arg == "":
 		return nil, &ArgError{Arg: `""`, Problem: "a target is empty", Err: f}
 	case f == "":
-		return fail("a network needs ports", "name them, such as --port 27015 or --port 27015-27020", faultNoPorts)
+		return fail("a network needs ports", "name the ports, such as --port 27015 or --port 27015-27020", faultNoPorts)
 	case f == faultIPv6:
 		return fail(f.Error(), "IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well", f)
 	case strings.Contains(arg, ".") && strings.Trim(arg, "0123456789.:/,-") == "": // meant as an address

@@ -27,7 +27,7 @@
 //
 // A line may hold several targets of one form: addresses with ports, addresses without,
 // networks, or ranges. A line with several targets and other text is invalid, unless the
-// text follows a '#'. A line is also invalid if its first word has a port and its second
+// text follows a '#'. A line is also invalid if its first word has a port, but its second
 // word is an address without a port. Only the first word may be a host name.
 //
 // The target's tag is the text after the address, separated from it by white space, a

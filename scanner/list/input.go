@@ -22,7 +22,7 @@ type Format struct {
 	// false. It returns an error if reading fails.
 	Read func(r io.Reader, yield func(Entry) bool) error
 
-	note string // what a user should know about a list in this format
+	note string // a remark for the user about a list in this format
 }
 
 // sniffLen is the maximum number of bytes that Sniff gets.
@@ -45,8 +45,8 @@ type Entry struct {
 	Fault  error  // why the entry is invalid, reported with Text; nil: valid
 
 	skip bool // a row for TCP, or for a port that is closed
-	// unclear is the fault of a row whose port is where it is not read. It counts only if
-	// the target has no other port.
+	// unclear is the fault of a row whose port is in a place that is not read. It counts
+	// only if the target has no other port.
 	unclear  fault
 	beside   bool // the row has another port, too
 	hostOnly bool // the port of the row is empty

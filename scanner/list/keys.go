@@ -5,10 +5,10 @@ import "slices"
 // keySet collects the keys of targets and removes duplicates. A key is a number of
 // 48 bits that a scatterer made from a target.
 //
-// Keys come in rounds. A round is sorted, its duplicates are dropped, and it becomes
-// a run. Two runs of similar length are merged, so that there are few runs. Runs are
-// made of blocks, and a merge fills the blocks that it has emptied: a set takes 8
-// bytes for each distinct key, however often each of them comes.
+// The set collects keys in rounds. It sorts a round and drops its duplicates; the round
+// is then a run. Two runs of similar length are merged, so that there are few runs. Runs
+// are made of blocks, and a merge refills the blocks that it has emptied: a set takes 8
+// bytes for each distinct key, however often the key is added.
 type keySet struct {
 	// round has keys with their indexes in the round, so that sorting puts the first
 	// mention first.
@@ -138,7 +138,7 @@ func (ks *keySet) mergeLast() {
 			ks.put(&out, y, ks.take(&b))
 		}
 	}
-	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete frees their labels
+	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete frees the labels of the keys
 }
 
 // finish merges all runs. It returns the keys for which keep reports true, and the labels

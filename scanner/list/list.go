@@ -47,8 +47,8 @@ type Config struct {
 	Resolve  func(ctx context.Context, host string) ([]netip.Addr, error)
 	OnlyArgs bool // host names in lists are invalid, and only those in Args are looked up
 
-	// Note is called with what a user should know about a list: a named pipe has had no
-	// writer for a second, or rows are skipped. It may be nil.
+	// Note is called with remarks for the user, such as that a named pipe has had no
+	// writer for a second, or that rows are skipped. It may be nil.
 	Note func(note string)
 
 	Formats    []Format // more formats of lists, tried before this package's own
@@ -111,7 +111,7 @@ func Open(cfg Config) (*List, error) {
 		in.number = i + 1
 		l.inputs = append(l.inputs, in)
 	}
-	lists := 0 // inputs that are not addresses or networks
+	lists := 0 // number of inputs that are lists or hosts
 	for _, in := range l.inputs {
 		switch {
 		case in.host == "" && in.path == "":
@@ -130,7 +130,7 @@ func Open(cfg Config) (*List, error) {
 		}
 		l.sized.Store(ld.finish())
 	} else if cfg.InOrder && lists < len(l.inputs) {
-		l.bytes = -1 // how many targets the lists have is not known
+		l.bytes = -1 // the number of targets in the lists is not known
 	}
 	return l, nil
 }
@@ -301,9 +301,9 @@ func (l *List) Stats() Stats {
 
 // Progress returns how many targets and invalid lines have been read from lists, and the
 // fraction that is done, from 0 to 1, if it is known. While lists are read, it is the
-// fraction of their bytes. That is known if all lists are files and, in the order of the
-// input, there are no other arguments. Later it is the fraction of the targets that From
-// has passed.
+// fraction of their bytes. This fraction is known if all lists are files and, in the
+// order of the input, there are no other arguments. Later it is the fraction of the
+// targets that From has passed.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
 	used := int64(0)
 	for _, in := range l.inputs {

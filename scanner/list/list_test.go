@@ -220,7 +220,7 @@ func TestOpenErrors(t *testing.T) {
 		arg  string
 		want string
 	}{
-		{"1.2.3.0/24", "1.2.3.0/24: a network needs ports (name them, such as --port 27015 or --port 27015-27020)"},
+		{"1.2.3.0/24", "1.2.3.0/24: a network needs ports (name the ports, such as --port 27015 or --port 27015-27020)"},
 		{"1.2.3.0/33", "1.2.3.0/33: the length of the network is not a number from 0 to 32"},
 		{"1.2.3.4:0", "1.2.3.4:0: the port is not a number from 1 to 65535"},
 		{"1.2.3.4:70000", "1.2.3.4:70000: the port is not a number from 1 to 65535"},
@@ -234,7 +234,7 @@ func TestOpenErrors(t *testing.T) {
 		{"https://example.com/list", "https://example.com/list: is a URL (targets are files, addresses and networks: save the list to a file first)"},
 		{"a\x1b[2Jb", `a\x1b[2Jb: no such file, and not an IPv4 address or network`},
 		{"", `"": a target is empty`},
-		{dir, show([]byte(dir)) + ": is a directory (name the files in it)"},
+		{dir, show([]byte(dir)) + ": is a directory (name the files in the directory)"},
 		{file + "/x", show([]byte(file+"/x")) + ": can't be read: not a directory"},
 	}
 	for _, test := range tests {

@@ -44,8 +44,8 @@ const (
 	notPort portKind = iota
 	queryPort
 	plainPort
-	joinPorts // where players join, or watch
-	otherPort // of unknown meaning
+	joinPorts // port at which players join or watch
+	otherPort // port of unknown meaning
 )
 
 // maxMembers limits the memory for keys that were seen.

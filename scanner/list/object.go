@@ -19,7 +19,7 @@ type object struct {
 	others []string // values of keys that name a port, but not which one
 	joins  bool     // there is a port at which players join
 	noPort bool     // the key of the port has no value
-	nested bool     // a value inside another may be the port
+	nested bool     // a nested value may be the port
 	rare   bool     // there is a key that most rows do not have
 	at     string   // the jq filter that finds this object in its line; empty: it is the line
 	dec    jsontext.Decoder
@@ -71,7 +71,7 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	if query == "0" && port != "" {
 		query = ""
 	}
-	if strings.ContainsAny(addr, " /") { // perhaps a link
+	if strings.ContainsAny(addr, " /") { // may be a steam://connect link
 		addr = string(trimConnect([]byte(addr)))
 	}
 	host, own := splitPort(addr)
@@ -121,7 +121,7 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 // rows yields the targets of the rows inside the object, and reports whether there are
 // any.
 func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done bool) {
-	for _, key := range []string{"servers", "data", "result"} { // of xash3d-query, of Shodan's hosts and BattleMetrics, of DZSA
+	for _, key := range []string{"servers", "data", "result"} { // the keys of xash3d-query, of Shodan's hosts and BattleMetrics, and of DZSA
 		list := elements(o.values[key])
 		if len(list) == 0 || addr != "" && list[0][0] != '{' {
 			continue

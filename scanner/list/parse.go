@@ -64,7 +64,7 @@ const (
 type name struct {
 	kind kind
 	span
-	port  uint16   // of kindAddrPort; 0: it can't be queried
+	port  uint16   // port, for kindAddrPort; 0: can't be queried
 	ports []uint16 // this name's own ports; nil: Config.Ports
 }
 
@@ -83,7 +83,7 @@ func parse(b []byte) (name, fault) {
 		a, err := netip.ParseAddr(string(text))
 		isIPv6 = err == nil && a.Is6()
 	}
-	if isIPv6 { // probably, with or without a port or a network's length
+	if isIPv6 { // probably an IPv6 address, with or without a port or a prefix length
 		return name{kind: kindIPv6}, faultIPv6
 	}
 	return n, f
@@ -114,12 +114,12 @@ func parseIPv4(b []byte) (n name, f fault) {
 	if f != "" || len(rest) == 0 {
 		return n, f
 	}
-	after := faultAddress // the fault if anything but ports follows
+	after := faultAddress // fault to return if anything but ports follows
 	switch rest[0] {
 	case ':':
 		n.kind = kindAddrPort
 		if string(rest) == ":0" {
-			return n, "" // lists of master servers have it
+			return n, "" // lists of master servers contain this address
 		}
 		if n.port, f = parsePort(rest[1:]); f != "" && bytes.ContainsAny(rest, ",-") {
 			n.kind = kindAddr

@@ -20,8 +20,8 @@ import (
 type reader struct {
 	l     *List
 	ctx   context.Context
-	take  func(n name, s labels) bool // receives the names
-	check bool                        // looks for invalid lines only
+	take  func(n name, s labels) bool // the function that the function that receives the names
+	check bool                        // the reader only looks for invalid lines
 
 	in    *input
 	line  int // of in, or the index of the argument, from 1
@@ -36,7 +36,7 @@ type reader struct {
 
 // read reads the inputs in order and passes the names in them to take. It returns an
 // error if it could not read all of them, and nil if take ended reading. If take is nil,
-// it looks for invalid lines only.
+// it only looks for invalid lines.
 func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s labels) bool) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -184,16 +184,16 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// sayRows passes on how many rows were read in a way that a user may not expect.
+// sayRows reports how many rows were read in a way that a user may not expect.
 func (r *reader) sayRows() {
 	for _, row := range []struct {
 		n    uint64
 		text string
 	}{
 		{r.count.Skipped, "%d rows for TCP, closed ports or banners were skipped"},
-		{r.said.hosts, "%d rows have no port: their hosts are asked at --port or 27015"},
-		{r.said.beside, "%d rows have several ports: query_port is asked or, without one, port"},
-		{r.said.aside, "%d tags begin with an address that is not asked: write one target per line"},
+		{r.said.hosts, "%d rows have no port: their hosts are queried at --port or 27015"},
+		{r.said.beside, "%d rows have several ports: query_port is used, or port if there is no query_port"},
+		{r.said.aside, "%d tags begin with an address that is not queried: write one target per line"},
 	} {
 		if row.n > 0 {
 			r.note(fmt.Sprintf(row.text, row.n))
@@ -201,7 +201,7 @@ func (r *reader) sayRows() {
 	}
 }
 
-// note passes on what a user should know about the list.
+// note reports a remark about the list.
 func (r *reader) note(text string) {
 	if text != "" && !r.check && r.l.cfg.Note != nil {
 		r.l.cfg.Note(r.in.title() + ": " + text)
@@ -284,7 +284,7 @@ func (r *reader) passOn(n name, s labels) bool {
 	return r.take(n, s)
 }
 
-// unscannable returns why no server can be at n, if Config.Strict refuses that.
+// unscannable returns, with Config.Strict, the reason why no server can be at n.
 func (r *reader) unscannable(n *name) fault {
 	if !r.l.cfg.Strict || r.in.path == "" {
 		return ""

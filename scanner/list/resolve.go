@@ -21,8 +21,8 @@ const (
 // errNoIPv4 is the error for a host name without an IPv4 address.
 var errNoIPv4 = errors.New("the name has no IPv4 address")
 
-// pending is a name that waits for the host names before it, or a host name, whose
-// addresses must keep its place in the input.
+// pending is a host name, or a name that waits for the host names before it: the
+// addresses of a host must come at its place in the input.
 type pending struct {
 	name   name // of a host, only its port
 	labels labels

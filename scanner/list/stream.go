@@ -105,7 +105,7 @@ var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": 
 // compression, or b and "" if the data is not compressed. A compressed list that was cut
 // off ends with errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
-	head, _ := b.Peek(6) // a line with a target is longer
+	head, _ := b.Peek(6) // shorter than any line with a target
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	// A zstd file may begin with a skippable frame, which holds no data.
 	skippable := len(head) > 3 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18"
@@ -155,8 +155,8 @@ func (t *unpacker) Read(p []byte) (n int, err error) {
 // longer.
 const maxLine = 64 << 10
 
-// utf8BOM is the byte order mark that some editors write at the beginning of a
-// file. Files that were joined have more of them.
+// utf8BOM is the byte order mark that some editors write at the beginning of a file. A
+// file that was joined from several has several marks.
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // line is a line of a list. Its text is valid until the next line is read.

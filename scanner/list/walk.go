@@ -22,7 +22,7 @@ type giver struct {
 // pass counts the reason.
 func (g *giver) pass(ip uint32, port uint16) bool {
 	g.place++
-	if g.place%4096 == 0 { // targets that are not yielded are progress, too
+	if g.place%4096 == 0 { // targets that are not yielded count as progress, too
 		g.counts.place.Store(g.place)
 	}
 	here := g.cfg.Shard.has(ip)
@@ -58,7 +58,7 @@ func (g *giver) ipv6(n uint64) {
 // give yields the target that was passed last, and reports whether to continue.
 func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	g.counts.place.Store(g.place)
-	if port == 0 { // the lists of master servers have such targets
+	if port == 0 { // lists of master servers contain such targets
 		g.counts.unscannable.Add(1)
 		g.counts.noPort.Add(1)
 		return true
@@ -155,7 +155,7 @@ type loader struct {
 // reported about it.
 type labels struct{ tag, master string }
 
-// maxShared limits the memory for labels that perhaps no target has any more.
+// maxShared limits the memory for labels that no target may have any more.
 const maxShared = 1 << 12
 
 func newLoader(l *List) *loader {

@@ -78,7 +78,7 @@ func formOf(word []byte) form {
 
 // mayBeTarget reports whether a tag may begin with a target: most tags don't.
 func mayBeTarget(tag []byte) bool {
-	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-") // end of the number that begins an address, or a port before an address
+	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-") // end of the number that begins an address, or of a port before an address
 	return end > 0 && '0' <= tag[0] && tag[0] <= '9' || len(tag) > 0 && (tag[0] == '[' || len(trimConnect(tag)) < len(tag))
 }
 

@@ -35,15 +35,15 @@ type Config struct {
 	// The address of the Web API, without a query; it must be https, except on
 	// loopback. Empty means DefaultWeb.
 	URL string
-	Key Key // of the Web API: see ParseKey
+	Key Key // key of the Web API: see ParseKey
 	// Only servers that claim this region; World means all servers. Zero is the east of
 	// the United States.
 	Region Region
 	Filter Filter // empty: all servers; over UDP at most 190 bytes
 
-	// Ignore the masters' rate limits: for a master of one's own.
+	// Ignore the rate limits of masters; only for a master of your own.
 	Unlimited bool
-	Timeout   time.Duration // per answer; zero: 3 s over UDP, 60 s for the Web API
+	Timeout   time.Duration // timeout per answer; zero: 3 s over UDP, 60 s for the Web API
 	// How often to repeat the request for an answer. Zero means 3 over UDP, and 4 for
 	// the Web API; negative means none.
 	Retries int
@@ -72,10 +72,11 @@ type limit struct {
 	in       time.Duration
 }
 
-// udpLimits are the limits of master servers. They are said to accept 30 requests per
-// minute and 60 per five minutes, and to ignore a client for a minute if it exceeds
-// that. Valve has stated a limit of 20 per minute, but 15 works best in practice
-// (docs/FORMATS.md, section 1). Each span is a second longer, because network delay varies.
+// udpLimits are the limits of master servers. Reportedly, they accept 30 requests per
+// minute and 60 per five minutes, and ignore a client for a minute if it exceeds one of
+// these limits. Valve has stated a limit of 20 per minute, but 15 works best in practice
+// (docs/FORMATS.md, section 1). Each span is a second longer, because network delay
+// varies.
 var udpLimits = []limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
 // webLimits are the limits of the Web API, which has been observed to accept this rate
@@ -147,7 +148,7 @@ type Stats struct {
 // No error, and nothing that it wraps, contains the key or the URL of the Web API.
 func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, error) {
 	f := fetch{Config: cfg, handle: handle, seen: make(map[netip.AddrPort]struct{})}
-	f.Max = cmp.Or(f.Max, 10_000_000) // the set of that many addresses takes about 400 MB
+	f.Max = cmp.Or(f.Max, 10_000_000) // a set of so many addresses takes about 400 MB
 	f.Cap = cmp.Or(f.Cap, 10_000)
 	f.stats.Unknown = f.Filter.unknown()
 	var err error

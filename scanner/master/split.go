@@ -27,7 +27,7 @@ type part struct {
 	filter Filter
 	from   *part // the part that was divided; nil: none
 	depth  int
-	// The filter ends with an "or" that some servers of from's sample meet.
+	// The filter ends with an "or" that some servers in the sample of from match.
 	either bool
 	sample []sampled // the servers of the answer
 	capped bool      // in Stats.Capped
@@ -93,7 +93,7 @@ func (w *webList) capped(p *part) {
 // the same dimension.
 type atom struct {
 	condition Condition
-	weight    int // servers of the sample that meet it
+	weight    int // number of servers of the sample that meet the condition
 }
 
 // divide returns the two halves of a part, so that about half of the sample is in
@@ -119,7 +119,7 @@ func (w *webList) divide(p *part) []*part {
 		if len(best) > 1 {
 			either = Condition{Key: "or", Group: best}
 		}
-		return []*part{ // the last one is requested first
+		return []*part{ // the last part is requested first
 			{filter: slices.Concat(p.filter, Filter{{Key: "nor", Group: best}}), from: p, depth: p.depth + 1},
 			{filter: slices.Concat(p.filter, Filter{either}), from: p, depth: p.depth + 1, either: len(best) > 1},
 		}

@@ -117,7 +117,7 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 	if err != nil {
 		return nil, w.hideIn(err)
 	}
-	// Some lists come with more servers than the usual cap, so the limit is higher.
+	// The limit is higher than the usual cap, because some answers have more servers.
 	request.URL.RawQuery = url.Values{
 		"key": {w.Key.secret}, "filter": {filter.String()}, "limit": {strconv.Itoa(5 * w.Cap)},
 	}.Encode()

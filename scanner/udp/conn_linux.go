@@ -21,7 +21,7 @@ type Conn struct {
 	out *outBatch      // used by Send
 
 	stats  counters
-	routes Config // of the sockets that look up routes
+	routes Config // options of the sockets that look up routes
 	drops  dropCounter
 	icmp   icmpQueue
 }
@@ -45,7 +45,7 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 		out:   newOutBatch(cfg.Batch),
 	}
 	c.icmp.raw, c.icmp.addrs = (*rawConn)(sock), make([]uint64, 0, maxUnreachable)
-	// A kernel that can't split messages would send them unsplit.
+	// A kernel without GSO would send two combined datagrams as one.
 	c.icmp.raw.Control(func(fd uintptr) {
 		_, err := unix.GetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT)
 		c.out.gso = err == nil
@@ -182,10 +182,10 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 				return sent, nil
 			}
 		case err == nil && n < len(ms):
-			// The kernel doesn't report why it stopped in the middle. The next
-			// batch begins with the culprit and shows the reason, unless it was a
-			// pending error: that is gone now, except for its entry in the error
-			// queue.
+			// The kernel doesn't report why it stopped in the middle of a batch. The next
+			// batch begins with the culprit and shows the reason, unless the reason was a
+			// pending error: the kernel has already cleared that error, except for its
+			// entry in the error queue.
 			c.icmp.drain()
 		}
 		sent += datagrams(ms[:n])

@@ -17,7 +17,7 @@ type Conn struct {
 	interrupted atomic.Bool // Interrupt was called; the next Recv that waits ends
 
 	stats  counters
-	routes Config // of the sockets that look up routes
+	routes Config // options of the sockets that look up routes
 }
 
 func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {

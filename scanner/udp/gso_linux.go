@@ -37,7 +37,7 @@ func newOutBatch(n int) *outBatch {
 		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
 		b.room[i].Addr = &addrs[i]
 		b.room[i].Buffers = vecs[2*i : 2*i+1 : 2*i+2]
-		h := (*unix.Cmsghdr)(unsafe.Pointer(&b.segment(i)[0])) // equal in every control message
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&b.segment(i)[0])) // the header is the same in every control message
 		h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
 		h.SetLen(unix.CmsgLen(2))
 	}

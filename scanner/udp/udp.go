@@ -165,7 +165,7 @@ func (c *Conn) Route(addr uint64) error { return c.routes.Route(addr) }
 func (cfg Config) Route(addr uint64) error {
 	var d net.Dialer
 	if src := cfg.Source; src.IsValid() && !src.Addr().IsUnspecified() {
-		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // the scan has the port
+		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // the port is in use by the scan
 	}
 	d.Control = func(_, _ string, raw syscall.RawConn) (err error) {
 		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)

@@ -22,13 +22,13 @@ import (
 //
 // Any goroutine may call any method. Of the embedded methods only LocalAddr works.
 type Unpolled struct {
-	*net.UDPConn // closed: package ipv4 requires its methods, and calls SyscallConn
+	*net.UDPConn // already closed; embedded because package ipv4 requires the methods of a UDPConn
 
 	// Timeout is how long a read or write of package ipv4 without MSG_DONTWAIT
 	// waits. After that it returns os.ErrDeadlineExceeded.
 	Timeout time.Duration
 
-	calls  atomic.Uint32 // of package ipv4
+	calls  atomic.Uint32 // reads and writes of package ipv4
 	mu     sync.RWMutex  // read-locked while fd and event are used
 	closed atomic.Bool
 	fd     int

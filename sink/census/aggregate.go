@@ -127,7 +127,7 @@ func (c *Census) addGroups(s *Stats) {
 		if !known {
 			return label{}
 		}
-		return label{name: value + "\x00", game: s.Game} // the empty value counts as known
+		return label{name: value + "\x00", game: s.Game} // for this property, the empty value counts as known
 	}
 	for _, list := range []struct {
 		to   *Groups

@@ -78,16 +78,16 @@ var persistentGames = map[string]bool{
 
 // Changed returns what changed about a server that answered before and after: the one
 // definition of a change. A property that is unknown in one of the records, or that comes
-// from another source, counts as unchanged. lasting are the changes that are reported;
-// volatile ones happen all the time.
+// from another source, counts as unchanged. lasting has the changes to report. volatile
+// has those that happen all the time.
 func Changed(before, after *Server) (lasting, volatile []Kind) {
 	changed, v := changes(before, after)
 	return (changed &^ v).list(), v.list()
 }
 
-// changes returns what changed, and which of it is volatile.
+// changes returns the kinds of changes, and those that are volatile.
 func changes(a, b *Server) (changed, volatile kinds) {
-	// sourced reports whether both servers know a property from the same source.
+	// sourced reports whether a property is known on both nights, from the same source.
 	sourced := func(field wire.Fields, key game.Key) bool {
 		return a.knows(field, key) && b.knows(field, key) && a.own.Has(key) == b.own.Has(key)
 	}

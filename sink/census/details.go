@@ -20,7 +20,7 @@ type Change struct {
 	Kind Kind   `json:"change"`
 	Addr string `json:"addr"` // ip:port; of a server that moved, the new address
 	Game string `json:"game"` // Group.ID of the game; "": unknown
-	Name string `json:"name"` // of the server; untrusted text
+	Name string `json:"name"` // name of the server; untrusted text
 	// People is how many people played on the server on the last night it answered.
 	People uint32 `json:"people,omitempty"`
 
@@ -37,7 +37,8 @@ type Change struct {
 
 	// What differs; for gone and not_asked, everything that is known.
 	Before *Facts `json:"before,omitempty"`
-	After  *Facts `json:"after,omitempty"` // likewise; for new and back, everything
+	// What differs; for new and back, everything that is known.
+	After *Facts `json:"after,omitempty"`
 }
 
 // Facts are the properties of a server on one night. An absent property is unknown,
@@ -58,7 +59,7 @@ type Facts struct {
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
 	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
-	Status     string            `json:"status,omitempty"`       // for back and gone: the status in the record
+	Status     string            `json:"status,omitempty"`       // for back and gone: the status in the record of that night
 	Country    string            `json:"country,omitempty"`
 	Network    string            `json:"network,omitempty"` // "AS64496"
 }

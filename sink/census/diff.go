@@ -23,7 +23,7 @@ type Comparison struct {
 	Volatile map[Kind]uint64 `json:"volatile"` // the volatile changes among Changes
 
 	// ByGame counts changes by game and kind, for at most 400 games; "" stands for
-	// unknown games and for the rest.
+	// unknown and all other games.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts of servers that answered on both nights.
@@ -67,7 +67,7 @@ type differ struct {
 	events   []event
 
 	movedTo, movedFrom map[*Server]*Server
-	movedBy            map[*Server]string // by the new server: Change.By
+	movedBy            map[*Server]string // Change.By of each move, by the new server
 	unreachable        uint64             // servers that are gone and reported unreachable
 }
 
@@ -76,8 +76,8 @@ type event struct {
 	before, after *Server // nil: there is no record
 	kinds         kinds
 
-	lists []byte               // rules and mods of before, until those of after are read
-	rules [2]map[string]string // rules that only before and only after have
+	lists []byte               // rules and mods of before, while those of after are not read yet
+	rules [2]map[string]string // rules that only before has, and rules that only after has
 	mods  [2][]string
 }
 
@@ -117,7 +117,7 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	if d.out.New.Silent > 0 {
 		d.out.AskedKnown = "unanswered"
 	}
-	if len(before.Lost)+len(after.Lost) == 0 { // otherwise a server may be at both addresses
+	if len(before.Lost)+len(after.Lost) == 0 { // if not, the server may be at both addresses
 		d.moves()
 	}
 	a, b := before.servers, after.servers

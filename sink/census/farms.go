@@ -21,9 +21,9 @@ const (
 	// a location into each name, and hosting companies give the servers of one
 	// customer different names.
 	leastClones = 10
-	// leastBare replaces leastClones for servers whose rules are unknown. If most
-	// of the servers are empty, it is the minimum number of their IP addresses: one
-	// idle process may serve many ports of an address with the same settings.
+	// leastBare replaces leastClones for servers whose rules are unknown. If most of the
+	// servers are empty, it is instead the minimum number of their IP addresses: one idle
+	// process may serve many ports of an address with the same settings.
 	leastBare = 25
 	// leastSharing is the minimum number of servers with the same list of players
 	// that count as sharing it. One server is often reached at two ports, or at the
@@ -48,7 +48,7 @@ const (
 // farm is a group of servers with a verdict.
 type farm struct {
 	servers []*Server // by address
-	clones  uint64    // what clones have in common, 0: none
+	clones  uint64    // hash of the properties that clones share; 0: none
 	list    uint64    // hash of the shared list of players, 0: none
 }
 
@@ -159,8 +159,8 @@ func isDefault(s *Server) bool {
 	return strings.Trim(rest, " -_#!.:'\"()[]|0123456789") == ""
 }
 
-// defaultWords are what default names consist of besides the game's name. A word comes
-// before the words that it contains.
+// defaultWords are what default names consist of besides the game's name. Longer words
+// come before the words that they contain.
 var defaultWords = []string{
 	"dedicated", "unnamed", "default", "private", "server", "public", "hosted", "local", "linux", "windows", "steam",
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",

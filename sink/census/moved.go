@@ -62,9 +62,9 @@ func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	return all
 }
 
-// accept keeps the moves that leave every address explained. The new address must
-// have had no server, or a server that moved away; the old address must have no
-// server now, or a server that moved there.
+// accept keeps a move only if it explains what happened at both addresses. The new
+// address must have had no server, or a server that moved away; the old address must have
+// no server now, or a server that moved there.
 func (d *differ) accept(all map[*Server]*Server, by string) {
 	for from, to := range all {
 		if d.movedTo[from] == nil && d.movedFrom[to] == nil {
@@ -86,7 +86,7 @@ func (d *differ) accept(all map[*Server]*Server, by string) {
 		delete(d.movedTo, from)
 		delete(d.movedFrom, to)
 		delete(d.movedBy, to)
-		// These moves were explained by this one, and may no longer be accepted.
+		// The acceptance of these moves depended on this one: check them again.
 		if was != nil {
 			check = append(check, was)
 		}

@@ -99,8 +99,9 @@ var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
 }
 
-// unasked reports whether a record shows that its server was not asked: nothing was sent,
-// or a fault of the scan kept it from an answer. Records of captures lack these counts.
+// unasked reports whether a record shows that its server was not queried: the scan sent
+// nothing, or a fault of the scan prevented an answer. Records of captures lack the
+// counts that would show this.
 func unasked(r *record.Record) bool {
 	replied := r.Received > 0 || r.HasInfo || r.HasPlayers || r.HasRules
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
@@ -138,7 +139,8 @@ func (c *Census) load() error {
 			if r.Scan != "" {
 				scans[r.Scan] = true
 			}
-			// Of several names of a network's owner, the first in the alphabet counts.
+			// If a network's owner has several names, the first in alphabetical order
+			// counts.
 			if org, known := c.orgs[r.Geo.ASN]; r.Geo.Org != "" && (!known || r.Geo.Org < org) {
 				c.orgs[r.Geo.ASN] = strings.Clone(cut(r.Geo.Org, maxText))
 			}

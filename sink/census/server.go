@@ -41,15 +41,15 @@ type Server struct {
 	at     int64  // Unix time in milliseconds; 0: unknown
 	steam  uint64
 	hashes struct {
-		players uint64 // of the list of players; 0: none, or empty
-		rules   uint64 // of those that are not volatile
+		players uint64 // hash of the list of players; 0: no list, or an empty one
+		rules   uint64 // hash of the rules that are not volatile
 		mods    uint64
 	}
 	fields wire.Fields // of INFO
 	// What the game itself sends; it takes precedence over INFO.
 	own  game.Keys
 	asn  uint32
-	size uint32 // of all rules, in bytes
+	size uint32 // size of all rules, in bytes
 	farm int32  // index in Census.farms, plus 1; 0: none
 
 	replies struct {
@@ -167,8 +167,8 @@ func (s *Server) identify(in *wire.Info) {
 	if s.Game != "" || !s.HasInfo {
 		return
 	}
-	// Not INFO's other fields: a record without the object game
-	// gets no number from them either.
+	// Pass only these fields of INFO, because a record without the object game gets no
+	// number from INFO's other fields.
 	known := wire.Info{
 		Format: in.Format, Has: in.Has & (wire.HasAppID | wire.HasGameID | wire.HasFolder | wire.HasVersion),
 		ShortAppID: in.ShortAppID, GameID: in.GameID, Folder: in.Folder, Version: in.Version,

@@ -10,9 +10,9 @@ import (
 // meaning of a key changes, but not when keys are added.
 const statsSchema = 1
 
-// Limits of the lists in Stats, which its tags name, too. Groups.Other sums up the groups
-// that do not fit; other lists are cut off. The limits keep the stats of a night under
-// 1 MB, whatever names servers send.
+// Limits of the lists in Stats. The tags of Stats name them, too. Groups.Other sums up
+// the groups that do not fit; other lists are cut off. The limits keep the stats of a
+// night under 1 MB, whatever names servers send.
 const (
 	maxGames     = 400
 	maxMaps      = 500
@@ -77,8 +77,8 @@ type Stats struct {
 		Top   []Farm `json:"top" about:"most servers first, at most 100"`
 	} `json:"farms" about:"groups of servers with a verdict: clones or shared player lists"`
 
-	Stacks   []Stack   `json:"stacks" about:"addresses and /24 networks with the most servers, the first 50; context, no verdict"`
-	Accounts []account `json:"accounts" about:"persistent Steam IDs at several IP addresses, the first 50; context, no verdict"`
+	Stacks   []Stack   `json:"stacks" about:"addresses and /24 networks with the most servers, the first 50; context, not a verdict"`
+	Accounts []account `json:"accounts" about:"persistent Steam IDs at several IP addresses, the first 50; context, not a verdict"`
 }
 
 // Sums are totals over a set of servers that answered. People and Bots are the game's

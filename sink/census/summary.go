@@ -21,8 +21,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Summary is the file beside a census that describes its scan: those of its keys that a
-// reader of the census needs.
+// Summary holds keys of the summary file of a scan: those that a reader of the census
+// needs.
 type Summary struct {
 	// The numbers of one scan, without Asked and the values that need all summaries.
 	Run
@@ -131,7 +131,7 @@ type Reading struct {
 	File    string
 	Records uint64
 	Bad     uint64      // lines that are not records
-	Why     error       // what is wrong with one of them
+	Why     error       // what is wrong with one of these lines
 	Damage  sink.Damage // what was skipped
 }
 

@@ -19,7 +19,7 @@ const PartSuffix = ".part"
 type File struct {
 	*os.File
 	path  string   // with links resolved
-	locks [2]*Lock // of the file at the path and of the new version; nil: not locked
+	locks [2]*Lock // locks of the file at the path and of the new version; nil: not locked
 }
 
 // Create begins to replace the file at path. The new version has the mode of the old

@@ -121,10 +121,10 @@ func (l *Lock) Release() error {
 	return l.lock.Close()
 }
 
-// Remove removes the locked file and ends the lock. A process that has opened the
-// file in the meantime notices that its name is gone, and locks a new file.
+// Remove removes the locked file and ends the lock. A process that has opened the file in
+// the meantime notices that the file has lost its name, and locks a new file.
 func (l *Lock) Remove() error {
-	if runtime.GOOS == "windows" { // an open file can't be removed there
+	if runtime.GOOS == "windows" { // an open file can't be removed on Windows
 		return errors.Join(l.Release(), os.Remove(l.path))
 	}
 	return errors.Join(os.Remove(l.path), l.Release())

@@ -44,8 +44,8 @@ func appendQuoted(dst []byte, word string) []byte {
 	return append(dst, '"')
 }
 
-// appendNumber appends v in decimal. It is fast for numbers below a million, as most
-// numbers.
+// appendNumber appends v in decimal. It is fast for numbers below a million, which most
+// numbers are.
 func appendNumber(dst []byte, v uint64) []byte {
 	switch {
 	case v < 1000:

@@ -69,7 +69,7 @@ func splice(dst, line []byte, rec *Record, key string, members []byte) []byte {
 	case len(members) == 0 || first && from == to:
 	case first:
 		members = members[:len(members)-1]
-	default: // the comma goes before
+	default: // here the comma goes before the member
 		copy(members[1:], members)
 		members[0] = ','
 	}

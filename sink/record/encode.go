@@ -23,7 +23,7 @@ type Encoder struct {
 	// list a keyed one; nil: names are written as they are.
 	Names *NameHasher
 
-	members []member // of a record; they point into of and its Game
+	members []member // the members of a record; their values point into of and its Game
 	of      *result
 	game    *game.Game
 
@@ -38,7 +38,7 @@ type Encoder struct {
 	second  int64  // Unix time of clock
 	clock   []byte // the last second as text
 
-	master *jsontext.Decoder // of in, which reads copied
+	master *jsontext.Decoder // decoder of in, which reads copied
 	in     bytes.Buffer
 	copied []byte
 	text   []byte
@@ -58,7 +58,7 @@ func Append(dst []byte, scan string, r *scanner.Result) []byte {
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
 	e.scan, e.inexact, e.dropped = scan, false, 0
-	if r != e.of || r.Game != nil && r.Game != e.game { // a scan has one Result and one Game
+	if r != e.of || r.Game != nil && r.Game != e.game { // a scan reuses one Result and one Game
 		if e.members == nil {
 			e.members = membersOf(schemaKeys)
 		}
@@ -94,8 +94,8 @@ func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
 	return append(dst, '\n')
 }
 
-// dropLongest marks parts as dropped, the longest first, until a record that is too
-// long by over bytes fits. Of several that are equally long it drops the last. It
+// dropLongest marks parts as dropped, the longest first, until a record that is too long
+// by over bytes fits. If several are equally long, it drops the last of these. It
 // measures them in the unused memory of dst.
 func (e *Encoder) dropLongest(over int, dst []byte) {
 	const note = 64 // longer than any note about a dropped part
@@ -126,7 +126,7 @@ func (e *Encoder) dropLongest(over int, dst []byte) {
 // do for a key.
 type member struct {
 	value value
-	need  uint64 // bits that the Result must have; else nothing is appended
+	need  uint64 // the member is appended only if the Result has these bits
 	row   *field
 	// The name with quotes and colon. start copies all bytes, which is fast.
 	key   [24]byte
@@ -142,7 +142,7 @@ func (m *member) start(dst []byte) []byte {
 	return dst[:n+int(m.keyed)]
 }
 
-// An omission says whether a value that is zero is absent.
+// An omission says when a value of zero is omitted.
 type omission uint8
 
 const (

@@ -78,7 +78,7 @@ type field struct {
 	// For typeWord: the word of each value, or "" if it has none; in a list, of each
 	// bit.
 	words   []string
-	pattern string // of text and words
+	pattern string // for text and words
 
 	// The value in a Result, or in the last element of its list. An object has none.
 	at func(*result) value
@@ -94,7 +94,7 @@ type field struct {
 	known bool
 
 	beside bool              // another row writes this key too
-	letter func(byte) string // word for the letter of the protocol
+	letter func(byte) string // the words for the letters of the protocol
 	long   bool              // the Encoder may drop it from a long record
 	with   string            // key with which it is dropped
 }
@@ -120,7 +120,7 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return (*addressValue)(&r.Addr) }},
 	{name: "port", is: ColumnUint16, beside: true, about: "port of the server, with ip",
 		at: func(r *result) value { return (*addressValue)(&r.Addr) }},
-	{name: "addr", is: typeWord, pattern: `^([0-9.]+|\[[0-9a-f:.]+\]):[0-9]+$`, beside: true, about: "ip and port as one text, to join censuses by",
+	{name: "addr", is: typeWord, pattern: `^([0-9.]+|\[[0-9a-f:.]+\]):[0-9]+$`, beside: true, about: "ip and port as one string, to join censuses on",
 		at: func(r *result) value { return (*addressValue)(&r.Addr) }},
 	{name: "tag", is: ColumnText, about: "the rest of the server's line in the list",
 		at: func(r *result) value { return (*stringValue)(&r.Tag) }, long: true},
@@ -162,7 +162,7 @@ var schemaKeys = withHex([]field{
 	{name: "hashes", is: ColumnObject,
 		about: "64-bit xxHash of the bytes of a complete answer",
 		when:  func(r *result) bool { return r.PlayersHash != 0 },
-		fields: withHex([]field{{name: "players", is: typeHash, about: "of players, if there are any; keyed where they have a name_hash",
+		fields: withHex([]field{{name: "players", is: typeHash, about: "of players, if there are any; keyed if the record has name_hash",
 			at: func(r *result) value { return (*hashValue)(&r.PlayersHash) }}})},
 	{name: "info", is: ColumnObject, fields: infoFields, long: true, about: "the fields that were read completely, if info was answered",
 		has: func(r *result) *bool { return &r.HasInfo }},
@@ -343,7 +343,7 @@ var gameFields = withHex([]field{
 		at: func(r *result) value { return (*bytesValue)(&r.Game.Description) }},
 	{name: "attributes", is: ColumnMap, about: "other values of the game, name to value",
 		at: func(r *result) value { return (*attributesValue)(&r.Game.Attributes) }},
-	{name: "sources", is: ColumnMap, about: "key of this object, or attributes. and an attribute's name, to the place of its value in the reply; attributes without an entry come from the keywords",
+	{name: "sources", is: ColumnMap, about: "where each value is in the reply, by its key in this object, or attributes. and an attribute's name; attributes without an entry come from the keywords",
 		at: func(r *result) value { return (*sourcesValue)(r.Game) }},
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what a2sscan did not understand",
 		at: func(r *result) value { return set(&r.Game.Notes) }},
@@ -355,7 +355,7 @@ func lastMod(r *result) *game.Mod { return &r.Game.Mods[len(r.Game.Mods)-1] }
 
 // flagsAbout explains the flags.
 func flagsAbout() string {
-	about := "what is suspicious about the answers; evidence, no verdict"
+	about := "what is suspicious about the answers; evidence, not a verdict"
 	for i := range game.FlagRules {
 		r := &game.FlagRules[i]
 		about += "; " + r.Word + ": " + r.Rule

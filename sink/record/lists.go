@@ -39,12 +39,12 @@ func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
 func (v *playersValue) next(*Reader) { v.Players = append(v.Players, wire.Player{}) }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
-	if p.Index == 0 { // as most servers send for everyone (EC-77)
+	if p.Index == 0 { // most servers send this for every player (EC-77)
 		dst = append(dst, `{"index":0,`...)
 	} else {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
-	// An empty name says nothing about anybody, but much about the list.
+	// An empty name identifies nobody, but says much about the list.
 	if e.Names == nil || len(p.Name) == 0 {
 		valid := false
 		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {

@@ -12,7 +12,7 @@ import (
 // JSON parsers give up at a depth of 1000.
 const maxMasterDepth = 32
 
-// masterOptions are those for the data of masters, which are strangers.
+// masterOptions are the decoder's options for data from masters, which is hostile.
 var masterOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
 // masterValue is the master's data about the server. If it is not a JSON object, the part
@@ -39,9 +39,9 @@ func (v *masterValue) set(_ *Reader, _ *field, s []byte) bool {
 
 // appendMaster appends a JSON object in the form of a record: on one line, without
 // spaces, in valid UTF-8, with the escapes of the package documentation, and with a comma
-// after it. It returns false if the JSON is no object or invalid, or if some parsers would
-// reject it: for numbers beyond the range of a double, and for nesting deeper than
-// maxMasterDepth.
+// after it. It returns false if the JSON is invalid or not an object, or if some parsers
+// would reject it, because a number is beyond the range of a double or the nesting is
+// deeper than maxMasterDepth.
 func (e *Encoder) appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 	if e.master == nil {
 		e.master = jsontext.NewDecoder(&e.in)

@@ -11,10 +11,10 @@ import (
 // NameKey is the secret key of a NameHasher: random bytes.
 type NameKey [32]byte
 
-// NameHasher replaces the names of players in records. Each name becomes a 64-bit
-// hash under a secret key: with one key, equal names have equal hashes. Nobody can
-// test a guess without the key, except the owner of a server that the scan queries:
-// that owner can invent players, and look for their hashes in the published census.
+// NameHasher replaces the names of players in records. Each name becomes a 64-bit hash
+// under a secret key: with one key, equal names have equal hashes. Without the key, only
+// the owner of a server that the scan queries can test a guess: the owner can invent
+// players, and look for their hashes in the published census.
 //
 // The hashes are HMAC-SHA-256, truncated to 64 bits. Only one goroutine at a time
 // may use a NameHasher.
@@ -53,8 +53,8 @@ func (h *NameHasher) Name(name []byte) uint64 {
 	return h.hash()
 }
 
-// List returns a keyed hash of hash, the hash of a list of players. With the hash
-// itself, anybody could test a guess of the list.
+// List returns a keyed hash of hash, the hash of a list of players. If the record had the
+// hash itself, anybody could test a guess of the list.
 func (h *NameHasher) List(hash uint64) uint64 {
 	h.text = binary.BigEndian.AppendUint64(append(h.text[:0], hashOfList), hash)
 	return h.hash()

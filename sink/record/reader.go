@@ -101,8 +101,8 @@ func (r *Reader) Keep(keys ...string) *Reader {
 	return r
 }
 
-// Strict makes the Reader compare all of each record with the schema: also words,
-// patterns, missing and repeated keys. It returns the Reader.
+// Strict makes the Reader compare each complete record with the schema, including words,
+// patterns, and missing or repeated keys. It returns the Reader.
 func (r *Reader) Strict() *Reader {
 	r.strict, r.decode, r.keep = true, 1<<len(schemaKeys)-1, 0
 	return r
@@ -276,7 +276,7 @@ func (r *Reader) unquoted(s []byte) []byte {
 	return r.text[start:len(r.text):len(r.text)]
 }
 
-// errEnough ends an object whose wanted fields have been read.
+// errEnough ends the reading of an object when the wanted fields have been read.
 var errEnough = errors.New("enough")
 
 // inside reads an object or list, and calls member for each of its members.
@@ -372,7 +372,7 @@ func (r *Reader) word(b []byte) string {
 	return s
 }
 
-// finish sets the fields that depend on several keys.
+// finish sets the fields of the Result that depend on several keys.
 func (r *Reader) finish() {
 	rec := &r.rec
 	if rec.Has("rules_raw") && len(r.exact) > 0 {
@@ -436,7 +436,7 @@ func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 		s = r.text[start:len(r.text):len(r.text)]
 	case typeBase64:
 		r.text, err = base64.StdEncoding.AppendDecode(r.text, s)
-		if bytes.ContainsAny(s, "\r\n") { // which the decoder ignores
+		if bytes.ContainsAny(s, "\r\n") { // bytes that the decoder ignores
 			return wrongType(v, t.want)
 		}
 		s = r.text[start:len(r.text):len(r.text)]

@@ -16,8 +16,8 @@ var types = [numTypes]struct {
 	kinds       string // the first characters of its JSON: jsontext.Kind
 	duck, click string
 	schema      string // members of its JSON Schema
-	pattern     string // of its text
-	bits        int    // of an integer
+	pattern     string // pattern of its text
+	bits        int    // range of an integer
 }{
 	ColumnText:    {"string", `"`, "VARCHAR", "String", isString, "", 0},
 	typeWord:      {"string", `"`, "VARCHAR", "String", isString, "", 0},
@@ -94,7 +94,7 @@ func (f *field) schema(lists int) string {
 		return `"enum":` + quoted(slices.DeleteFunc(slices.Clone(f.words), none))
 	}
 	t := &types[f.is]
-	if p := f.pattern + t.pattern; p != "" { // no row has both
+	if p := f.pattern + t.pattern; p != "" { // no field has both
 		return t.schema + `,"pattern":` + quoted(p)
 	}
 	return t.schema

@@ -99,7 +99,7 @@ func clean(s []byte) (n int) {
 				n += 8
 				continue
 			}
-			n += bits.TrailingZeros64(m) / 8 // the lowest mark is real: nothing borrowed into it
+			n += bits.TrailingZeros64(m) / 8 // the lowest mark is always right
 		}
 		if s[n] >= 0x80 {
 			r, size := decode(s[n:])

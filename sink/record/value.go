@@ -20,7 +20,7 @@ type value interface {
 	put(e *Encoder, dst []byte, m *member) []byte
 }
 
-// A scalar is a value that is one text, number or truth, or a list of these.
+// A scalar is a value that is a single text, number or boolean, or a list of these.
 type scalar interface {
 	// set stores the value, or an element of a list, and returns false if s is not a
 	// value of the type. s is JSON; for a string it is the text, and for hex and base64
@@ -75,7 +75,8 @@ func (v *codeValue) put(_ *Encoder, dst []byte, m *member) []byte {
 
 func (v *codeValue) set(r *Reader, f *field, s []byte) bool { return (*stringValue)(v).set(r, f, s) }
 
-// gameIDValue is the word for a game and, unless that is no word, the name of the game.
+// gameIDValue is the word for a game, followed by the name of the game. If the word is not
+// valid, both are omitted.
 type gameIDValue game.Game
 
 func (v *gameIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -174,7 +175,7 @@ func (v *notesValue) set(r *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// boolValue is a truth.
+// boolValue is a boolean.
 type boolValue bool
 
 func (v *boolValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -460,7 +461,8 @@ func (v *addressValue) set(_ *Reader, f *field, s []byte) bool {
 		*a = netip.AddrPortFrom(a.Addr(), uint16(n))
 		return ok
 	}
-	// ip and port have the address too, except in the output of cat --fields.
+	// The keys ip and port have the address too, except in the output of cat
+	// --fields.
 	if !a.Addr().IsValid() {
 		if both, err := netip.ParseAddrPort(string(s)); err == nil {
 			*a = both

@@ -30,7 +30,7 @@ type Config struct {
 	// One server in a hundred answers after 0.8 to 1.5 s, and one in a thousand after 3
 	// s.
 	Tail bool
-	// Time after the first query when all delays double; zero means never.
+	// How long after the first query all delays double; zero means never.
 	Doubled time.Duration
 	Loss    float64 // share of the replies that are lost
 
@@ -46,9 +46,9 @@ const (
 	Rules   = 24
 )
 
-// Fleet is a fleet for measurements. All of its servers demand a challenge for all
-// three questions. New prepares their replies, to leave as much of the machine as
-// possible to the program that is measured.
+// Fleet is a fleet for measurements. All of its servers demand a challenge for all three
+// questions. New prepares their replies, so that the measured program gets as much of the
+// machine's CPU time as possible.
 type Fleet struct {
 	loopback.Group
 	Config Config
@@ -190,7 +190,7 @@ type responder struct {
 	out   loopback.Outbox
 	stats fleet.Stats
 	lost  random.Stream
-	begun time.Duration // time of the first query; 0: none yet
+	begun time.Duration // time of the first query; 0: no query yet
 }
 
 // Out returns the outbox for the answers, and the counters.

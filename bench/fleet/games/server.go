@@ -17,7 +17,7 @@ type Plan struct {
 	Night  uint64 // another night has other players, maps and clocks
 	Port   uint16 // port at which it is queried
 	Title  *Title
-	Fake   string // the trick of a faker's server: the word of its kind
+	Fake   string // the trick of a faker's server, named by the word of its kind
 }
 
 // Server is a simulated server. Fill may be called many times; the slices are valid

@@ -67,7 +67,7 @@ func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error
 		if err != nil {
 			return Report{}, fmt.Errorf("record %d: %w", n, err)
 		}
-		if rec.Status != scanner.StatusNoReply && rec.Status != scanner.StatusUnreachable { // such records claim nothing
+		if rec.Status != scanner.StatusNoReply && rec.Status != scanner.StatusUnreachable { // such records make no statement about the server
 			j.record(line, rec)
 		}
 	}
@@ -128,7 +128,7 @@ func (j *judge) record(line []byte, rec *record.Record) {
 	}
 	why := j.unread(line, rec)
 	if hash, want := rec.PlayersHash, e.Result.PlayersHash; why == "" && hash != 0 && want != 0 && hash != want {
-		why = "hashes.players is not that of the answer"
+		why = "hashes.players is not the hash of the answer"
 	}
 	if why == "" && e.Meaning {
 		why = j.wrongMeaning(&rec.Result)
@@ -147,7 +147,7 @@ func (j *judge) record(line []byte, rec *record.Record) {
 // key or another addr, or "" if there is none.
 func (j *judge) unread(line []byte, rec *record.Record) string {
 	if rec.Has("geo") {
-		return "" // it does not come from the scan
+		return "" // geo does not come from the scan
 	}
 	want := j.enc.Append(nil, rec.Scan, &rec.Result)
 	if bytes.Equal(line, want) {
@@ -158,7 +158,7 @@ func (j *judge) unread(line []byte, rec *record.Record) string {
 	if got.Compact() == nil && bytes.Equal(got, want) {
 		return ""
 	}
-	return fmt.Sprintf("the record is %s, but means %s", short(got, want), short(want, got))
+	return fmt.Sprintf("the record is %s, but reads back as %s", short(got, want), short(want, got))
 }
 
 // wrongMeaning compares game and flags with those of a scan that asked only the
@@ -177,10 +177,10 @@ func (j *judge) wrongMeaning(got *scanner.Result) string {
 	}
 	g, w := j.append(&scanner.Result{Game: got.Game}), j.append(&scanner.Result{Game: want.Game})
 	if !bytes.Equal(g, w) {
-		return fmt.Sprintf("game is %s, truth %s", short(g, w), short(w, g))
+		return fmt.Sprintf("game is %s, expected %s", short(g, w), short(w, g))
 	}
 	if (got.Flags^want.Flags)&^fleet.TimingFlags != 0 {
-		return fmt.Sprintf("flags are %b, truth %b", got.Flags, want.Flags)
+		return fmt.Sprintf("flags are %b, expected %b", got.Flags, want.Flags)
 	}
 	return ""
 }
@@ -195,7 +195,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 		j.AsTheyAre++
 		return
 	}
-	text := fmt.Sprintf("is %s, truth %s", short(g, w), short(w, g))
+	text := fmt.Sprintf("is %s, expected %s", short(g, w), short(w, g))
 	why := j.fault(got, e)
 	otherInfo := only(got)
 	otherInfo.Info = e.Result.Info
@@ -210,7 +210,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 		j.AsTheyAre++
 	default:
 		j.Less++
-		j.example(&j.lacks, got.Addr, "less than the server sends; %s", text)
+		j.example(&j.lacks, got.Addr, "it lacks part of what the server sends; %s", text)
 	}
 }
 
@@ -255,7 +255,7 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 		failed = failed || e != 0
 		switch {
 		case e != 0 && !j.asked.Has(q):
-			return fmt.Sprintf("an error of %v, which was not asked", q)
+			return fmt.Sprintf("it has an error for %v, which the scan did not ask", q)
 		case e != 0 && e != w.Err[q] && !(expect.Allowed[q] | excuses).Has(e):
 			return fmt.Sprintf("%v failed with %q, which this server can't cause", q, e)
 		case e == 0 && w.Err[q] != 0 && j.asked.Has(q):
@@ -266,15 +266,15 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 	// all notes of the truth.
 	switch {
 	case (g.Status == scanner.StatusOK) == failed:
-		return fmt.Sprintf("status %v, but an error is %v", g.Status, failed)
+		return fmt.Sprintf("status %v contradicts the errors (any error: %v)", g.Status, failed)
 	case !bytes.Equal(g.Message, w.Message):
-		return "a message that the server did not send"
+		return "it has a message that the server did not send"
 	case g.HasPing:
-		return "a ping that the scan did not ask"
+		return "it has a ping, but the scan did not send one"
 	case g.Unchallenged&^w.Unchallenged != 0:
 		return "unchallenged names questions that the server challenges"
 	case g.Notes&^w.Notes != 0:
-		return "notes that the truth lacks"
+		return "it has unexpected notes"
 	case !failed && g.Notes != w.Notes:
 		return "notes are missing"
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Answer is the state of a session that is needed only after a datagram came: the
-// messages of the server, and what they reveal about it. The messages are in chunks,
-// which belong to a Memory and never move, since a decoded message points into them.
-// The fields that every datagram changes come first, so that they share few cache
-// lines.
+// Answer is the part of a session that is needed only after the server has sent a
+// datagram: the messages of the server, and what they reveal about the server. The
+// messages are in chunks, which belong to a Memory and never move, since a decoded
+// message points into them. The fields that every datagram changes come first, so that
+// they share few cache lines.
 type Answer struct {
 	FirstAt     time.Duration // first datagram received
 	LastAt      time.Duration // last datagram received
 	RecvBytes   uint64
 	Received    uint32
-	InfoReplies uint32     // datagrams and reassembled replies
+	InfoReplies uint32     // INFO replies, including reassembled ones
 	Conflicts   uint32     // fragments that contradicted an earlier one
 	Conflict    bool       // two complete answers to a question that was asked once differ
 	Attempt     uint8      // number of the attempt after which the first datagram came
@@ -26,13 +26,13 @@ type Answer struct {
 	InCode      wire.Error // the error of decoding In
 
 	flying  uint8         // datagrams sent and not answered, as far as can be known
-	heard   Questions     // questions that got some reply: see extraAsks
-	keyed   Questions     // sent with a challenge, at least once
-	openly  Questions     // part of their answer came to a request without a challenge
+	heard   Questions     // questions to which some reply came: see extraAsks
+	keyed   Questions     // questions sent with a challenge at least once
+	openly  Questions     // questions whose answer came, in part, in reply to a request without a challenge
 	slow    uint8         // silent waits in a row while questions are asked slowly
 	goldEnd time.Duration // end of the wait for an 'I' after an 'm'
 
-	unasked      Questions // answered before they were asked: see incoming.list
+	unasked      Questions // questions answered before they were asked: see incoming.list
 	unchallenged Questions // answered, at least in part, in reply to a request without a challenge
 
 	RoundTrips
@@ -54,8 +54,8 @@ type Answer struct {
 
 // RoundTrips are the round trips of a server that answers.
 type RoundTrips struct {
-	RTT  time.Duration                    // of the first question asked once and answered
-	RTTs [wire.NumQuestions]time.Duration // of each question asked once and answered
+	RTT  time.Duration                    // of the first question that was asked once and answered
+	RTTs [wire.NumQuestions]time.Duration // of each question that was asked once and answered
 
 	sentUS [wire.NumRequests]uint32 // when each request was last sent, in µs after Clock.FirstAt
 	// askedUS is when each question was first sent with this challenge, in the same unit.
@@ -74,8 +74,8 @@ type RoundTrips struct {
 	Late time.Duration
 }
 
-// Unchallenged returns the questions that were answered, at least in part, in reply to
-// a request without a challenge, as far as that is certain.
+// Unchallenged returns the questions that were answered, at least in part, in reply to a
+// request without a challenge, as far as that is certain.
 func (a *Answer) Unchallenged() Questions {
 	if a.challenges.seen > 0 {
 		return a.unchallenged &^ a.unasked

@@ -16,8 +16,8 @@ type challenges struct {
 	echoed  bool           // current came again since the last datagram was sent
 	// same counts the requests with current that were answered by current again.
 	same uint8
-	// resent are the questions sent with several challenges: nobody knows which request an
-	// answer belongs to.
+	// resent has the questions that were sent with several challenges. An answer to one
+	// of them may belong to any of these requests.
 	resent Questions
 	seenAt time.Duration // when current, or one in own, last came
 
@@ -26,7 +26,7 @@ type challenges struct {
 	oldest   uint8                    // index of the oldest in values
 	returned bool                     // an older challenge replaced current since the last wait
 
-	get Questions // questions for which GETCHALLENGE is sent instead
+	get Questions // questions for which GETCHALLENGE is sent in place of the request
 	// getFirst means that servers of this game give a challenge for a list only in reply to
 	// GETCHALLENGE.
 	getFirst bool

@@ -36,7 +36,7 @@ const (
 	KindFragment
 	KindText  // 'l' and 'X'
 	KindOther // of an unknown kind
-	KindPing  // whether it was requested or not
+	KindPing  // the answer to a ping, requested or not
 
 	NumKinds = iota
 )
@@ -45,7 +45,7 @@ const (
 type Delivery struct {
 	Kind  Kind
 	Class Class
-	Full  bool // it was not stored: the byte budget has no room
+	Full  bool // the message was not stored, because the byte budget has no room
 }
 
 // Hear gives the session an empty answer for what it receives from now on. It is called
@@ -60,12 +60,12 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	}
 	a.challenges.current = wire.NoChallenge
 	if remembered != wire.NoChallenge {
-		a.keyed = Info // even if a later attempt was without it
+		a.keyed = Info // the first attempt had the challenge, even if a later one did not
 	}
 	if s.Flags.Has(flagKeyed) {
 		a.challenges.current, a.challenges.origin = remembered, Info
 	}
-	for q := range a.sentUS { // only one request was waited for
+	for q := range a.sentUS { // only one request was outstanding
 		a.sentUS[q] = s.Clock.sentUS
 	}
 	a.flying = uint8(count(s.Agenda.Silent()))
@@ -97,7 +97,7 @@ type incoming struct {
 
 // Message takes a complete message, and stores it if it is an answer.
 func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
-	x := &incoming{s, m, now, msg} // in place: as a value it would be copied
+	x := &incoming{s, m, now, msg} // filled in place, to avoid a copy
 	switch wire.KindOf(msg) {
 	case wire.KindChallenge:
 		c, err := wire.DecodeChallenge(msg)
@@ -180,8 +180,8 @@ func (x *incoming) info() Delivery {
 	return d
 }
 
-// game notes what the application ID reveals: servers of some games have to be asked
-// differently.
+// game notes what the application ID reveals: some games need a different sequence of
+// requests.
 func (x *incoming) game(appID uint32) {
 	if appID == csgoAppID {
 		x.s.Flags |= flagCSGO
@@ -261,10 +261,10 @@ func (x *incoming) list(q wire.Question) Delivery {
 	}
 	asked, place := x.s.Agenda.Asked.Has(q), a.Place(q)
 	if !asked && !Sound(q, x.msg) {
-		code = wire.ErrMalformed // once the list is asked for, a sound one may come (EC-65)
+		code = wire.ErrMalformed // after the request, a sound list may come (EC-65)
 	}
 	switch wanted := x.wants(q, code); {
-	case !asked && x.s.Agenda.due.Has(q): // it is about to be asked for
+	case !asked && x.s.Agenda.due.Has(q): // the request for this list is queued
 		if code != 0 || *place != nil {
 			d.Class = Duplicate
 		} else if d.Full = !a.Put(x.memory, place, x.msg); !d.Full {
@@ -311,8 +311,8 @@ func (x *incoming) text() Delivery {
 	return d
 }
 
-// pong takes the answer to a ping, which is no answer to any of the questions. An
-// unsolicited one counts as matched, too, but is not stored.
+// pong takes the answer to a ping, which answers none of the questions. An unsolicited
+// pong counts as matched, too, but is not stored.
 func (x *incoming) pong() Delivery {
 	d := Delivery{Kind: KindPing, Class: Matched}
 	asked := x.s.Flags.Has(flagPing) && !x.s.Flags.Has(flagPong)
@@ -359,9 +359,9 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 			a.RTT = cmp.Or(a.RTT, trip)
 		}
 	}
-	// bare are the questions whose answer certainly belongs to a request without a
-	// challenge. That includes an answer whose first fragments came in reply to such a
-	// request.
+	// bare has the questions whose answer certainly belongs to a request without a
+	// challenge. Some of its answers may have begun with fragments that came in reply to
+	// such a request.
 	a.unasked &^= 1 << q
 	a.unchallenged &^= 1 << q
 	switch bare := x.s.Agenda.bare&^a.keyed | a.openly; {
@@ -400,7 +400,7 @@ func (s *Session) Fragment() {
 	s.Got.heard |= qs
 	if qs == Lowest(qs) {
 		s.Agenda.fault(qs, wire.ErrIncomplete)
-		if s.Agenda.Asked == qs { // otherwise the fragment may be part of a late answer
+		if s.Agenda.Asked == qs { // if several are outstanding, the fragment may be part of a late answer
 			s.Got.openly |= qs & s.Agenda.bare &^ s.Got.keyed
 		}
 	}

@@ -47,18 +47,18 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Limits of a session. The values are ours; the reasons are how servers behave.
+// Limits of a session. We chose the values after the observed behaviour of servers.
 const (
-	SerialGap = 1200 * time.Millisecond // servers that allow one query per second are common (docs/FORMATS.md, section 4)
+	SerialGap = 1200 * time.Millisecond // many servers allow one query per second (docs/FORMATS.md, section 4)
 
 	maxRounds  = 4                     // challenges per question, then challenge_loop (EC-2)
 	minGold    = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
 	extraAsks  = 2                     // additional attempts at a question, if something came in reply to it
 	slowAsks   = 2                     // slow questions without an answer, after which no limit is suspected
-	csgoAsks   = 2                     // RULES of app 730 hardly ever come (EC-99)
+	csgoAsks   = 2                     // attempts at RULES of app 730, which hardly ever come (EC-99)
 	csgoAppID  = 730
-	freshFor   = 5 * time.Second  // some servers silently drop an older challenge (EC-14)
-	maxRTTWait = 10 * time.Second // no round trip makes us wait longer than that
+	freshFor   = 5 * time.Second  // age of a challenge from which servers may silently drop it (EC-14)
+	maxRTTWait = 10 * time.Second // maximum wait that is derived from round trips
 	packedWait = 50 * time.Millisecond
 	maxPacked  = 2 // a server's replies in the decompressor: players and rules
 	// maxUnpacked limits the replies of one server that are unpacked in all: both lists in
@@ -68,14 +68,14 @@ const (
 
 // Plan holds what is the same for every session of a scan.
 type Plan struct {
-	Questions   Questions // ping may be one of them
+	Questions   Questions // may include the ping
 	Schedule    Schedule
 	Fallback    bool // a server that ignores INFO is asked for PLAYER and ping once each
 	TryPlayers  bool // the last of several attempts at INFO of a silent server is PLAYER
-	TrailingNUL bool // every request but INFO has one more NUL
+	TrailingNUL bool // every request but INFO ends with an additional NUL
 
 	Second bool      // the second pass: a server that answers nothing is asked once
-	Last   LastWaits // at the end of a scan
+	Last   LastWaits // set at the end of a scan
 }
 
 // AppendRequest appends a request.
@@ -97,7 +97,7 @@ func (f Flags) Has(g Flags) bool { return f&g != 0 }
 // memory.
 const (
 	Queued Flags = 1 << iota // waits in a queue of the sender
-	Paired                   // PLAYER and RULES went out in one piece, and are waited for
+	Paired                   // PLAYER and RULES were sent in one call, and their answers are outstanding
 
 	flagRefused  // ICMP said that nothing listens, and nothing came since
 	flagRetried  // something was sent after flagRefused
@@ -111,7 +111,7 @@ const (
 	flagCSGO     // app 730
 	Done         // every question is answered or given up
 	Split        // fragments came: the reassembly table may hold some
-	Repeat       // the next datagram is a repetition
+	Repeat       // the next datagram repeats a request
 	flagAnswered // a question was answered
 	flagHeld     // a challenge came; it is used once no answer is outstanding
 	flagPing     // a ping was requested
@@ -253,8 +253,8 @@ func (s *Session) Again() bool {
 }
 
 // Unreachable takes an ICMP error: nothing listens. The first one is not final, as the
-// port may open a moment later. The second one is, if it came after another datagram
-// was sent.
+// port may open a moment later. The second error is final if another datagram was sent
+// between the two.
 func (s *Session) Unreachable() {
 	if !s.Flags.Has(flagRetried) {
 		s.Flags |= flagRefused
@@ -268,7 +268,7 @@ func (s *Session) Unreachable() {
 // up.
 func (s *Session) Advance(p *Plan, now time.Duration) {
 	if s.Flags.Has(flagAnswered) {
-		s.Agenda.Open &= p.Questions // the fallback may have asked for more
+		s.Agenda.Open &= p.Questions // the fallback may have made further questions due
 		if s.Flags.Has(flagInfoOnly) {
 			s.Agenda.Open &= Info
 		}

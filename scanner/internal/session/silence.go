@@ -17,7 +17,7 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 		s.Clock.wakeAt(now + packedWait)
 		return
 	case awaited != 0:
-		s.Clock.wakeAt(p.spentEnd(s, awaited)) // unless something is sent before
+		s.Clock.wakeAt(p.spentEnd(s, awaited)) // unless something is sent before that time
 		if silent &^= awaited; silent == 0 {
 			if s.Got == nil {
 				s.Flags |= Listening
@@ -73,8 +73,8 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 }
 
 // suspectLimit takes an entirely unanswered burst as a sign that the server limits
-// queries per second. It drops the suspicion if the server stays silent although it
-// is asked slowly; then it returns all open questions as silent.
+// queries per second. If the server stays silent although the requests are sent slowly,
+// it drops the suspicion and returns all open questions as silent.
 func (s *Session) suspectLimit(silent Questions) Questions {
 	switch {
 	case s.Flags.Has(flagBurst) && count(silent) > 1:
@@ -188,10 +188,10 @@ func (p *Plan) maxAsks(s *Session, q wire.Question) int {
 	return n
 }
 
-// timeout returns how long to wait after the last request: as long as the schedule
-// says, or as learned, but at least two round trips of this server, and a quarter more
-// than its first datagram took; these two up to maxRTTWait. If the server limits queries,
-// it is at least SerialGap. base is how long the first attempt waits.
+// timeout returns how long to wait after the last request: as long as the schedule says,
+// or as learned, but at least two round trips of this server, and a quarter more than its
+// first datagram took; the latter two are limited to maxRTTWait. If the server limits
+// queries, it is at least SerialGap. base is how long the first attempt waits.
 func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 	_, n := s.Agenda.most(All)
 	d := p.Schedule.wait(n)

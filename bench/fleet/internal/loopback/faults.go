@@ -83,7 +83,7 @@ const (
 // wheel holds datagrams until they are due. It has an Outbox for each millisecond.
 type wheel struct {
 	slots []Outbox // a power of two; slot t%len holds the datagrams of tick t
-	now   int64    // the tick up to which everything was released
+	now   int64    // datagrams up to this tick were released
 	count int
 	bytes int
 }

@@ -153,7 +153,7 @@ const recvBuffer = 16 << 20
 func listen(number uint16) (*net.UDPConn, error) {
 	lo, err := net.InterfaceByName("lo")
 	if err != nil {
-		return nil, fmt.Errorf("no device lo, to which the socket must be bound: %w", err)
+		return nil, fmt.Errorf("can't find the device lo, to which the socket must be bound: %w", err)
 	}
 	if lo.Flags&net.FlagLoopback == 0 {
 		return nil, errors.New("the device lo is not a loopback device; the socket must not be bound to it")
@@ -171,14 +171,14 @@ func listen(number uint16) (*net.UDPConn, error) {
 			}
 		})
 		if err = errors.Join(e, err); err != nil {
-			err = fmt.Errorf("can't be bound to the device lo and made to report destinations and drops: %w", err)
+			err = fmt.Errorf("can't bind the socket to the device lo, or make it report destinations and drops: %w", err)
 		}
 		return err
 	}}
 	at := netip.AddrPortFrom(netip.IPv4Unspecified(), number)
 	conn, err := lc.ListenPacket(context.Background(), "udp4", at.String())
 	if no, ok := errors.AsType[syscall.Errno](err); ok {
-		return nil, no // without the address, which callers add or do not need
+		return nil, no // the cause without the address: callers add the address if they need it
 	}
 	if err != nil {
 		return nil, err

@@ -21,13 +21,13 @@ import (
 // maxProblems is the number of problems that Check describes.
 const maxProblems = 20
 
-// Check reads the files of a census to their end, and returns what it found: the files,
-// and problems, of which the last may say how many more there are. It verifies the
+// Check reads the files of a census to their end, and returns the files and the problems
+// that it found. The last problem may be the number of further ones. It verifies the
 // checksums of zstd frames and compares each record with the schema, and the files with
 // the summaries in want. It also finds addresses that have several records in one scan.
-// It calls progress, unless that is nil, with the number of bytes read and the size of
-// all files. It needs 8 bytes of memory per record. The error is that of a file that
-// could not be read.
+// If progress is not nil, Check calls it with the number of bytes read and the size of
+// all files. It needs 8 bytes of memory per record. It returns an error if a file can't
+// be read.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	v := &verifier{reader: record.NewReader().Strict(), scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
@@ -118,9 +118,9 @@ func (v *verifier) file(name string) error {
 		v.add("%s is damaged: %v", name, d)
 	}
 	if n := r.Damage().Truncated; n > 0 {
-		v.add("%s ends in a record that is cut off: %d bytes", name, n)
+		v.add("%s ends with a truncated record: %d bytes", name, n)
 	} else if r.Damage().Open {
-		v.add("%s is cut, or still being written: its last compressed frame has no end", name)
+		v.add("%s is truncated, or still being written: its last compressed frame has no end", name)
 	}
 	v.files = append(v.files, sink.Part{Name: name, Records: n, Bytes: c.n, Sum: fmt.Sprintf("%016x", c.sum.Sum64())})
 	return nil
@@ -168,7 +168,7 @@ func (v *verifier) addRepeated() {
 }
 
 // compareCounts compares the records of each scan, in all and by status. Shards may be
-// scans of one name. Targets that did not answer have records only if the scan was
+// scans with the same name. Targets that did not answer have records only if the scan was
 // configured to write them; if there are none, their statuses are not compared.
 func (v *verifier) compareCounts(want []*census.Summary) {
 	wanted := map[string]*scanCount{}
@@ -187,7 +187,7 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 	for _, scan := range slices.Sorted(maps.Keys(wanted)) {
 		want, found := wanted[scan], cmp.Or(v.scans[scan], &scanCount{})
 		if found.records != want.records {
-			v.add("%d records of scan %s, and its summary says %d", found.records, scan, want.records)
+			v.add("found %d records of scan %s, but its summary says %d", found.records, scan, want.records)
 		}
 		if want.byStatus == nil {
 			continue
@@ -197,7 +197,7 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 		unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
 		for _, word := range slices.Sorted(maps.Keys(all)) {
 			if n := found.byStatus[word]; n != want.byStatus[word] && (unanswered || !slices.Contains(silent, word)) {
-				v.add("%d records with status %s, and the summary says %d targets", n, word, want.byStatus[word])
+				v.add("found %d records with status %s, but the summary counts %d", n, word, want.byStatus[word])
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 // been moved to another directory.
 func (v *verifier) compareParts(want *census.Summary) {
 	if want.Division == nil && want.Sum == "" {
-		return // no data about the file
+		return // the summary has no data about the file
 	}
 	var names []string
 	for _, f := range v.files {
@@ -221,11 +221,11 @@ func (v *verifier) compareParts(want *census.Summary) {
 		f := &v.files[at]
 		switch {
 		case f.Bytes != p.Bytes:
-			v.add("%s has %d bytes, and the summary says %d", f.Name, f.Bytes, p.Bytes)
+			v.add("%s has %d bytes, but the summary says %d", f.Name, f.Bytes, p.Bytes)
 		case p.Sum != "" && f.Sum != p.Sum:
-			v.add("%s has xxh64 %s, and the summary says %s", f.Name, f.Sum, p.Sum)
-		case want.Division != nil && p.Records != 0 && f.Records != p.Records: // a file may have other scans
-			v.add("%s has %d records, and the summary says %d", f.Name, f.Records, p.Records)
+			v.add("%s has xxh64 %s, but the summary says %s", f.Name, f.Sum, p.Sum)
+		case want.Division != nil && p.Records != 0 && f.Records != p.Records: // the file may also have records of other scans
+			v.add("%s has %d records, but the summary says %d", f.Name, f.Records, p.Records)
 		}
 	}
 }

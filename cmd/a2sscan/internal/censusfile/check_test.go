@@ -119,15 +119,15 @@ func TestCheckProblems(t *testing.T) {
 		want       []string
 	}{
 		{"two scans", good + strings.ReplaceAll(good, `"scan":"s"`, `"scan":"t"`), nil, nil},
-		{"no such scan", good, func(e *census.Summary) { e.Scan, e.Targets.ByStatus = "u", nil }, []string{"0 records of scan u, and"}},
+		{"no such scan", good, func(e *census.Summary) { e.Scan, e.Targets.ByStatus = "u", nil }, []string{"found 0 records of scan u, but"}},
 		{"status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{"ok": 2, "partial": 1} },
-			[]string{"3 records with status ok, and the summary says 2 targets", "0 records with status partial, and the summary says 1"}},
-		{"unknown status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{} }, []string{"3 records with status ok"}},
+			[]string{"found 3 records with status ok, but the summary counts 2", "found 0 records with status partial, but the summary counts 1"}},
+		{"unknown status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{} }, []string{"found 3 records with status ok"}},
 		{"silent", strings.ReplaceAll(good, `"status":"ok"`, `"status":"no_reply"`),
 			func(e *census.Summary) { e.Targets.ByStatus, e.Division = map[string]uint64{"no_reply": 4}, nil },
-			[]string{"3 records with status no_reply, and the summary says 4"}},
+			[]string{"found 3 records with status no_reply, but the summary counts 4"}},
 		{"records of a part", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
-			[]string{"has 3 records, and the summary says 4"}},
+			[]string{"has 3 records, but the summary says 4"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestCheckEveryCut(t *testing.T) {
 		for cut := 1; cut < len(both); cut++ {
 			put(t, path, both[:cut])
 			_, problems, err := Check([]string{path}, nil, nil)
-			isCut := slices.ContainsFunc(problems, func(s string) bool { return strings.Contains(s, " cut") })
+			isCut := slices.ContainsFunc(problems, func(s string) bool { return strings.Contains(s, "truncated") })
 			if err != nil || isCut == (cut == len(first)) {
 				t.Errorf("%s, %d of %d bytes: %q, %v", name, cut, len(both), problems, err)
 			}

@@ -25,7 +25,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 		}
 		if errors.Is(err, sink.ErrNotCensus) {
 			return read, console.Fail(console.ExitInput, "%s is not a census: it does not begin with a record", console.Plain(name, 200)).
-				WithHint("cat reads what scan wrote: one line of JSON per server, compressed or not")
+				WithHint("cat reads a census that scan wrote: one line of JSON per server, compressed or not")
 		}
 		if err != nil {
 			return read, Failure(err)
@@ -60,7 +60,7 @@ func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
 	}
 	summaries, err := census.ReadSummaries(files, nil)
 	if err != nil {
-		t.Say("%s", console.Plain(err.Error(), 300)) // the records need no summary
+		t.Say("%s", console.Plain(err.Error(), 300)) // only a message: the records can be used without a summary
 	}
 	return SayLost(t, census.Lost(read, summaries, complete))
 }

@@ -30,12 +30,12 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		one, err := census.ReadSummaries(nil, []string{name})
 		switch {
 		case summary == "" && errors.Is(err, fs.ErrNotExist):
-			t.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))
+			t.Say("there is no %s, so verify can't compare the census with a summary", console.Plain(name, 200))
 			unknown = true
 			continue
 		case err != nil:
 			return console.Fail(console.ExitInput, "can't read the summary %s", console.Plain(err.Error(), 300)).
-				WithHint("--summary names the file that scan wrote with the numbers of the run")
+				WithHint("--summary names the summary file that scan wrote")
 		case ended == "complete":
 			ended = one[0].Ended
 		}
@@ -58,7 +58,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	}
 	switch {
 	case unknown:
-		fmt.Fprintln(out, "undamaged; only its summary can tell whether it is complete")
+		fmt.Fprintln(out, "undamaged; without a summary, verify can't tell whether the census is complete")
 	case ended != "complete":
 		fmt.Fprintf(out, "undamaged, but not complete: the scan ended with %s\n", console.Quoted(ended, 40))
 	default:

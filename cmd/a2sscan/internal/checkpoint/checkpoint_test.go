@@ -299,7 +299,7 @@ func TestLoadedOtherwise(t *testing.T) {
 	list, err := list.Open(list.Config{Args: []string{"127.0.0.0/24:1"}})
 	check(t, err)
 	k := &Checkpointer{Enabled: true, Resumes: true, terminal: console.New(io.Discard), Past: Checkpoint{Size: 255}}
-	want := "the a2sscan that started it found 255 targets in the lists, but this version finds 256"
+	want := "the version of a2sscan that started the scan found 255 targets in the lists, but this version finds 256"
 	if err := k.Loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want …%s", err, want)
 	}

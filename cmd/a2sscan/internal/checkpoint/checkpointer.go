@@ -186,7 +186,7 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 		Names: k.Names.all(), Size: k.size,
 	}
 	c.Stats.Add(&past.Stats)
-	if c.Output.Replace = k.Scan.Replace; k.Resumes { // the choice of the first run still holds
+	if c.Output.Replace = k.Scan.Replace; k.Resumes { // use the choice of the first run
 		c.Output.Replace = past.Output.Replace
 	}
 	// This run first takes the open targets of the checkpoint, then targets from the
@@ -324,7 +324,7 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 			k.silent.close(true)
 			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: k.plan, Step: step}
 			if err := k.write(c); err != nil {
-				k.terminal.Say("%v; if --on-complete is interrupted, it is not repeated", err)
+				k.terminal.Say("%v; if --on-complete is interrupted, the next run does not repeat it", err)
 			}
 			return
 		}
@@ -372,7 +372,7 @@ func (k *Checkpointer) Close() {
 func (k *Checkpointer) sayResumed() {
 	p, resuming, again := &k.Past, "resuming", ""
 	if k.lock == nil { // a dry run
-		resuming = "a run would resume"
+		resuming = "would resume"
 	}
 	k.terminal.Log.Info("checkpoint resumed", "path", k.opt.Path, "scan", p.Scan, "began", p.Start, "resumed", k.TimesResumed,
 		"finished", p.Stats.TargetsFinished(), "open", len(p.OpenTargets))
@@ -392,7 +392,7 @@ func (k *Checkpointer) sayResumed() {
 		}
 	}
 	if gone > 0 {
-		k.terminal.Say("gone from the output: %s, whose %s can't be checked",
+		k.terminal.Say("missing from the output: %s with %s, which can't be checked",
 			console.Plural(gone, "complete part"), console.Plural(records, "record"))
 	}
 }

@@ -128,7 +128,7 @@ func (k *Checkpointer) Loaded(list *list.List) error {
 	}
 	why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists)
 	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // the saved places are no longer valid
-		why = fmt.Sprintf("the a2sscan that started it found %s in the lists, but this version finds %s",
+		why = fmt.Sprintf("the version of a2sscan that started the scan found %s in the lists, but this version finds %s",
 			console.Plural(was, "target"), console.Grouped(k.size))
 	}
 	if why != "" {

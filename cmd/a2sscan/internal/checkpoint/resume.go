@@ -64,7 +64,7 @@ func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
 func (k *Checkpointer) read() error {
 	if info, err := os.Stat(k.opt.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
-		return k.refuse("is not a regular file").WithHint("--checkpoint needs a file of its own")
+		return k.refuse("is not a regular file").WithHint("choose another file for --checkpoint")
 	}
 	file, err := os.ReadFile(k.opt.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,11 +77,11 @@ func (k *Checkpointer) read() error {
 	switch {
 	case errors.Is(err, errNoCheckpoint):
 		k.foreign = true
-		return k.refuse("%v", err).WithHint("--checkpoint needs a file of its own")
+		return k.refuse("%v", err).WithHint("choose another file for --checkpoint")
 	case k.opt.Fresh:
 		return nil
 	case errors.As(err, new(versionError)):
-		return k.refuse("%v", err).WithHint("resume the scan with that a2sscan; %s", k.opt.startOver())
+		return k.refuse("%v", err).WithHint("resume the scan with that version of a2sscan; %s", k.opt.startOver())
 	case err != nil:
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}

@@ -40,7 +40,7 @@ func (s *SilentState) Waiting() int { return s.Targets - s.SecondPassed }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-var errSilent = errors.New("the file beside it with the silent targets is missing or changed")
+var errSilent = errors.New("the .silent file beside it is missing or changed")
 
 // load reads the file that a checkpoint describes and returns the targets that
 // still wait for the second pass.

@@ -82,7 +82,7 @@ func check(fields []string) error {
 		like := console.Nearest(field, all)
 		for _, within := range []string{"rtts_ms.", "geo.", "game.", "info."} {
 			if slices.Contains(all, within+field) {
-				like = within + field // the last one is the most likely
+				like = within + field // if several objects have the field, the last is the most likely
 			}
 		}
 		hint := "such as addr,people,capacity,info.map,info.name,rules.sv_gravity; a2sscan schema json lists all"

@@ -40,7 +40,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	var kinds []census.Kind
 	for _, k := range o.Kinds {
 		if !slices.Contains(KindWords(), k) {
-			return console.Fail(console.ExitUsage, "there is no kind of change %s", console.Quoted(k, 100)).
+			return console.Fail(console.ExitUsage, "unknown kind of change: %s", console.Quoted(k, 100)).
 				WithHint("a2sscan diff --help lists the kinds of changes")
 		}
 		kinds = append(kinds, census.Kind(k))
@@ -111,7 +111,7 @@ func sayDoubts(t *console.Terminal, c *census.Comparison, o *Options) {
 		t.Say("%s may be new, or in the missing part of the old census", console.Plural(c.Unknown, "server"))
 	}
 	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
-		t.Say("%s missing in the new census, and nothing shows whether the scan queried them", console.Plural(n, "server"))
+		t.Say("missing from the new census: %s; nothing shows whether the scan queried them", console.Plural(n, "server"))
 		t.Hint("scan --unanswered records silent servers, too, and so shows which servers were queried")
 	}
 	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {

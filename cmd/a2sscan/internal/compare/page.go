@@ -41,7 +41,7 @@ func writePage(out io.Writer, c *census.Comparison, o *Options, important *Impor
 		both += ", with as many people as before"
 	}
 	if c.MoreMaps > 0 {
-		both += fmt.Sprintf("; %s rotated the map", console.Grouped(c.MoreMaps))
+		both += fmt.Sprintf("; %s rotated to another map", console.Plural(c.MoreMaps, "server"))
 	}
 	fmt.Fprintln(out, strings.Join(console.Wrap(both, screen, 0), "\n"))
 	if o.Stat {
@@ -81,7 +81,7 @@ func nightLine(n *census.Night) string {
 			console.Plural(n.WithoutFarms.Servers, "server"), console.Plural(n.WithoutFarms.People, "person"))
 	}
 	if len(n.Lost) > 0 {
-		line += "; damaged or cut: " + console.Plain(n.Lost[0], 200)
+		line += "; damaged or truncated: " + console.Plain(n.Lost[0], 200)
 	}
 	if n.Summary && !n.Complete {
 		line += "; the scan is not complete"

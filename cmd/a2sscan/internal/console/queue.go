@@ -23,7 +23,7 @@ type queue struct {
 	to      io.Writer
 	lost    func(n int) string // a line about dropped writes
 	waiting chan queued
-	stalls  atomic.Bool // the reader is behind
+	stalls  atomic.Bool // the reader has stalled
 	dropped int         // writes since the last call of lost
 }
 

@@ -93,7 +93,7 @@ func SumOf(m map[string]uint64, words []string) string {
 // meant, or "" if no name is similar.
 func Nearest(word string, names []string) (best string) {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-	least := min(len(word), 1+max(2, len(word)/4)) // one character must be the same
+	least := min(len(word), 1+max(2, len(word)/4)) // at least one character must be the same
 	for _, name := range names {
 		d := distance(word, name)
 		if strings.HasPrefix(name, word+"-") {

@@ -35,7 +35,7 @@ type run struct {
 	records   int
 	datagrams int
 	badLines  int
-	noRaw     int // records without all their datagrams
+	noRaw     int // records that lack datagrams
 }
 
 // Run decodes files, and writes their records to out.
@@ -58,10 +58,10 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 	}
 	bad := console.Plural(d.badLines, "bad line")
 	if d.noRaw > 0 {
-		t.Say("left out: %s without all of their datagrams; scan --raw writes them", console.Plural(d.noRaw, "record"))
+		t.Say("skipped %s without complete datagrams; scan --raw stores them", console.Plural(d.noRaw, "record"))
 	}
 	if d.records == 0 && lost == nil {
-		return console.Fail(console.ExitInput, "no datagrams in the input, %s", bad).
+		return console.Fail(console.ExitInput, "no datagrams in the input; %s", bad).
 			WithHint("decode reads datagrams in hexadecimal, pcap files, and records with raw datagrams: a2sscan decode --help")
 	}
 	t.Say("%s from %s, %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
@@ -96,15 +96,15 @@ func (d *run) file(name string) error {
 		if senders, stats, err = readPcap(in); err != nil {
 			return console.Fail(console.ExitInput, "%s: after %d packets: %w", shown, stats.Packets, err)
 		}
-		d.term.Say("%s: %d packets, %d replies, %d cut short", shown, stats.Packets, stats.Replies, stats.Cut)
+		d.term.Say("%s: %d packets, %d replies, %d truncated", shown, stats.Packets, stats.Replies, stats.Cut)
 		if stats.Fragments > 0 {
-			d.term.Say("%s: left out %s: decode does not reassemble IP packets", shown, console.Plural(stats.Fragments, "IP fragment"))
+			d.term.Say("%s: skipped %s: decode does not reassemble IP packets", shown, console.Plural(stats.Fragments, "IP fragment"))
 		}
 		if stats.IPv6 > 0 {
-			d.term.Say("%s: left out %s: decode reads only IPv4", shown, console.Plural(stats.IPv6, "IPv6 packet"))
+			d.term.Say("%s: skipped %s: decode reads only IPv4", shown, console.Plural(stats.IPv6, "IPv6 packet"))
 		}
 		if stats.Truncated {
-			d.term.Say("%s: truncated: its last packet is left out", shown)
+			d.term.Say("%s: truncated: decode skipped the last packet", shown)
 		}
 	}
 	for _, s := range senders {

@@ -129,7 +129,7 @@ func (p *pcapReader) readBlocks() error {
 			return err
 		}
 		kind, length := order.Uint32(b), [4]byte(b[4:])
-		if kind == blockSection { // same in both byte orders
+		if kind == blockSection { // the bytes are the same in both byte orders
 			magic, err := p.in.Peek(4)
 			if err != nil {
 				return io.ErrUnexpectedEOF
@@ -161,8 +161,8 @@ func (p *pcapReader) readBlocks() error {
 }
 
 // The link types that can carry IPv4, by their numbers in a capture. Null and Loop are
-// loopback of the BSDs, RawBSD and RawOpen raw IP of the BSDs and of OpenBSD, Cooked any
-// interface of Linux.
+// the BSDs' loopback. RawBSD is raw IP on the BSDs, and RawOpen on OpenBSD. Cooked and
+// Cooked2 are Linux's pseudo-device for all interfaces.
 const (
 	linkNull     = 0
 	linkEthernet = 1
@@ -178,7 +178,7 @@ const (
 
 // network returns the IP packet inside a packet of a link, or nil if there is none.
 func network(data []byte, link uint16) []byte {
-	// at is where the protocol number is, after where the packet inside begins.
+	// at is the offset of the protocol number, and after is the offset of the IP packet.
 	at, after := 0, 0
 	switch link {
 	case linkRawBSD, linkRawOpen, linkRaw, linkIPv4, linkIPv6:
@@ -226,7 +226,7 @@ func (p *pcapReader) addPacket(data []byte, link uint16) {
 	case binary.BigEndian.Uint16(ip[6:])&fragmented != 0:
 		p.stats.Fragments++
 		return
-	case total > 0 && total < len(ip): // Ethernet padding; 0: divided by the card later
+	case total > 0 && total < len(ip): // cut off Ethernet padding; 0: the card was to segment this packet
 		ip = ip[:total]
 	}
 	const header = 8

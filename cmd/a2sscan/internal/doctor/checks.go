@@ -108,7 +108,7 @@ func (m *machine) checkBuffer(o *Options, send bool) Finding {
 	if err != nil {
 		return unknown("no socket could be opened: %v", err)
 	}
-	found := Finding{Level: OK, Found: fmt.Sprintf("%s granted of %s asked for", console.Bytes(uint64(got)), console.Bytes(uint64(ask))),
+	found := Finding{Level: OK, Found: fmt.Sprintf("%s granted, %s requested", console.Bytes(uint64(got)), console.Bytes(uint64(ask))),
 		Need: console.Bytes(uint64(need)) + ", for " + why}
 	if got < need {
 		found.Level, found.Mend = Warning, sysctl(limit, uint64(ask))
@@ -153,7 +153,7 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	found := Finding{
 		Level: OK,
 		Found: fmt.Sprintf("%s of %s entries in use", console.Grouped(used), console.Grouped(most)),
-		Need: fmt.Sprintf("%s more: each target has one until %v after its last datagram, "+
+		Need: fmt.Sprintf("%s more: each target needs an entry until %v after its last datagram, "+
 			"and a full table drops packets. doctor cannot see whether a rule tracks "+
 			"connections; a NOTRACK rule for UDP avoids the table", console.Grouped(need), keeps),
 	}
@@ -195,7 +195,7 @@ func (m *machine) checkFiles(*Options) Finding {
 	}
 	if limit < someFiles {
 		found.Level = Warning
-		found.Mend = []string{ // hard, because Go raises the soft limit to it
+		found.Mend = []string{ // the hard limit, because Go raises the soft limit to the hard one
 			"ulimit -n 1024",
 			"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
 		}

@@ -96,7 +96,7 @@ func TestDoctorFindings(t *testing.T) {
 		mend  string // part of the first command
 		spoil func(m *machine, root fstest.MapFS, o *Options)
 	}{
-		{"the usual limit of buffers", "receive_buffer", Warning, "213.0 kB granted of 4.2 MB",
+		{"the usual limit of buffers", "receive_buffer", Warning, "213.0 kB granted, 4.2 MB",
 			"sysctl -w net.core.rmem_max=4194304", func(m *machine, _ fstest.MapFS, _ *Options) {
 				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
 			}},
@@ -104,7 +104,7 @@ func TestDoctorFindings(t *testing.T) {
 			func(m *machine, _ fstest.MapFS, _ *Options) {
 				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
 			}},
-		{"the usual limit at a high rate", "receive_buffer", Bad, "213.0 kB granted of 23.0 MB",
+		{"the usual limit at a high rate", "receive_buffer", Bad, "213.0 kB granted, 23.0 MB",
 			"sysctl -w net.core.rmem_max=23040000", func(m *machine, _ fstest.MapFS, o *Options) {
 				o.Rate = 100e3
 				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
@@ -210,7 +210,7 @@ func TestDoctorText(t *testing.T) {
 	got := r.Text(ordinary(), 80)
 	for _, want := range []string{
 		"ok       files            1,024 open files allowed\n",
-		"warning  receive buffer   213.0 kB granted of 4.2 MB asked for\n" +
+		"warning  receive buffer   213.0 kB granted, 4.2 MB requested\n" +
 			"                          needed: 1.2 MB, for the replies of 100 ms at this\n" +
 			"                          rate; the kernel drops replies that do not fit\n" +
 			"                          to fix it:\n" +
@@ -256,8 +256,8 @@ func TestThroughput(t *testing.T) {
 	}{
 		{"a rate that every machine reaches", 20e3, 0, nil, OK, "not measured", ""},
 		{"enough", 600e3, 1e6, nil, OK, "1M datagrams per second", "900k"},
-		{"enough for the system calls, not for the records", 700e3, 1e6, nil, Warning, "1M datagrams", "-r 667k at most"},
-		{"too little", 600e3, 500e3, nil, Bad, "500k datagrams", "-r 333k at most"},
+		{"enough for the system calls, not for the records", 700e3, 1e6, nil, Warning, "1M datagrams", "at most -r 667k"},
+		{"too little", 600e3, 500e3, nil, Bad, "500k datagrams", "at most -r 333k"},
 		{"no rate", 0, 1e6, nil, OK, "expect a scan of about 667k", ""},
 		{"no loopback", 1e6, 0, errors.New("no such device"), Unknown, "no such device", ""},
 	} {

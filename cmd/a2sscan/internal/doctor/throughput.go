@@ -39,7 +39,7 @@ func (m *machine) checkThroughput(o *Options) Finding {
 		Measured: uint64(reached),
 		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(reached)),
 		Need: fmt.Sprintf("%s: a scan also needs CPU time for its records. This machine reaches "+
-			"-r %s at most, if its network does; --shard divides a scan among machines",
+			"at most -r %s, if its network can; --shard divides a scan among machines",
 			console.Short(o.rate()*scanCost), console.Short(most)),
 	}
 	switch {
@@ -54,7 +54,8 @@ func (m *machine) checkThroughput(o *Options) Finding {
 }
 
 // batch is how many datagrams are sent at a time. requestLength and replyLength are the
-// usual lengths of datagrams. replyWait is how long a measurement waits for the next one.
+// usual lengths of datagrams. replyWait is how long a measurement waits for the next
+// reply.
 const (
 	batch         = 128
 	requestLength = 29
@@ -62,10 +63,10 @@ const (
 	replyWait     = 20 * time.Millisecond
 )
 
-// measureLoopback sends batches of requests from one loopback socket to another, which acts
-// as all servers, and receives the replies, as a scan does. It does so for the time long,
-// but at least once. It returns the number of answered requests per second that the
-// scanning socket was busy.
+// measureLoopback sends batches of requests from one loopback socket to another, which
+// acts as all servers, and receives the replies, as a scan does. It does so for the time
+// long, but at least once. It divides the number of answered requests by the seconds in
+// which the scanning socket was busy, and returns the result.
 func measureLoopback(long time.Duration) (rate float64, err error) {
 	cfg := a2sudp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0"), RecvBuffer: 1 << 20, SendBuffer: 1 << 20}
 	own, err := a2sudp.Listen(cfg)

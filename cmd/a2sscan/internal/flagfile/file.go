@@ -48,7 +48,7 @@ func Read(path string) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "--config %s: %v", shown, console.WithoutPath(err)).
-			WithHint("it names a TOML file; a path is relative to the working directory")
+			WithHint("name a TOML file; a path is relative to the working directory")
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
@@ -57,7 +57,7 @@ func Read(path string) (*File, error) {
 		return nil, console.Fail(console.ExitInput, "--config %s: %v", shown, console.WithoutPath(err))
 	case len(text) > MaxSize:
 		return nil, console.Fail(console.ExitInput, "--config %s: longer than %s", shown, console.Bytes(MaxSize)).
-			WithHint("lists of targets and of exclusions are files of their own")
+			WithHint("put lists of targets and exclusions into separate files")
 	}
 	sum := sha256.Sum256(text)
 	f := &File{Path: path, SHA256: hex.EncodeToString(sum[:])}
@@ -73,7 +73,7 @@ func (f *File) parse(text []byte) error {
 			line, _ = at.Position()
 		}
 		return f.Fail(line, "%s", strings.TrimPrefix(err.Error(), "toml: ")).
-			WithHint(`it is read as TOML: rate = "20k", exclude = ["198.51.100.0/24"]`)
+			WithHint(`write TOML, such as rate = "20k" or exclude = ["198.51.100.0/24"]`)
 	}
 	var table []string
 	var p unstable.Parser
@@ -87,7 +87,7 @@ func (f *File) parse(text []byte) error {
 			f.Keys = append(f.Keys, Key{Table: strings.Join(table, "."), Line: line})
 		case unstable.ArrayTable:
 			name := console.Plain(strings.Join(names, "."), 60)
-			return f.Fail(line, "[[%s]]: a command has one table", name).WithHint("write [%s]", name)
+			return f.Fail(line, "[[%s]]: a command can have only one table", name).WithHint("write [%s]", name)
 		case unstable.KeyValue:
 			if err := f.add(slices.Concat(table, names), e.Value(), line); err != nil {
 				return err
@@ -130,7 +130,7 @@ func (f *File) add(names []string, value *unstable.Node, line int) error {
 		for in := value.Children(); in.Next(); {
 			k.Values = append(k.Values, text(in.Node()))
 			if in.Node().Kind == unstable.InlineTable {
-				return f.Fail(line, "%s: a table is no value of a flag", console.Plain(k.Name, 60))
+				return f.Fail(line, "%s: the value of a flag can't be a table", console.Plain(k.Name, 60))
 			}
 		}
 	default:

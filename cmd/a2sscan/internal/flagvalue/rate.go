@@ -121,7 +121,8 @@ func scaled(s string) (float64, error) {
 const wireBits = 8 * (29 + 8 + 20 + 18 + 20)
 
 // ParseBandwidth parses a number of bits per second such as 10M, which may be followed by
-// bps. It returns the rate at which even the longest requests stay within this bandwidth.
+// bps. It returns the highest rate at which a stream of the longest requests needs no
+// more than this bandwidth.
 func ParseBandwidth(s string) (Rate, error) {
 	v, err := scaled(strings.TrimSuffix(s, "bps"))
 	if err != nil || v < wireBits {
@@ -138,7 +139,7 @@ func ParseShare(text string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
-		return 0, errors.New("want a part of all such as 2% or 0.02")
+		return 0, errors.New("want a share such as 2% or 0.02")
 	}
 	return v, nil
 }

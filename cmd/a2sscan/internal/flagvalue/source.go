@@ -30,17 +30,17 @@ func SourceFailure(source netip.AddrPort, err error) *console.Failure {
 	s := strings.TrimSuffix(source.String(), ":0")
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return console.Fail(console.ExitUsage, "--source %s: no address of this machine", s).
+		return console.Fail(console.ExitUsage, "--source %s: not an address of this machine", s).
 			WithHint("without --source the system chooses one")
 	case errors.Is(err, syscall.EADDRINUSE) && source.Port() == 0:
-		return console.Fail(console.ExitUsage, "no source port is free: other programs hold all of them").
+		return console.Fail(console.ExitUsage, "no source port is free: other programs use all of them").
 			WithHint("widen net.ipv4.ip_local_port_range, or name a port outside it: --source IP:PORT")
 	case errors.Is(err, syscall.EADDRINUSE):
-		return console.Fail(console.ExitUsage, "--source %s: another program has the port", s).
+		return console.Fail(console.ExitUsage, "--source %s: another program uses the port", s).
 			WithHint("without the port the system chooses one")
 	case errors.Is(err, syscall.EACCES) && source.Port() > 0:
-		return console.Fail(console.ExitUsage, "--source %s: the port is not for everybody", s).
-			WithHint("ports from 1024 on are, or leave the port away")
+		return console.Fail(console.ExitUsage, "--source %s: only privileged programs may use this port", s).
+			WithHint("use a port from 1024 up, or omit the port")
 	}
 	return console.Fail(console.ExitUsage, "%w", err).
 		WithHint("a2sscan scan --help lists the flags with units and defaults")

@@ -44,11 +44,11 @@ func (q *Questions) Set(s string) error {
 			}
 		}
 		if set |= named; named == 0 {
-			return errors.New("want one or more of info, players, rules with commas between them, and optionally ping")
+			return errors.New("want info, players or rules, separated by commas, and optionally ping")
 		}
 	}
 	if set == scanner.AskPing {
-		return errors.New("a ping is sent beside info, players or rules: want info,ping")
+		return errors.New("ping needs info, players or rules, too: want a list such as info,ping")
 	}
 	*q = Questions(set)
 	return nil

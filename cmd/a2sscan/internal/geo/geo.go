@@ -103,11 +103,11 @@ func (b *Database) useful() bool {
 	return false
 }
 
-// Fill adds the place and the owner of an address to g, as far as g lacks them.
+// Fill adds to g what g lacks of the place and the owner of an address.
 func (d Databases) Fill(g *scanner.Geo, addr netip.Addr) {
 	for _, b := range d {
 		g2 := b.place(b.db.Lookup(addr))
-		// A place is not put together from places in different countries.
+		// Never combine data of different countries into one place.
 		if g.Country == g2.Country || g.Country == "" || g2.Country == "" {
 			g.Continent = cmp.Or(g.Continent, g2.Continent)
 			g.Country = cmp.Or(g.Country, g2.Country)
@@ -158,7 +158,7 @@ func (b *Database) damaged(err error) scanner.Geo {
 	return scanner.Geo{}
 }
 
-// ReportDamage prints that a database is damaged, once for each.
+// ReportDamage prints that a database is damaged, once per database.
 func (d Databases) ReportDamage(t *console.Terminal) {
 	for _, b := range d {
 		if b.fault != nil {

@@ -22,7 +22,7 @@ func ExclusionFailure(err error) error {
 	switch {
 	case errors.As(err, &line):
 		return console.Fail(console.ExitInput, "%w", err).WithHint(
-			"a line is an address, a network or a range, and a reason behind a #; nothing was sent")
+			"a line must be an address, a network or a range, with an optional reason after a #; nothing was sent")
 	case errors.As(err, &path):
 		return console.Fail(console.ExitInput, "--exclude-file: %w", err)
 	case errors.As(err, &arg):
@@ -37,7 +37,7 @@ func Truncated(list *list.List) error {
 	for _, in := range list.Inputs() {
 		if in.Truncated {
 			return console.Fail(console.ExitInput, "%s can't be read completely: its compressed data ends early", console.Plain(in.Name, 100)).
-				WithHint("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
+				WithHint("%d targets before that point were read; with --strict, scan rejects such a list before it sends anything", in.Targets)
 		}
 	}
 	return nil
@@ -66,7 +66,7 @@ func ParsePorts(flag, text string) ([]uint16, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {
 		return ports, console.Fail(console.ExitUsage, "%s: %w", flag, err).
-			WithHint("ports are numbers and ranges of them, such as 27015,27020-27030")
+			WithHint("use numbers and ranges, such as 27015,27020-27030")
 	}
 	return ports, nil
 }
@@ -98,23 +98,23 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 			most = from
 		}
 	}
-	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
+	f := console.Fail(console.ExitInput, "nothing left to query: %s read", console.Grouped(s.Read))
 	if read := ledger.OfList(s); s.Read > 0 {
 		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(read.Accounted(), " + "))
 	}
 	switch {
 	case s.Read == 0 && rows > 0:
-		return f.WithHint("%s for TCP, closed ports or banners, and A2S is UDP", console.Plural(rows, "row"))
+		return f.WithHint("%s for TCP, closed ports or banners, but A2S uses UDP", console.Plural(rows, "row"))
 	case s.Read == 0:
-		return f.WithHint("the input is empty: it takes one ip:port per line")
+		return f.WithHint("the input is empty: write one ip:port per line")
 	case s.Excluded > 0 && strings.HasPrefix(most.Source, "RFC "):
-		return f.WithHint("--allow-reserved asks addresses in special-purpose networks too")
+		return f.WithHint("to query special-purpose networks, too, use --allow-reserved")
 	case s.Excluded > 0:
-		return f.WithHint("most of them by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
+		return f.WithHint("most of them were excluded by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
 	case s.Invalid > 0 && format != "text":
-		return f.WithHint("the list was read as %s, with an address in each line; without columns or JSON it takes one ip:port per line", format)
+		return f.WithHint("the list was read as %s; a list without columns or JSON has one ip:port per line", format)
 	case s.Invalid > 0:
-		return f.WithHint("it takes one ip:port per line, such as 203.0.113.7:27015")
+		return f.WithHint("write one ip:port per line, such as 203.0.113.7:27015")
 	case s.OtherShard > 0:
 		return f.WithHint("all addresses belong to other shards")
 	case ipv6 > 0:
@@ -133,7 +133,7 @@ func LoadFailure(err error) error {
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case isLine:
 		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
-			WithHint("without --strict such lines are counted and passed over")
+			WithHint("without --strict, such lines are counted and skipped")
 	}
 	f := TargetFailure(err)
 	f.Code = console.ExitInput

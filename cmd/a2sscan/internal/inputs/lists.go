@@ -70,11 +70,11 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 		if err != nil {
 			t.Log.Warn("exclusions not reloaded", "error", err)
 			t.Say("exclusions: %v", err)
-			t.Hint("the exclusions stay as they were: correct the file and send SIGHUP again")
+			t.Hint("the old exclusions still apply: correct the file and send SIGHUP again")
 			return
 		}
 		t.Log.Info("exclusions reloaded", "rules", rules)
-		t.Say("exclusions: read again, %d rules hold", rules)
+		t.Say("exclusions: read again, now %d rules", rules)
 	}, syscall.SIGHUP)
 }
 

@@ -30,7 +30,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t.Say("found: %s", sum.Answers.Line(l.N("finished")))
 	enough := ""
 	if c.Enough > 0 && l.Left() > 0 {
-		enough = fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
+		enough = fmt.Sprintf(", because --max-results is %s", console.Grouped(c.Enough))
 	}
 	t.Say("targets: %s%s", l.Outcome(), enough)
 	t.Say("written: %s to %s", console.Plural(sum.Records, "record"), c.Place)
@@ -56,7 +56,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 
 // duration describes how long the scan took, and how much of that time it only waited.
 func (sum *Summary) duration() string {
-	short := func(seconds float64) string { // no more digits than a reader needs
+	short := func(seconds float64) string { // formats seconds with few digits
 		switch {
 		case seconds < 1:
 			return fmt.Sprintf("%.0f ms", 1000*seconds)
@@ -122,11 +122,11 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		t.Say("%s: %s %s", word, console.Grouped(x.Targets+x.Stopped), by)
 	}
 	if n := l.N("stopped"); n > 0 {
-		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
+		t.Say("excluded: %s after the scan had queried them; they count as finished", console.Grouped(n))
 	}
 	if sum.Answers.Servers > 0 {
 		if n := sum.Answers.Corrected; n > 0 {
-			t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
+			t.Say("players: on %s, the game's own count replaces the count of INFO", console.Plural(n, "server"))
 		}
 		t.Say("answered: %s", &sum.FirstAnswers)
 		if sum.RoundTrips != nil {
@@ -181,8 +181,8 @@ func (sum *Summary) sayNobody(t *console.Block) {
 		t.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
 			"test one of them with a2sscan ask")
 	case sum.repliesElsewhere() > 0:
-		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
-			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
+		t.Hint("replies came from addresses or ports that were not queried: does a server have several addresses, " +
+			"or does something on the path rewrite addresses? a2sscan ask shows the address that answers")
 	default:
 		t.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask, " +
 			"and this machine with a2sscan doctor")
@@ -207,11 +207,11 @@ var sendHints = map[string]string{
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := sum.Datagrams
 	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {
-		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
-			"a2sscan ask shows from which")
+		t.Hint("a server with several addresses may answer from one that was not queried, and then counts as no_reply; " +
+			"a2sscan ask shows the address that answers")
 	}
 	if n := sum.Targets.N("overdue"); n > 0 {
-		t.Say("WARNING: a fault of a2sscan: it forgot to go on with %s, and gave up long after their time; "+
+		t.Say("WARNING: a bug in a2sscan: it forgot %s, and gave up on them much too late; "+
 			"their records have the error %s", console.Plural(n, "target"), wire.ErrInternal)
 		t.Hint("please report this, with the summary file; a2sscan ask queries one of them again")
 	}
@@ -240,7 +240,7 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	}
 	drops, asked, granted := d.N("kernel_drops"), uint64(sum.RecvBufferAsked), uint64(sum.RecvBuffer)
 	if drops > 0 {
-		t.Say("kernel drops: %s arrived and found no room in a receive buffer of %s", console.Plural(drops, "datagram"), console.Bytes(granted))
+		t.Say("kernel drops: %s arrived, but did not fit into a receive buffer of %s", console.Plural(drops, "datagram"), console.Bytes(granted))
 	}
 	switch {
 	case granted < asked && (drops > 0 || verbose):

@@ -210,7 +210,7 @@ func (c Counts) reasons() (all []string) {
 	for _, name := range leftOut {
 		n := c[name]
 		if bad := min(n, c["bad_port"]); name == "invalid" && bad > 0 {
-			all = append(all, console.Grouped(bad)+" whose port was not understood")
+			all = append(all, console.Grouped(bad)+" with an invalid port")
 			n -= bad
 		}
 		if n > 0 {
@@ -224,7 +224,7 @@ func (c Counts) reasons() (all []string) {
 // one.
 func (c Counts) AtDefault() (s string) {
 	if n := c["default_port"]; n > 0 {
-		s = "; " + console.Grouped(n) + " without a port: 27015"
+		s = "; " + console.Grouped(n) + " without a port, queried at 27015"
 	}
 	return s
 }
@@ -246,17 +246,17 @@ func (c Counts) Undone() string {
 func contradictions(sum *Summary, from *Source) (bad []string) {
 	l, d, socket := sum.Targets, sum.Datagrams, &from.Scan.Socket
 	for _, c := range []struct {
-		what string
-		a, b uint64
+		format string
+		a, b   uint64
 	}{
-		{"targets read, and where they went", l.N("read"), l.LeftOut() + l.N("finished") + l.N("unfinished")},
-		{"targets finished, and their statuses", l.N("finished"), total(l.By("by_status"))},
-		{"datagrams sent, and what the socket counted", d.N("sent"), socket.Sent},
-		{"datagrams received, and what the socket counted", d.N("received"), socket.Received},
-		{"datagrams matched, and their kinds", d.N("received_by_class.matched"), total(d.By("matched_by_kind"))},
+		{"%d targets read, but %d accounted for", l.N("read"), l.LeftOut() + l.N("finished") + l.N("unfinished")},
+		{"%d targets finished, but %d have a status", l.N("finished"), total(l.By("by_status"))},
+		{"%d datagrams sent, but the socket counted %d", d.N("sent"), socket.Sent},
+		{"%d datagrams received, but the socket counted %d", d.N("received"), socket.Received},
+		{"%d datagrams matched, but %d have a kind", d.N("received_by_class.matched"), total(d.By("matched_by_kind"))},
 	} {
 		if c.a != c.b {
-			bad = append(bad, fmt.Sprintf("%s: %d and %d", c.what, c.a, c.b))
+			bad = append(bad, fmt.Sprintf(c.format, c.a, c.b))
 		}
 	}
 	return bad

@@ -126,7 +126,7 @@ func (o *Observer) sample(s *scanner.Stats) {
 			console.Listed(Read(&Source{Scan: s}, Traffic).By("send_errors_by_kind"), scanner.SendFaults[:], ", "))
 	}
 	if more := o.overdue.news(s.Elapsed, s.Overdue); more > 0 {
-		o.Log.Error("a fault of a2sscan: targets forgotten and given up", "targets", more, "in_all", s.Overdue)
+		o.Log.Error("a bug in a2sscan: it forgot targets and gave up on them too late", "targets", more, "in_all", s.Overdue)
 	}
 	switch {
 	case s.Away != 0 && s.Outages != o.outages:

@@ -62,12 +62,12 @@ func (r *Rates) String() string {
 	asked := "as fast as possible"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
-		asked = fmt.Sprintf("%s/s asked after %s from %s/s", console.Short(*r.RateAsked),
+		asked = fmt.Sprintf("%s/s set, after %s from %s/s", console.Short(*r.RateAsked),
 			console.Plural(len(r.Changes), "change"), console.Short(r.Changes[0].From))
 	case r.found > 0:
 		asked = console.Short(r.found) + "/s found, at most " + console.Short(*r.RateAsked) + "/s"
 	case r.RateAsked != nil:
-		asked = console.Short(*r.RateAsked) + "/s asked"
+		asked = console.Short(*r.RateAsked) + "/s set"
 	case r.RateSettled > 0:
 		return asked + ", settled at " + console.Short(r.RateSettled) + "/s"
 	}
@@ -90,11 +90,11 @@ func (r *Rates) Reached() string {
 var limitHints = map[string]string{
 	"list":        "use a file instead of a pipe, or a faster source of targets",
 	"in_flight":   "use a higher --in-flight, or a shorter --timeout",
-	"per_address": "many targets share an address: --per-address-rate limits how often one is asked",
+	"per_address": "many targets share an address: --per-address-rate limits the queries to one address",
 	"byte_budget": "the replies are unusually large, or arrive faster than they can be written",
 	"output":      "use a faster disk, or do less work behind the pipe",
 	"backlog":     "this machine can't receive faster: use a lower --rate, or more cores",
-	"kernel":      "the network device is saturated: a lower --rate costs nothing",
+	"kernel":      "the network device is saturated: a lower --rate is no slower",
 	"cpu":         "one processor can't send faster: use a lower --rate, or --shard on several machines",
 	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
@@ -135,7 +135,7 @@ type Path struct {
 	Rate float64 `json:"rate"`     // datagrams per second, at the end of the scan
 	Most float64 `json:"rate_max"` // the highest rate that was allowed
 	// Carried is how many datagrams per second the path carried when it was last full.
-	// Lost is the fraction of first requests that was lost then. Both are absent if the
+	// Lost is the fraction of first requests that was lost at a higher rate. Both are absent if the
 	// path was never full.
 	Carried   float64      `json:"carried,omitempty"`
 	Lost      float64      `json:"lost,omitempty"`
@@ -157,7 +157,7 @@ type PathChange struct {
 var whyTexts = map[string]string{
 	"clear": "no more loss than at the lower rate", "loss": "the path lost more at the higher rate",
 	"drops_here":  "this machine dropped datagrams",
-	"few_answers": "too few servers answer to see loss",
+	"few_answers": "too few servers answer to measure loss",
 }
 
 // newPath returns the Path of a scan, or nil if the scan did not find its rate itself.
@@ -179,9 +179,9 @@ func newPath(x *scanner.PathRate) *Path {
 
 // String formats as one line how much the path carried and why the rate last changed.
 func (p *Path) String() string {
-	s := "carried all, up to " + console.Short(p.Rate) + "/s"
+	s := "carried everything, up to " + console.Short(p.Rate) + "/s"
 	if p.Carried > 0 {
-		s = fmt.Sprintf("carried %s/s when it was full, and lost %.0f%% beyond that", console.Short(p.Carried), 100*p.Lost)
+		s = fmt.Sprintf("carried %s/s when it was full, and lost %.0f%% at a higher rate", console.Short(p.Carried), 100*p.Lost)
 	}
 	s += fmt.Sprintf("; the rate rose %s and fell %s", console.Plural(p.Raised, "time"), console.Plural(p.Slowed, "time"))
 	if n := len(p.Changes); n > 0 {
@@ -189,7 +189,7 @@ func (p *Path) String() string {
 		s += fmt.Sprintf(", last to %s/s: %s", console.Short(c.To), whyTexts[c.Why])
 	}
 	if p.Unrelated > 0 {
-		s += "; other loss did not follow the rate"
+		s += "; some loss did not depend on the rate"
 	}
 	return s
 }
@@ -215,15 +215,15 @@ func newTimeouts(x *scanner.Timeouts) *Timeouts {
 
 // String formats the timeouts as one line.
 func (x *Timeouts) String() string {
-	parts := []string{fmt.Sprintf("%.0f ms at the end, learned", x.Last)}
+	parts := []string{fmt.Sprintf("learned %.0f ms at the end", x.Last)}
 	if x.Least != x.Most {
-		parts[0] += fmt.Sprintf(" (%.0f to %.0f ms)", x.Least, x.Most)
+		parts[0] += fmt.Sprintf(" (from %.0f to %.0f ms during the scan)", x.Least, x.Most)
 	}
 	if x.Networks > 0 {
-		parts = append(parts, console.Plural(x.Networks, "/8 network")+" apart")
+		parts = append(parts, console.Plural(x.Networks, "/8 network")+" with their own timeout")
 	}
 	if x.Reopened > 0 {
-		parts = append(parts, console.Plural(x.Reopened, "target")+" answered after being given up")
+		parts = append(parts, console.Plural(x.Reopened, "target")+" answered after the timeout")
 	}
 	return strings.Join(parts, "; ")
 }

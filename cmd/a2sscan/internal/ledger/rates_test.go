@@ -30,20 +30,20 @@ func TestRatesReported(t *testing.T) {
 		word    string
 		reached float64
 	}{
-		{"kept", func(s *scanner.Stats) {}, "5k/s asked, 5k/s reached while asking", "", "", "", 5000},
+		{"kept", func(s *scanner.Stats) {}, "5k/s set, 5k/s reached while asking", "", "", "", 5000},
 		{"list", func(s *scanner.Stats) { s.Waited[scanner.WaitTargets] = 6e6 },
-			"5k/s asked, 5k/s reached while asking", "slowed by  the target list, 60% of the time", "pipe", "list", 5000},
+			"5k/s set, 5k/s reached while asking", "slowed by  the target list, 60% of the time", "pipe", "list", 5000},
 		{"end", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies], s.Elapsed = 5e6, 15*time.Second },
-			"5k/s asked, 5k/s reached while asking", "", "", "", 5000},
-		{"brief", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies] = 9.5e6 }, "5k/s asked", "", "", "", 100_000},
+			"5k/s set, 5k/s reached while asking", "", "", "", 5000},
+		{"brief", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies] = 9.5e6 }, "5k/s set", "", "", "", 100_000},
 		{"woken up late", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 1.5e6 },
-			"5k/s asked, 5k/s reached while asking", "", "", "", 5000},
+			"5k/s set, 5k/s reached while asking", "", "", "", 5000},
 		{"busy machine", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 5e6 },
-			"5k/s asked, 5k/s reached while asking", "slowed by  the processor, 50% of the time", "other programs kept this machine busy", "cpu", 5000},
+			"5k/s set, 5k/s reached while asking", "slowed by  the processor, 50% of the time", "other programs kept this machine busy", "cpu", 5000},
 		{"processor", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Rate, s.Sent[0] = 5e6, 9e5, 5e6 },
-			"900k/s asked, 500k/s reached while asking", "slowed by  the processor, 50% of the time", "--shard", "cpu", 5e5},
+			"900k/s set, 500k/s reached while asking", "slowed by  the processor, 50% of the time", "--shard", "cpu", 5e5},
 		{"held back and busy", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Waited[scanner.WaitAddress] = 5e6, 1e6 },
-			"5k/s asked, 5k/s reached while asking", "slowed by  the limit of an address, 10%", "--per-address-rate", "per_address", 5000},
+			"5k/s set, 5k/s reached while asking", "slowed by  the rate limit of an address, 10%", "--per-address-rate", "per_address", 5000},
 		{"settled", func(s *scanner.Stats) {
 			s.Rate, s.Settled, s.Slowed = scanner.Off, 210_000, 7
 			s.Waited[waitLosses] = 9e6
@@ -82,8 +82,8 @@ func TestPathReported(t *testing.T) {
 	change.At, change.From, change.To, change.Why = 3*time.Second, 20_000, 40_000, "clear"
 	change = &x.Changes[1]
 	change.At, change.From, change.To, change.Why = 2*time.Second, 10_000, 20_000, "few_answers"
-	const clear = "carried all, up to 40k/s; the rate rose 3 times and fell 0 times, last to 40k/s: " +
-		"no more loss than at the lower rate; other loss did not follow the rate"
+	const clear = "carried everything, up to 40k/s; the rate rose 3 times and fell 0 times, last to 40k/s: " +
+		"no more loss than at the lower rate; some loss did not depend on the rate"
 	if got := newPath(&x).String(); got != clear {
 		t.Errorf("%q", got)
 	}
@@ -93,7 +93,7 @@ func TestPathReported(t *testing.T) {
 	x.Carried, x.Lost, x.Slowed, x.Now, x.Unrelated = 20_000, 0.05, 1, 19_400, 0
 	change = &x.Changes[0]
 	change.At, change.From, change.To, change.Why = 4*time.Second, 20_000, 19_400, "loss"
-	const full = "carried 20k/s when it was full, and lost 5% beyond that; the rate rose 3 times and fell 1 time, " +
+	const full = "carried 20k/s when it was full, and lost 5% at a higher rate; the rate rose 3 times and fell 1 time, " +
 		"last to 19.4k/s: the path lost more at the higher rate"
 	if got := newPath(&x).String(); got != full {
 		t.Errorf("%q", got)
@@ -115,9 +115,9 @@ func TestTimeoutsReported(t *testing.T) {
 		want string
 	}{
 		{scanner.Timeouts{Now: time.Second}, ""},
-		{scanner.Timeouts{Learned: true, Now: 270 * ms, Least: 270 * ms, Most: 270 * ms}, "270 ms at the end, learned"},
+		{scanner.Timeouts{Learned: true, Now: 270 * ms, Least: 270 * ms, Most: 270 * ms}, "learned 270 ms at the end"},
 		{scanner.Timeouts{Learned: true, Now: 270 * ms, Least: 150 * ms, Most: time.Second, Blocks: 1, Reopened: 12},
-			"270 ms at the end, learned (150 to 1000 ms); 1 /8 network apart; 12 targets answered after being given up"},
+			"learned 270 ms at the end (from 150 to 1000 ms during the scan); 1 /8 network with their own timeout; 12 targets answered after the timeout"},
 	} {
 		got := ""
 		if sum := newTimeouts(&test.x); sum != nil {

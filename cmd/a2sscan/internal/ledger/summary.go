@@ -187,7 +187,7 @@ func (sum *Summary) CheckRecords(unanswered bool) {
 	}
 	if sum.Ended != EndedOutput && sum.Records != want {
 		sum.Wrong = append(sum.Wrong,
-			fmt.Sprintf("records due, and records written: %d and %d", want, sum.Records))
+			fmt.Sprintf("%d records expected, but %d written", want, sum.Records))
 		sum.Consistent = false
 	}
 }

@@ -64,12 +64,12 @@ func TestSummaryReported(t *testing.T) {
          finished        50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
          matched         30 = 20 info + 10 fragment
          faults          13 = 12 timeout + 1 bad_checksum
-         rate            5k/s asked, 50/s reached while asking
+         rate            5k/s set, 50/s reached while asking
          send errors     2 datagrams could not be sent = 2 forbidden
          hint            this machine's firewall forbids it: check nft list ruleset, or use --exclude
          offload         requests sent with segmentation offload stayed unanswered, so the scan switched it off
          hint            it cost only time; --no-gso disables it from the start
-         kernel drops    5 datagrams arrived and found no room in a receive buffer of 213.0 kB
+         kernel drops    5 datagrams arrived, but did not fit into a receive buffer of 213.0 kB
          receive buffer  asked for 4.2 MB, granted 213.0 kB
          hint            as root: sysctl -w net.core.rmem_max=4194304
 `
@@ -215,17 +215,17 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"none", func(*list.Stats, *scanner.Stats) {}, ""},
 		{"a target is lost", func(l *list.Stats, s *scanner.Stats) { s.Unfinished-- },
-			"targets read, and where they went: 121 and 120"},
+			"121 targets read, but 120 accounted for"},
 		{"a datagram was not sent by us", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Sent++ },
-			"datagrams sent, and what the socket counted: 100 and 101"},
+			"100 datagrams sent, but the socket counted 101"},
 		{"a datagram has no class", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Received++ },
-			"datagrams received, and what the socket counted: 33 and 34"},
+			"33 datagrams received, but the socket counted 34"},
 		{"a datagram has no kind", func(_ *list.Stats, s *scanner.Stats) { s.Kinds[0]-- },
-			"datagrams matched, and their kinds: 30 and 29"},
+			"30 datagrams matched, but 29 have a kind"},
 		{"a record was not written", func(l *list.Stats, s *scanner.Stats) {
 			s.Finished[scanner.StatusOK]++
 			s.Unfinished--
-		}, "records due, and records written: 31 and 30"},
+		}, "31 records expected, but 30 written"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestSayNobody(t *testing.T) {
 		want                        string
 	}{
 		{silent: 5, want: "no server answered: wrong port, or a firewall"},
-		{silent: 5, foreign: [...]uint64{1, 0, 0, 0}, want: "replies came from addresses or ports that were not asked"},
+		{silent: 5, foreign: [...]uint64{1, 0, 0, 0}, want: "replies came from addresses or ports that were not queried"},
 		{silent: 5, foreign: [...]uint64{0, 0, 1, 1}, want: "foreign   2 = 1 fragment + 1 other"},
 		{silent: 5, foreign: [...]uint64{0, 0, 0, 9}, want: "no server answered: wrong port"},
 		{unreachable: 5, want: "ICMP reports that nothing listens there"},

@@ -81,8 +81,8 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 	p.ended.Go(func() { p.refresh(ctx, source, t) })
 }
 
-// fresh is the time between two snapshots. It is longer if they take long to make: they may
-// use a fiftieth of the time of one processor.
+// fresh is the minimum time between two snapshots. The time is longer if a snapshot takes
+// long to make, so that snapshots use at most a fiftieth of one processor's time.
 const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and reads the past once a minute.

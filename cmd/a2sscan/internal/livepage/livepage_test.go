@@ -229,8 +229,8 @@ func TestHealth(t *testing.T) {
 		liveText, allText string
 	}{
 		{false, "", 200, 200, "watching\n", "watching\n"},
-		{false, "nobody takes the events", 200, 503, "watching\n", "nobody takes the events\n"},
-		{true, "nobody takes the events", 503, 503, "checks have stopped\n", "checks have stopped\n"},
+		{false, "the output is blocked", 200, 503, "watching\n", "the output is blocked\n"},
+		{true, "the output is blocked", 503, 503, "checks have stopped\n", "checks have stopped\n"},
 	} {
 		s.still, s.status.Trouble = c.still, c.trouble
 		live, health := p.get(t, "/livez"), p.get(t, "/healthz")

@@ -203,7 +203,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 
 // sorted returns the indexes of all servers, sorted by a key.
 func (s *snapshot) sorted(key func(*server) uint64) []int32 {
-	const places = 28 // bits of an index; the others are the key
+	const places = 28 // the low bits hold the index, the others the key
 	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
 	for i := range s.servers {
 		keys[i] = key(&s.servers[i])<<places | uint64(i)
@@ -224,7 +224,7 @@ func (s *snapshot) add(i int32) {
 			g = &group{ID: e.Game, Name: e.GameName}
 			s.games[g.Name], s.Games = g, append(s.Games, g)
 		} else if strings.Contains(g.ID, ":") {
-			g.ID = e.Game // perhaps the ID of a known game
+			g.ID = e.Game // e.Game may be the ID of a known game
 		}
 		s.games[e.Game] = g
 	}
@@ -296,7 +296,7 @@ func newTexts(row *watch.Row, label string) *texts {
 type query struct {
 	Text, Game, Order string
 	Status            watchdb.Status
-	words             []string // of Text, in lower case
+	words             []string // the words of Text, in lower case
 	offset, limit     int
 }
 

@@ -204,7 +204,7 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 		return console.Fail(console.ExitUsage, "%w", err)
 	case strings.Contains(o.UDP, ".steampowered.com:") && errors.Is(err, master.ErrNoReply):
 		err = fmt.Errorf("%w; Valve's master server has been silent since October 2025", err)
-		hint = "omit its address: the Web API has the list, with --key-file FILE"
+		hint = "use the Web API instead, with --key-file FILE"
 	case errors.Is(err, master.ErrKey):
 		hint = "check the key in --key-file or " + KeyVariable
 	case errors.Is(err, master.ErrSlow):
@@ -212,7 +212,7 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 	case errors.Is(err, master.ErrRefused):
 		hint = "check that this master knows the filter, and that --url is its address"
 	case errors.Is(err, master.ErrTooMuch):
-		hint = "use a filter that fewer servers meet"
+		hint = "use a filter that fewer servers match"
 	case errors.Is(err, master.ErrMalformed):
 		hint = "the master may be at fault: check its address and try again later, or fetch parts of the list with filters"
 	}
@@ -281,9 +281,9 @@ func (o *Options) EmptyList(s *master.Stats) error {
 	case s.Elsewhere > 0:
 		hint = "all of the servers are in other regions: omit --region"
 	case s.Invalid > 0:
-		hint = "no entry had an address: check that it is a master"
+		hint = "no entry had an address: check that this address belongs to a master"
 	case len(o.Conditions()) > 0 || o.Region != master.World:
-		hint = "no server meets the filter: remove some of its conditions"
+		hint = "no server matches the filter: remove some of its conditions"
 	}
 	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", hint)
 }

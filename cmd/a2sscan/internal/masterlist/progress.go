@@ -38,7 +38,7 @@ func (p *status) line() string {
 func counts(s *master.Stats) string {
 	where := "in " + console.Plural(int(s.Replies), "answer")
 	if s.Replies == 0 && s.Servers > 0 {
-		where = "of an answer that was not read completely"
+		where = "from an answer that was not read completely"
 	}
 	return console.Plural(int(s.Servers), "server") + " " + where + ", " + console.Bytes(s.Bytes)
 }
@@ -68,7 +68,7 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 		{"unusual", []amount{
 			{s.Retries, console.Things(s.Retries, "request") + " repeated"},
 			{s.Truncated, console.Things(s.Truncated, "page") + " cut off"},
-			{s.Repeated, console.Things(s.Repeated, "page") + " that came twice"},
+			{s.Repeated, console.Things(s.Repeated, "page") + " received twice"},
 			{s.Foreign, console.Things(s.Foreign, "datagram") + " without a page"},
 			{s.Odd, console.Things(s.Odd, "server") + " with a field of another type"},
 		}},
@@ -88,6 +88,6 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 			t.Say("%d more such answers", len(s.Capped)-maxCapped)
 			break
 		}
-		t.Say("cut at the cap: %s", c)
+		t.Say("incomplete because of the master's cap: %s", c)
 	}
 }

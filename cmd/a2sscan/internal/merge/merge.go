@@ -73,8 +73,8 @@ func (m *merger) gap(problems []string) error {
 		}
 		m.term.Say("%s", console.Plain(p, 400))
 	}
-	return console.Fail(console.ExitNumbers, "the parts do not make one census").
-		WithHint("scan what is missing with the same command and --shard, then merge again")
+	return console.Fail(console.ExitNumbers, "the parts do not form one census").
+		WithHint("scan the missing shards with the same command, then merge again")
 }
 
 // check proves that the parts make one census, as far as the summaries and each

@@ -137,7 +137,7 @@ var refusals = []struct {
 		change: func(s []*shard) []*shard { s[1].sum.Consistent = false; return s }},
 	{name: "the targets differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are not parts of one scan: the targets",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.Targets = []string{"127.9.0.0/24"}; return s }},
-	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst counts 128 read, and DIR/s1.ndjson.zst 129",
+	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst counts 128 read, but DIR/s1.ndjson.zst counts 129",
 		change: func(s []*shard) []*shard {
 			s[1].sum.Targets["read"]++
 			s[1].sum.Targets["invalid"]++

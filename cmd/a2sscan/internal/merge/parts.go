@@ -61,7 +61,7 @@ func (p *part) load() (gap string, err error) {
 	case s.Ended != ledger.EndedComplete:
 		gap = "is not complete: its scan ended with " + console.Quoted(s.Ended, 40)
 	case s.Targets.Left() > 0:
-		gap = "is not complete: its scan left out " + console.Plural(s.Targets.Left(), "target")
+		gap = "is not complete: its scan did not finish " + console.Plural(s.Targets.Left(), "target")
 	case !s.Consistent:
 		gap = "has numbers that do not add up"
 	case s.Plan == nil:
@@ -112,14 +112,14 @@ func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 		for i := range ledger.Table {
 			c := &ledger.Table[i]
 			if c.Kind == ledger.Shared && l.N(c.Name) != first.N(c.Name) {
-				gaps = append(gaps, fmt.Sprintf("%s counts %d %s, and %s %d",
+				gaps = append(gaps, fmt.Sprintf("%s counts %d %s, but %s counts %d",
 					parts[0].name, first.N(c.Name), c.Name, p.name, l.N(c.Name)))
 			}
 		}
 		all.Add(l)
 	}
 	if n := all.LeftOut() + all.N("finished") + all.N("unfinished"); n != all.N("read") {
-		gaps = append(gaps, fmt.Sprintf("the list has %d entries, and all parts account for %d", all.N("read"), n))
+		gaps = append(gaps, fmt.Sprintf("the list has %d entries, but the parts account for %d", all.N("read"), n))
 	}
 	if parts[0].sum.Plan.MaxTargets > 0 && len(parts) > 1 {
 		gaps = append(gaps, "--max-targets ended each shard early: together they did not query the complete list")

@@ -88,7 +88,7 @@ func (m *Server) routes(build ledger.Build) http.Handler {
 	mux.Handle("GET /metrics", Values(build, m.counters, m.trips))
 	mux.HandleFunc("GET /healthz", m.healthz)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
+		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is healthy\n")
 	})
 	return mux
 }

@@ -84,7 +84,7 @@ func (s *Site) Close() {
 func listenFailure(what string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return console.Fail(console.ExitUsage, "%s: another program has the port", what).
+		return console.Fail(console.ExitUsage, "%s: another program uses the port", what).
 			WithHint("choose another port, or 0 for a free one")
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return console.Fail(console.ExitUsage, "%s: not an address of this machine", what).

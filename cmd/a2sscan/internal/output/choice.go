@@ -39,7 +39,7 @@ func (c *Choice) ToFile() bool { return c.Path != "-" && c.Path != "" }
 func (c *Choice) Check() error {
 	return console.FirstBroken(
 		console.Rule{Broken: c.Append && c.Force, Err: "--append and --force exclude each other",
-			Hint: "--append keeps what is in the file, --force does not"},
+			Hint: "--append adds to the file, --force replaces it"},
 		console.Rule{Broken: c.Append && !c.ToFile(), Err: "--append without --output",
 			Hint: "name the file with -o PATH, or use the shell's >>"},
 		console.Rule{Broken: c.Force && !c.ToFile(), Err: "--force without --output",
@@ -49,15 +49,15 @@ func (c *Choice) Check() error {
 
 // notWritten maps the suffixes of formats that a2sscan can't write to hints.
 var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, and DuckDB makes Parquet of it: a2sscan schema duckdb",
+	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb",
 	".arrow":   "scan into census.ndjson.zst, then convert it",
 	".xlsx":    "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
-	".html": "scan into census.ndjson.zst, then make a page of it", ".htm": "scan into census.ndjson.zst, then make a page of it",
+	".html": "scan into census.ndjson.zst, then run a2sscan report", ".htm": "scan into census.ndjson.zst, then run a2sscan report",
 	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
 	".zip": "compressed files end in .zst or .gz", ".7z": "compressed files end in .zst or .gz",
 	".lz4": "compressed files end in .zst or .gz", ".br": "compressed files end in .zst or .gz",
-	".db": "scan into census.ndjson.zst, and load that: a2sscan schema", ".sqlite": "scan into census.ndjson.zst, and load that: a2sscan schema",
-	".duckdb": "scan into census.ndjson.zst, and load that: a2sscan schema duckdb",
+	".db": "scan into census.ndjson.zst, then load it: a2sscan schema", ".sqlite": "scan into census.ndjson.zst, then load it: a2sscan schema",
+	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb",
 }
 
 // ofSuffix maps a file name's suffix to its format.
@@ -107,7 +107,7 @@ func (c *Choice) CheckFormat() error {
 			Err:  fmt.Sprintf("--format %s and the suffix %s contradict each other", c.Format, suffix),
 			Hint: "omit --format, or choose another name"},
 		console.Rule{Broken: c.format() == columns.JSON && len(c.Fields) > 0, Err: "--fields needs --format csv, tsv or text in a file",
-			Hint: "a census has whole records: name the file .csv, or choose fields later with a2sscan cat -f"},
+			Hint: "a census has complete records: name the file .csv, or choose fields later with a2sscan cat -f"},
 	)
 }
 

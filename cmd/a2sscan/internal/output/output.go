@@ -32,7 +32,7 @@ func Readable(parts []sink.Part, header bool) (n uint64) {
 		}
 		if header {
 			r.KeepLines()
-			_, _ = r.Next() // after an error the loop counts nothing
+			_, _ = r.Next() // after an error, the loop ends at once
 		}
 		for _, err = r.Next(); err == nil; _, err = r.Next() {
 			n++

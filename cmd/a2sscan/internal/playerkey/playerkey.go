@@ -1,6 +1,6 @@
-// Package playerkey manages the secret key of a series of censuses. Censuses with this
-// key have hashes under the key in place of player names. The key is in a file that only
-// its owner may read.
+// Package playerkey manages the secret key of a series of censuses. In censuses with this
+// key, keyed hashes replace the names of players. The key is in a file that only its
+// owner may read.
 package playerkey
 
 import (
@@ -40,8 +40,8 @@ type Key struct {
 func Open(path, output string) (*Key, error) {
 	if path == "" {
 		if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() {
-			return nil, console.Fail(console.ExitUsage, "--no-player-names: %s has no folder for the key", console.Plain(output, 100)).
-				WithHint("name a file for it: --player-key FILE")
+			return nil, console.Fail(console.ExitUsage, "--no-player-names: %s is not a file, and so has no folder for the key", console.Plain(output, 100)).
+				WithHint("name a file for the key: --player-key FILE")
 		}
 		path = filepath.Join(filepath.Dir(output), DefaultName)
 	}
@@ -61,7 +61,7 @@ func Open(path, output string) (*Key, error) {
 	if err == nil {
 		if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 			return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
-				WithHint("chmod 600 %s; whoever has the key can test guesses of names", name)
+				WithHint("chmod 600 %s; with the key, anyone can test guesses of names", name)
 		}
 		text, err = io.ReadAll(io.LimitReader(f, 200))
 	}
@@ -71,8 +71,8 @@ func Open(path, output string) (*Key, error) {
 	digits, ok := strings.CutPrefix(strings.TrimSpace(string(text)), prefix)
 	key, err := hex.DecodeString(digits)
 	if !ok || err != nil || len(key) != len(k.key) {
-		return nil, console.Fail(console.ExitInput, "%s is no player key", name).
-			WithHint("name a new file, and a2sscan makes the key")
+		return nil, console.Fail(console.ExitInput, "%s is not a player key", name).
+			WithHint("name a new file, and a2sscan creates a key")
 	}
 	copy(k.key[:], key)
 	return k, nil
@@ -86,7 +86,7 @@ func (k *Key) Store() error {
 	}
 	f, err := disk.Create(k.path, 0o600)
 	if err == nil {
-		if _, there := os.Lstat(k.path); there == nil { // from here on, no other scan can create the file
+		if _, there := os.Lstat(k.path); there == nil { // disk.Create holds a lock: no other scan can create the file now
 			err = fs.ErrExist
 		} else if _, err = f.WriteString(prefix + hex.EncodeToString(k.key[:]) + "\n"); err == nil {
 			err = f.Commit()
@@ -97,8 +97,8 @@ func (k *Key) Store() error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist) || errors.Is(err, disk.ErrLocked):
-		return console.Fail(console.ExitUsage, "another scan has just made %s", console.Plain(k.path, 200)).
-			WithHint("start this one again: it takes that key")
+		return console.Fail(console.ExitUsage, "another scan has just created %s", console.Plain(k.path, 200)).
+			WithHint("start this scan again: it will use that key")
 	case err != nil:
 		return console.Fail(console.ExitOutput, "player key: %w", err)
 	}

@@ -15,7 +15,7 @@ func TestTwoScansMakeOneKey(t *testing.T) {
 	if err := a.Store(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Store(); err == nil || !strings.Contains(err.Error(), "another scan has just made") {
+	if err := b.Store(); err == nil || !strings.Contains(err.Error(), "another scan has just created") {
 		t.Errorf("the second: %v", err)
 	}
 	if c, err := Open("", output); err != nil || c.ID() != a.ID() {

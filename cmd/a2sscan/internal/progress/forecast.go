@@ -34,8 +34,8 @@ type Forecast struct {
 }
 
 // unansweredShare is for the upper bound: one in unansweredShare targets of a list leaves
-// a question unanswered. addressTurn is how many datagrams of the rate limit of its
-// address a server uses.
+// a question unanswered. addressTurn is how many datagrams a server usually takes from
+// the rate limit of its address.
 const (
 	unansweredShare = 3
 	addressTurn     = 4
@@ -68,8 +68,8 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		// The upper bound takes the default rate as the slowest, because few paths carry
-		// less. Schedule.Least knows that a scan of few targets learns no shorter
+		// For the upper bound, the default rate is the lowest rate, because few paths
+		// carry less. Schedule.Least knows that a scan of few targets learns no shorter
 		// timeouts. The lower bound assumes that all targets of a list answer at once.
 		slowest := fc.Rate
 		if fc.Finds {

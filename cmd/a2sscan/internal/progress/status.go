@@ -107,7 +107,7 @@ func (s *Status) sayJSON(r Record, v *View) {
 				b = fmt.Appendf(b, ",%q:%s", row.Status, number)
 			})
 		}
-		if word := v.Wait.Word(); word != "" && r.Ended == "" { // as in the summary's rate_limited_by
+		if word := v.Wait.Word(); word != "" && r.Ended == "" { // the words of rate_limited_by in the summary
 			b = fmt.Appendf(b, `,"waiting":%q`, word)
 		}
 		if v.HeldFor > 0 && r.Ended == "" {

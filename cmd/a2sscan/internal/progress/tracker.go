@@ -104,7 +104,7 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2  // draw the bar only if this many flows leave room for it
+	barAfter = 2  // draw the bar only if it fits beside this many flows
 	beside   = 60 // columns reserved for the text
 )
 
@@ -118,7 +118,7 @@ func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), most
 func (v *View) Line(columns int) string {
 	var head []string
 	if v.Away != 0 {
-		head = append(head, "the network of this machine is away since "+console.TimeOfDay(v.Away))
+		head = append(head, "the network of this machine has been away since "+console.TimeOfDay(v.Away))
 	}
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
 		head = append(head, waits+why)
@@ -242,7 +242,7 @@ func (v *View) flows() []string {
 	switch open := console.Short(float64(v.Open)); {
 	case v.last:
 	case v.Wait == scanner.WaitReplies && v.Open > 0:
-		parts = append(parts, "waiting for "+open+" slow")
+		parts = append(parts, "waiting for "+open+" targets")
 	default:
 		parts = append(parts, "open "+open)
 	}
@@ -251,7 +251,7 @@ func (v *View) flows() []string {
 		parts = append(parts, console.Short(float64(v.Held))+" held back")
 	}
 	if v.Silent > 0 {
-		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second look")
+		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second pass")
 	}
 	return parts
 }
@@ -272,7 +272,7 @@ func (v *View) Waiting() (s string) {
 		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
 	}
 	if v.Silent > 0 {
-		s += "; silent, for a second look: " + console.Grouped(uint64(v.Silent))
+		s += "; silent, for a second pass: " + console.Grouped(uint64(v.Silent))
 	}
 	return s
 }

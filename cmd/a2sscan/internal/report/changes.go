@@ -12,7 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The page shows changes of changesByGame games, and lists changesOfGame changes of each.
+// The page shows the changes of changesByGame games, and lists changesOfGame changes of
+// each game.
 const (
 	changesByGame = 12
 	changesOfGame = 5
@@ -102,22 +103,22 @@ func changeNotes(c *census.Comparison) (notes []string) {
 		lost []string
 	}{{"previous", c.Old.Lost}, {"new", c.New.Lost}} {
 		if len(night.lost) > 0 {
-			notes = append(notes, fmt.Sprintf("The %s census is damaged or cut: %s.", night.name, Shown(night.lost[0], 300)))
+			notes = append(notes, fmt.Sprintf("The %s census is damaged or truncated: %s.", night.name, Shown(night.lost[0], 300)))
 		}
 	}
 	if c.Unknown > 0 {
-		notes = append(notes, fmt.Sprintf("%s may be in the missing part of the previous census, so they are not called new.", console.Plural(c.Unknown, "server")))
+		notes = append(notes, fmt.Sprintf("Not counted as new, because the missing part of the previous census may have them: %s.", console.Plural(c.Unknown, "server")))
 	}
 	if c.AskedKnown == "" {
-		notes = append(notes, "It is not known which servers were asked, so none is called gone.")
+		notes = append(notes, "It is not known which servers the scan queried, so none counts as gone.")
 	}
 	if gone := c.Changes["gone"]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
-		notes = append(notes, fmt.Sprintf("Of the %s gone, about %s are probably still there: the scan missed them because datagrams were lost.",
+		notes = append(notes, fmt.Sprintf("Of the %s that count as gone, about %s are probably still there: the scan missed them because datagrams were lost.",
 			number(gone), rounded(*c.LikelyLost)))
 	}
 	if c.Compared > 0 {
-		notes = append(notes, fmt.Sprintf("%s answered on both nights. On these servers, %s people came and %s left. %s rotated the map.",
-			console.Plural(c.Compared, "server"), number(c.PeopleMore), number(c.PeopleFewer), number(c.MoreMaps)))
+		notes = append(notes, fmt.Sprintf("%s answered on both nights. On these servers, %s came and %s left. %s rotated to another map.",
+			console.Plural(c.Compared, "server"), console.Plural(c.PeopleMore, "person"), number(c.PeopleFewer), console.Plural(c.MoreMaps, "server")))
 	}
 	return notes
 }

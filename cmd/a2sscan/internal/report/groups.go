@@ -13,7 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The first rows of a table are always visible. The reader can unfold rowsUnfolded more.
+// The first rows of a table are always visible. The reader can unfold rowsUnfolded
+// further rows.
 const (
 	gamesShown     = 20
 	mapsShown      = 15

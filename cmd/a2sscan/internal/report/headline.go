@@ -16,7 +16,7 @@ const lossy = 0.01
 type tile struct {
 	Label, Value string
 	Change       string // since the previous census; empty: unknown
-	Aside        string // such as the number without farms
+	Aside        string // a remark, such as the number without farms
 	Spark        string // SVG path
 }
 

@@ -47,7 +47,7 @@ func facts(s *census.Stats) (facts []fact) {
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {
-		records.Aside = console.Plural(s.Duplicates, "further record") + " of the same address left out"
+		records.Aside = console.Plural(s.Duplicates, "further record") + " of the same address ignored"
 	}
 	return append(facts, records)
 }
@@ -101,7 +101,7 @@ func datagrams(r *census.Run) []row {
 	}
 	d := &r.Datagrams
 	most := max(d.Sent, d.Received)
-	all := []row{{"Sent", "", d.Sent, d.Sent, most, true}, {"Repeats of a question", "", d.Repeats, d.Sent, most, false}}
+	all := []row{{"Sent", "", d.Sent, d.Sent, most, true}, {"Repeated requests", "", d.Repeats, d.Sent, most, false}}
 	if d.SendErrors > 0 {
 		all = append(all, row{"Could not be sent", "", d.SendErrors, d.Sent, most, false})
 	}

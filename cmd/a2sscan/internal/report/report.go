@@ -44,10 +44,10 @@ type Before struct {
 //go:embed page.html page.css charts.js page.js uplot/uPlot.iife.min.js uplot/uPlot.min.css
 var files embed.FS
 
-// Style and Charts are the style and the script that every page of the program begins with.
-// The script draws a chart in each element of the class plot, from the timeline in it,
-// which is JSON, and adds the chart to the array charts. They are put together at the first
-// call, so that commands without a page start faster.
+// Style and Charts are the style and the script that every page of the program begins
+// with. The script draws a chart in each element of the class plot, from the timeline in
+// it, which is JSON, and adds the chart to the array charts. The first call builds the
+// text, so that commands without a page start faster.
 var (
 	Style  = embedded("uplot/uPlot.min.css", "page.css")
 	Charts = embedded("uplot/uPlot.iife.min.js", "charts.js")

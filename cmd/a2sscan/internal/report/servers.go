@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxServers  = 60_000 // more never fit
+	maxServers  = 60_000 // more servers never fit into a page
 	rowsWritten = 25     // rows as HTML, for readers without scripts
 	rowsReserve = 20_000 // bytes reserved for these rows
 	nameInTable = 64
@@ -27,7 +27,7 @@ const (
 // Servers collects the servers with the most people, which the page may list. It does not
 // store which of them answer without a challenge.
 type Servers struct {
-	kept []server // if cut, the first maxServers are sorted
+	kept []server // if cut is set, the first maxServers are sorted
 	cut  bool     // servers were dropped
 }
 

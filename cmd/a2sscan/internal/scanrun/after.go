@@ -20,7 +20,7 @@ import (
 )
 
 // stepAfter returns the environment of the program of --on-complete, with the names of
-// the files of the census. Pipes and devices are no such files. A2SSCAN_STATS names a
+// the files of the census. Pipes and devices do not count as files. A2SSCAN_STATS names a
 // file that does not exist yet: the program may write its statistics there.
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	var files []string
@@ -32,7 +32,7 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 		}
 	}
 	if gone > 0 {
-		s.term.Say("gone from the output: %s, which --on-complete can't read", console.Plural(gone, "complete part"))
+		s.term.Say("missing from the output: %s, which --on-complete can't read", console.Plural(gone, "complete part"))
 	}
 	stats := ""
 	if len(files) > 0 && s.opts.Out.Columns() == "" {
@@ -62,7 +62,7 @@ func (s *Run) completeEarlier() error {
 			return cmp.Or(err, error(console.Fail(console.ExitInterrupted, "interrupted before the first packet")))
 		}
 		if err != nil {
-			s.term.Say("%v; the scan begins", err)
+			s.term.Say("%v; starting the scan anyway", err)
 		}
 	}
 	s.checkpoint.StepDone()
@@ -80,7 +80,7 @@ func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
 	cmd := exec.CommandContext(ctx, s.opts.OnComplete)
 	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
 	cmd.Env = append(os.Environ(), step...)
-	cmd.WaitDelay = time.Second // a process that left the group may hold the output open
+	cmd.WaitDelay = time.Second // a process that has left the group may still hold the output open
 	ownGroup(cmd)
 	end := shutdown.Handle(func(sig os.Signal) {
 		switch {
@@ -100,7 +100,7 @@ func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
 	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		return signalled, nil
 	case ctx.Err() != nil:
-		return true, console.Fail(console.ExitInterrupted, "interrupted: --on-complete %s was ended", name).
+		return true, console.Fail(console.ExitInterrupted, "interrupted: stopped --on-complete %s", name).
 			WithHint("the census is complete; with --checkpoint, the same command runs the program again")
 	}
 	return signalled, console.Fail(console.ExitUsage, "--on-complete %s: %w", name, err).

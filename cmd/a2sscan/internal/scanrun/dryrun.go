@@ -71,9 +71,9 @@ func (s *Run) printPlan() {
 		if s.opts.Pace.Find {
 			rate = "at most " + rate
 		}
-		s.term.Say("targets%s as they come, %s; %s", left, rate, order)
+		s.term.Say("targets%s as they are read, %s; %s", left, rate, order)
 	case shards > 1:
-		s.term.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, shards, s.forecast(float64(n)/float64(shards)), order)
+		s.term.Say("%s targets%s, 1 in %d of them in this shard, %s; %s", console.Grouped(n), left, shards, s.forecast(float64(n)/float64(shards)), order)
 	default:
 		s.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, s.forecast(float64(n)), order)
 	}
@@ -124,13 +124,13 @@ func (s *Run) dryRun() error {
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
 		now = s.checkpoint.ListTotal(now)
-		behind = console.Grouped(now.Given-asked) + " that are behind + "
+		behind = console.Grouped(now.Given-asked) + " queried earlier + "
 	}
 	if n := s.checkpoint.Past.Silent.Waiting(); s.checkpoint.SilentTargets != nil {
-		s.term.Say("%s would be asked once more", console.Plural(n, "silent target"))
+		s.term.Say("%s would be queried once more", console.Plural(n, "silent target"))
 	}
 	l := ledger.OfList(now)
-	s.term.Say("%s read = %s%s%s that would be asked%s", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked), l.AtDefault())
+	s.term.Say("%s read = %s%s%s to be queried%s", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked), l.AtDefault())
 	if !s.checkpoint.Enabled || s.list.Err() != nil {
 		if err := inputs.NothingToAsk(s.list, s.exclusions); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (s *Run) dryRun() error {
 	if asked > shown {
 		s.term.Say("the first %d are listed", shown)
 	}
-	s.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.forecast(float64(asked)))
+	s.term.Say("%s would be queried: %s", console.Plural(asked, "target"), s.forecast(float64(asked)))
 	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.opts.Query.String(), ",", ", "))
 	return inputs.Truncated(s.list)
 }

@@ -70,12 +70,12 @@ func (s *Run) conclude(all *scanner.Stats) {
 	}
 	if how.complete && s.guard.tripped() == nil && all.DatagramsSent() == 0 && all.SendErrors > 0 {
 		how.complete, how.unsent = false, true
-		how.broken = fmt.Errorf("nobody was asked: not one of %d datagrams could be sent", all.SendErrors)
+		how.broken = fmt.Errorf("no target was queried: none of %d datagrams could be sent", all.SendErrors)
 	}
 	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
 		how.output = output.Failure(s.out.Commit())
 	} else {
-		s.out.Keep() // the old census is better than one that a guard stopped
+		s.out.Keep() // the old census is better than an incomplete one
 	}
 	if how.output == nil && s.startsAnew() {
 		how.output = output.Failure(s.out.SetAside())

@@ -76,17 +76,17 @@ func (g *guard) allFinished() {
 // targets.
 func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
 	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
-		trip = g.stop("--max-send-errors", "%s could not be sent, and %d are allowed", console.Plural(s.SendErrors, "datagram"), most)
+		trip = g.stop("--max-send-errors", "%s could not be sent, but only %d may fail", console.Plural(s.SendErrors, "datagram"), most)
 	}
 	if most := g.limits.MaxOutage; most > 0 && s.AwayFor >= most {
-		trip = g.stop("--max-outage", "the network of this machine is away since %s", console.TimeOfDay(s.Away))
+		trip = g.stop("--max-outage", "the network of this machine has been away since %s", console.TimeOfDay(s.Away))
 	}
 	all := s.TargetsFinished() + uint64(s.Silent)
 	if g.limits.MinHitrate == 0 || all == 0 || running && all < hitSample || trip != nil {
 		return trip
 	}
 	if rate := float64(s.Answered()) / float64(all); rate < g.limits.MinHitrate {
-		return g.stop(minHitrate, "%s of %s answered, and %s are required",
+		return g.stop(minHitrate, "%s of %s answered, but %s are required",
 			console.ExactPercent(rate), console.Plural(all, "target"), console.ExactPercent(g.limits.MinHitrate))
 	}
 	return nil
@@ -100,5 +100,5 @@ func (s *Run) sayTrip(trip *ledger.Trip) {
 		return
 	}
 	s.term.Log.Warn("guard tripped", "flag", trip.Flag, "why", trip.Why)
-	s.term.Say("%s: no new targets, finishing what is open", trip)
+	s.term.Say("%s: starting no new targets, finishing those in progress", trip)
 }

@@ -29,7 +29,7 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 				since = last
 			}
 			if most := s.opts.Guard.MaxOutage; most > 0 && last.Sub(since) >= most {
-				return console.Fail(console.ExitGuard, "stopped by --max-outage: the network of this machine is away since %s", since.Format(time.TimeOnly))
+				return console.Fail(console.ExitGuard, "stopped by --max-outage: the network of this machine has been away since %s", since.Format(time.TimeOnly))
 			}
 			if s.sayAway(since, err) {
 				s.term.Log.Warn("the network of this machine is away", "since", since.Format(time.TimeOnly))
@@ -47,7 +47,7 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 // reports whether it did.
 func (s *Run) sayAway(since time.Time, why error) (first bool) {
 	if first = !s.away.Swap(true); first {
-		s.term.Say("the network of this machine is away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)
+		s.term.Say("the network of this machine has been away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)
 	}
 	return first
 }

@@ -167,37 +167,37 @@ func (o *Options) checkRules() error {
 		console.Rule{Broken: o.From.Where != "" && o.Saved.Path != "", Err: "--checkpoint and --master exclude each other",
 			Hint: "to resume, a scan needs the same list: fetch it into a file first, with a2sscan master -o FILE"},
 		console.Rule{Broken: o.Targets.Seeded && o.Targets.InOrder, Err: "--seed with --order input",
-			Hint: "the order of the input needs no seed"},
+			Hint: "only the random order uses a seed"},
 		console.Rule{Broken: o.Rotate.On() && !o.Out.ToFile(), Err: "--rotate without --output",
-			Hint: "the parts are named after it: -o census.ndjson.zst"},
+			Hint: "the parts are named after the output: -o census.ndjson.zst"},
 		console.Rule{Broken: o.Rotate.On() && o.Out.Append, Err: "--rotate and --append exclude each other",
 			Hint: "each part is a new file"},
 		console.Rule{Broken: o.Records.NoNames && o.Records.Raw, Err: "--no-player-names and --raw exclude each other",
-			Hint: "the datagrams hold the names: omit one of them"},
+			Hint: "the datagrams contain the names: omit one of the two flags"},
 		console.Rule{Broken: o.Records.PlayerKey != "" && !o.Records.NoNames, Err: "--player-key without --no-player-names",
-			Hint: "the key is for the hashes that stand in for names"},
-		console.Rule{Broken: o.Records.NoNames && o.Records.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
+			Hint: "the key is for the hashes that replace names"},
+		console.Rule{Broken: o.Records.NoNames && o.Records.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a file for its key",
 			Hint: "name a file: --player-key FILE"},
 		console.Rule{Broken: o.OnComplete != "" && !o.Out.ToFile(), Err: "--on-complete without --output",
-			Hint: "the command gets the names of files: -o census.ndjson.zst"},
+			Hint: "the command needs the file of a census: -o census.ndjson.zst"},
 		console.Rule{Broken: o.Quiet && o.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
 		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",
 			Hint: "omit --summary: it goes to PATH.summary.json"},
 		console.Rule{Broken: inputs.SamePath(o.Summary, o.Records.PlayerKey), Err: "--summary and --player-key name the same file",
-			Hint: "the key stays for later censuses"},
+			Hint: "choose another file for the summary: later censuses need the key"},
 		console.Rule{Broken: o.Guard.MaxSendErrors < -1, Err: "--max-send-errors is negative",
-			Hint: "--max-send-errors 0 stops at the first, -1 never"},
+			Hint: "--max-send-errors 0 stops at the first error, -1 never"},
 		console.Rule{Broken: o.Guard.MaxOutage < 0, Err: "--max-outage is negative", Hint: "--max-outage 0 waits for ever"},
 		console.Rule{Broken: o.Guard.MaxRuntime < 0, Err: "--max-runtime is negative", Hint: "--max-runtime 0 never stops a scan"},
 		console.Rule{Broken: o.Cooldown.D < 0, Err: "--cooldown is negative", Hint: "--cooldown 0 does not wait for late replies"},
-		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 asks all"},
-		console.Rule{Broken: o.Pace.InFlight < 0, Err: "--in-flight is negative", Hint: "--in-flight 0 follows rate and timeouts"},
+		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 queries all servers"},
+		console.Rule{Broken: o.Pace.InFlight < 0, Err: "--in-flight is negative", Hint: "--in-flight 0 adapts to the rate and the timeouts"},
 		console.Rule{Broken: 0 < o.Pace.Rate && o.Pace.Rate < 0.001, Err: "--rate is below one datagram in 1000 seconds",
 			Hint: "--rate 0 is as fast as possible"},
-		console.Rule{Broken: len(o.ScanID) > 200, Err: "--scan-id is longer than 200 bytes", Hint: "it stands in every record"},
-		console.Rule{Broken: !utf8.ValidString(o.ScanID), Err: "--scan-id is not UTF-8", Hint: "it stands in every record"},
+		console.Rule{Broken: len(o.ScanID) > 200, Err: "--scan-id is longer than 200 bytes", Hint: "every record contains the ID"},
+		console.Rule{Broken: !utf8.ValidString(o.ScanID), Err: "--scan-id is not UTF-8", Hint: "every record contains the ID"},
 	)
 }
 
@@ -208,23 +208,23 @@ func (o *Options) checkCheckpoint() error {
 	switch {
 	case o.Saved.Path == "" && o.Saved.Fresh:
 		return console.Fail(console.ExitUsage, "--fresh without --checkpoint").
-			WithHint("--force replaces an output that is there")
+			WithHint("to replace an existing output, use --force")
 	case o.Saved.Path == "":
 		return nil
 	case !o.Out.ToFile():
 		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to").
-			WithHint("name one with -o PATH: what went to a pipe can't be cut back")
+			WithHint("name a file with -o PATH: a pipe can't be truncated to the last checkpoint")
 	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
-		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to, and %s is none", console.Plain(o.Out.Path, 100)).
-			WithHint("what went to a pipe or a device can't be cut back")
+		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to, but %s is not a regular file", console.Plain(o.Out.Path, 100)).
+			WithHint("a pipe or a device can't be truncated to the last checkpoint")
 	case o.Out.Append:
 		return console.Fail(console.ExitUsage, "--checkpoint and --append exclude each other").
-			WithHint("give the scan a file of its own: a2sscan cat reads several")
+			WithHint("write to a new file: a2sscan cat reads several files")
 	}
 	for _, own := range o.checkpointFiles() {
 		if inputs.SamePath(own, o.Out.Path) || inputs.SamePath(own, o.Summary) || inputs.SamePath(own, o.Records.PlayerKey) {
-			return console.Fail(console.ExitUsage, "--checkpoint names the file of another flag").
-				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .part beside it")
+			return console.Fail(console.ExitUsage, "--checkpoint and another flag name the same file").
+				WithHint("choose another file; the checkpoint also uses .lock, .silent and .part beside it")
 		}
 	}
 	return nil

@@ -68,15 +68,15 @@ func (s *Run) turnRate(up bool) {
 		signal, way = "SIGUSR2", "down"
 	}
 	if s.rate.initial == 0 {
-		s.term.Say("%s: without a fixed rate the scan governs itself", signal)
-		s.term.Hint("--rate N sets one that can be turned up and down")
+		s.term.Say("%s: ignored, because this scan chooses its own rate", signal)
+		s.term.Hint("only a rate set with --rate N can be turned up and down")
 		return
 	}
 	from, to := s.rate.step(up)
 	if from == to {
-		s.term.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)
+		s.term.Say("%s: the rate is %s/s already, and can't go further %s", signal, console.Short(to), way)
 		return
 	}
-	s.term.Say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
+	s.term.Say("%s: rate turned %s from %s/s to %s/s; the scan began with %s/s", signal, way,
 		console.Short(from), console.Short(to), console.Short(s.rate.initial))
 }

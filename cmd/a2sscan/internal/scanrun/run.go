@@ -245,7 +245,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 		debug.SetMemoryLimit(MemoryLimit + s.geo.Bytes())
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(30) // a scan allocates little, so that three times as many collections cost nothing
+		debug.SetGCPercent(30) // a scan allocates so little that three times as many collections cost nothing
 	}
 	ctx, end := s.listen()
 	defer end()
@@ -260,7 +260,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 	if !errors.Is(err, context.Canceled) {
 		s.how.broken = err
 	}
-	var nobody error // why no target was queried
+	var nobody error // the reason why no target was queried
 	switch {
 	case own.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
 	case s.how.broken != nil:
@@ -295,7 +295,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
 		if n := s.out.Unwritten(); n > 0 || s.out.Writing() {
 			err := console.Fail(console.ExitInterrupted,
-				"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
+				"interrupted: the reader of the output stopped reading, and did not take the last %s", console.Plural(n, "record"))
 			s.term.Report(err)
 			s.term.LogEnd(err)
 			os.Exit(console.ExitInterrupted)
@@ -503,7 +503,7 @@ func (s *Run) openOutput() error {
 	}
 	if n := s.out.Cut(); n > 0 {
 		attrs = append(attrs, "cut_bytes", n)
-		s.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.opts.Out.Path, 200), n)
+		s.term.Say("%s: removed %d bytes after the last complete record", console.Plain(s.opts.Out.Path, 200), n)
 	}
 	s.term.Log.Info("output opened", attrs...)
 	return nil

@@ -36,7 +36,7 @@ func TestGuard(t *testing.T) {
 		t.Errorf("%d stops, %v, then %v", stops, first, second)
 	}
 	g = newGuard(Limits{MinHitrate: 0.1, MaxSendErrors: -1})
-	if trip := g.judge(&s, true); trip == nil || !strings.HasPrefix(trip.Why, "9.09% of 1,210 targets answered, and 10% are required") {
+	if trip := g.judge(&s, true); trip == nil || !strings.HasPrefix(trip.Why, "9.09% of 1,210 targets answered, but 10% are required") {
 		t.Errorf("%v", trip)
 	}
 	// If all targets were finished, a trip of --max-runtime is withdrawn, but not one of

@@ -101,11 +101,11 @@ func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context,
 		switch {
 		case first:
 			s.Drain()
-			t.Say("interrupted: no new targets, finishing what is open")
+			t.Say("interrupted: starting no new targets, finishing those in progress")
 			t.Hint("interrupt again to end at once")
 		case sig != syscall.SIGHUP:
 			s.Cancel()
-			t.Say("interrupted again: writing what is there")
+			t.Say("interrupted again: writing the results so far")
 		}
 	}, which...)
 	return s, ctx, func() {

@@ -121,10 +121,10 @@ func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 // Proof returns the main result of the demo as a sentence: how many records match
 // their servers.
 func Proof(r fleetjudge.Report) string {
-	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
+	s := fmt.Sprintf("%s servers: %s recorded correctly, %d wrong, %d missing",
 		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
 	if r.Less > 0 {
-		s += fmt.Sprintf(", %d lack an answer and say so", r.Less)
+		s += fmt.Sprintf(", %d lack an answer, as their record says", r.Less)
 	}
 	if r.Twice+r.Invented > 0 {
 		s += fmt.Sprintf(", %d twice, %d invented", r.Twice, r.Invented)

@@ -14,15 +14,15 @@ func TestProof(t *testing.T) {
 		proven bool
 	}{
 		{"perfect", fleetjudge.Report{Servers: 9000, AsTheyAre: 9000},
-			"9,000 servers, 9,000 recorded as they are, 0 wrong, 0 missing", true},
+			"9,000 servers: 9,000 recorded correctly, 0 wrong, 0 missing", true},
 		{"wrong", fleetjudge.Report{Servers: 9000, AsTheyAre: 8999, Wrong: 1},
-			"9,000 servers, 8,999 recorded as they are, 1 wrong, 0 missing", false},
+			"9,000 servers: 8,999 recorded correctly, 1 wrong, 0 missing", false},
 		{"missing", fleetjudge.Report{Servers: 9000, AsTheyAre: 8999, Missing: 1},
-			"9,000 servers, 8,999 recorded as they are, 0 wrong, 1 missing", false},
+			"9,000 servers: 8,999 recorded correctly, 0 wrong, 1 missing", false},
 		{"lost on the way", fleetjudge.Report{Servers: 9000, AsTheyAre: 8999, Less: 1},
-			"9,000 servers, 8,999 recorded as they are, 0 wrong, 0 missing, 1 lack an answer and say so", false},
+			"9,000 servers: 8,999 recorded correctly, 0 wrong, 0 missing, 1 lack an answer, as their record says", false},
 		{"invented", fleetjudge.Report{Servers: 9000, AsTheyAre: 9000, Invented: 1},
-			"9,000 servers, 9,000 recorded as they are, 0 wrong, 0 missing, 0 twice, 1 invented", false},
+			"9,000 servers: 9,000 recorded correctly, 0 wrong, 0 missing, 0 twice, 1 invented", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

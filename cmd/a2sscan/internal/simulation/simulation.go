@@ -111,7 +111,7 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 func failure(err error, flag string) error {
 	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		f.WithHint("another program has that port: choose another with %s", flag)
+		f.WithHint("another program uses the port: choose another with %s", flag)
 	}
 	return f
 }

@@ -75,8 +75,8 @@ func (s *Session) describe(e *event) iter.Seq[wire.Part] {
 // requests are the kinds of the requests for the questions.
 var requests = []wire.Kind{wire.KindInfoRequest, wire.KindPlayersRequest, wire.KindRulesRequest}
 
-// describeMessage describes a request or a reply that is no fragment. It notes for which
-// questions a request had no challenge, and which challenge the server gives.
+// describeMessage describes a request, or a reply that is not a fragment. It notes for
+// which questions a request had no challenge, and which challenge the server gives.
 func (s *Session) describeMessage(e *event) {
 	k := wire.KindOf(e.Data)
 	e.What = kindWord(e.Data)
@@ -200,7 +200,7 @@ func (g *splitReply) fault() string {
 		}
 	}
 	if total == 0 {
-		return fmt.Sprintf("reply 0x%08x: %s arrived, but none says how many the reply has",
+		return fmt.Sprintf("reply 0x%08x: %s arrived, but none states the total",
 			g.id, console.Plural(len(g.fragments), "fragment"))
 	}
 	var lost []int

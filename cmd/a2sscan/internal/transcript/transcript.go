@@ -40,7 +40,7 @@ type Session struct {
 	// strangers has at most three addresses that sent something although they were not
 	// queried.
 	strangers []string
-	junk      string        // target's first datagram that is not A2S
+	junk      string        // the target's first datagram that is not A2S
 	speaks    bool          // the target sent A2S
 	challenge []byte        // the last challenge
 	longest   int           // bytes of the longest datagram from the target
@@ -52,13 +52,13 @@ type Session struct {
 type event struct {
 	Millis float64        `json:"ms"` // since the first datagram
 	Sent   bool           `json:"sent"`
-	Addr   netip.AddrPort `json:"addr"` // the other end
+	Addr   netip.AddrPort `json:"addr"` // the address of the other end
 	Bytes  int            `json:"bytes"`
 	What   string         `json:"what"` // description; its wording may change
 	Data   datagram       `json:"hex"`
 
 	at   time.Duration // since the scan began
-	rows []string      // fields of it and of a completed message
+	rows []string      // the fields of the datagram, and those of a message that it completes
 }
 
 // datagram is shown in hexadecimal digits.

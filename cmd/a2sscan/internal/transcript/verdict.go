@@ -40,8 +40,8 @@ func errorWord(err error) string {
 	return strings.ReplaceAll(code.String(), "_", " ")
 }
 
-// judge finds the verdict on the server, the first that holds. Verdicts from the server's
-// own reports come first.
+// judge sets the first verdict that applies to the server. Verdicts that the server
+// itself reports come first.
 func (s *Session) judge() {
 	r := s.Result
 	useless := r.Status == scanner.StatusError
@@ -99,7 +99,7 @@ const borrowed = wire.Error(wire.NumErrors)
 var reasonTexts = [...]string{
 	wire.ErrTimeout: "silent on %s",
 	borrowed:        "it did not answer %s with the challenge of another question",
-	wire.ErrIncomplete: "some fragments of its answer to %s did not arrive (the record has what came before " +
+	wire.ErrIncomplete: "some fragments of its answer to %s did not arrive (the record has the part before " +
 		"the gap)",
 	wire.ErrTruncated:     "its answer to %s ends inside a field (the record has the complete fields)",
 	wire.ErrMalformed:     "its answer to %s is malformed",

@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// CheckKinds returns an error if one of the words is no kind of event.
+// CheckKinds returns an error if one of the words is not a kind of event.
 func CheckKinds(kinds []string) error {
 	for i, kind := range kinds {
 		if kinds[i] = strings.TrimSpace(kind); !slices.Contains(watchdb.Kinds, kinds[i]) {
@@ -69,7 +69,7 @@ func Details(e *watchdb.Event) string {
 // its pair of up and down.
 type damped struct {
 	server int
-	kind   string // "up" for "down", too
+	kind   string // "up" stands for "down", too
 }
 
 // window counts the events of a damped kind during Rules.Damp.
@@ -138,9 +138,9 @@ func (w *Watcher) release(now uint32) {
 	}
 }
 
-// match stores a server that went down, or that is new, under its identities. If the server
-// stored there before is the other end of a move, and no third server has this identity,
-// match reports the move.
+// match stores a server that went down, or that is new, under its identities. If another
+// server is already stored under an identity, one of the two is new and the other is
+// down, and no third server has the identity, match reports a move.
 func (w *Watcher) match(i int, now uint32) {
 	s := &w.servers[i]
 	if s.known == nil {

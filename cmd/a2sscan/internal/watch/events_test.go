@@ -276,7 +276,7 @@ func TestDropped(t *testing.T) {
 	if err != nil || lines != watchdb.MaxInMemory+1 || !strings.HasPrefix(second, `{"id":5,`) {
 		t.Errorf("%d lines, the second is %.20s: %v", lines, second, err)
 	}
-	if got := said.String(); got != "a2sscan: 3 events dropped, because nobody took them\n" || r.dropped.Load() != 3 || r.waiting() != 0 {
+	if got := said.String(); got != "a2sscan: 3 events dropped, because the reader of the output did not take them\n" || r.dropped.Load() != 3 || r.waiting() != 0 {
 		t.Errorf("said %q, %d dropped, %d wait", got, r.dropped.Load(), r.waiting())
 	}
 }

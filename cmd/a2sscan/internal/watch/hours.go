@@ -10,8 +10,8 @@ import (
 const secondsOfHour = 3600
 
 // hourOf returns the samples of the hour that contains at. Two hours are in memory: a new
-// hour replaces the hour before the last, of which the database has the last stored state.
-// If at is in an hour that was replaced, hourOf returns the newer hour.
+// hour replaces the older of them, whose last state is in the database. If at is in an
+// hour that is no longer in memory, hourOf returns the hour that replaced it.
 func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]

@@ -14,8 +14,8 @@ const (
 	blindPercent  = 60
 )
 
-// doubtPercent is a share of answers. Below it, no server is called down until a cycle has
-// shown whether the watcher is blind.
+// doubtPercent is a share of answers. If fewer checks are answered, no server is called
+// down until a complete cycle has shown whether the watcher is blind.
 const doubtPercent = 40
 
 // network holds what the checks of all servers show about the watcher's own network.
@@ -41,7 +41,8 @@ func (v *network) add(o outcome) {
 	v.outcomes++
 }
 
-// count counts those of the latest n outcomes whose checks began at since or later.
+// count looks at the latest n outcomes, and counts those whose checks began at since or
+// later.
 func (v *network) count(n int, since uint32) (all, answered int) {
 	for i := range min(n, v.outcomes, len(v.latest)) {
 		if o := v.latest[(v.outcomes-1-i)%len(v.latest)]; o.asked >= since {

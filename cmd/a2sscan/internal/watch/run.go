@@ -103,10 +103,10 @@ type Watch struct {
 	fresh   []netip.AddrPort // to add to the database
 	watcher *Watcher
 	monitor *scanner.Monitor
-	before  scanner.Stats // of earlier, failed scans
+	before  scanner.Stats // counters of earlier scans that failed
 	events  uint64
 	sent    time.Time     // time of the last datagram
-	then    scanner.Stats // counters at sent
+	then    scanner.Stats // the counters when sent was last set
 	elapsed time.Duration // of the scan, when last checked
 }
 
@@ -187,9 +187,9 @@ func (r *Watch) end(published <-chan error) error {
 	}
 	left := console.Plural(r.waiting(), "event")
 	if !r.Rules.Answers { // no state
-		return console.Fail(console.ExitOutput, "nobody took the last %s", left).WithHint("with --state, the next watch writes them")
+		return console.Fail(console.ExitOutput, "the reader of the output did not take the last %s", left).WithHint("with --state, the next watch writes them")
 	}
-	r.Terminal.Say("nobody took the last %s: the next watch with this state writes them", left)
+	r.Terminal.Say("the reader of the output did not take the last %s: the next watch with this state writes them", left)
 	return r.saveCursor()
 }
 
@@ -215,7 +215,7 @@ func (r *Watch) restore() error {
 	if len(latest) > 0 && latest[0].Kind == "blind" { // the watch ended blind
 		r.watcher.view.blind, r.watcher.view.since = true, min(seconds(latest[0].Time), seconds(now))
 	}
-	if r.Log.file != nil { // the file shows its last event
+	if r.Log.file != nil { // a file contains the ID of its last event
 		err = r.DB.SetCursor(outputCursor, -1)
 	}
 	written, last, _, err2 := r.DB.Cursor(outputCursor, math.MaxInt64)
@@ -240,8 +240,8 @@ func (r *Watch) saveCursor() error {
 	return r.DB.SetCursor(outputCursor, r.Log.last.Load())
 }
 
-// hold reports that another program has locked the state since a time, or that it no longer
-// does if since is zero.
+// hold reports that another program has locked the state since the given time. If since
+// is zero, it reports that the lock is gone.
 func (r *Watch) hold(since time.Time) {
 	if since.IsZero() {
 		r.held.Store(nil)
@@ -257,7 +257,7 @@ func (r *Watch) hold(since time.Time) {
 func (r *Watch) Trouble() string {
 	var all []string
 	if since := r.Log.began.Load(); since != nil && time.Since(*since) >= stallAfter {
-		all = append(all, fmt.Sprintf("nobody takes the events (since %s, %s waiting)", since.Format(time.TimeOnly), console.Grouped(r.waiting())))
+		all = append(all, fmt.Sprintf("the reader of the output has stopped reading (since %s, %s waiting)", since.Format(time.TimeOnly), console.Grouped(r.waiting())))
 	}
 	if since := r.held.Load(); since != nil {
 		all = append(all, fmt.Sprintf("another program has locked the state (since %s)", since.Format(time.TimeOnly)))
@@ -321,8 +321,8 @@ func (r *Watch) list(ctx context.Context) error {
 // the watcher is blind until then.
 func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
-	// The watch handles an outage itself: it is blind. A server that was just finished may
-	// be asked again.
+	// The watch handles an outage itself: it is blind. A new scan may query a server
+	// again that the failed one had just finished.
 	cfg.NoOutage = true
 	cfg.Cooldown = scanner.Off
 	cfg.Attempts = r.Rules.Attempts
@@ -356,8 +356,8 @@ func (r *Watch) ask(ctx context.Context) error {
 	return nil
 }
 
-// scanFailed prepares the next scan after a scan that failed with these counters. The
-// watcher is blind until a datagram can be sent.
+// scanFailed prepares the next scan after one that failed. stats has the counters of the
+// failed scan. The watcher is blind until a datagram can be sent.
 func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -400,11 +400,11 @@ func (r *Watch) loop(ctx context.Context) {
 		since := r.Log.began.Load()
 		if was := stalled; since == nil || now.Sub(*since) < stallAfter {
 			if stalled = false; was {
-				r.Terminal.Log.Info("events are taken again")
+				r.Terminal.Log.Info("the output is no longer blocked")
 			}
 		} else if stalled = true; !was {
 			r.Terminal.Say("%s", r.Trouble())
-			r.Terminal.Log.Warn("nobody takes the events", "since", *since, "waiting", r.waiting())
+			r.Terminal.Log.Warn("the output is blocked: its reader has stopped reading", "since", *since, "waiting", r.waiting())
 		}
 	}
 }
@@ -424,7 +424,7 @@ func (r *Watch) store(ctx, state context.Context) error {
 				s := r.Status()
 				err = r.stored(ctx, func() error { return r.DB.Count(now, s.Up, s.People) })
 			}
-			if err == nil && now.Minute() == 0 { // once an hour is enough
+			if err == nil && now.Minute() == 0 { // deleting old rows once an hour is enough
 				err = r.stored(ctx, prune)
 			}
 		case <-tick:
@@ -456,9 +456,9 @@ func (r *Watch) checkSending(now time.Time) {
 }
 
 // flush gives the new events their IDs, and stores them together with the servers that
-// changed, so that the next watch does not report them again after a kill. Without new
-// events it stores servers only if many have changed, unless all is set: then it stores
-// everything.
+// changed, so that the next watch does not report them again after a kill. If there are
+// no new events, it stores servers only if many have changed. If all is set, it always
+// stores everything.
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []watchdb.Hour
 	r.mu.Lock()
@@ -490,8 +490,8 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 	return err
 }
 
-// publish writes the stored events that the output lacks. After stored is closed, it writes
-// the remaining events and returns.
+// publish writes the stored events that still wait for the output. After stored is
+// closed, it writes the remaining events and returns.
 func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 	first := r.lastID.Load()
 	for final := false; ; {
@@ -516,7 +516,7 @@ func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 		}
 		if gone := events[0].ID - 1 - max(first, r.Log.last.Load()); gone > 0 {
 			r.dropped.Add(uint64(gone))
-			r.Terminal.Say("%s dropped, because nobody took them", console.Plural(uint64(gone), "event"))
+			r.Terminal.Say("%s dropped, because the reader of the output did not take them", console.Plural(uint64(gone), "event"))
 			r.Terminal.Log.Warn("events dropped", "events", gone)
 		}
 		if err := r.Log.Write(events); err != nil {

@@ -73,18 +73,19 @@ type server struct {
 
 	challenge   uint32
 	last, since uint32 // time of the latest answer, and of the status
-	// These are the times of the latest check and of the first unanswered one. Time before
-	// upto has been counted.
+	// The times of the latest check and of the first unanswered one. upto is the end of
+	// the time that has been counted.
 	asked, silentAt, upto uint32
-	// known was made at fullAt. A server that has left the list is checked until until.
+	// fullAt is the time of known. A server that has left the list is checked until the
+	// time until.
 	fullAt, until  uint32
 	people, places int32 // -1: unknown
 	// These count the checks and requests in a row without an answer.
 	silent, requests   uint32
 	poor               uint8 // poorer answers in a row
-	plain              uint8 // checks without challenge to come
+	plain              uint8 // number of coming checks that omit the challenge
 	status             watchdb.Status
-	flying, listed     bool // being checked; in the list
+	flying, listed     bool // asked: a check is running; listed: the server is in the list
 	elsewhere          bool // people are not in INFO
 	reference, answers bool // one of References; latest check answered
 	gone               bool // not watched any more
@@ -324,13 +325,13 @@ func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
 func (w *Watcher) store(i int, answer []byte) {
 	s := &w.servers[i]
 	if n := len(w.changed) - 1; n >= 0 && answer != nil && w.changed[n].ID == int64(i+1) {
-		w.changed = w.changed[:n] // same answer, status queued before
+		w.changed = w.changed[:n] // the last entry has the status from the same answer: replace that entry
 	}
 	w.changed = append(w.changed, watchdb.Server{
 		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
 	})
 	w.pending += 100 + len(answer)
-	if len(w.changed) > 2*len(w.servers)+1000 { // the database is locked
+	if len(w.changed) > 2*len(w.servers)+1000 { // the database has been locked for long
 		w.changed = latest(w.changed)
 	}
 }
@@ -420,7 +421,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	}
 	if was.started != 0 && s.started != 0 && max(s.started-was.started, was.started-s.started) > 60 {
 		w.emit(i, watchdb.Event{Kind: "wiped", Evidence: &watchdb.Evidence{Signs: []string{
-			fmt.Sprintf("the world began at %s, the one before at %s",
+			fmt.Sprintf("the world began at %s, the previous world at %s",
 				moment(uint32(s.started)).Format(time.RFC3339), moment(uint32(was.started)).Format(time.RFC3339)),
 		}}}, now)
 	}
@@ -440,7 +441,7 @@ func restartSigns(was, is *server, now uint32) []string {
 	if anew && was.steam != 0 && is.steam != 0 && was.steam != is.steam && was.known.Map == is.known.Map {
 		return []string{
 			fmt.Sprintf("its Steam ID changed from %d to %d", was.steam, is.steam),
-			fmt.Sprintf("the longest time of a player fell from %.0f to %.0f seconds", was.longest, is.longest),
+			fmt.Sprintf("the longest connection of a player fell from %.0f to %.0f seconds", was.longest, is.longest),
 		}
 	}
 	return nil

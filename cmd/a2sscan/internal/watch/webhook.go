@@ -31,7 +31,7 @@ type Webhook struct {
 const (
 	cursorName = "webhook"
 	maxQueue   = 10_000 // waiting events; older ones are dropped
-	batchLimit = 10     // larger batches are only counted
+	batchLimit = 10     // for a larger batch, the message only has the count
 	gather     = time.Second
 	maxBackoff = 5 * time.Minute
 )

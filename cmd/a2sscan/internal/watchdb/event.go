@@ -22,7 +22,7 @@ type Event struct {
 	Name   string        `json:"name,omitempty"` // untrusted text
 	Before *census.Facts `json:"before,omitempty"`
 	After  *census.Facts `json:"after,omitempty"`
-	// For is how long the server was up before down, or down before up, or the watch blind
+	// For is how long the previous state lasted: up before down, down before up, blind
 	// before seeing.
 	For      int64     `json:"seconds,omitempty"`
 	By       string    `json:"by,omitempty"` // as in census.Change
@@ -32,16 +32,16 @@ type Event struct {
 
 // Evidence shows why the watch reported an event.
 type Evidence struct {
-	Checks   int       `json:"checks,omitempty"`   // unanswered, in a row
-	Requests int       `json:"requests,omitempty"` // in these checks
+	Checks   int       `json:"checks,omitempty"`   // unanswered checks in a row
+	Requests int       `json:"requests,omitempty"` // requests in these checks
 	First    time.Time `json:"first,omitzero"`     // start of the first of these checks
-	Last     time.Time `json:"last,omitzero"`      // and of the last
+	Last     time.Time `json:"last,omitzero"`      // start of the last of these checks
 	// AllSilent means that most servers are silent, so the network of the watcher may have
 	// failed.
 	AllSilent bool     `json:"all_silent,omitempty"`
-	Servers   int      `json:"servers,omitempty"`  // up when the watcher became blind
-	Silent    int      `json:"silent,omitempty"`   // of these servers
-	Networks  int      `json:"networks,omitempty"` // /24 networks of the silent ones
+	Servers   int      `json:"servers,omitempty"`  // servers that were up when the watcher became blind
+	Silent    int      `json:"silent,omitempty"`   // how many of these servers were silent
+	Networks  int      `json:"networks,omitempty"` // number of /24 networks of the silent servers
 	Signs     []string `json:"signs,omitempty"`    // in words
 }
 

@@ -99,8 +99,8 @@ type Server struct {
 }
 
 // Open opens the database at path for a watch, and creates it if it does not exist. An
-// empty path is a database in memory. The error is disk.ErrLocked while another watch
-// has it open, and ErrForeign or ErrVersion if the program can't use the file.
+// empty path is a database in memory. Open returns disk.ErrLocked while another watch has
+// the database open, and ErrForeign or ErrVersion if the program can't use the file.
 func Open(path string) (*DB, error) {
 	if path == "" {
 		return open("", "", nil)
@@ -141,7 +141,7 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 		}
 		options := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(1000)", "synchronous(FULL)"}}
 		file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: options.Encode()}
-		name, connections = file.String(), 4 // readers do not wait for writers
+		name, connections = file.String(), 4 // the write-ahead log lets readers read while the watch writes
 	}
 	pool, err := sql.Open("sqlite", name)
 	if err != nil {
