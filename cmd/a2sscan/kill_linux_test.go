@@ -695,7 +695,7 @@ func (k *killed) cat(complete bool, files ...string) []byte {
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	// The exit code for a census that a kill cut off is the one for damage.
-	cut := !complete && cmd.ProcessState.ExitCode() == console.ExitNumbers && bytes.Contains(said.Bytes(), []byte(": truncated: "))
+	cut := !complete && cmd.ProcessState.ExitCode() == console.ExitNumbers && bytes.Contains(said.Bytes(), []byte(" is truncated: "))
 	if !cut && (err != nil || complete && said.Len() > 0 || bytes.Contains(said.Bytes(), []byte("damaged"))) {
 		k.Fatalf("%s: cat: %v\n%s", k.last, err, said.Bytes())
 	}
