@@ -167,7 +167,11 @@ func FuzzLate(f *testing.F) {
 
 // TestLate is FuzzLate with random bytes.
 func TestLate(t *testing.T) {
-	for seed := range uint64(*lateSeeds) {
+	seeds := *lateSeeds
+	if testing.Short() {
+		seeds = min(seeds, 30) // the race detector takes minutes for 300
+	}
+	for seed := range uint64(seeds) {
 		random := rand.New(rand.NewPCG(seed, 35))
 		bytes := make([]byte, random.IntN(3000))
 		for i := range bytes {
