@@ -5,7 +5,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/decode"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -61,7 +60,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 		files = []string{"-"}
 	}
 	if f.force || f.append {
-		if err := inputs.Overwritten("--output", f.output, files); err != nil {
+		if err := output.Overwritten("--output", f.output, files); err != nil {
 			return err
 		}
 	}

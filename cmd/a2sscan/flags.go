@@ -12,7 +12,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -121,7 +120,7 @@ func (f *logFlag) check(others ...string) error {
 	case f.file == "-":
 		return console.Fail(console.ExitUsage, "--log-file can't be standard output").
 			WithHint("standard output is for records; to log to standard error, use --log-file %s -q", console.StandardError)
-	case slices.ContainsFunc(others, func(other string) bool { return other != "" && inputs.SamePath(f.file, other) }):
+	case slices.ContainsFunc(others, func(other string) bool { return other != "" && output.SamePath(f.file, other) }):
 		return console.Fail(console.ExitUsage, "--log-file and another flag name the same file").WithHint("choose another file for the log")
 	}
 	return nil

@@ -23,6 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/livepage"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
@@ -178,7 +179,7 @@ func (f *watchFlags) check(args []string) (err error) {
 	}
 	const paths = "--state or --output"
 	err = cmp.Or(f.timeouts.check(), f.checkMaster(), f.scan.From.Check(),
-		inputs.Overwritten(paths, f.state, args), inputs.Overwritten(paths, f.scan.Out.Path, args))
+		output.Overwritten(paths, f.state, args), output.Overwritten(paths, f.scan.Out.Path, args))
 	if err != nil {
 		return err
 	}

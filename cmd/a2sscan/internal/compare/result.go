@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
@@ -36,7 +36,7 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if r.Name == "-" || r.Name == "" {
 		return do(r.Stdout)
 	}
-	if err := inputs.Overwritten("--output", r.Name, read); err != nil {
+	if err := output.Overwritten("--output", r.Name, read); err != nil {
 		return err
 	}
 	if err := r.mayReplace(); err != nil {

@@ -226,6 +226,21 @@ func OpenFailure(name string, err error) error {
 	return f
 }
 
+// These are the intervals of status lines. The shorter interval is for a terminal, where
+// each line replaces the previous line, and for JSON. The longer interval is for a log.
+const (
+	StatusOnTerminal = time.Second
+	statusInLog      = 10 * time.Second
+)
+
+// StatusInterval returns the time between two status lines.
+func (t *Terminal) StatusInterval() time.Duration {
+	if t.Interactive {
+		return StatusOnTerminal
+	}
+	return statusInLog
+}
+
 // RepeatStatus shows the result of line as the status line at intervals, until stop
 // is called.
 func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop func()) {

@@ -351,3 +351,7 @@ func Shorten(s string, columns int) string {
 
 // TimeOfDay returns the time of day, for a number of seconds since 1970.
 func TimeOfDay(unix int64) string { return time.Unix(unix, 0).Format(time.TimeOnly) }
+
+// MaxBadLines is the maximum number of bad lines of a file that a command reports one by
+// one, so that a file of another kind does not flood the screen.
+const MaxBadLines = 20

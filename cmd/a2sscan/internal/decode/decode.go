@@ -11,7 +11,6 @@ import (
 	"os"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
@@ -53,8 +52,8 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 	if err := d.out.Commit(); err != nil {
 		return output.Failure(err)
 	}
-	if d.badLines > inputs.MaxBadLines {
-		t.Say("no datagram in %s", console.Plural(d.badLines-inputs.MaxBadLines, "more line"))
+	if d.badLines > console.MaxBadLines {
+		t.Say("no datagram in %s", console.Plural(d.badLines-console.MaxBadLines, "more line"))
 	}
 	bad := console.Plural(d.badLines, "bad line")
 	if d.noRaw > 0 {
@@ -168,7 +167,7 @@ func (s *senders) add(from netip.AddrPort, datagram []byte) {
 func (d *run) reportBadLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
 		d.badLines++
-		if d.badLines <= inputs.MaxBadLines {
+		if d.badLines <= console.MaxBadLines {
 			d.term.Say("%s:%d: %v: %s", console.Plain(file, 100), line, err, console.Quoted(text, 60))
 		}
 	}

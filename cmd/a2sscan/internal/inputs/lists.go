@@ -17,7 +17,7 @@ import (
 )
 
 // BadLines prints and logs lines of the input that name no target. It reports only the
-// first MaxBadLines lines, so that a file of another kind does not flood the screen.
+// first console.MaxBadLines lines, so that a file of another kind does not flood the screen.
 type BadLines struct {
 	terminal *console.Terminal
 	n        uint64
@@ -34,14 +34,11 @@ func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
 // namesHost matches lines that begin with a host name.
 var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
 
-// MaxBadLines is the maximum number of bad lines that BadLines reports one by one.
-const MaxBadLines = 20
-
-// Add counts a line, and reports the line if it is one of the first MaxBadLines.
+// Add counts a line, and reports the first console.MaxBadLines lines.
 func (b *BadLines) Add(line list.Invalid) {
 	b.n++
 	b.hosts = b.hosts || !b.resolves && namesHost.MatchString(line.Text)
-	if b.n > MaxBadLines {
+	if b.n > console.MaxBadLines {
 		return
 	}
 	b.terminal.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
@@ -50,9 +47,9 @@ func (b *BadLines) Add(line list.Invalid) {
 
 // Close prints how many lines were counted but not reported.
 func (b *BadLines) Close() {
-	if b.n > MaxBadLines {
-		b.terminal.Log.Warn("more lines that are no targets", "lines", b.n-MaxBadLines)
-		b.terminal.Say("no target in %s", console.Plural(b.n-MaxBadLines, "more line"))
+	if b.n > console.MaxBadLines {
+		b.terminal.Log.Warn("more lines that are no targets", "lines", b.n-console.MaxBadLines)
+		b.terminal.Say("no target in %s", console.Plural(b.n-console.MaxBadLines, "more line"))
 	}
 	if b.hosts {
 		b.terminal.Hint("host names in lists are looked up with --resolve")
@@ -118,4 +115,16 @@ func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]ne
 		}
 		return addrs, err
 	}
+}
+
+// NotFiles returns the arguments that are not files, and therefore not lists: addresses,
+// ranges and networks.
+func NotFiles(args []string) []string {
+	names := []string{}
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err != nil && arg != "-" {
+			names = append(names, arg)
+		}
+	}
+	return names
 }

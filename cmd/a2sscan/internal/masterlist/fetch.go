@@ -20,7 +20,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -172,7 +171,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 		p.mu.Unlock()
 	}
 	if !quiet {
-		defer t.RepeatStatus(progress.Interval(t), p.line)()
+		defer t.RepeatStatus(t.StatusInterval(), p.line)()
 	}
 	t.Log.Info("list begun", "from", o.Source())
 	stats, err := master.Fetch(ctx, cfg, handle)

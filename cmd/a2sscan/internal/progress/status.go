@@ -39,13 +39,6 @@ func unless(unknown bool, v float64) *float64 {
 	return &v
 }
 
-// These are the intervals of status lines. The shorter interval is for a terminal, where
-// each line replaces the previous line, and for JSON. The longer interval is for a log.
-const (
-	statusOnTerminal = time.Second
-	statusInLog      = 10 * time.Second
-)
-
 // Kind says how status lines are shown.
 type Kind string
 
@@ -72,14 +65,6 @@ type Status struct {
 	InLog    time.Duration // time between lines of text in a log; 0: 10 s
 
 	tracker *Tracker // for the lines in JSON
-}
-
-// Interval returns the time between two status lines on t.
-func Interval(t *console.Terminal) time.Duration {
-	if t.Interactive {
-		return statusOnTerminal
-	}
-	return statusInLog
 }
 
 // sayJSON sets the time and the scan of a status line, and prints the line as JSON. v may
@@ -125,9 +110,9 @@ func (s *Status) Watch(line func() string, record func()) (stop func()) {
 	case None:
 		return func() {}
 	case JSON:
-		return console.Every(statusOnTerminal, record)
+		return console.Every(console.StatusOnTerminal, record)
 	}
-	every := Interval(s.Terminal)
+	every := s.Terminal.StatusInterval()
 	if !s.Terminal.Interactive {
 		every = max(every, s.InLog)
 	}

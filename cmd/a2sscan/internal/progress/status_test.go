@@ -24,7 +24,7 @@ func TestWatchCounting(t *testing.T) {
 			var b bytes.Buffer
 			s := Status{Terminal: console.New(&b), Kind: kind}
 			stop := s.WatchTargets(Counting, func() (uint64, float64, bool) { return 12345678, 0.25, true })
-			time.Sleep(statusInLog + 1) // on the fake clock
+			time.Sleep((&console.Terminal{}).StatusInterval() + 1) // on the fake clock
 			stop()
 			if !strings.Contains(b.String(), want) || want == "" && b.Len() > 0 {
 				t.Errorf("%s: %q, want %q", kind, &b, want)

@@ -183,9 +183,9 @@ func (o *Options) checkRules() error {
 		console.Rule{Broken: o.Quiet && o.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
 		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},
-		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",
+		console.Rule{Broken: o.Out.ToFile() && output.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",
 			Hint: "omit --summary: it goes to PATH.summary.json"},
-		console.Rule{Broken: inputs.SamePath(o.Summary, o.Records.PlayerKey), Err: "--summary and --player-key name the same file",
+		console.Rule{Broken: output.SamePath(o.Summary, o.Records.PlayerKey), Err: "--summary and --player-key name the same file",
 			Hint: "choose another file for the summary: later censuses need the key"},
 		console.Rule{Broken: o.Guard.MaxSendErrors < -1, Err: "--max-send-errors is negative",
 			Hint: "--max-send-errors 0 stops at the first error, -1 never"},
@@ -222,7 +222,7 @@ func (o *Options) checkCheckpoint() error {
 			WithHint("write to a new file: a2sscan cat reads several files")
 	}
 	for _, own := range o.checkpointFiles() {
-		if inputs.SamePath(own, o.Out.Path) || inputs.SamePath(own, o.Summary) || inputs.SamePath(own, o.Records.PlayerKey) {
+		if output.SamePath(own, o.Out.Path) || output.SamePath(own, o.Summary) || output.SamePath(own, o.Records.PlayerKey) {
 			return console.Fail(console.ExitUsage, "--checkpoint and another flag name the same file").
 				WithHint("choose another file; the checkpoint also uses .lock, .silent and .part beside it")
 		}
@@ -245,16 +245,16 @@ func (o *Options) checkpointFiles() []string {
 // nobody would notice.
 func (o *Options) checkInputs(args []string) error {
 	read := slices.Concat(args, o.Exclude.Files, o.Databases, []string{o.Records.PlayerKey, o.From.KeyFile, o.OnComplete})
-	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {
+	if err := output.Overwritten("--summary", o.Summary, read); err != nil {
 		return err
 	}
 	for _, own := range o.checkpointFiles() {
-		if err := inputs.Overwritten("--checkpoint", own, read); err != nil {
+		if err := output.Overwritten("--checkpoint", own, read); err != nil {
 			return err
 		}
 	}
 	if o.Out.Force || o.Out.Append && o.Targets.InOrder {
-		return inputs.Overwritten("--output", o.Out.Path, read)
+		return output.Overwritten("--output", o.Out.Path, read)
 	}
 	return nil
 }

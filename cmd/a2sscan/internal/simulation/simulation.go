@@ -14,7 +14,6 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 )
 
@@ -73,7 +72,7 @@ func Run(t *console.Terminal, o *Options) error {
 			s.Queries, s.Replies, console.Bytes(s.ReplyBytes), s.Nobody+s.Malformed,
 			s.LostQueries+s.LostReplies, s.KernelDrops+s.Overflow+s.SendErrors)
 	}
-	stop := t.RepeatStatus(progress.Interval(t), status)
+	stop := t.RepeatStatus(t.StatusInterval(), status)
 	err = servers.Serve(ctx)
 	stop()
 	t.FinalStatus(status())

@@ -1,4 +1,4 @@
-package inputs
+package output
 
 import (
 	"os"
@@ -27,16 +27,4 @@ func SamePath(a, b string) bool {
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return a != "" && err1 == nil && err2 == nil && x == y
-}
-
-// NotFiles returns the arguments that are not files, and therefore not lists: addresses,
-// ranges and networks.
-func NotFiles(args []string) []string {
-	names := []string{}
-	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && arg != "-" {
-			names = append(names, arg)
-		}
-	}
-	return names
 }
