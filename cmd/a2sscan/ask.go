@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -19,7 +18,7 @@ import (
 // askFlags are the flags of ask.
 type askFlags struct {
 	timeoutFlags
-	query       flagvalue.Questions
+	query       flags.Questions
 	source      netip.AddrPort
 	trailingNUL bool
 	json        bool
@@ -27,7 +26,7 @@ type askFlags struct {
 }
 
 func (a *app) askCommand() *cobra.Command {
-	f := &askFlags{query: flagvalue.Questions(scanner.AskAll)}
+	f := &askFlags{query: flags.Questions(scanner.AskAll)}
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Query one server and explain every datagram",
@@ -76,9 +75,9 @@ sent, and 4 if ask was interrupted.`,
 
 // ask queries a server and prints what happened.
 func (a *app) ask(f *askFlags, arg string) error {
-	ctx, end := shutdown.Interruptible(true)
+	ctx, end := scan.Interruptible(true)
 	defer end()
-	target, err := transcript.ResolveAddr(ctx, inputs.ReportAddrs(a.term, inputs.Resolve), arg)
+	target, err := transcript.ResolveAddr(ctx, scan.ReportAddrs(a.term, scan.Resolve), arg)
 	if err != nil {
 		return err
 	}

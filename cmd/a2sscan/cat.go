@@ -9,10 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
@@ -59,10 +56,10 @@ The key flags lists what is suspicious about the answers, as evidence:
 				return console.Fail(console.ExitUsage, "--color: want auto, always or never").
 					WithHint("NO_COLOR=1 in the environment is --color never everywhere")
 			}
-			if print.Databases, err = geo.Open(databases); err != nil {
+			if print.Databases, err = censusfile.OpenDatabases(databases); err != nil {
 				return err
 			}
-			print.Table, err = output.Shown(a.out.w, columns.Format(how.format), how.fields, console.UseColor(color, a.out.w))
+			print.Table, err = censusfile.TableFor(a.out.w, censusfile.Format(how.format), how.fields, console.UseColor(color, a.out.w))
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
@@ -51,12 +51,12 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	if !path.Changed {
 		return args, nil
 	}
-	file, err := flagfile.Read(path.Value.String())
+	file, err := flags.ReadFile(path.Value.String())
 	if err != nil {
 		return nil, err
 	}
 	a.configFile = &ledger.ConfigFile{File: file.Path, SHA256: file.SHA256, Flags: []string{}}
-	var shared, own []flagfile.Key
+	var shared, own []flags.Key
 	owned := map[string]bool{}
 	for _, k := range file.Keys {
 		use, err := a.checkKey(cmd.Root(), file, k)
@@ -72,7 +72,7 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	typed := map[*pflag.Flag]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { typed[f] = true })
 	named := len(args) > 0
-	for _, k := range append(slices.DeleteFunc(shared, func(k flagfile.Key) bool { return owned[k.Name] }), own...) {
+	for _, k := range append(slices.DeleteFunc(shared, func(k flags.Key) bool { return owned[k.Name] }), own...) {
 		flag := cmd.Flags().Lookup(k.Name)
 		switch {
 		case flag == nil && !named:
@@ -97,7 +97,7 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 
 // setFlag sets a flag to the value of a key. It returns the value as the user would type
 // it on a command line, in one string for each use of the flag.
-func setFlag(flag *pflag.Flag, k flagfile.Key) (texts []string, err error) {
+func setFlag(flag *pflag.Flag, k flags.Key) (texts []string, err error) {
 	texts = k.Values
 	switch {
 	case k.Bool && flag.Value.Type() != "bool":
@@ -129,7 +129,7 @@ var onlyTyped = map[string]string{
 
 // checkKey reports whether a key sets a flag or the targets. It returns an error for a
 // key that no command accepts, or that is allowed only on the command line.
-func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key) (use bool, err error) {
+func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use bool, err error) {
 	commands := root.Commands()
 	if k.Table != "" {
 		i := slices.IndexFunc(commands, func(c *cobra.Command) bool { return c.Name() == k.Table })

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 )
 
 // runIn runs the program in this process. cobra keeps every flag that has a completion,
@@ -73,7 +73,7 @@ func TestConfigErrors(t *testing.T) {
 // TestConfigUnread: a configuration file that can't be read is an input error.
 func TestConfigUnread(t *testing.T) {
 	long := filepath.Join(t.TempDir(), "long")
-	check(t, os.WriteFile(long, make([]byte, flagfile.MaxSize+1), 0o666))
+	check(t, os.WriteFile(long, make([]byte, flags.MaxFileSize+1), 0o666))
 	for _, name := range []string{long + "er", t.TempDir(), long, ""} {
 		code, out, err := runIn("scan", "--config", name)
 		if code != console.ExitInput || out != "" || !strings.HasPrefix(err, "a2sscan: --config "+name) {

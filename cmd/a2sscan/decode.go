@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/decode"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -60,7 +60,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 		files = []string{"-"}
 	}
 	if f.force || f.append {
-		if err := output.Overwritten("--output", f.output, files); err != nil {
+		if err := censusfile.Overwritten("--output", f.output, files); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 	}
 	out := sink.New(c.Path, c.Options())
 	if err := out.Check(); err != nil { // before reading any input
-		return output.Failure(err)
+		return censusfile.WriteFailure(err)
 	}
 	o := decode.Options{Files: files, Raw: f.raw, ScanID: f.scanID}
 	return decode.Run(a.term, o, a.in, out)

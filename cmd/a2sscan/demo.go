@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -61,18 +61,18 @@ func (a *app) demo(network string) error {
 	}
 	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f%% loss each way, %.0f%% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
-	o := scanrun.Options{
-		Out:      output.Choice{Path: demoFile, Force: true},
-		Exclude:  scanrun.Exclude{AllowReserved: true},
-		Guard:    scanrun.Limits{MaxSendErrors: -1, MaxOutage: time.Minute},
-		Timeout:  flagvalue.Auto{D: demoTimeout},
+	o := scan.Options{
+		Out:      censusfile.Destination{Path: demoFile, Force: true},
+		Exclude:  scan.Exclude{AllowReserved: true},
+		Guard:    scan.Limits{MaxSendErrors: -1, MaxOutage: time.Minute},
+		Timeout:  flags.Auto{D: demoTimeout},
 		Retries:  demoRetries,
 		Ports:    fmt.Sprint(cfg.Ports[0]),
-		Query:    flagvalue.Questions(scanner.AskAll),
-		Pace:     scanrun.Pace{Rate: demoRate},
-		Cooldown: flagvalue.Auto{D: demoCooldown},
+		Query:    flags.Questions(scanner.AskAll),
+		Pace:     scan.Pace{Rate: demoRate},
+		Cooldown: flags.Auto{D: demoCooldown},
 	}
-	sum, err := scanrun.Demo(a.term, a.program(), &o, []string{cfg.Network.String()})
+	sum, err := scan.Demo(a.term, a.program(), &o, []string{cfg.Network.String()})
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
 )
 
 func (a *app) diffCommand() *cobra.Command {
-	var o compare.Options
-	var result compare.Result
+	var o report.DiffOptions
+	var result report.Result
 	var asJSON bool
 	var moreOld, moreNew []string
 	cmd := &cobra.Command{
@@ -43,10 +43,10 @@ OLD and NEW are files. If a census has several files, because scan ran with
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Old, o.New = append(args[:1:1], moreOld...), append(args[1:2:2], moreNew...)
 			o.PageWidth = a.term.Width()
-			result.Stdout, result.Kind = a.out, compare.DiffFile
+			result.Stdout, result.Kind = a.out, report.DiffFile
 			return result.Write(append(o.Old, o.New...), func(out io.Writer) error {
 				o.JSON = asJSON || !o.Stat && (out != a.out || !console.IsTerminal(a.out.w))
-				return compare.Diff(a.term, out, o)
+				return report.Diff(a.term, out, o)
 			})
 		},
 	}
@@ -57,7 +57,7 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
 	fs.StringVarP(&result.Name, "output", "o", "-", "write to `FILE`, as lines of JSON; -: standard output")
 	fs.BoolVar(&result.Force, "force", false, "replace a file that diff did not write")
-	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(compare.KindWords(), ", "))
+	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(report.KindWords(), ", "))
 	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")

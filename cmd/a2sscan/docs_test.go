@@ -16,7 +16,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -148,7 +148,7 @@ func TestCompletions(t *testing.T) {
 // and every fault, and nothing else. The keys inside an object explain the object.
 func TestManualKeys(t *testing.T) {
 	want := map[string][]string{
-		"STATUS":  append(jsonKeys(reflect.TypeFor[progress.Record](), ""), "waiting", "waiting_for"),
+		"STATUS":  append(jsonKeys(reflect.TypeFor[scan.StatusRecord](), ""), "waiting", "waiting_for"),
 		"SUMMARY": jsonKeys(reflect.TypeFor[ledger.Summary](), ""),
 	}
 	for i := 1; i < wire.NumErrors; i++ {

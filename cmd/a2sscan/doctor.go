@@ -7,7 +7,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/doctor"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -15,7 +15,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	var timeouts timeoutFlags
 	var o doctor.Options
 	var asJSON bool
-	rate := flagvalue.AutoRate{Rate: scanner.DefaultRate}
+	rate := flags.AutoRate{Rate: scanner.DefaultRate}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether this machine is ready for a scan",

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -48,8 +48,8 @@ func (f *outFlags) nameHint() string {
 }
 
 // choice converts the flags for package output.
-func (f *outFlags) choice() output.Choice {
-	return output.Choice{Path: f.output, Append: f.append, Force: f.force}
+func (f *outFlags) choice() censusfile.Destination {
+	return censusfile.Destination{Path: f.output, Append: f.append, Force: f.force}
 }
 
 // check returns an error if flags contradict each other.
@@ -74,7 +74,7 @@ const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast
 
 // timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {
-	auto    flagvalue.Auto
+	auto    flags.Auto
 	retries int
 }
 
@@ -120,7 +120,7 @@ func (f *logFlag) check(others ...string) error {
 	case f.file == "-":
 		return console.Fail(console.ExitUsage, "--log-file can't be standard output").
 			WithHint("standard output is for records; to log to standard error, use --log-file %s -q", console.StandardError)
-	case slices.ContainsFunc(others, func(other string) bool { return other != "" && output.SamePath(f.file, other) }):
+	case slices.ContainsFunc(others, func(other string) bool { return other != "" && censusfile.SamePath(f.file, other) }):
 		return console.Fail(console.ExitUsage, "--log-file and another flag name the same file").WithHint("choose another file for the log")
 	}
 	return nil

@@ -13,8 +13,8 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -55,25 +55,25 @@ perfect scan of them would write.`,
 func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
-	fs.Var(&flagvalue.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
+	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
 	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The servers depend on the positions of their ports in LIST, not on the numbers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
-	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.Kinds, Parse: fleet.ParseKinds}, "kinds", "`LIST` of kinds of honest servers (default: all usual kinds, but not the kind games)")
-	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.HostileKinds, Parse: fleet.ParseKinds}, "hostile-kinds", "`LIST` of kinds of hostile servers (default: all)")
+	fs.Var(&flags.Value[[]fleet.Kind]{To: &c.Kinds, Parse: fleet.ParseKinds}, "kinds", "`LIST` of kinds of honest servers (default: all usual kinds, but not the kind games)")
+	fs.Var(&flags.Value[[]fleet.Kind]{To: &c.HostileKinds, Parse: fleet.ParseKinds}, "hostile-kinds", "`LIST` of kinds of hostile servers (default: all)")
 	fs.StringSliceVar(&c.Games, "games", nil, "for servers of the kind games: `LIST` of games, such as rust,arma3 (default: all)")
 	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which one operator runs 50 fake servers, 0 to 1 (default 0)")
-	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.FakeKinds, Parse: fleet.ParseKinds}, "fake-kinds", "`LIST` of kinds of such operators, such as farm-list,farm-clones (default: all)")
+	fs.Var(&flags.Value[[]fleet.Kind]{To: &c.FakeKinds, Parse: fleet.ParseKinds}, "fake-kinds", "`LIST` of kinds of such operators, such as farm-list,farm-clones (default: all)")
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
-	fs.Var(&flagvalue.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&flagvalue.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate events, and first print them with their times as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers; all other events begin within span=10m; an outage lasts up to longest=10m")
+	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
+	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate events, and first print them with their times as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers; all other events begin within span=10m; an outage lasts up to longest=10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
-	fs.Var(&flagvalue.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
-	fs.Var(&flagvalue.Value[netip.AddrPort]{To: &m.Web, Parse: readAddrPort}, "web", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
-	fs.Var(&flagvalue.Value[[]fleet.MasterFault]{To: &m.Faults, Parse: fleet.ParseMasterFaults}, "master-faults", "`LIST` of faults in the answers of the master and the Web API, such as endless,twice (default: none)")
+	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
+	fs.Var(&flags.Value[netip.AddrPort]{To: &m.Web, Parse: readAddrPort}, "web", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
+	fs.Var(&flags.Value[[]fleet.MasterFault]{To: &m.Faults, Parse: fleet.ParseMasterFaults}, "master-faults", "`LIST` of faults in the answers of the master and the Web API, such as endless,twice (default: none)")
 }
 
 // check returns an error if flags contradict each other. It also reads the list of
@@ -83,7 +83,7 @@ func (f *fleetFlags) check() error {
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "0" })
 	f.Fleet.Ports = make([]uint16, len(words)-len(numbers)) // port 0 means any free port
 	if len(numbers) > 0 {
-		ports, err := inputs.ParsePorts("--port", strings.Join(numbers, ","))
+		ports, err := scan.ParsePorts("--port", strings.Join(numbers, ","))
 		if err != nil {
 			return err
 		}

@@ -26,9 +26,9 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
@@ -553,7 +553,7 @@ func (k *killed) checkKilled() {
 		}
 		return // the scan had written nothing yet
 	}
-	c, err := checkpoint.Decode(file)
+	c, err := scan.DecodeCheckpoint(file)
 	if err != nil {
 		k.Fatalf("%s: %v", k.last, err)
 	}
@@ -583,7 +583,7 @@ func (k *killed) mine() []string {
 
 // checkOffset fails the test unless the output has want complete records before the
 // offset in the checkpoint.
-func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
+func (k *killed) checkOffset(c *scan.Checkpoint, want uint64) {
 	k.Helper()
 	plan := c.Plan
 	all := k.read(c.OutputFile(&plan))
@@ -600,7 +600,7 @@ func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
 
 // checkParts fails the test if a part has another number of records than in the
 // checkpoint, or if a part that has its final name has changed.
-func (k *killed) checkParts(c *checkpoint.Checkpoint) {
+func (k *killed) checkParts(c *scan.Checkpoint) {
 	k.Helper()
 	for i, p := range c.Output.Parts {
 		name := sink.PartName(c.Plan.Output, c.Start, i+1)
@@ -660,11 +660,11 @@ func (k *killed) lastScan() string {
 }
 
 // ofScan returns the records of a scan.
-func (k *killed) ofScan(lines []byte, scan string) (of []byte) {
+func (k *killed) ofScan(lines []byte, running string) (of []byte) {
 	for line := range bytes.Lines(lines) {
 		var record struct{ Scan string }
 		check(k, json.Unmarshal(line, &record))
-		if record.Scan == scan {
+		if record.Scan == running {
 			of = append(of, line...)
 		}
 	}

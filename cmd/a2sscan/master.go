@@ -5,9 +5,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -17,7 +17,7 @@ var ofMasters = []string{"region", "app", "not-empty", "filter", "key-file"}
 // addMasterFlags adds the flags of commands that fetch a list from a master.
 func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	f.Region = master.World
-	fs.Var(&flagvalue.Value[master.Region]{To: &f.Region, Parse: master.ParseRegion, Text: f.Region.String()}, "region", "only servers in the region `NAME`: us-east, us-west, south-america, europe, asia, australia, middle-east, africa or world")
+	fs.Var(&flags.Value[master.Region]{To: &f.Region, Parse: master.ParseRegion, Text: f.Region.String()}, "region", "only servers in the region `NAME`: us-east, us-west, south-america, europe, asia, australia, middle-east, africa or world")
 	fs.Uint32Var(&f.App, "app", 0, "only servers of the game with the Steam application `ID`, such as 440; 0: all (default 0)")
 	fs.BoolVar(&f.NotEmpty, "not-empty", false, "only servers with players")
 	fs.Var(&f.Filter, "filter", "only servers that meet the conditions in `TEXT`, in the syntax of masters, such as '\\map\\cp_dustbowl\\linux\\1'; may be repeated")
@@ -108,7 +108,7 @@ func (a *app) master(f *masterCommandFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := shutdown.Interruptible(true)
+	ctx, end := scan.Interruptible(true)
 	defer end()
 	out.JSON, out.Most = f.json, f.most
 	quiet := f.quiet || a.term.Interactive && toScreen

@@ -3,13 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/merge"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
-	o := merge.Options{Build: thisBuild()}
+	o := censusfile.MergeOptions{Build: thisBuild()}
 	cmd := &cobra.Command{
 		Use:   "merge PART…",
 		Short: "Merge the shards of a scan into one census",
@@ -25,15 +24,15 @@ files of one shard that scan --rotate wrote count as one part.`,
   a2sscan merge shard-*.ndjson.zst --scan-id november -o all.ndjson.zst`,
 		Args: wantArgs(1, 0, "merge needs the parts of a census", "a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if output.SamePath(o.Summary, o.Output) {
+			if censusfile.SamePath(o.Summary, o.Output) {
 				return console.Fail(console.ExitUsage, "--summary and --output name the same file").
 					WithHint("omit --summary: it goes to PATH.summary.json")
 			}
-			if err := output.Overwritten("--summary", o.Summary, args); err != nil {
+			if err := censusfile.Overwritten("--summary", o.Summary, args); err != nil {
 				return err
 			}
 			o.Files, o.Command = args, a.args
-			return merge.Merge(a.term, o)
+			return censusfile.Merge(a.term, o)
 		},
 	}
 	fs := cmd.Flags()

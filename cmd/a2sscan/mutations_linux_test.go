@@ -20,8 +20,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 )
 
 var (
@@ -80,7 +80,7 @@ func TestMutations(t *testing.T) {
 // It goes on until the last checkpoint has an open target, which is a matter of chance.
 func leaveUnfinished(k *killed) *unfinished {
 	u := &unfinished{killed: k}
-	var c *checkpoint.Checkpoint
+	var c *scan.Checkpoint
 	for n := 0; n < 2 || len(c.OpenTargets) == 0; n++ {
 		if n == 12 {
 			k.Fatalf("no checkpoint has an open target: %+v", c)
@@ -91,7 +91,7 @@ func leaveUnfinished(k *killed) *unfinished {
 		k.start("checkpoint.written", exec.CommandContext(k.Context(), "dies", append(args, "-r", "150")...), 0)
 		u.left = u.now()
 		var err error
-		if c, err = checkpoint.Decode(u.left["scan.checkpoint"]); err != nil {
+		if c, err = scan.DecodeCheckpoint(u.left["scan.checkpoint"]); err != nil {
 			k.Fatal(err)
 		}
 	}

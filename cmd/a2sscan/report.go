@@ -5,14 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	var o report.Options
-	var r compare.Result
+	var r report.Result
 	cmd := &cobra.Command{
 		Use:   "report CENSUS…",
 		Short: "Show a census as an HTML page",
@@ -39,7 +38,7 @@ wrote, in any order.`,
 				return console.Fail(console.ExitUsage, "report does not write a page to a terminal").
 					WithHint("write the page to a file with -o FILE")
 			}
-			r.Stdout, r.Kind = a.out, compare.ReportFile
+			r.Stdout, r.Kind = a.out, report.ReportFile
 			return r.Write(append(o.Files, o.Before...), func(out io.Writer) error { return report.Make(a.term, out, o) })
 		},
 	}

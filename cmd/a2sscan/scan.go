@@ -9,15 +9,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -25,7 +22,7 @@ import (
 
 // scanFlags are the flags of scan.
 type scanFlags struct {
-	opts        scanrun.Options
+	opts        scan.Options
 	out         outFlags
 	how         formatFlags
 	metrics     string // address; "": none
@@ -33,8 +30,8 @@ type scanFlags struct {
 	checkMaster func() error
 	lists       []string
 	timeouts    timeoutFlags
-	rate        flagvalue.AutoRate
-	bandwidth   flagvalue.Rate
+	rate        flags.AutoRate
+	bandwidth   flags.Rate
 	helpAll     bool
 }
 
@@ -82,10 +79,10 @@ scan read the exclusions again instead. On Unix, SIGUSR1 and SIGUSR2 raise and
 lower the rate by a tenth, and SIGQUIT prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
-	f := &scanFlags{rate: flagvalue.AutoRate{Rate: scanner.DefaultRate}, opts: scanrun.Options{
-		Query:    flagvalue.Questions(scanner.AskAll),
-		Pace:     scanrun.Pace{AddressRate: scanner.DefaultAddressRate},
-		Cooldown: flagvalue.Auto{On: true},
+	f := &scanFlags{rate: flags.AutoRate{Rate: scanner.DefaultRate}, opts: scan.Options{
+		Query:    flags.Questions(scanner.AskAll),
+		Pace:     scan.Pace{AddressRate: scanner.DefaultAddressRate},
+		Cooldown: flags.Auto{On: true},
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
@@ -119,7 +116,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
-	fs.Var(&flagvalue.Value[sink.Rotation]{To: &f.opts.Rotate, Parse: flagvalue.ParseRotation, Word: "SIZE|TIME"}, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
+	fs.Var(&flags.Value[sink.Rotation]{To: &f.opts.Rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
@@ -127,15 +124,15 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
-	fs.Var(&flagvalue.Value[bool]{To: &f.opts.Targets.InOrder, Parse: flagvalue.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
+	fs.Var(&flags.Value[bool]{To: &f.opts.Targets.InOrder, Parse: flags.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
 	fs.Uint64Var(&f.opts.Targets.Seed, "seed", 0, "number `N` that determines the random order; the same targets and seed give the same order (default: random)")
-	fs.Var(&flagvalue.Value[list.Shard]{To: &f.opts.Targets.Shard, Parse: flagvalue.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
+	fs.Var(&flags.Value[list.Shard]{To: &f.opts.Targets.Shard, Parse: flags.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&f.opts.Targets.Strict, "strict", false, "if a list has a bad line, or an address that no server can have, stop before sending anything")
 	fs.BoolVar(&f.opts.Targets.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
-	fs.VarP(&flagvalue.Value[flagvalue.Rate]{To: &f.bandwidth, Parse: flagvalue.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
+	fs.VarP(&flags.Value[flags.Rate]{To: &f.bandwidth, Parse: flags.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	f.timeouts.add(cmd)
@@ -148,21 +145,21 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "also write records for silent targets")
 	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
 	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
-	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
+	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+scan.DefaultPlayerKey+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	addExclusions(fs, &f.opts.Exclude)
-	fs.Var(&flagvalue.Value[float64]{To: &f.opts.Guard.MinHitrate, Parse: flagvalue.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
+	fs.Var(&flags.Value[float64]{To: &f.opts.Guard.MinHitrate, Parse: flags.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
 	fs.Int64Var(&f.opts.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
 	fs.DurationVar(&f.opts.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
 	fs.DurationVar(&f.opts.Guard.MaxOutage, "max-outage", 10*time.Minute, "while the network of this machine is away, wait up to `D` for it; then stop, to be resumed; 0: for ever")
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
 	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
-	fs.Var(&flagvalue.Value[string]{To: &f.metrics, Parse: flagvalue.ParseListen, Word: "[ADDRESS:]PORT"}, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
+	fs.Var(&flags.Value[string]{To: &f.metrics, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	f.log.add(cmd)
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
 	f.checkMaster = addMaster(fs, &f.opts.From)
-	fs.Var(&flagvalue.Value[progress.Kind]{To: &f.opts.Status, Parse: progress.ParseKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
+	fs.Var(&flags.Value[scan.StatusKind]{To: &f.opts.Status, Parse: scan.ParseStatusKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
 	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
@@ -191,8 +188,8 @@ func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 // or flags contradict each other.
 func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out = f.out.choice()
-	f.opts.Out.Format, f.opts.Out.Fields = columns.Format(f.how.format), f.how.fields
-	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor("auto", a.out.w)}
+	f.opts.Out.Format, f.opts.Out.Fields = censusfile.Format(f.how.format), f.how.fields
+	f.opts.Out.Screen = &censusfile.Screen{Terminal: a.term, Color: console.UseColor("auto", a.out.w)}
 	if err := f.timeouts.check(); err != nil {
 		return err
 	}
@@ -200,7 +197,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {
 		return err
 	}
-	if err := output.Overwritten("--log-file", f.log.file, slices.Concat(args, f.opts.Exclude.Files, f.opts.Databases)); err != nil {
+	if err := censusfile.Overwritten("--log-file", f.log.file, slices.Concat(args, f.opts.Exclude.Files, f.opts.Databases)); err != nil {
 		return err
 	}
 	if err := f.checkMaster(); err != nil {
@@ -235,12 +232,12 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		}
 		a.sends = true
 	}
-	return scanrun.Scan(a.term, p, &f.opts, args)
+	return scan.Scan(a.term, p, &f.opts, args)
 }
 
 // program describes this program to a scan.
-func (a *app) program() *scanrun.Program {
-	return &scanrun.Program{
+func (a *app) program() *scan.Program {
+	return &scan.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out,
 		Build: thisBuild(), ConfigFile: a.configFile,
 	}
@@ -248,13 +245,13 @@ func (a *app) program() *scanrun.Program {
 
 // addSource adds the flag for the source address.
 func addSource(fs *pflag.FlagSet, to *netip.AddrPort) {
-	fs.Var(&flagvalue.Value[netip.AddrPort]{To: to, Parse: flagvalue.ParseSource, Word: "ADDR[:PORT]"}, "source",
+	fs.Var(&flags.Value[netip.AddrPort]{To: to, Parse: flags.ParseSource, Word: "ADDR[:PORT]"}, "source",
 		"address of this machine to send from (default: the system chooses)")
 }
 
 // addExclusions adds the flags that exclude addresses. The scan sends nothing to excluded
 // addresses.
-func addExclusions(fs *pflag.FlagSet, x *scanrun.Exclude) {
+func addExclusions(fs *pflag.FlagSet, x *scan.Exclude) {
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
 		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, separated by commas; may be repeated")
 	fs.StringArrayVar(&x.Files, "exclude-file", nil,

@@ -6,14 +6,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 func (a *app) statsCommand() *cobra.Command {
 	var o census.Options
-	var r compare.Result
+	var r report.Result
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
 		Short: "Sum up a census",
@@ -35,9 +35,9 @@ wrote, in any order.`,
   a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
 		Args: wantArgs(1, 0, "stats needs a file", "a2sscan stats census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r.Stdout, r.Kind = a.out, compare.StatsFile
+			r.Stdout, r.Kind = a.out, report.StatsFile
 			return r.Write(args, func(out io.Writer) error {
-				return compare.Stats(a.term, out, args, o, out == a.out && console.IsTerminal(a.out.w))
+				return report.Stats(a.term, out, args, o, out == a.out && console.IsTerminal(a.out.w))
 			})
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 )
 
 const unitFolder = "../../packaging/systemd"
@@ -86,17 +86,17 @@ func TestUnitCommand(t *testing.T) {
 // in their comments is set, and they show the defaults.
 func TestServiceConfig(t *testing.T) {
 	configured(t, "watch", "config", "listen", "public-name", "page-link", "exclude-file")
-	a, flags, text := configured(t, "scan", "rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors",
+	a, set, text := configured(t, "scan", "rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors",
 		"max-runtime", "max-outage", "metrics")
 	// The address that the comment offers to other machines is not only for this one.
 	offered := regexp.MustCompile(`With "([^"]+)", other\n# machines can read them`).FindSubmatch(text)
 	if offered == nil {
 		t.Fatal("no address for other machines is offered")
 	}
-	if open, err := flagvalue.ParseListen(string(offered[1])); err != nil || strings.HasPrefix(open, "127.") {
+	if open, err := flags.ParseListen(string(offered[1])); err != nil || strings.HasPrefix(open, "127.") {
 		t.Errorf("the metrics for other machines are at %q, which is %s", offered, open)
 	}
-	if rotate := flags.Lookup("rotate").Value.String(); rotate != "1G" || len(a.configFile.Flags) < 12 {
+	if rotate := set.Lookup("rotate").Value.String(); rotate != "1G" || len(a.configFile.Flags) < 12 {
 		t.Errorf("rotate = %s; %d flags", rotate, len(a.configFile.Flags))
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
 // uptimeFlags are the flags of uptime.
@@ -49,10 +49,10 @@ days where the database has only daily rows.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.state, "state", "", "database `FILE` of the watch")
-	fs.Var(&flagvalue.Value[time.Time]{To: &f.from, Parse: parseTime}, "from", "begin at `TIME`: 2026-11-20, 2026-11-20T03:00:00Z, or an age such as 24h (default: the first hour in the database)")
-	fs.Var(&flagvalue.Value[time.Time]{To: &f.to, Parse: parseTime}, "to", "end at `TIME` (default: now)")
+	fs.Var(&flags.Value[time.Time]{To: &f.from, Parse: parseTime}, "from", "begin at `TIME`: 2026-11-20, 2026-11-20T03:00:00Z, or an age such as 24h (default: the first hour in the database)")
+	fs.Var(&flags.Value[time.Time]{To: &f.to, Parse: parseTime}, "to", "end at `TIME` (default: now)")
 	fs.StringVar(&f.format, "format", "", "`WORD` is text, csv, tsv or json (default text on a terminal, else json)")
-	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` of "+strings.Join(watchdb.UptimeFields, ", "))
+	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` of "+strings.Join(db.UptimeFields, ", "))
 	return cmd
 }
 
@@ -73,24 +73,24 @@ func parseTime(s string) (time.Time, error) {
 // run prints the uptime of servers.
 func (f *uptimeFlags) run(a *app) error {
 	if len(f.fields) == 0 {
-		f.fields = watchdb.UptimeFields
+		f.fields = db.UptimeFields
 	}
 	if f.format == "" {
 		f.format = map[bool]string{true: "text", false: "json"}[console.IsTerminal(a.out.w)]
 	}
-	unknown := slices.IndexFunc(f.fields, func(name string) bool { return !slices.Contains(watchdb.UptimeFields, name) })
+	unknown := slices.IndexFunc(f.fields, func(name string) bool { return !slices.Contains(db.UptimeFields, name) })
 	err := console.FirstBroken(
 		console.Rule{Broken: f.state == "", Err: "uptime needs the database of a watch", Hint: "a2sscan uptime --state watch.db"},
-		console.Rule{Broken: unknown >= 0, Err: "--fields: there is no " + console.Quoted(f.fields[max(unknown, 0)], 40), Hint: "choose from " + strings.Join(watchdb.UptimeFields, ", ")},
-		console.Rule{Broken: !slices.Contains(columns.Formats, columns.Format(f.format)), Err: "--format is text, csv, tsv or json", Hint: "text is for people"},
+		console.Rule{Broken: unknown >= 0, Err: "--fields: there is no " + console.Quoted(f.fields[max(unknown, 0)], 40), Hint: "choose from " + strings.Join(db.UptimeFields, ", ")},
+		console.Rule{Broken: !slices.Contains(censusfile.Formats, censusfile.Format(f.format)), Err: "--format is text, csv, tsv or json", Hint: "text is for people"},
 		console.Rule{Broken: !f.from.Before(f.to), Err: "--from is not before --to", Hint: "without --to, the period ends now"},
 	)
 	if err != nil {
 		return err
 	}
-	var db *watchdb.DB
-	err = watchdb.Retry(context.Background(), a.stateHeld(f.state), func() (err error) {
-		db, err = watchdb.Read(f.state)
+	var state *db.DB
+	err = db.Retry(context.Background(), a.stateHeld(f.state), func() (err error) {
+		state, err = db.Read(f.state)
 		return err
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *uptimeFlags) run(a *app) error {
 	}
 	out := bufio.NewWriter(a.out) // Flush returns the first error of all writes
 	lines, table, aligned := jsontext.NewEncoder(out), csv.NewWriter(out), tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	safe := columns.Harmless
+	safe := censusfile.Harmless
 	switch f.format {
 	case "tsv":
 		table.Comma = '\t'
@@ -127,8 +127,8 @@ func (f *uptimeFlags) run(a *app) error {
 			write(cells)
 		}
 	}
-	err = watchdb.Retry(context.Background(), a.stateHeld(f.state), func() error { return db.Uptime(f.from, f.to, f.fields, print) })
-	if err = errors.Join(err, db.Close()); err != nil {
+	err = db.Retry(context.Background(), a.stateHeld(f.state), func() error { return state.Uptime(f.from, f.to, f.fields, print) })
+	if err = errors.Join(err, state.Close()); err != nil {
 		return stateFailure(f.state, err)
 	}
 	table.Flush()

@@ -19,16 +19,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/livepage"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/page"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -38,7 +35,7 @@ import (
 // watchFlags are the flags of watch.
 type watchFlags struct {
 	opts        watch.Options
-	scan        scanrun.Options // flags that the scan command has too
+	scan        scan.Options // flags that the scan command has too
 	timeouts    timeoutFlags
 	checkMaster func() error
 	lists       []string
@@ -48,7 +45,7 @@ type watchFlags struct {
 	reference   []string
 	hook        hookFlags
 	listen      string // address; "": none
-	page        livepage.Options
+	page        page.Options
 	labels      atomic.Pointer[map[netip.AddrPort]string] // names of servers in the latest list
 }
 
@@ -64,7 +61,7 @@ type hookFlags struct {
 const hookVariable = "A2SSCAN_WEBHOOK"
 
 func watchCommand(a *app) *cobra.Command {
-	f := &watchFlags{scan: scanrun.Options{Pace: scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate}}}
+	f := &watchFlags{scan: scan.Options{Pace: scan.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate}}}
 	cmd := &cobra.Command{
 		Use:   "watch [TARGET…]",
 		Short: "Watch servers all day: who is up, who is down, what changed",
@@ -117,7 +114,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&f.scan.Out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
-	fs.Var(&flagvalue.Value[sink.Rotation]{To: &f.scan.Rotate, Parse: flagvalue.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
+	fs.Var(&flags.Value[sink.Rotation]{To: &f.scan.Rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
 	fs.StringVar(&f.state, "state", "", "store servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
 	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "store uptime by the hour for `D`; then merge it into one row per server and day")
 	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "store uptime by the day, and events, for `D`")
@@ -127,12 +124,12 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
 	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, report them as down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: their silence makes the watch blind, and that of other servers does not; may be repeated")
-	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watchdb.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
+	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of the posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
-	fs.Var(&flagvalue.Value[string]{To: &f.listen, Parse: flagvalue.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
+	fs.Var(&flags.Value[string]{To: &f.listen, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
@@ -148,7 +145,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	f.log.add(cmd)
 	f.checkMaster = addMaster(fs, &f.scan.From)
 	fs.DurationVar(&f.scan.Guard.MaxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
-	fs.Var(&flagvalue.Value[progress.Kind]{To: &f.scan.Status, Parse: progress.ParseKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
+	fs.Var(&flags.Value[scan.StatusKind]{To: &f.scan.Status, Parse: scan.ParseStatusKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
 	fs.BoolVarP(&f.scan.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
 }
 
@@ -179,7 +176,7 @@ func (f *watchFlags) check(args []string) (err error) {
 	}
 	const paths = "--state or --output"
 	err = cmp.Or(f.timeouts.check(), f.checkMaster(), f.scan.From.Check(),
-		output.Overwritten(paths, f.state, args), output.Overwritten(paths, f.scan.Out.Path, args))
+		censusfile.Overwritten(paths, f.state, args), censusfile.Overwritten(paths, f.scan.Out.Path, args))
 	if err != nil {
 		return err
 	}
@@ -213,7 +210,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return err
 	}
 	if f.hook.test {
-		ctx, end := shutdown.Interruptible(false)
+		ctx, end := scan.Interruptible(false)
 		defer end()
 		if err := f.opts.Hook.Test(ctx); err != nil {
 			return console.Fail(console.ExitOutput, "webhook: %w", err)
@@ -226,7 +223,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return err
 	}
 	hangup := !console.IsTerminal(a.in)
-	ctx, end := shutdown.Interruptible(!hangup)
+	ctx, end := scan.Interruptible(!hangup)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.scan.Guard.MaxRuntime, math.MaxInt64)) // by default without an end
 	defer cancel()
@@ -236,23 +233,23 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 			a.term.Say("without --state FILE, the watch forgets everything when it ends")
 		}
 	}
-	var db *watchdb.DB
-	err = watchdb.Retry(ctx, a.stateHeld(f.state), func() (err error) {
-		db, err = watchdb.Open(f.state)
+	var state *db.DB
+	err = db.Retry(ctx, a.stateHeld(f.state), func() (err error) {
+		state, err = db.Open(f.state)
 		return err
 	})
 	if err != nil {
 		return stateFailure(f.state, err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var page *livepage.Page
+	defer func() { err = errors.Join(err, state.Close()) }()
+	var shown *page.Page
 	if f.listen != "" {
-		f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), db
+		f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), state
 		f.page.Label = func(addr netip.AddrPort) string { return (*f.labels.Load())[addr] }
-		if page, err = livepage.Open(a.term, f.page); err != nil {
+		if shown, err = page.Open(a.term, f.page); err != nil {
 			return err
 		}
-		defer page.Close()
+		defer shown.Close()
 	}
 	screen := a.term.Beside(a.out.w)
 	if f.scan.Out.ToFile() {
@@ -270,18 +267,18 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(reload, syscall.SIGHUP)
 	}
-	f.opts.Rules.Excluded, f.opts.DB, f.opts.Reload, f.opts.Terminal = exclusions.Excluded, db, reload, a.term
+	f.opts.Rules.Excluded, f.opts.DB, f.opts.Reload, f.opts.Terminal = exclusions.Excluded, state, reload, a.term
 	f.opts.Load = func(ctx context.Context) ([]netip.AddrPort, error) { return f.load(ctx, a, exclusions, args) }
 	f.opts.Show = func(w *watch.Watch) (end func()) {
-		if page != nil {
-			page.Show(w, a.term)
+		if shown != nil {
+			shown.Show(w, a.term)
 		}
-		status := progress.Status{Terminal: a.term, Kind: f.scan.StatusKind(), InLog: time.Minute}
+		status := scan.Status{Terminal: a.term, Kind: f.scan.StatusKind(), InLog: time.Minute}
 		stop := status.Watch(func() string { return w.Status().String() }, func() { a.term.JSON(w.Status()) })
 		return func() {
 			stop()
-			if page != nil {
-				page.Close()
+			if shown != nil {
+				shown.Close()
 			}
 		}
 	}
@@ -305,11 +302,11 @@ func stateFailure(path string, err error) error {
 		return nil
 	case errors.Is(err, disk.ErrLocked):
 		return console.Fail(console.ExitInput, "--state %s: another watch uses it", name).WithHint("a2sscan uptime can still read it")
-	case errors.Is(err, watchdb.ErrBusy):
+	case errors.Is(err, db.ErrBusy):
 		return console.Fail(console.ExitInterrupted, "--state %s: interrupted, because %w", name, err)
-	case errors.Is(err, watchdb.ErrVersion):
+	case errors.Is(err, db.ErrVersion):
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use that version of a2sscan, or name another file: nothing was changed")
-	case errors.Is(err, watchdb.ErrForeign):
+	case errors.Is(err, db.ErrForeign):
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
 	}
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
@@ -348,7 +345,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if f.labels.Load() != nil && slices.Contains(args, "-") {
 		return nil, errors.New("standard input can be read only once")
 	}
-	bad := inputs.NewBadLines(a.term, f.scan.Targets.Resolve)
+	bad := scan.NewBadLines(a.term, f.scan.Targets.Resolve)
 	defer bad.Close()
 	cfg, err := f.scan.ListConfig(args, a.in)
 	if err != nil {
@@ -367,7 +364,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 		err = l.Load(ctx)
 	}
 	if err != nil {
-		return nil, inputs.TargetFailure(err)
+		return nil, scan.TargetFailure(err)
 	}
 	labels := map[netip.AddrPort]string{}
 	for t := range l.From(0) {

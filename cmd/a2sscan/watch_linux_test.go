@@ -30,7 +30,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -166,7 +166,7 @@ type lifeJudge struct {
 	end    time.Time
 	fates  map[string]planned // by address
 	cuts   []planned
-	events []watchdb.Event
+	events []db.Event
 }
 
 func (j *lifeJudge) read(truth io.Reader, output string) {
@@ -188,14 +188,14 @@ func (j *lifeJudge) read(truth io.Reader, output string) {
 	check(j, err)
 	defer f.Close()
 	for d := json.NewDecoder(f); d.More(); {
-		var e watchdb.Event
+		var e db.Event
 		check(j, d.Decode(&e))
 		j.events = append(j.events, e)
 	}
 }
 
 // of returns the events of a kind at an address.
-func (j *lifeJudge) of(kind string, addr string) (found []watchdb.Event) {
+func (j *lifeJudge) of(kind string, addr string) (found []db.Event) {
 	for _, e := range j.events {
 		if e.Kind == kind && e.Addr == addr {
 			found = append(found, e)
@@ -290,11 +290,11 @@ func (j *lifeJudge) others() {
 }
 
 // ids checks that each event is once in the file and in the state, and at least once in a POST.
-func (j *lifeJudge) ids(state string, hook *receiver) {
-	db, err := watchdb.Read(state)
+func (j *lifeJudge) ids(path string, hook *receiver) {
+	state, err := db.Read(path)
 	check(j, err)
-	defer db.Close()
-	stored, err := db.Since(0, 1<<30)
+	defer state.Close()
+	stored, err := state.Since(0, 1<<30)
 	if err != nil || len(stored) != len(j.events) {
 		j.Fatalf("%d events in the state, %d in the file: %v", len(stored), len(j.events), err)
 	}
@@ -546,7 +546,7 @@ func endsSoon(t *testing.T, cmd *exec.Cmd, signals, code int) {
 func idsIn(t *testing.T, ids []int64, lines []byte) []int64 {
 	t.Helper()
 	for line := range bytes.Lines(lines) {
-		var e watchdb.Event
+		var e db.Event
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatalf("%v: %q", err, line)
 		}
@@ -646,10 +646,10 @@ func TestWatchStalled(t *testing.T) {
 				io.Copy(&rest, events)
 			}
 			ids = idsIn(t, ids, rest.Bytes())
-			db, err := watchdb.Read(args[1])
+			state, err := db.Read(args[1])
 			check(t, err)
-			defer db.Close()
-			if last, _, err := db.Last(); err != nil || last != int64(len(ids)) {
+			defer state.Close()
+			if last, _, err := state.Last(); err != nil || last != int64(len(ids)) {
 				t.Errorf("%d events in the state, and %d were written: %v", last, len(ids), err)
 			}
 			for i, id := range ids {
@@ -736,13 +736,13 @@ func TestAllStalled(t *testing.T) {
 // hold holds a database as another program does, until release is called.
 func hold(t *testing.T, path, how string) (release func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	state, err := sql.Open("sqlite", path)
 	check(t, err)
-	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("PRAGMA busy_timeout = 20000; " + how); err != nil {
+	state.SetMaxOpenConns(1)
+	if _, err := state.Exec("PRAGMA busy_timeout = 20000; " + how); err != nil {
 		t.Fatal(err)
 	}
-	release = sync.OnceFunc(func() { db.Close() })
+	release = sync.OnceFunc(func() { state.Close() })
 	t.Cleanup(release)
 	return release
 }

@@ -51,7 +51,7 @@ func wantProblems(t *testing.T, got []string, want ...string) {
 }
 
 // write writes a census of n records and returns what its summary would say.
-func write(t *testing.T, path string, n int) *census.Summary {
+func writeCensus(t *testing.T, path string, n int) *census.Summary {
 	t.Helper()
 	w, err := sink.Create(path, sink.Options{})
 	for i := 0; i < n && err == nil; i++ {
@@ -69,7 +69,7 @@ func write(t *testing.T, path string, n int) *census.Summary {
 func TestCheck(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
-		want := write(t, path, 30)
+		want := writeCensus(t, path, 30)
 		wantProblems(t, verified(t, nil, path))
 		var read, size int64
 		files, problems, err := Check([]string{path}, []*census.Summary{want}, func(n, of int64) { read, size = n, of })
@@ -90,7 +90,7 @@ func TestCheck(t *testing.T) {
 func TestCheckFlipped(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
-		want := write(t, path, 5)
+		want := writeCensus(t, path, 5)
 		file, err := os.ReadFile(path)
 		check(t, err)
 		for i := 0; i < len(file); i += 1 + len(file)/150 {
@@ -109,7 +109,7 @@ func TestCheckFlipped(t *testing.T) {
 func TestCheckProblems(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, names[0])
-	want := write(t, path, 3)
+	want := writeCensus(t, path, 3)
 	b, err := os.ReadFile(path)
 	check(t, err)
 	good := string(b)
@@ -148,11 +148,11 @@ func TestCheckProblems(t *testing.T) {
 func TestCheckEveryCut(t *testing.T) {
 	for _, name := range names[1:] {
 		path := filepath.Join(t.TempDir(), name)
-		write(t, path, 2)
+		writeCensus(t, path, 2)
 		first, err := os.ReadFile(path)
 		check(t, err)
 		second := filepath.Join(t.TempDir(), name)
-		write(t, second, 1)
+		writeCensus(t, second, 1)
 		more, err := os.ReadFile(second)
 		check(t, err)
 		both := string(first) + string(more)

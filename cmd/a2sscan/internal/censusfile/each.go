@@ -1,5 +1,3 @@
-// Package censusfile reads census files for commands. It reports partial tails and
-// damage, and gives errors their exit codes.
 package censusfile
 
 import (
@@ -8,7 +6,6 @@ import (
 	"io"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -90,5 +87,5 @@ func Failure(err error) error {
 	if !errors.As(err, &s) {
 		return console.Fail(console.ExitInput, "%w", err)
 	}
-	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
+	return console.Fail(console.ExitInput, "%s", ErrorText(s)).WithHint("%s", s.Hint)
 }

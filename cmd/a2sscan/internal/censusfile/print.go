@@ -4,18 +4,16 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Printing says how to print records.
 type Printing struct {
-	Databases geo.Databases  // nil: add no locations
-	Visible   bool           // escape invisible characters
-	Table     *columns.Table // nil: print records unchanged
+	Databases Databases // nil: add no locations
+	Visible   bool      // escape invisible characters
+	Table     *Table    // nil: print records unchanged
 
 	// Keep reports whether to print a record; nil: print all. It gets the unchanged line.
 	Keep func(line []byte) bool

@@ -10,8 +10,8 @@ import (
 	"net/netip"
 	"os"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -50,7 +50,7 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 		lost = cmp.Or(lost, err)
 	}
 	if err := d.out.Commit(); err != nil {
-		return output.Failure(err)
+		return censusfile.WriteFailure(err)
 	}
 	if d.badLines > console.MaxBadLines {
 		t.Say("no datagram in %s", console.Plural(d.badLines-console.MaxBadLines, "more line"))
@@ -186,7 +186,7 @@ func (d *run) load(datagrams [][]byte) {
 func (d *run) write(scan string, r *scanner.Result) error {
 	if d.records == 0 {
 		if err := d.out.Open(); err != nil {
-			return output.Failure(err)
+			return censusfile.WriteFailure(err)
 		}
 	}
 	if !d.options.Raw {

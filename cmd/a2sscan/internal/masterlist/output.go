@@ -8,8 +8,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner/master"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
@@ -38,7 +38,7 @@ func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 		path: path, force: force, out: sink.New(path, sink.Options{Replace: true, Screen: stdout}),
 		beside: path != "-" && (missing != nil || info.Mode().IsRegular()),
 	}
-	return o, output.Failure(sink.New(path, sink.Options{Replace: force}).Check())
+	return o, censusfile.WriteFailure(sink.New(path, sink.Options{Replace: force}).Check())
 }
 
 // Add writes one server. It returns ErrEnough after the last server that Most
@@ -46,7 +46,7 @@ func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 func (o *Output) Add(s *master.Server) error {
 	if o.Count == 0 {
 		if err := o.out.Open(); err != nil {
-			return output.Failure(err)
+			return censusfile.WriteFailure(err)
 		}
 	}
 	o.Count++
@@ -55,7 +55,7 @@ func (o *Output) Add(s *master.Server) error {
 		o.line = appendRecord(o.line[:0], s.Addr, s.Details)
 	}
 	if err := o.out.WriteLine(o.line); err != nil {
-		return output.Failure(err)
+		return censusfile.WriteFailure(err)
 	}
 	if o.Count == o.Most {
 		return ErrEnough
@@ -82,13 +82,13 @@ func (o *Output) Close(complete bool) error {
 		return nil
 	}
 	if !complete {
-		return output.Failure(o.out.Keep())
+		return censusfile.WriteFailure(o.out.Keep())
 	}
 	if _, err := os.Lstat(o.path); o.beside && !o.force && !errors.Is(err, fs.ErrNotExist) {
 		err := o.out.Keep()
-		return output.Failure(errors.Join(err, &sink.Error{Op: "write", Path: o.path, Err: fs.ErrExist}))
+		return censusfile.WriteFailure(errors.Join(err, &sink.Error{Op: "write", Path: o.path, Err: fs.ErrExist}))
 	}
-	return output.Failure(o.out.Commit())
+	return censusfile.WriteFailure(o.out.Commit())
 }
 
 // Kept describes where an incomplete list is, as the end of a sentence.
@@ -97,7 +97,7 @@ func (o *Output) Kept() string {
 		return "and saved"
 	}
 	kept := "and saved in " + console.Plain(disk.Resolve(o.path)+disk.PartSuffix, 200)
-	if output.IsFile(o.path) {
+	if censusfile.IsFile(o.path) {
 		kept += "; " + console.Plain(o.path, 200) + " is unchanged"
 	}
 	return kept

@@ -299,7 +299,7 @@ func checkQuery(t *testing.T, query string, names, asked map[string]bool) {
 	}
 	for _, name := range found {
 		if strings.HasPrefix(name, "a2sscan_watch_") {
-			continue // package livepage checks these
+			continue // package page checks these
 		}
 		asked[name] = true
 		if !names[name] {

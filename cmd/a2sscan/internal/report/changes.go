@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -45,7 +44,7 @@ type singleChange struct {
 
 // word returns a kind as the page shows it.
 func word(k census.Kind) string {
-	text := Shown(compare.KindText(k), 20)
+	text := Shown(KindText(k), 20)
 	first := min(1, len(text))
 	return strings.ToUpper(text[:first]) + text[first:]
 }
@@ -83,8 +82,8 @@ func newChanges(in *Input, names map[string]string) *changes {
 		important := in.Important.Of(g.ID)
 		for _, c := range important[:min(changesOfGame, len(important))] {
 			one := singleChange{Change: &c, People: uint64(c.People), Word: word(c.Kind)}
-			if !compare.WholeServer(c.Kind) {
-				one.What = Shown(compare.Detail(&c), detailShown)
+			if !WholeServer(c.Kind) {
+				one.What = Shown(Detail(&c), detailShown)
 			}
 			v.Single = append(v.Single, one)
 		}

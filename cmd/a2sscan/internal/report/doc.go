@@ -1,5 +1,6 @@
-// Package report writes a census as one HTML page that needs no network and no
-// other file.
+// Package report shows complete censuses to people: [Stats] and [Diff] print text, JSON or a
+// page, and [Make] writes one HTML page that needs no network and no other file. It has the
+// words for each kind of change, which a watch uses too.
 //
 // [Make] reads censuses and the stats of earlier nights. [Write] writes the page
 // about them. charts.js draws the charts.

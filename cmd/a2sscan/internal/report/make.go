@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -38,7 +37,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 			WithHint("write the census to a file first")
 	}
 	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
-	c, err := compare.Open(t, o.Files, census.Options{Summaries: o.Summaries, Games: o.Games})
+	c, err := OpenCensus(t, o.Files, census.Options{Summaries: o.Summaries, Games: o.Games})
 	if err != nil {
 		return err
 	}
@@ -68,7 +67,7 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 		in.Before = in.History.before(night(in.Stats))
 		return nil, nil
 	}
-	before, err := compare.Open(t, o.Before, census.Options{Games: o.Games})
+	before, err := OpenCensus(t, o.Before, census.Options{Games: o.Games})
 	if err != nil {
 		return nil, err
 	}

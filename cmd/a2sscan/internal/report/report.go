@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -27,8 +26,8 @@ type Input struct {
 	Before  *Before            // nil: not known
 	Changes *census.Comparison // nil: not known
 
-	Important compare.Important // single changes
-	History   *History          // nil: only this night
+	Important Important // single changes
+	History   *History  // nil: only this night
 	Servers   *Servers
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
@@ -331,7 +330,7 @@ func TestSingleChanges(t *testing.T) {
 	if strings.Contains(html, ">Challenge<") {
 		t.Error("the page lists who demands a challenge")
 	}
-	in.Important = compare.Important{}
+	in.Important = Important{}
 	if strings.Contains(string(rendered(t, in)), "The most important changes") {
 		t.Error("a list without changes is shown")
 	}

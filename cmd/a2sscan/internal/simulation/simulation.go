@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 )
 
 // Options describes the servers to simulate.
@@ -45,7 +45,7 @@ func Run(t *console.Terminal, o *Options) error {
 			return failure(err, "--master or --web, or 0 for any")
 		}
 	}
-	ctx, end := shutdown.Interruptible(true) // before the program says that it is ready
+	ctx, end := scan.Interruptible(true) // before the program says that it is ready
 	defer end()
 	until := "until it is interrupted"
 	if o.Span > 0 {

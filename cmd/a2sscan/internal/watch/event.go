@@ -7,29 +7,29 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // CheckKinds returns an error if one of the words is not a kind of event.
 func CheckKinds(kinds []string) error {
 	for i, kind := range kinds {
-		if kinds[i] = strings.TrimSpace(kind); !slices.Contains(watchdb.Kinds, kinds[i]) {
-			return fmt.Errorf("%s is not a kind of event: choose from %s", console.Quoted(kind, 40), strings.Join(watchdb.Kinds, ", "))
+		if kinds[i] = strings.TrimSpace(kind); !slices.Contains(db.Kinds, kinds[i]) {
+			return fmt.Errorf("%s is not a kind of event: choose from %s", console.Quoted(kind, 40), strings.Join(db.Kinds, ", "))
 		}
 	}
 	return nil
 }
 
 // Text returns an event as a line for people. It is safe to print.
-func Text(e *watchdb.Event) string {
+func Text(e *db.Event) string {
 	return fmt.Sprintf("%s  %-9s%s", e.Time.Local().Format("15:04:05"), e.Kind, about(e))
 }
 
 // about returns the part of Text after the kind.
-func about(e *watchdb.Event) (text string) {
+func about(e *db.Event) (text string) {
 	if e.Addr != "" {
 		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
 	}
@@ -43,8 +43,8 @@ func about(e *watchdb.Event) (text string) {
 }
 
 // Details returns the part of Text after the name.
-func Details(e *watchdb.Event) string {
-	parts := []string{"", compare.Detail(&census.Change{Before: e.Before, After: e.After})}
+func Details(e *db.Event) string {
+	parts := []string{"", report.Detail(&census.Change{Before: e.Before, After: e.After})}
 	lasted := console.RoughDuration(time.Duration(e.For) * time.Second)
 	switch {
 	case e.Kind == "up" && e.For > 0:
@@ -75,20 +75,20 @@ type damped struct {
 // window counts the events of a damped kind during Rules.Damp.
 type window struct {
 	end     uint32
-	shown   int           // at most 2: a pair
-	last    watchdb.Event // the last one shown
-	waiting watchdb.Event // the last one left out
+	shown   int      // at most 2: a pair
+	last    db.Event // the last one shown
+	waiting db.Event // the last one left out
 	leftOut int
 }
 
 // wanted reports whether events of a kind are reported.
 func (w *Watcher) wanted(kind string) bool {
-	return slices.Contains(watchdb.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
+	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 
 // emit reports an event of a server if its kind is wanted. After two events in a window, it
 // only counts an event as left out.
-func (w *Watcher) emit(i int, e watchdb.Event, now uint32) {
+func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	if !w.wanted(e.Kind) {
 		return
 	}
@@ -160,10 +160,10 @@ func (w *Watcher) match(i int, now uint32) {
 		}
 	}
 	from, to := found, i
-	if s.status == watchdb.Down {
+	if s.status == db.Down {
 		from, to = i, found
 	}
-	if w.servers[from].status != watchdb.Down || w.servers[to].status != watchdb.Up || !w.servers[to].arrived {
+	if w.servers[from].status != db.Down || w.servers[to].status != db.Up || !w.servers[to].arrived {
 		return
 	}
 	for j := range w.servers {
@@ -174,5 +174,5 @@ func (w *Watcher) match(i int, now uint32) {
 		}
 	}
 	c := census.NewChange("moved", w.servers[from].known, w.servers[to].known)
-	w.emit(to, watchdb.Event{Kind: "moved", By: by, Before: c.Before, After: c.After}, now)
+	w.emit(to, db.Event{Kind: "moved", By: by, Before: c.Before, After: c.After}, now)
 }

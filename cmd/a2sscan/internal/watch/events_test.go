@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -50,31 +50,31 @@ func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // hooked returns a webhook to an inbox, its database, and what the watch says.
-func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db *watchdb.DB, said *strings.Builder) {
+func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, state *db.DB, said *strings.Builder) {
 	t.Helper()
 	b = &inbox{refuse: refuse, got: make(chan struct{}, 100)}
 	h, err := NewWebhook("https://receiver.example/secret-token\n", discord, []string{"down", "up"})
 	check(t, err)
-	if db, err = watchdb.Open(""); err != nil {
+	if state, err = db.Open(""); err != nil {
 		t.Fatal(err)
 	}
-	check(t, db.SetCursor(cursorName, 0))
+	check(t, state.SetCursor(cursorName, 0))
 	h.client.Transport = b
 	said = &strings.Builder{}
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
-	ended.Go(func() { h.deliver(ctx, db, console.New(said)) })
-	t.Cleanup(func() { cancel(); ended.Wait(); db.Close() })
-	return h, b, db, said
+	ended.Go(func() { h.deliver(ctx, state, console.New(said)) })
+	t.Cleanup(func() { cancel(); ended.Wait(); state.Close() })
+	return h, b, state, said
 }
 
-func append10(t *testing.T, db *watchdb.DB, first, n int, kind string, name string) {
+func append10(t *testing.T, state *db.DB, first, n int, kind string, name string) {
 	t.Helper()
-	var events []watchdb.Event
+	var events []db.Event
 	for i := range n {
-		events = append(events, watchdb.Event{ID: int64(first + i), Time: time.Unix(1e9, 0).UTC(), Kind: kind, Addr: "127.0.0.1:27015", Name: name})
+		events = append(events, db.Event{ID: int64(first + i), Time: time.Unix(1e9, 0).UTC(), Kind: kind, Addr: "127.0.0.1:27015", Name: name})
 	}
-	check(t, db.Flush(events, nil))
+	check(t, state.Flush(events, nil))
 }
 
 // Events that nobody wants are skipped, many become one message, and a receiver that refuses
@@ -82,19 +82,19 @@ func append10(t *testing.T, db *watchdb.DB, first, n int, kind string, name stri
 func TestWebhook(t *testing.T) { synctest.Test(t, testWebhook) }
 
 func testWebhook(t *testing.T) {
-	_, b, db, said := hooked(t, false, 429, 302)
-	append10(t, db, 1, 2, "renamed", "x")
-	append10(t, db, 3, 2, "down", "x")
+	_, b, state, said := hooked(t, false, 429, 302)
+	append10(t, state, 1, 2, "renamed", "x")
+	append10(t, state, 3, 2, "down", "x")
 	<-b.got
 	if wait := b.times[1].Sub(b.times[0]); wait < 3*time.Second {
 		t.Errorf("the second attempt came after %v, and Retry-After said 3 s", wait)
 	}
-	append10(t, db, 5, 37, "up", "x")
+	append10(t, state, 5, 37, "up", "x")
 	<-b.got
 	var posts [2]struct {
 		IDs    []int64
 		Counts map[string]int
-		Events []watchdb.Event
+		Events []db.Event
 	}
 	for i := range posts {
 		check(t, json.Unmarshal([]byte(b.bodies[i]), &posts[i]))
@@ -105,12 +105,12 @@ func testWebhook(t *testing.T) {
 	if p := posts[1]; len(p.IDs) != 37 || p.Counts["up"] != 37 || p.Events != nil {
 		t.Errorf("%+v", p)
 	}
-	append10(t, db, 200_001, 1, "up", "x") // IDs continue those of an old file of events
+	append10(t, state, 200_001, 1, "up", "x") // IDs continue those of an old file of events
 	<-b.got
 	if s := said.String(); strings.Contains(s, "dropped") {
 		t.Errorf("said %q, and no event waited", s)
 	}
-	append10(t, db, 200_002, maxQueue+3, "up", "x")
+	append10(t, state, 200_002, maxQueue+3, "up", "x")
 	<-b.got
 	if s := said.String(); !strings.Contains(s, "webhook: 3 events were dropped") || strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
 		t.Errorf("said %q", s)
@@ -121,8 +121,8 @@ func testWebhook(t *testing.T) {
 func TestDiscord(t *testing.T) { synctest.Test(t, testDiscord) }
 
 func testDiscord(t *testing.T) {
-	h, b, db, _ := hooked(t, true)
-	append10(t, db, 1, 10, "down", "@everyone **free** <@123> [x](https://example.org) `"+strings.Repeat("_", 900))
+	h, b, state, _ := hooked(t, true)
+	append10(t, state, 1, 10, "down", "@everyone **free** <@123> [x](https://example.org) `"+strings.Repeat("_", 900))
 	<-b.got
 	var m struct {
 		Content  string
@@ -144,7 +144,7 @@ func testDiscord(t *testing.T) {
 
 // The text of an outage says how long the server was up, and since when it is silent.
 func TestDownText(t *testing.T) {
-	e := watchdb.Event{Kind: "down", For: 86400, Evidence: &watchdb.Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local)}}
+	e := db.Event{Kind: "down", For: 86400, Evidence: &db.Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local)}}
 	if s := Text(&e); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
 		t.Errorf("%q", s)
 	}
@@ -171,7 +171,7 @@ func TestLog(t *testing.T) {
 			t.Errorf("the last event is %d, want %d", l.last.Load(), last)
 		}
 		for _, id := range ids {
-			check(t, l.Write([]watchdb.Event{{ID: id}}))
+			check(t, l.Write([]db.Event{{ID: id}}))
 		}
 		check(t, l.file.Close())
 	}
@@ -204,7 +204,7 @@ func TestStandardOutput(t *testing.T) {
 		var b strings.Builder
 		l, err := OpenLog("-", &b, text, sink.Rotation{})
 		check(t, err)
-		err = l.Write([]watchdb.Event{{ID: 7, Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Kind: "seeing"}})
+		err = l.Write([]db.Event{{ID: 7, Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Kind: "seeing"}})
 		if got := b.String(); err != nil || !strings.HasSuffix(got, want) || l.last.Load() != 7 {
 			t.Errorf("%q, want %q; %v, last %d", got, want, err, l.last.Load())
 		}
@@ -213,7 +213,7 @@ func TestStandardOutput(t *testing.T) {
 
 // What an event says beside its kind stands in one line, and what is unknown leaves no gap.
 func TestText(t *testing.T) {
-	e := watchdb.Event{Kind: "restarted", Addr: "127.0.0.1:1", Name: "a", Evidence: &watchdb.Evidence{Signs: []string{"x", "y"}}, LeftOut: 2}
+	e := db.Event{Kind: "restarted", Addr: "127.0.0.1:1", Name: "a", Evidence: &db.Evidence{Signs: []string{"x", "y"}}, LeftOut: 2}
 	for _, c := range [][2]string{{Text(&e)[10:], "restarted  127.0.0.1:1            a  x; y  (2 more left out)"}, {Details(&e), "x; y  (2 more left out)"}} {
 		if c[0] != c[1] {
 			t.Errorf("%q, want %q", c[0], c[1])
@@ -227,15 +227,15 @@ func TestText(t *testing.T) {
 
 // TestLogFull: events that can't be written have the exit code of results that can't be.
 func TestLogFull(t *testing.T) {
-	db, err := watchdb.Open("")
+	state, err := db.Open("")
 	check(t, err)
-	defer db.Close()
-	check(t, db.Flush([]watchdb.Event{{ID: 1, Kind: "seeing"}}, nil))
+	defer state.Close()
+	check(t, state.Flush([]db.Event{{ID: 1, Kind: "seeing"}}, nil))
 	closed, pipe := io.Pipe()
 	closed.Close()
 	l, err := OpenLog("-", pipe, false, sink.Rotation{})
 	check(t, err)
-	if err := (&Watch{Options: &Options{DB: db, Log: l}}).publish(t.Context(), nil); console.ExitCode(err) != console.ExitOutput {
+	if err := (&Watch{Options: &Options{DB: state, Log: l}}).publish(t.Context(), nil); console.ExitCode(err) != console.ExitOutput {
 		t.Errorf("%v has the exit code %d", err, console.ExitCode(err))
 	}
 }
@@ -243,16 +243,16 @@ func TestLogFull(t *testing.T) {
 // TestDropped: without a state, events that nobody takes are kept in memory up to a limit; the
 // others are counted, and the output goes on with the first one that is kept.
 func TestDropped(t *testing.T) {
-	db, err := watchdb.Open("")
+	state, err := db.Open("")
 	check(t, err)
-	defer db.Close()
+	defer state.Close()
 	reader, pipe := io.Pipe()
 	l, err := OpenLog("-", pipe, false, sink.Rotation{})
 	check(t, err)
 	var said bytes.Buffer
-	r := &Watch{Options: &Options{DB: db, Log: l, Terminal: console.New(&said)}, watcher: New(usual(), time.Now())}
+	r := &Watch{Options: &Options{DB: state, Log: l, Terminal: console.New(&said)}, watcher: New(usual(), time.Now())}
 	add := func(n int) {
-		r.watcher.events = make([]watchdb.Event, n)
+		r.watcher.events = make([]db.Event, n)
 		check(t, r.flush(t.Context(), false))
 	}
 	add(1)
@@ -261,8 +261,8 @@ func TestDropped(t *testing.T) {
 	for l.began.Load() == nil { // the first event is stuck in the pipe
 		runtime.Gosched()
 	}
-	add(watchdb.MaxInMemory + 3)
-	if got := r.waiting(); got != watchdb.MaxInMemory+4 {
+	add(db.MaxInMemory + 3)
+	if got := r.waiting(); got != db.MaxInMemory+4 {
 		t.Errorf("%d wait", got)
 	}
 	close(stored)
@@ -273,7 +273,7 @@ func TestDropped(t *testing.T) {
 			second = first.Text()
 		}
 	}
-	if err != nil || lines != watchdb.MaxInMemory+1 || !strings.HasPrefix(second, `{"id":5,`) {
+	if err != nil || lines != db.MaxInMemory+1 || !strings.HasPrefix(second, `{"id":5,`) {
 		t.Errorf("%d lines, the second is %.20s: %v", lines, second, err)
 	}
 	if got := said.String(); got != "a2sscan: 3 events dropped, because the reader of the output did not take them\n" || r.dropped.Load() != 3 || r.waiting() != 0 {
@@ -296,7 +296,7 @@ func TestAlive(t *testing.T) {
 
 // TestLatest: changes that wait for a busy database are one for each server, with its last answer.
 func TestLatest(t *testing.T) {
-	got := latest([]watchdb.Server{{ID: 1, Answer: []byte("a")}, {ID: 2, Since: 1}, {ID: 1, Since: 3}, {ID: 2, Since: 4, Answer: []byte("b")}})
+	got := latest([]db.Server{{ID: 1, Answer: []byte("a")}, {ID: 2, Since: 1}, {ID: 1, Since: 3}, {ID: 2, Since: 4, Answer: []byte("b")}})
 	if len(got) != 2 || got[0].Since != 3 || string(got[0].Answer) != "a" || got[1].Since != 4 || string(got[1].Answer) != "b" {
 		t.Errorf("%+v", got)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
 const secondsOfHour = 3600
@@ -12,28 +12,28 @@ const secondsOfHour = 3600
 // hourOf returns the samples of the hour that contains at. Two hours are in memory: a new
 // hour replaces the older of them, whose last state is in the database. If at is in an
 // hour that is no longer in memory, hourOf returns the hour that replaced it.
-func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
+func (w *Watcher) hourOf(at uint32) *db.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
 	if number > hour.Number {
-		*hour = watchdb.Hour{Number: number}
+		*hour = db.Hour{Number: number}
 	}
 	for len(hour.Samples) < len(w.servers) {
-		hour.Samples = append(hour.Samples, watchdb.Sample{})
+		hour.Samples = append(hour.Samples, db.Sample{})
 	}
 	return hour
 }
 
 // counted are the statuses in the order of UpFor, DownFor and UnseenFor.
-var counted = []watchdb.Status{watchdb.Up, watchdb.Down, watchdb.Unknown}
+var counted = []db.Status{db.Up, db.Down, db.Unknown}
 
 // count adds the time of a server since the last call to its time up, down or unseen
 // (Unknown). Time in an hour that is no longer in memory is not added, and so counts as
 // unseen.
-func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
+func (w *Watcher) count(i int, until uint32, as db.Status) {
 	s := &w.servers[i]
 	field := slices.Index(counted, as)
-	for s.status != watchdb.Unknown && !s.gone && s.upto < until {
+	for s.status != db.Unknown && !s.gone && s.upto < until {
 		end := min(until, (s.upto/secondsOfHour+1)*secondsOfHour)
 		if hour := w.hourOf(s.upto); hour.Number == int64(s.upto/secondsOfHour) {
 			sum := &hour.Samples[i][field]
@@ -46,18 +46,18 @@ func (w *Watcher) count(i int, until uint32, as watchdb.Status) {
 
 // Resume restores the hours that the previous watch had not finished. It ignores hours that
 // are far in the future, because a wrong clock made them.
-func (w *Watcher) Resume(hours []watchdb.Hour, now time.Time) {
+func (w *Watcher) Resume(hours []db.Hour, now time.Time) {
 	for _, h := range hours {
 		if h.Number > now.Unix()/secondsOfHour+1 {
 			continue
 		}
 		all := w.hourOf(uint32(h.Number * secondsOfHour)).Samples
-		copy(all[min(h.Block*watchdb.BlockSize, len(all)):], h.Samples)
+		copy(all[min(h.Block*db.BlockSize, len(all)):], h.Samples)
 	}
 }
 
 // Running returns copies of the hours that may still change.
-func (w *Watcher) Running() (hours []watchdb.Hour) {
+func (w *Watcher) Running() (hours []db.Hour) {
 	latest := max(w.hours[0].Number, w.hours[1].Number)
 	for _, h := range w.hours {
 		if h.Samples = slices.Clone(h.Samples); len(h.Samples) > 0 && h.Number >= latest-1 {

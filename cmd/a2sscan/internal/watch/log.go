@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
@@ -82,7 +82,7 @@ func (l *Log) findLast(path string) error {
 		if err == io.EOF {
 			return nil
 		}
-		var e watchdb.Event
+		var e db.Event
 		if err == nil {
 			err = json.Unmarshal(line, &e)
 		}
@@ -96,7 +96,7 @@ func (l *Log) findLast(path string) error {
 // Write writes events. It returns when the stream has taken them, or when they are on disk
 // if the output is a file. Each event is a single write to a stream, so a pipe takes an
 // event of at most 4096 bytes completely or not at all.
-func (l *Log) Write(events []watchdb.Event) (err error) {
+func (l *Log) Write(events []db.Event) (err error) {
 	defer l.began.Store(nil)
 	l.began.Store(new(time.Now()))
 	if l.file == nil && l.stream == nil {

@@ -3,7 +3,7 @@ package watch
 import (
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
 // The watcher suspects its own network if at least this many servers, in this many
@@ -54,7 +54,7 @@ func (v *network) count(n int, since uint32) (all, answered int) {
 	return all, answered
 }
 
-func isSilent(s *server) bool { return s.status == watchdb.Up && s.silent > 0 }
+func isSilent(s *server) bool { return s.status == db.Up && s.silent > 0 }
 
 // inspect counts the servers, finds out whether the watcher is blind or sees again, and
 // calls servers down that have been silent long enough.
@@ -69,9 +69,9 @@ func (w *Watcher) inspect(now uint32) {
 		s := &w.servers[i]
 		switch {
 		case s.gone:
-		case s.status == watchdb.Down:
+		case s.status == db.Down:
 			n.Down++
-		case s.status == watchdb.Up:
+		case s.status == db.Up:
 			n.Up++
 			n.People += int(max(s.people, 0))
 			if len(up) < blindNetworks {
@@ -101,7 +101,7 @@ func (w *Watcher) inspect(now uint32) {
 	switch {
 	case !v.blind && (dark || v.failing):
 		v.blind, v.since, v.outcomes = true, now, 0
-		e := &watchdb.Evidence{Servers: n.Up, Silent: silent, Networks: len(dead)}
+		e := &db.Evidence{Servers: n.Up, Silent: silent, Networks: len(dead)}
 		switch {
 		case v.failing:
 			e.Signs = []string{"datagrams can't be sent"}
@@ -109,11 +109,11 @@ func (w *Watcher) inspect(now uint32) {
 			e.Signs = []string{"no answer from the servers of --reference"}
 		}
 		if w.wanted("blind") {
-			w.events = append(w.events, watchdb.Event{Kind: "blind", Time: moment(now), Evidence: e})
+			w.events = append(w.events, db.Event{Kind: "blind", Time: moment(now), Evidence: e})
 		}
 	case v.blind && light && !v.failing:
 		if w.wanted("seeing") {
-			w.events = append(w.events, watchdb.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
+			w.events = append(w.events, db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
 		}
 		v.blind, held = false, nil
 		w.ignore = now

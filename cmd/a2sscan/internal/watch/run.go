@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -25,7 +25,7 @@ type Options struct {
 	Rules Rules
 	// Scan configures the scans. Run sets the fields that depend on the cycle.
 	Scan scanner.Config
-	DB   *watchdb.DB
+	DB   *db.DB
 	Log  *Log
 	Hook *Webhook // nil: none
 
@@ -200,7 +200,7 @@ func (r *Watch) restore() error {
 		return err
 	}
 	r.watcher = New(r.Rules, now)
-	if err := r.DB.Servers(func(row *watchdb.Server) { r.watcher.Restore(row, now) }); err != nil {
+	if err := r.DB.Servers(func(row *db.Server) { r.watcher.Restore(row, now) }); err != nil {
 		return err
 	}
 	hours, err := r.DB.Running()
@@ -389,7 +389,7 @@ func (r *Watch) loop(ctx context.Context) {
 		r.watcher.Tick(now)
 		paused := r.watcher.paused
 		r.watcher.paused = 0
-		if left := len(r.watcher.events) - watchdb.MaxInMemory; left > 0 { // the state was locked for long
+		if left := len(r.watcher.events) - db.MaxInMemory; left > 0 { // the state was locked for long
 			r.watcher.events = r.watcher.events[left:]
 			r.dropped.Add(uint64(left))
 		}
@@ -436,7 +436,7 @@ func (r *Watch) store(ctx, state context.Context) error {
 
 // stored calls do again while another program has locked the state, until ctx ends.
 func (r *Watch) stored(ctx context.Context, do func() error) error {
-	return stateFailed(watchdb.Retry(ctx, r.hold, do))
+	return stateFailed(db.Retry(ctx, r.hold, do))
 }
 
 // checkSending tells the watcher whether datagrams can be sent. They can't if sending fails
@@ -460,7 +460,7 @@ func (r *Watch) checkSending(now time.Time) {
 // no new events, it stores servers only if many have changed. If all is set, it always
 // stores everything.
 func (r *Watch) flush(ctx context.Context, all bool) error {
-	var hours []watchdb.Hour
+	var hours []db.Hour
 	r.mu.Lock()
 	if !all && len(r.fresh)+len(r.watcher.events) == 0 && r.watcher.pending <= maxPending {
 		r.mu.Unlock()
@@ -495,8 +495,8 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 	first := r.lastID.Load()
 	for final := false; ; {
-		var events []watchdb.Event
-		err := watchdb.Retry(ctx, nil, func() (err error) {
+		var events []db.Event
+		err := db.Retry(ctx, nil, func() (err error) {
 			events, err = r.DB.Since(r.Log.last.Load(), 1000)
 			return err
 		})
@@ -522,7 +522,7 @@ func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 		if err := r.Log.Write(events); err != nil {
 			return outputFailed(err)
 		}
-		if err := watchdb.Retry(ctx, nil, r.saveCursor); err != nil {
+		if err := db.Retry(ctx, nil, r.saveCursor); err != nil {
 			return stateFailed(err)
 		}
 	}
@@ -558,7 +558,7 @@ type Row struct {
 	ID             int64 // in the database
 	Addr           netip.AddrPort
 	Known          *census.Server // its last full answer, read-only; nil: none
-	Status         watchdb.Status
+	Status         db.Status
 	Since          time.Time // when its status began
 	People, Places int       // -1: unknown
 	// Silent is when the first of the latest unanswered checks began; zero: the last check

@@ -1,8 +1,3 @@
-// Package watch checks servers all day, and finds out which are up, which are down, and
-// what changed.
-//
-// A Watcher decides. It sends nothing, and gets the time as an argument. Run connects it
-// with a scan, a database and outputs.
 package watch
 
 import (
@@ -16,7 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -84,7 +79,7 @@ type server struct {
 	silent, requests   uint32
 	poor               uint8 // poorer answers in a row
 	plain              uint8 // number of coming checks that omit the challenge
-	status             watchdb.Status
+	status             db.Status
 	flying, listed     bool // asked: a check is running; listed: the server is in the list
 	elsewhere          bool // people are not in INFO
 	reference, answers bool // one of References; latest check answered
@@ -114,13 +109,13 @@ type Watcher struct {
 
 	noted map[uint64]int // latest server down or new, by identity
 
-	hours   [2]watchdb.Hour  // that may still change
-	changed []watchdb.Server // to store, in this order
-	pending int              // approximate bytes of changed
+	hours   [2]db.Hour  // that may still change
+	changed []db.Server // to store, in this order
+	pending int         // approximate bytes of changed
 	encoder record.Encoder
 
 	interpreter scanner.Interpreter
-	events      []watchdb.Event // without IDs
+	events      []db.Event // without IDs
 }
 
 // New returns a watcher without servers.
@@ -136,7 +131,7 @@ func New(rules Rules, now time.Time) *Watcher {
 func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
 // Restore adds a server from the database. Call it in the order of IDs.
-func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
+func (w *Watcher) Restore(row *db.Server, now time.Time) {
 	s := server{
 		key: udp.Pack(row.Addr), upto: seconds(now), last: min(row.LastSeen, seconds(now)), since: min(row.Since, seconds(now)), status: row.Status,
 		people: -1, places: -1, listed: seconds(now) < row.LastSeen+keepAsking,
@@ -154,7 +149,7 @@ func (w *Watcher) add(s server) {
 	s.reference = slices.Contains(w.rules.References, s.addr())
 	w.servers = append(w.servers, s)
 	w.index[s.key] = int32(i)
-	if s.status == watchdb.Down {
+	if s.status == db.Down {
 		w.match(i, 0)
 	}
 }
@@ -173,7 +168,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		i, ok := w.index[udp.Pack(a)]
 		if !ok {
 			i = int32(len(w.servers))
-			w.add(server{key: udp.Pack(a), status: watchdb.Unknown, people: -1, places: -1})
+			w.add(server{key: udp.Pack(a), status: db.Unknown, people: -1, places: -1})
 			fresh = append(fresh, a)
 		}
 		w.servers[i].listed = true
@@ -184,11 +179,11 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		if s.gone {
 			s.upto = seconds(now)
 		}
-		left := s.gone || s.status == watchdb.Unknown || s.until < seconds(now) || w.excluded(s)
+		left := s.gone || s.status == db.Unknown || s.until < seconds(now) || w.excluded(s)
 		if s.gone = !s.listed && left; !s.gone {
 			w.order = append(w.order, i)
-		} else if s.status == watchdb.Up {
-			w.setStatus(i, watchdb.Unknown, seconds(now))
+		} else if s.status == db.Up {
+			w.setStatus(i, db.Unknown, seconds(now))
 		}
 	}
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
@@ -246,19 +241,19 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
 		w.unseen(i, 0, at) // proves nothing
 	default:
-		if s.status == watchdb.Up {
+		if s.status == db.Up {
 			w.view.add(outcome{s.asked, false})
 		}
 		s.answers = false
 		if s.silent == 0 {
 			s.silentAt = s.asked
 		}
-		if s.status == watchdb.Unknown && s.since == 0 { // never answered
-			w.setStatus(i, watchdb.Unknown, s.asked)
+		if s.status == db.Unknown && s.since == 0 { // never answered
+			w.setStatus(i, db.Unknown, s.asked)
 		}
 		s.silent, s.requests = s.silent+1, s.requests+uint32(r.Sent)
-		if s.status == watchdb.Down {
-			w.count(i, at, watchdb.Down)
+		if s.status == db.Down {
+			w.count(i, at, db.Down)
 		}
 	}
 }
@@ -266,12 +261,12 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 // fall calls a server down. If allSilent is set, most of the others are silent, too.
 func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	s := &w.servers[i]
-	w.count(i, s.silentAt, watchdb.Up)
-	w.count(i, now, watchdb.Down)
-	w.emit(i, watchdb.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &watchdb.Evidence{
+	w.count(i, s.silentAt, db.Up)
+	w.count(i, now, db.Down)
+	w.emit(i, db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
 	}}, now)
-	w.setStatus(i, watchdb.Down, s.silentAt)
+	w.setStatus(i, db.Down, s.silentAt)
 	w.match(i, now)
 }
 
@@ -279,7 +274,7 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	was := s.status
-	if was == watchdb.Up {
+	if was == db.Up {
 		w.view.add(outcome{s.asked, true})
 	}
 	if w.view.blind {
@@ -298,16 +293,16 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 		}
 		s.challenge = r.Challenge
 	}
-	if was != watchdb.Up {
+	if was != db.Up {
 		since := s.since
-		w.setStatus(i, watchdb.Up, now)
-		if was == watchdb.Down {
-			w.emit(i, watchdb.Event{Kind: "up", For: int64(now - since)}, now)
+		w.setStatus(i, db.Up, now)
+		if was == db.Down {
+			w.emit(i, db.Event{Kind: "up", For: int64(now - since)}, now)
 		}
 	}
-	w.hourOf(now).Samples[i][watchdb.SeenAt] = now
+	w.hourOf(now).Samples[i][db.SeenAt] = now
 	if full {
-		w.accept(i, r, now, was == watchdb.Unknown)
+		w.accept(i, r, now, was == db.Unknown)
 	} else if r.HasInfo && infoHash(&r.Info) != s.info {
 		w.changing = append(w.changing, i)
 	}
@@ -316,7 +311,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	}
 }
 
-func (w *Watcher) setStatus(i int, to watchdb.Status, since uint32) {
+func (w *Watcher) setStatus(i int, to db.Status, since uint32) {
 	w.servers[i].status, w.servers[i].since = to, since
 	w.store(i, nil)
 }
@@ -327,7 +322,7 @@ func (w *Watcher) store(i int, answer []byte) {
 	if n := len(w.changed) - 1; n >= 0 && answer != nil && w.changed[n].ID == int64(i+1) {
 		w.changed = w.changed[:n] // the last entry has the status from the same answer: replace that entry
 	}
-	w.changed = append(w.changed, watchdb.Server{
+	w.changed = append(w.changed, db.Server{
 		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
 	})
 	w.pending += 100 + len(answer)
@@ -337,7 +332,7 @@ func (w *Watcher) store(i int, answer []byte) {
 }
 
 // latest returns the last change of each server, with its last answer.
-func latest(changed []watchdb.Server) []watchdb.Server {
+func latest(changed []db.Server) []db.Server {
 	at, kept := map[int64]int{}, changed[:0]
 	for _, s := range changed {
 		n, again := at[s.ID]
@@ -417,16 +412,16 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	}
 	for _, kind := range kinds {
 		c := census.NewChange(kind, was.known, s.known)
-		w.emit(i, watchdb.Event{Kind: string(kind), Before: c.Before, After: c.After}, now)
+		w.emit(i, db.Event{Kind: string(kind), Before: c.Before, After: c.After}, now)
 	}
 	if was.started != 0 && s.started != 0 && max(s.started-was.started, was.started-s.started) > 60 {
-		w.emit(i, watchdb.Event{Kind: "wiped", Evidence: &watchdb.Evidence{Signs: []string{
+		w.emit(i, db.Event{Kind: "wiped", Evidence: &db.Evidence{Signs: []string{
 			fmt.Sprintf("the world began at %s, the previous world at %s",
 				moment(uint32(s.started)).Format(time.RFC3339), moment(uint32(was.started)).Format(time.RFC3339)),
 		}}}, now)
 	}
 	if signs := restartSigns(&was, s, now); len(signs) > 0 {
-		w.emit(i, watchdb.Event{Kind: "restarted", Evidence: &watchdb.Evidence{Signs: signs}}, now)
+		w.emit(i, db.Event{Kind: "restarted", Evidence: &db.Evidence{Signs: signs}}, now)
 	}
 }
 
@@ -453,13 +448,13 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	before, wasFull := s.people, s.isFull()
 	s.setPeople(p)
 	sample, people := &w.hourOf(now).Samples[i], uint32(s.people)
-	if sample[watchdb.Counts] == 0 {
-		sample[watchdb.PeopleMin] = people
+	if sample[db.Counts] == 0 {
+		sample[db.PeopleMin] = people
 	}
-	sample[watchdb.PeopleMin] = min(sample[watchdb.PeopleMin], people)
-	sample[watchdb.PeopleMax] = max(sample[watchdb.PeopleMax], people)
-	sample[watchdb.PeopleSum] += people
-	sample[watchdb.Counts]++
+	sample[db.PeopleMin] = min(sample[db.PeopleMin], people)
+	sample[db.PeopleMax] = max(sample[db.PeopleMax], people)
+	sample[db.PeopleSum] += people
+	sample[db.Counts]++
 	var kind string
 	switch {
 	case before < 0 || s.known == nil:
@@ -471,7 +466,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	default:
 		return
 	}
-	w.emit(i, watchdb.Event{
+	w.emit(i, db.Event{
 		Kind: kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(s.people))},
 	}, now)
 }
@@ -525,7 +520,7 @@ func (w *Watcher) pause(from, to time.Time) {
 	}
 	for n := range w.hours {
 		if w.hours[n].Number > int64(now/secondsOfHour)+1 {
-			w.hours[n] = watchdb.Hour{}
+			w.hours[n] = db.Hour{}
 		}
 	}
 	for _, d := range w.damping {
@@ -545,7 +540,7 @@ func (w *Watcher) unseen(i int, since, now uint32) {
 		since = min(since, s.silentAt)
 	}
 	w.count(i, since, s.status)
-	w.count(i, now, watchdb.Unknown)
+	w.count(i, now, db.Unknown)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -23,7 +23,7 @@ type world struct {
 	flights []flight
 	loss    float64 // of checks
 	rng     *rand.Rand
-	events  []watchdb.Event
+	events  []db.Event
 	asked   int
 	full    int
 }
@@ -173,8 +173,8 @@ func (x *world) run(d time.Duration) {
 }
 
 // rows returns the servers that were stored, by their ID.
-func (x *world) rows() []watchdb.Server {
-	rows := make([]watchdb.Server, len(x.servers))
+func (x *world) rows() []db.Server {
+	rows := make([]db.Server, len(x.servers))
 	for _, s := range x.w.changed {
 		answer := rows[s.ID-1].Answer
 		if rows[s.ID-1] = s; len(s.Answer) == 0 {
@@ -247,7 +247,7 @@ func TestDownAndUp(t *testing.T) {
 	up, down := 0, 0
 	for _, h := range x.w.Running() {
 		s := h.Samples[3]
-		up, down = up+int(s[watchdb.UpFor]), down+int(s[watchdb.DownFor])
+		up, down = up+int(s[db.UpFor]), down+int(s[db.DownFor])
 	}
 	if total := up + down; down < 6*60 || down > 9*60 || total < 18*60 || total > 21*60 {
 		t.Errorf("%d s up, %d s down", up, down)
@@ -308,7 +308,7 @@ func TestBlind(t *testing.T) {
 		x.want("seeing", "down 0")
 		unseen := 0
 		for _, h := range x.w.Running() {
-			unseen += int(h.Samples[5][watchdb.UnseenFor])
+			unseen += int(h.Samples[5][db.UnseenFor])
 		}
 		if unseen < 3*60 || unseen > 5*60 {
 			t.Errorf("%d s unseen, want about 4 minutes", unseen)
@@ -410,7 +410,7 @@ func TestPause(t *testing.T) {
 		x.want("down 2")
 		unseen, up := 0, 0
 		for _, h := range x.w.Running() {
-			unseen, up = unseen+int(h.Samples[9][watchdb.UnseenFor]), up+int(h.Samples[9][watchdb.UpFor])
+			unseen, up = unseen+int(h.Samples[9][db.UnseenFor]), up+int(h.Samples[9][db.UpFor])
 		}
 		if up < 600 {
 			t.Errorf("%d s up around %v, want nearly 700", up, jump)
@@ -603,7 +603,7 @@ func TestList(t *testing.T) {
 	x.run(10 * time.Minute)
 	down := 0
 	for _, h := range x.w.Running() {
-		down += int(h.Samples[2][watchdb.DownFor])
+		down += int(h.Samples[2][db.DownFor])
 	}
 	if down < 13*60 || down > 17*60 {
 		t.Errorf("%d s down, want about 5 minutes before it was forgotten, and 10 after", down)
@@ -644,23 +644,23 @@ func TestRestore(t *testing.T) {
 	if again.w.paused != 0 {
 		t.Errorf("a pause of %v", again.w.paused)
 	}
-	var s watchdb.Sample
+	var s db.Sample
 	for _, h := range again.w.Running() {
 		s = h.Samples[0]
 	}
-	if s[watchdb.UpFor] < 7*60 || s[watchdb.UpFor] > 9*60 || s[watchdb.UnseenFor] > 5 {
+	if s[db.UpFor] < 7*60 || s[db.UpFor] > 9*60 || s[db.UnseenFor] > 5 {
 		t.Errorf("%+v, want up to 7 and 2 minutes up, and the gap in neither count", s)
 	}
 }
 
 // Hours that have ended are stored as they were, also those that an earlier watch left open.
 func TestHours(t *testing.T) {
-	db, err := watchdb.Open("")
+	state, err := db.Open("")
 	check(t, err)
-	defer db.Close()
+	defer state.Close()
 	x := newWorld(t, 3, usual())
 	begin := x.now
-	check(t, db.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
+	check(t, state.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
 	watch := func(d time.Duration) {
 		for end := x.now.Add(d); x.now.Before(end); {
 			x.run(time.Minute)
@@ -668,22 +668,22 @@ func TestHours(t *testing.T) {
 			if hours[0].Number+1 < x.now.Unix()/3600 {
 				t.Fatalf("hour %d is stored again at %v", hours[0].Number, x.now)
 			}
-			check(t, db.Flush(nil, x.w.changed, hours...))
+			check(t, state.Flush(nil, x.w.changed, hours...))
 			x.w.changed = nil
 		}
 	}
 	watch(165 * time.Minute)         // until 14:55
 	x.now = x.now.Add(5 * time.Hour) // 19:55
 	x.w = New(usual(), x.now)
-	check(t, db.Servers(func(s *watchdb.Server) { x.w.Restore(s, x.now) }))
-	hours, err := db.Running()
+	check(t, state.Servers(func(s *db.Server) { x.w.Restore(s, x.now) }))
+	hours, err := state.Running()
 	if err != nil || len(hours) != 2 {
 		t.Fatalf("%v, %v", hours, err)
 	}
 	x.w.Resume(hours, x.now)
 	x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}, x.now)
 	watch(10 * time.Minute)
-	periods, err := db.History(2, begin, x.now)
+	periods, err := state.History(2, begin, x.now)
 	check(t, err)
 	var got []string
 	for _, p := range periods {
@@ -692,7 +692,7 @@ func TestHours(t *testing.T) {
 	if want := []string{"12 50", "13 60", "14 55", "19 5", "20 5"}; !slices.Equal(got, want) {
 		t.Errorf("minutes up %q, want %q", got, want)
 	}
-	if hours, err := db.Running(); err != nil || len(hours) != 2 {
+	if hours, err := state.Running(); err != nil || len(hours) != 2 {
 		t.Errorf("%d hours are still open: %v", len(hours), err)
 	}
 }
@@ -705,7 +705,7 @@ func TestNeverAnswered(t *testing.T) {
 	x.run(5 * time.Minute)
 	x.want()
 	s := &x.w.servers[1]
-	if at := moment(s.since); s.status != watchdb.Unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
+	if at := moment(s.since); s.status != db.Unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
 		t.Errorf("unknown since %v, silent since %v; the watch began %v", at, moment(s.silentAt), begun)
 	}
 	rows := x.rows()
@@ -779,13 +779,13 @@ func TestStatusLine(t *testing.T) {
 // TestKilled checks that what an event is about is stored with it: the next watch would report it
 // again.
 func TestKilled(t *testing.T) {
-	db, err := watchdb.Open("")
+	state, err := db.Open("")
 	check(t, err)
-	defer db.Close()
+	defer state.Close()
 	x := newWorld(t, 1, usual())
-	check(t, db.Add([]netip.AddrPort{x.servers[0].addr}))
+	check(t, state.Add([]netip.AddrPort{x.servers[0].addr}))
 	x.run(2 * time.Minute)
-	r := &Watch{Options: &Options{DB: db, Log: &Log{}}, watcher: x.w}
+	r := &Watch{Options: &Options{DB: state, Log: &Log{}}, watcher: x.w}
 	check(t, r.flush(t.Context(), true))
 	x.servers[0].dead = true
 	x.run(4 * time.Minute)
@@ -794,7 +794,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(r.events, err)
 	}
 	y := &world{t: t, now: x.now, servers: x.servers, rng: x.rng, w: New(usual(), x.now)}
-	check(t, db.Servers(func(row *watchdb.Server) { y.w.Restore(row, y.now) }))
+	check(t, state.Servers(func(row *db.Server) { y.w.Restore(row, y.now) }))
 	y.w.Watch([]netip.AddrPort{x.servers[0].addr}, y.now)
 	y.run(5 * time.Minute)
 	y.want()
@@ -866,7 +866,7 @@ func TestClockBack(t *testing.T) {
 	x.want("seeing")
 
 	rows := x.rows()
-	rows[0].Status = watchdb.Down
+	rows[0].Status = db.Down
 	x.now = x.now.Add(-48 * time.Hour)
 	x.w = New(usual(), x.now)
 	x.w.Restore(&rows[0], x.now)
@@ -880,18 +880,18 @@ func TestClockBack(t *testing.T) {
 
 // A watch that ends while it is blind is blind when it begins again: each blind has its seeing.
 func TestBlindRestart(t *testing.T) {
-	db, err := watchdb.Open("")
+	state, err := db.Open("")
 	check(t, err)
-	defer db.Close()
+	defer state.Close()
 	x := newWorld(t, 40, usual())
 	x.run(3 * time.Minute)
 	for id, kind := range []string{"", "blind", "down", "seeing"} {
-		e := watchdb.Event{ID: int64(id), Time: x.now, Kind: kind}
+		e := db.Event{ID: int64(id), Time: x.now, Kind: kind}
 		if kind == "down" {
 			e.Addr = x.servers[0].addr.String()
 		}
-		check(t, db.Flush([]watchdb.Event{e}, nil))
-		r := &Watch{Options: &Options{DB: db, Log: &Log{}}}
+		check(t, state.Flush([]db.Event{e}, nil))
+		r := &Watch{Options: &Options{DB: state, Log: &Log{}}}
 		if err := r.restore(); err != nil || r.watcher.view.blind != (kind == "blind" || kind == "down") {
 			t.Errorf("after %q: blind is %v, %v", kind, r.watcher.view.blind, err)
 		}
@@ -919,7 +919,7 @@ func TestClockAhead(t *testing.T) {
 		}
 		x.run(10 * time.Minute)
 		hours = x.w.Running()
-		if last := hours[len(hours)-1]; last.Number != x.now.Unix()/3600 || last.Samples[0][watchdb.UpFor] < 8*60 {
+		if last := hours[len(hours)-1]; last.Number != x.now.Unix()/3600 || last.Samples[0][db.UpFor] < 8*60 {
 			t.Errorf("ends %v: at %v: %+v", ends, x.now, hours)
 		}
 	}

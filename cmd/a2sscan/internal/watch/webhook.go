@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
 // Webhook posts events to a URL. The database is its queue, so each event arrives at least
@@ -51,9 +51,9 @@ func NewWebhook(secret string, discord bool, kinds []string) (*Webhook, error) {
 }
 
 // deliver posts events until ctx ends.
-func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Terminal) {
+func (h *Webhook) deliver(ctx context.Context, state *db.DB, t *console.Terminal) {
 	for wait := gather; ctx.Err() == nil; console.Pause(ctx, wait) {
-		least, err := h.post(ctx, db, t)
+		least, err := h.post(ctx, state, t)
 		switch {
 		case err == nil:
 			wait = gather
@@ -66,22 +66,22 @@ func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Termin
 
 // post posts the new events, if there are any. On an error, wait is how long the receiver
 // asks to wait.
-func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal) (wait time.Duration, err error) {
-	id, last, dropped, err := db.Cursor(cursorName, maxQueue)
+func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (wait time.Duration, err error) {
+	id, last, dropped, err := state.Cursor(cursorName, maxQueue)
 	switch {
 	case err != nil:
 		return 0, err
 	case id < 0: // a new webhook gets new events only
-		return 0, db.SetCursor(cursorName, last)
+		return 0, state.SetCursor(cursorName, last)
 	case dropped > 0:
 		t.Say("webhook: %s were dropped, because too many were waiting", console.Plural(dropped, "event"))
 	}
-	events, err := db.Since(id, maxQueue)
+	events, err := state.Since(id, maxQueue)
 	if err != nil || len(events) == 0 {
 		return 0, err
 	}
 	end := events[len(events)-1].ID
-	events = slices.DeleteFunc(events, func(e watchdb.Event) bool { return !slices.Contains(h.Kinds, e.Kind) })
+	events = slices.DeleteFunc(events, func(e db.Event) bool { return !slices.Contains(h.Kinds, e.Kind) })
 	if len(events) > 0 {
 		body, err := h.message(events)
 		if err != nil {
@@ -91,7 +91,7 @@ func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal)
 			return wait, err
 		}
 	}
-	return 0, watchdb.Retry(ctx, nil, func() error { return db.SetCursor(cursorName, end) })
+	return 0, db.Retry(ctx, nil, func() error { return state.SetCursor(cursorName, end) })
 }
 
 // Test posts a message that says that the webhook works.
@@ -131,7 +131,7 @@ func (h *Webhook) send(ctx context.Context, body []byte, ids string) (wait time.
 }
 
 // message returns the body of a POST.
-func (h *Webhook) message(events []watchdb.Event) ([]byte, error) {
+func (h *Webhook) message(events []db.Event) ([]byte, error) {
 	ids, counts := []int64{}, map[string]uint64{}
 	for i := range events {
 		ids = append(ids, events[i].ID)
@@ -147,7 +147,7 @@ func (h *Webhook) message(events []watchdb.Event) ([]byte, error) {
 	}
 	var b strings.Builder
 	if many {
-		fmt.Fprintf(&b, "%d events: %s", len(events), console.Listed(counts, watchdb.Kinds, ", "))
+		fmt.Fprintf(&b, "%d events: %s", len(events), console.Listed(counts, db.Kinds, ", "))
 		events = nil
 	}
 	for i := range events {

@@ -1,0 +1,180 @@
+package censusfile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Choice says where the records go and in which format.
+type Destination struct {
+	Path   string // "-" or empty: standard output
+	Append bool   // add to an existing file
+	Force  bool   // replace an existing file
+
+	// If Format is empty, the suffix of Path decides. Without a known suffix, the format
+	// is text on a Screen, and JSON otherwise.
+	Format Format
+	// If Fields is empty, JSON has all fields, and other formats have the usual fields.
+	Fields []string
+	Screen *Screen // nil: write JSON even to a terminal
+}
+
+// Screen is a terminal that may show both records and messages.
+type Screen struct {
+	Terminal *console.Terminal // prints the messages
+	Color    bool
+}
+
+// ToFile reports whether the records go to a file, not to standard output.
+func (c *Destination) ToFile() bool { return c.Path != "-" && c.Path != "" }
+
+// Check returns an error if the flags contradict each other.
+func (c *Destination) Check() error {
+	return console.FirstBroken(
+		console.Rule{Broken: c.Append && c.Force, Err: "--append and --force exclude each other",
+			Hint: "--append adds to the file, --force replaces it"},
+		console.Rule{Broken: c.Append && !c.ToFile(), Err: "--append without --output",
+			Hint: "name the file with -o PATH, or use the shell's >>"},
+		console.Rule{Broken: c.Force && !c.ToFile(), Err: "--force without --output",
+			Hint: "name the file with -o PATH, or use the shell's >"},
+	)
+}
+
+// notWritten maps the suffixes of formats that a2sscan can't write to hints.
+var notWritten = map[string]string{
+	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb",
+	".arrow":   "scan into census.ndjson.zst, then convert it",
+	".xlsx":    "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
+	".html": "scan into census.ndjson.zst, then run a2sscan report", ".htm": "scan into census.ndjson.zst, then run a2sscan report",
+	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
+	".zip": "compressed files end in .zst or .gz", ".7z": "compressed files end in .zst or .gz",
+	".lz4": "compressed files end in .zst or .gz", ".br": "compressed files end in .zst or .gz",
+	".db": "scan into census.ndjson.zst, then load it: a2sscan schema", ".sqlite": "scan into census.ndjson.zst, then load it: a2sscan schema",
+	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb",
+}
+
+// ofSuffix maps a file name's suffix to its format.
+var ofSuffix = map[string]Format{
+	".csv": CSV, ".tsv": TSV,
+	".json": JSON, ".jsonl": JSON, ".ndjson": JSON,
+}
+
+// suffix returns, in lower case, the suffix of the path that names the format. It first
+// removes .gz and .zst.
+func (c *Destination) suffix() string {
+	name := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".zst"), ".gz")
+	return strings.ToLower(filepath.Ext(name))
+}
+
+// onScreen reports whether the records go to a terminal.
+func (c *Destination) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
+
+// checkFormat returns an error if format is not the name of a format.
+func checkFormat(format Format) error {
+	if format == "" || slices.Contains(Formats, format) {
+		return nil
+	}
+	return console.Fail(console.ExitUsage, "--format: no such format: %s", console.Quoted(string(format), 40)).
+		WithHint("the formats are json, text, csv and tsv")
+}
+
+// CheckFormat returns an error if the format is unknown, or if the format or the
+// chosen fields do not fit the output file.
+func (c *Destination) CheckFormat() error {
+	if err := checkFormat(c.Format); err != nil {
+		return err
+	}
+	if _, err := c.table(); err != nil || !c.ToFile() {
+		return err
+	}
+	if info, err := os.Stat(c.Path); err == nil && !info.Mode().IsRegular() {
+		return nil // a pipe or a device
+	}
+	suffix := c.suffix()
+	if hint := notWritten[suffix]; hint != "" {
+		return console.Fail(console.ExitUsage, "-o %s: a2sscan does not write %s files", console.Plain(c.Path, 200), suffix).WithHint("%s", hint)
+	}
+	named, known := ofSuffix[suffix]
+	return console.FirstBroken(
+		console.Rule{Broken: known && c.Format != "" && named != c.Format,
+			Err:  fmt.Sprintf("--format %s and the suffix %s contradict each other", c.Format, suffix),
+			Hint: "omit --format, or choose another name"},
+		console.Rule{Broken: c.format() == JSON && len(c.Fields) > 0, Err: "--fields needs --format csv, tsv or text in a file",
+			Hint: "a census has complete records: name the file .csv, or choose fields later with a2sscan cat -f"},
+	)
+}
+
+// format returns the format of the records.
+func (c *Destination) format() Format {
+	named := ofSuffix[c.suffix()]
+	switch {
+	case c.Format != "":
+		return c.Format
+	case c.ToFile() && named != "":
+		return named
+	case c.Screen != nil && c.onScreen():
+		return Text
+	}
+	return JSON
+}
+
+// Columns returns the format and the chosen fields of an output that is not JSON.
+// For JSON it returns "".
+func (c *Destination) Columns() string {
+	if c.format() == JSON {
+		return ""
+	}
+	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
+}
+
+// table returns the table that formats records as lines. It returns nil if records are
+// written unchanged.
+func (c *Destination) table() (*Table, error) {
+	var screen Display
+	if c.Screen != nil {
+		screen.Color = c.Screen.Color && !c.ToFile()
+	}
+	if c.onScreen() {
+		screen.Width = func() int { return console.WidthOf(os.Stdout) }
+	}
+	return NewTable(c.format(), c.Fields, screen)
+}
+
+// Shown returns the table that formats records as lines for w, which may be a terminal.
+// It returns nil if records are written unchanged. With an empty format, a terminal gets
+// text.
+func TableFor(w any, format Format, fields []string, color bool) (*Table, error) {
+	screen := Display{Color: color}
+	if console.IsTerminal(w) {
+		screen.Width = func() int { return console.WidthOf(w) }
+	}
+	if err := checkFormat(format); err != nil {
+		return nil, err
+	}
+	if format == "" && screen.Width != nil {
+		format = Text
+	}
+	return NewTable(format, fields, screen)
+}
+
+// Options returns the options for writing the census. It does not create a file.
+func (c *Destination) Options() sink.Options {
+	o := sink.Options{Append: c.Append, Replace: c.Force}
+	table, _ := c.table() // CheckFormat has already returned this error
+	switch {
+	case table != nil:
+		o.Header, o.Shown = table.Header(), table.Row
+	case c.onScreen():
+		o.Shown = console.Visible
+	}
+	if c.Screen != nil && c.onScreen() {
+		o.Screen = c.Screen.Terminal.Beside(os.Stdout)
+	}
+	return o
+}

@@ -1,0 +1,14 @@
+// Package censusfile reads and writes the files of censuses for commands.
+//
+//	files, standard input ──▶ Each ──▶ a command's function, line by line
+//	                           │
+//	                           └─▶ Lost: partial tails, damage, missing parts; their exit codes
+//
+//	records ──▶ Destination ──▶ sink.Output      path, format and fields, as the flags say
+//	               └─▶ Table                     aligned lines, CSV, TSV, or JSON with chosen fields
+//
+//	[Print] is cat, [Verify] and [Check] compare files with their summary, and [Merge]
+//	makes one census from the shards of a scan, after it proved that they belong together.
+//
+// [Databases] add where an address is, and who owns its network.
+package censusfile

@@ -1,0 +1,199 @@
+package censusfile
+
+import (
+	"bytes"
+	"cmp"
+	"net/netip"
+	"os"
+	"time"
+
+	// This library reads MaxMind's format, which other publishers use too.
+	"github.com/oschwald/maxminddb-golang/v2"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Databases look up locations and the owners of networks. Later databases fill in what
+// earlier ones do not know.
+type Databases []*Database
+
+// Database is one database. It is read into memory, so that changes to the file
+// cannot disturb a scan. Only one goroutine may use it.
+type Database struct {
+	name  string
+	size  int64
+	db    *maxminddb.Reader
+	known map[uintptr]scanner.Geo // decoded places, by offset in the file
+
+	faults uint64 // addresses with damaged data
+	fault  error  // the first error, until reported
+}
+
+// maxKnown is the maximum number of decoded places in memory: 65,536 of about 250 bytes
+// are 16 MiB. Servers are in fewer places than that. Decoding a place again takes 30
+// times as long as finding it in the map.
+const maxKnown = 1 << 16
+
+const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
+
+// Open reads the databases in files.
+func OpenDatabases(files []string) (bases Databases, err error) {
+	for _, name := range files {
+		refuse := func(hint, format string, args ...any) error {
+			return console.Fail(console.ExitInput, "--mmdb %s: "+format, append([]any{console.Plain(name, 200)}, args...)...).WithHint("%s", hint)
+		}
+		info, err := os.Stat(name)
+		if err == nil && !info.Mode().IsRegular() {
+			return nil, refuse(wantedFile, "is not a regular file")
+		}
+		file, err := os.ReadFile(name)
+		if err != nil {
+			return nil, refuse("", "%w", console.WithoutPath(err))
+		}
+		b, err := newDatabase(name, file)
+		switch {
+		case bytes.HasPrefix(file, []byte("\x1F\x8B")):
+			return nil, refuse("unpack it first: gunzip, or tar -xzf", "is compressed")
+		case !bytes.Contains(file, []byte("\xAB\xCD\xEFMaxMind.com")): // begins the metadata
+			return nil, refuse(wantedFile, "is not a database in MaxMind's format")
+		case err != nil:
+			return nil, refuse("fetch it again", "is damaged: %w", err)
+		case !b.useful() && b.fault != nil:
+			return nil, refuse("fetch it again", "is damaged: %w", b.fault)
+		case !b.useful():
+			return nil, refuse("use a database of countries, cities or ASNs",
+				"a database of type %s has no country, city or network of IPv4 addresses", console.Quoted(b.db.Metadata.DatabaseType, 60))
+		}
+		bases = append(bases, b)
+	}
+	return bases, nil
+}
+
+// newDatabase returns a database with the content of a file.
+func newDatabase(name string, file []byte) (*Database, error) {
+	db, err := maxminddb.OpenBytes(file)
+	if err != nil {
+		return nil, err
+	}
+	return &Database{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}, nil
+}
+
+// maxSample is the maximum number of networks that useful tries in order to find one
+// with a place or an owner. Networks without data count too, because the tree of a
+// damaged file may be endless.
+const maxSample = 100_000
+
+// useful reports whether the database has a place or an owner.
+func (b *Database) useful() bool {
+	n := 0
+	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+	for r := range b.db.NetworksWithin(all, maxminddb.IncludeNetworksWithoutData()) {
+		if b.place(r) != (scanner.Geo{}) {
+			clear(b.known)
+			b.faults, b.fault = 0, nil
+			return true
+		}
+		if n++; n == maxSample {
+			break
+		}
+	}
+	return false
+}
+
+// Fill adds to g what g lacks of the place and the owner of an address.
+func (d Databases) Fill(g *scanner.Geo, addr netip.Addr) {
+	for _, b := range d {
+		g2 := b.place(b.db.Lookup(addr))
+		// Never combine data of different countries into one place.
+		if g.Country == g2.Country || g.Country == "" || g2.Country == "" {
+			g.Continent = cmp.Or(g.Continent, g2.Continent)
+			g.Country = cmp.Or(g.Country, g2.Country)
+			g.Region = cmp.Or(g.Region, g2.Region)
+			g.City = cmp.Or(g.City, g2.City)
+		}
+		if g.ASN == g2.ASN || g.ASN == 0 {
+			g.ASN = g2.ASN
+			g.Org = cmp.Or(g.Org, g2.Org)
+		}
+	}
+}
+
+// Lookup returns the place and the owner of an address.
+func (d Databases) Lookup(addr netip.Addr) (g scanner.Geo) {
+	d.Fill(&g, addr)
+	return g
+}
+
+// place returns the place and the owner in one entry of the database.
+func (b *Database) place(r maxminddb.Result) scanner.Geo {
+	if err := r.Err(); err != nil {
+		return b.damaged(err)
+	}
+	if !r.Found() {
+		return scanner.Geo{}
+	}
+	at := r.Offset()
+	if g, known := b.known[at]; known {
+		return g
+	}
+	var v any // the library limits the size
+	if err := r.Decode(&v); err != nil {
+		return b.damaged(err)
+	}
+	if len(b.known) == maxKnown {
+		clear(b.known)
+	}
+	g := parsePlace(v)
+	b.known[at] = g
+	return g
+}
+
+func (b *Database) damaged(err error) scanner.Geo {
+	if b.faults++; b.faults == 1 {
+		b.fault = err
+	}
+	return scanner.Geo{}
+}
+
+// ReportDamage prints that a database is damaged, once per database.
+func (d Databases) ReportDamage(t *console.Terminal) {
+	for _, b := range d {
+		if b.fault != nil {
+			t.Say("--mmdb %s: is damaged: %v", console.Plain(b.name, 200), b.fault)
+			b.fault = nil
+		}
+	}
+}
+
+// Types returns the types that the databases declare.
+func (d Databases) Types() (types []string) {
+	for _, b := range d {
+		types = append(types, console.Plain(b.db.Metadata.DatabaseType, 60))
+	}
+	return types
+}
+
+// Bytes returns how many bytes of memory the databases take.
+func (d Databases) Bytes() (n int64) {
+	for _, b := range d {
+		n += b.size
+	}
+	return n
+}
+
+// Note describes a database in a summary.
+type DatabaseNote struct {
+	Name   string    `json:"name"`
+	Type   string    `json:"type"`
+	Built  time.Time `json:"built"`
+	Faults uint64    `json:"faults,omitempty"` // addresses with damaged data, in this run
+}
+
+// Notes describes the databases for a summary.
+func (d Databases) Notes() (notes []DatabaseNote) {
+	for i, kind := range d.Types() {
+		notes = append(notes, DatabaseNote{d[i].name, kind, d[i].db.Metadata.BuildTime().UTC(), d[i].faults})
+	}
+	return notes
+}

@@ -1,0 +1,255 @@
+package censusfile
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Options selects the parts and the output of a merge.
+type MergeOptions struct {
+	Files   []string
+	Output  string
+	Force   bool   // replace an existing output
+	Summary string // path; empty: beside the output
+	Scan    string // name; empty: that of the first part
+
+	Command []string // the command line, for the summary
+	Build   ledger.Build
+}
+
+// Merge checks the parts and writes the merged census and its summary. If the parts
+// do not make one census, its error has ExitNumbers and it leaves no output.
+func Merge(t *console.Terminal, o MergeOptions) error {
+	m := &merger{term: t, options: o, reader: record.NewReader()}
+	if err := m.check(); err != nil {
+		return err
+	}
+	if err := m.write(); err != nil {
+		return err
+	}
+	return m.finish()
+}
+
+// merger holds the state of one merge.
+type merger struct {
+	term    *console.Terminal
+	options MergeOptions
+	parts   []*part
+
+	sum      ledger.Summary
+	tally    ledger.Tally
+	attempts []uint64 // servers by first answered attempt
+	out      *sink.Output
+
+	reader *record.Reader
+	line   []byte // last record
+}
+
+// gap prints the problems of the parts and returns the error for them, or nil if
+// there are none.
+func (m *merger) gap(problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	m.term.ClearStatus()
+	for i, p := range problems {
+		if i == 20 {
+			m.term.Say("%d more problems", len(problems)-i)
+			break
+		}
+		m.term.Say("%s", console.Plain(p, 400))
+	}
+	return console.Fail(console.ExitNumbers, "the parts do not form one census").
+		WithHint("scan the missing shards with the same command, then merge again")
+}
+
+// check proves that the parts make one census, as far as the summaries and each
+// part on its own can show that.
+func (m *merger) check() error {
+	m.parts = group(m.options.Files)
+	var gaps []string
+	for _, p := range m.parts {
+		gap, err := p.load()
+		if err != nil {
+			return err
+		}
+		if gap != "" {
+			gaps = append(gaps, gap)
+		}
+	}
+	if len(gaps) == 0 {
+		gaps = differences(m.parts)
+	}
+	if len(gaps) == 0 { // without all shards, sums are wrong
+		m.sum.Targets, gaps = sumLedgers(m.parts)
+	}
+	if len(gaps) > 0 {
+		return m.gap(gaps)
+	}
+	for _, p := range m.parts {
+		s := &p.sum
+		want := &census.Summary{Scan: s.Scan, Output: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum, Division: s.Parts}
+		want.Targets.ByStatus = s.Targets.By("by_status")
+		_, problems, err := Check(p.files, []*census.Summary{want}, ReadProgress(m.term))
+		if err != nil {
+			return Failure(err)
+		}
+		gaps = append(gaps, problems...)
+	}
+	m.term.ClearStatus()
+	return m.gap(gaps)
+}
+
+// write writes the records of all parts, and compares their number with the ledger.
+func (m *merger) write() (err error) {
+	m.describe()
+	m.out, err = sink.Create(m.options.Output, sink.Options{Replace: m.options.Force, FlushEvery: -1})
+	if err != nil {
+		return WriteFailure(err)
+	}
+	for _, p := range m.parts {
+		if err == nil {
+			err = m.copy(p)
+		}
+	}
+	if err == nil {
+		m.tally.AtAsk = m.attempts
+		m.sum.SetAnswers(&m.tally, len(m.attempts))
+		m.sum.CheckRecords(m.sum.Plan.Unanswered)
+		if m.sum.SayWrong(m.term); !m.sum.Consistent {
+			err = console.Fail(console.ExitNumbers, "numbers do not add up")
+		}
+	}
+	if err != nil {
+		m.out.Close()
+		m.out.Discard()
+		return err
+	}
+	if err := m.out.Close(); err != nil {
+		m.out.Keep()
+		return WriteFailure(err)
+	}
+	m.sum.Bytes, m.sum.Sum = m.out.File().Bytes, m.out.File().Sum
+	return WriteFailure(m.out.Commit())
+}
+
+// copy writes the records of a shard under the name of the merged scan, and counts them.
+// It checks that each address belongs to the shard, which proves that no other shard has
+// a record of the address.
+func (m *merger) copy(p *part) error {
+	for _, file := range p.files {
+		_, err := EachOf(file, func(n int, line []byte) error {
+			rec, err := m.reader.Read(line)
+			if err == nil {
+				m.line, err = record.Rename(m.line[:0], line, m.sum.Scan)
+			}
+			if err != nil {
+				return console.Fail(console.ExitNumbers, "%s: record %d can't be read: it %v", file, n, err)
+			}
+			if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
+				return m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
+					file, n, a, p.shard)})
+			}
+			m.tally.Add(&rec.Result)
+			m.sum.Records++
+			return WriteFailure(m.out.WriteLine(m.line))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe fills in the fields of the summary that do not depend on the records. Parts may
+// have run at the same time or one after another: the duration is from the first start to
+// the last end, and the rates add up. If a part has no rate limit, the merged scan has
+// none.
+func (m *merger) describe() {
+	first, s := &m.parts[0].sum, &m.sum
+	plan, limit := *first.Plan, 0.0
+	plan.Shard = "0/1"
+	*s = ledger.Summary{
+		Version: m.options.Build.Version, Commit: m.options.Build.Commit, Go: runtime.Version(), Command: m.options.Command,
+		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: &plan,
+		Ended: ledger.EndedComplete, Consistent: true,
+		Targets: s.Targets, Datagrams: ledger.Counts{},
+		Faults: map[string]uint64{}, Exclusions: []list.Exclusion{},
+	}
+	s.RateAsked = &limit
+	for _, p := range m.parts {
+		one := &p.sum
+		if one.Start.Before(s.Start) {
+			s.Scan, s.Start = one.Scan, one.Start
+		}
+		if one.End.After(s.End) {
+			s.End = one.End
+		}
+		s.Resumed += one.Resumed
+		s.PeakOpen = max(s.PeakOpen, one.PeakOpen)
+		s.PeakBytes = max(s.PeakBytes, one.PeakBytes)
+		s.PeakRSS = max(s.PeakRSS, one.PeakRSS)
+		s.RecvBuffer = max(s.RecvBuffer, one.RecvBuffer)
+		s.RecvBufferAsked = max(s.RecvBufferAsked, one.RecvBufferAsked)
+		s.Merged = append(s.Merged, ledger.Part{
+			Name: p.files[0], Scan: one.Scan, Shard: one.Plan.Shard, Seed: one.Seed,
+			Start: one.Start, End: one.End, Records: one.Records, Sum: one.Sum,
+		})
+		for fault, n := range one.Faults {
+			s.Faults[fault] += n
+		}
+		s.Datagrams.Add(one.Datagrams)
+		if s.RateReached += one.RateReached; one.RateAsked == nil {
+			s.RateAsked = nil
+		} else if s.RateAsked != nil {
+			*s.RateAsked += *one.RateAsked
+		}
+		for i, n := range one.FirstAnswers.AtAsk {
+			m.attempts = append(m.attempts, make([]uint64, max(0, i+1-len(m.attempts)))...)
+			m.attempts[i] += n
+		}
+		for _, x := range one.Exclusions {
+			same := func(y list.Exclusion) bool { return y.Network == x.Network && y.Source == x.Source }
+			if at := slices.IndexFunc(s.Exclusions, same); at >= 0 {
+				s.Exclusions[at].Targets += x.Targets
+				s.Exclusions[at].Stopped += x.Stopped
+			} else {
+				s.Exclusions = append(s.Exclusions, x)
+			}
+		}
+	}
+	s.Seconds = s.End.Sub(s.Start).Round(time.Millisecond).Seconds()
+	s.Scan = cmp.Or(m.options.Scan, s.Scan)
+}
+
+// finish writes the summary to the path in the options, or beside the output, and prints
+// what was merged. By default, an output on standard output has no summary.
+func (m *merger) finish() error {
+	path := m.options.Summary
+	if path == "" && IsFile(m.options.Output) {
+		path = m.options.Output + ".summary.json"
+	}
+	if path != "" {
+		if err := m.sum.WriteFile(path); err != nil {
+			return console.Fail(console.ExitOutput, "summary: %w", err)
+		}
+	}
+	s := &m.sum
+	m.term.Say("merged: %s, %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
+	m.term.Say("targets: %s", s.Targets.Ledger())
+	m.term.Say("found: %s", m.tally.Line(s.Targets.N("finished")))
+	if m.options.Output != "-" {
+		m.term.Say("written: %s", console.Plain(m.options.Output, 200))
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package censusfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// part is one census to merge: its files, and the summary beside them.
+type part struct {
+	name    string // name of its first file, for messages
+	files   []string
+	summary string // path of the summary
+	sum     ledger.Summary
+	shard   list.Shard
+}
+
+// group groups files into parts. Files with the same summary are one part.
+func group(files []string) (parts []*part) {
+	for _, f := range files {
+		beside := census.Beside(f, ".summary.json")
+		at := slices.IndexFunc(parts, func(p *part) bool { return p.summary == beside })
+		if at >= 0 {
+			parts[at].files = append(parts[at].files, f)
+			continue
+		}
+		parts = append(parts, &part{name: console.Plain(f, 200), files: []string{f}, summary: beside})
+	}
+	return parts
+}
+
+// load reads the summary of a part, and sets its shard. gap says why the part can't be
+// merged, judging by its summary; it is "" if the part can. err is an error of reading or
+// decoding the summary.
+func (p *part) load() (gap string, err error) {
+	text, err := os.ReadFile(p.summary)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
+	}
+	s := &p.sum
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	if err == nil {
+		err = sink.CheckSummary(s.Schema)
+	}
+	if err != nil {
+		return "", console.Fail(console.ExitInput, "can't read the summary %s: %v",
+			console.Plain(p.summary, 200), console.WithoutPath(err))
+	}
+	switch {
+	case s.Ended != ledger.EndedComplete:
+		gap = "is not complete: its scan ended with " + console.Quoted(s.Ended, 40)
+	case s.Targets.Left() > 0:
+		gap = "is not complete: its scan did not finish " + console.Plural(s.Targets.Left(), "target")
+	case !s.Consistent:
+		gap = "has numbers that do not add up"
+	case s.Plan == nil:
+		gap = "was written by a version whose summaries have no plan"
+	default:
+		if p.shard, err = list.ParseShard(s.Plan.Shard, ""); err == nil {
+			return "", nil
+		}
+		return fmt.Sprintf("%s: %v", p.name, err), nil
+	}
+	return p.name + " " + gap, nil
+}
+
+// differences describes why parts are not the shards of one scan: they have other plans, or
+// a shard is missing, repeated, or of another number of shards.
+func differences(parts []*part) (gaps []string) {
+	first, count := parts[0], max(parts[0].shard.Count, 1)
+	by := map[int]*part{}
+	for _, p := range parts {
+		if what, a, b := ledger.Difference(*first.sum.Plan, *p.sum.Plan); what != "" {
+			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: %s: %s and %s", first.name, p.name, what, a, b))
+		}
+		if n := max(p.shard.Count, 1); n != count {
+			gaps = append(gaps, fmt.Sprintf("%s is shard %s, but %s is one of %d shards", p.name, p.shard, first.name, count))
+			continue
+		}
+		if other := by[p.shard.Index]; other != nil {
+			gaps = append(gaps, fmt.Sprintf("shard %s occurs twice: %s and %s", p.shard, other.name, p.name))
+		}
+		by[p.shard.Index] = p
+	}
+	for i := range count {
+		if by[i] == nil {
+			gaps = append(gaps, fmt.Sprintf("shard %d/%d is missing", i, count))
+		}
+	}
+	return gaps
+}
+
+// sumLedgers adds up the ledgers of shards. Each shard reads the complete list and counts
+// the addresses of other shards as other_shard. The sum has no other_shard and accounts for
+// every target of the list once. gaps describes contradictions.
+func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
+	first := parts[0].sum.Targets
+	all = ledger.Counts{}
+	for _, p := range parts {
+		l := p.sum.Targets
+		for i := range ledger.Table {
+			c := &ledger.Table[i]
+			if c.Kind == ledger.Shared && l.N(c.Name) != first.N(c.Name) {
+				gaps = append(gaps, fmt.Sprintf("%s counts %d %s, but %s counts %d",
+					parts[0].name, first.N(c.Name), c.Name, p.name, l.N(c.Name)))
+			}
+		}
+		all.Add(l)
+	}
+	if n := all.LeftOut() + all.N("finished") + all.N("unfinished"); n != all.N("read") {
+		gaps = append(gaps, fmt.Sprintf("the list has %d entries, but the parts account for %d", all.N("read"), n))
+	}
+	if parts[0].sum.Plan.MaxTargets > 0 && len(parts) > 1 {
+		gaps = append(gaps, "--max-targets ended each shard early: together they did not query the complete list")
+	}
+	return all, gaps
+}

@@ -1,0 +1,67 @@
+package flags
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// ParseOrder parses "random" or "input". It reports whether the scan queries targets in
+// the order of the input.
+func ParseOrder(s string) (input bool, err error) {
+	if s != "input" && s != "random" {
+		return false, errors.New("want random or input")
+	}
+	return s == "input", nil
+}
+
+// ParseShard parses I/N or auto/N. With auto, I is the index that Kubernetes or Slurm
+// assigns to this job.
+func ParseShard(text string) (list.Shard, error) {
+	if text == "" {
+		return list.Shard{}, errors.New("use I/N such as 0/16, or auto/16")
+	}
+	return list.ParseShard(text, cmp.Or(os.Getenv("JOB_COMPLETION_INDEX"), os.Getenv("SLURM_ARRAY_TASK_ID")))
+}
+
+// Questions is the value of a flag for a set of questions: info,players,rules,ping.
+// A ping needs at least one of the other questions.
+type Questions scanner.Questions
+
+// Set parses a list of questions, separated by commas.
+func (q *Questions) Set(s string) error {
+	var set scanner.Questions
+	for word := range strings.SplitSeq(s, ",") {
+		var named scanner.Questions
+		for one := range wire.QuestionChallenge {
+			if one.String() == word {
+				named = 1 << one
+			}
+		}
+		if set |= named; named == 0 {
+			return errors.New("want info, players or rules, separated by commas, and optionally ping")
+		}
+	}
+	if set == scanner.AskPing {
+		return errors.New("ping needs info, players or rules, too: want a list such as info,ping")
+	}
+	*q = Questions(set)
+	return nil
+}
+
+func (q *Questions) String() string {
+	var words []string
+	for one := range wire.QuestionChallenge {
+		if scanner.Questions(*q).Has(one) {
+			words = append(words, one.String())
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+func (q *Questions) Type() string { return "LIST" }

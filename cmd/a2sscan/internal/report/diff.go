@@ -1,0 +1,121 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// Options choose what Diff compares and prints.
+type DiffOptions struct {
+	Old, New  []string // files
+	OldSums   []string // summaries; nil: those beside the files
+	NewSums   []string
+	JSON      bool // print JSON, not a page
+	Stat      bool // print only numbers
+	Quiet     bool // print nothing
+	ExitCode  bool
+	Volatile  bool
+	Kinds     []string
+	Games     []string
+	Networks  []string
+	PageWidth int
+}
+
+// KindWords lists the words of the kinds of changes.
+func KindWords() (words []string) {
+	for _, k := range census.Kinds {
+		words = append(words, string(k.Kind))
+	}
+	return words
+}
+
+// Diff prints what changed from one census to another.
+func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
+	var kinds []census.Kind
+	for _, k := range o.Kinds {
+		if !slices.Contains(KindWords(), k) {
+			return console.Fail(console.ExitUsage, "unknown kind of change: %s", console.Quoted(k, 100)).
+				WithHint("a2sscan diff --help lists the kinds of changes")
+		}
+		kinds = append(kinds, census.Kind(k))
+	}
+	before, err := OpenCensus(t, o.Old, census.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
+	if err != nil {
+		return err
+	}
+	after, err := OpenCensus(t, o.New, census.Options{Summaries: o.NewSums, Games: o.Games, Networks: o.Networks})
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(out, 64<<10)
+	var changes uint64
+	var important Important
+	var unwritten error // error of writing to w
+	writeJSON := func(v any) error {
+		line, err := console.JSON(v, "")
+		if err == nil {
+			_, unwritten = w.Write(line)
+		}
+		return cmp.Or(err, unwritten)
+	}
+	found, err := census.Diff(before, after, kinds, o.Volatile, func(c *census.Change) error {
+		changes++
+		switch {
+		case o.Quiet || o.Stat:
+		case o.JSON:
+			return writeJSON(c)
+		default:
+			important.Add(c)
+		}
+		return nil
+	})
+	switch {
+	case unwritten != nil:
+		return unwritten
+	case err != nil:
+		return censusfile.Failure(err)
+	case o.Quiet:
+	case o.Stat && o.JSON:
+		if err := writeJSON(found); err != nil {
+			return err
+		}
+	case !o.JSON:
+		writePage(w, found, &o, &important)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if !o.Quiet {
+		sayDoubts(t, found, &o)
+	}
+	if err := censusfile.Incomplete(append(before.Lost, after.Lost...)); err != nil {
+		return err
+	}
+	if changes > 0 && (o.ExitCode || o.Quiet) {
+		f := console.Fail(console.ExitChanged, "something changed")
+		f.Reported = true
+		return f
+	}
+	return nil
+}
+
+// sayDoubts prints the limits of the comparison.
+func sayDoubts(t *console.Terminal, c *census.Comparison, o *DiffOptions) {
+	if c.Unknown > 0 {
+		t.Say("%s may be new, or in the missing part of the old census", console.Plural(c.Unknown, "server"))
+	}
+	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
+		t.Say("missing from the new census: %s; nothing shows whether the scan queried them", console.Plural(n, "server"))
+		t.Hint("scan --unanswered records silent servers, too, and so shows which servers were queried")
+	}
+	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
+		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably still there", *c.LikelyLost,
+			console.Plural(c.Changes["gone"], "server"))
+	}
+}

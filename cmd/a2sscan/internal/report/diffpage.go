@@ -1,0 +1,201 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// gamesShown is the maximum number of games on a page.
+const gamesListed = 20
+
+// writePage shows changes to a person.
+func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *Important) {
+	screen := max(o.PageWidth, 60)
+	fmt.Fprintf(out, "before: %s\nafter:  %s\n\n", nightLine(&c.Old), nightLine(&c.New))
+	width := 0
+	for _, k := range census.Kinds {
+		width = max(width, len(k.Kind))
+	}
+	for _, k := range census.Kinds {
+		if c.Changes[k.Kind] > 0 {
+			n, note := countOf(k.Kind, c, o)
+			fmt.Fprintf(out, "  %-*s %12s%s\n", width, KindText(k.Kind), console.Grouped(n), note)
+		}
+	}
+	if c.Unknown > 0 {
+		fmt.Fprintf(out, "  %-*s %12s  new, or in the missing part of the old census\n", width, "unknown", console.Grouped(c.Unknown))
+	}
+	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
+	// People come and go all the time, and maps rotate.
+	both := console.Plural(c.Compared, "server") + " answered on both nights"
+	if c.PeopleMore+c.PeopleFewer > 0 {
+		both += fmt.Sprintf(": %s came, %s left", console.Plural(c.PeopleMore, "person"), console.Grouped(c.PeopleFewer))
+	} else {
+		both += ", with as many people as before"
+	}
+	if c.MoreMaps > 0 {
+		both += fmt.Sprintf("; %s rotated to another map", console.Plural(c.MoreMaps, "server"))
+	}
+	fmt.Fprintln(out, strings.Join(console.Wrap(both, screen, 0), "\n"))
+	if o.Stat {
+		fmt.Fprintln(out)
+	}
+	for _, id := range mostChanged(c) {
+		var parts []string
+		for _, k := range census.Kinds {
+			if n := c.ByGame[id][k.Kind]; n > 0 {
+				parts = append(parts, KindText(k.Kind)+" "+console.Grouped(n))
+			}
+		}
+		name := console.Plain(id, 30)
+		if id == "" {
+			name = "other games"
+		}
+		if !o.Stat {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, strings.Join(console.Wrap(name+": "+strings.Join(parts, ", "), screen, 2), "\n"))
+		if !o.Stat {
+			for _, change := range important.Of(id) {
+				fmt.Fprintf(out, "  %s\n", lineOf(&change, screen))
+			}
+		}
+	}
+}
+
+func nightLine(n *census.Night) string {
+	name := "a census without a name"
+	if len(n.Scans) > 0 {
+		name = console.Plain(strings.Join(n.Scans, ", "), 60)
+	}
+	line := fmt.Sprintf("%s: %s, %s", name, console.Plural(n.All.Servers, "server"), console.Plural(n.All.People, "person"))
+	if n.Farms > 0 {
+		line += fmt.Sprintf("; without %s: %s, %s", console.Plural(n.Farms, "farm"),
+			console.Plural(n.WithoutFarms.Servers, "server"), console.Plural(n.WithoutFarms.People, "person"))
+	}
+	if len(n.Lost) > 0 {
+		line += "; damaged or truncated: " + console.Plain(n.Lost[0], 200)
+	}
+	if n.Summary && !n.Complete {
+		line += "; the scan is not complete"
+	}
+	return line
+}
+
+// KindText returns a kind as pages show it.
+func KindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
+
+// number returns how many changes of a kind the page counts, and a remark or "".
+// Volatile changes are counted separately, unless they are listed or there are no
+// others.
+func countOf(k census.Kind, c *census.Comparison, o *DiffOptions) (n uint64, remark string) {
+	n, volatile := c.Changes[k]-c.Volatile[k], c.Volatile[k]
+	switch {
+	case o.Volatile || slices.Contains(o.Kinds, string(k)):
+		return n + volatile, ""
+	case n == 0:
+		return volatile, "  --volatile lists them"
+	case volatile > 0:
+		return n, fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
+	case k == "gone" && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
+		return n, fmt.Sprintf("  about %.0f of them probably because datagrams were lost", *c.LikelyLost)
+	}
+	return n, ""
+}
+
+// mostChanged returns the games with the most changes. Changes of players and maps
+// do not count.
+func mostChanged(c *census.Comparison) []string {
+	total := func(id string) (n uint64) {
+		for k, v := range c.ByGame[id] {
+			if k != "players" && k != "map" {
+				n += v
+			}
+		}
+		return n
+	}
+	ids := slices.SortedFunc(maps.Keys(c.ByGame), func(a, b string) int {
+		return cmp.Or(cmp.Compare(total(b), total(a)), strings.Compare(a, b))
+	})
+	return ids[:min(len(ids), gamesListed)]
+}
+
+// lineOf formats one change for a screen. The name gets most of the additional columns of
+// a wide screen.
+func lineOf(c *census.Change, screen int) string {
+	room := min(max((screen-48)*5/8, 20), 66)
+	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)
+	s := fmt.Sprintf("%-9s %-21s %s", KindText(c.Kind), c.Addr, name)
+	if c.LikelyLoss {
+		s += " (likely loss)"
+	}
+	if what := Detail(c); what != "" {
+		s += "  " + what
+	}
+	return console.Shorten(strings.TrimRight(s, " "), screen-2)
+}
+
+// Detail describes a change by its values on both nights. It returns "" if the kind says
+// everything.
+func Detail(c *census.Change) string {
+	if WholeServer(c.Kind) {
+		if c.People > 0 {
+			return console.Plural(uint64(c.People), "person")
+		}
+		return ""
+	}
+	before, after := factText(c.Before), factText(c.After)
+	if before == "" && after == "" {
+		return ""
+	}
+	return before + " → " + after
+}
+
+// WholeServer reports whether a kind of change is about the presence of a server: new,
+// gone, not asked again, or back.
+func WholeServer(k census.Kind) bool {
+	return k == "new" || k == "gone" || k == "not_asked" || k == "back"
+}
+
+// factText describes the facts of one night in a few words.
+func factText(f *census.Facts) string {
+	if f == nil {
+		return ""
+	}
+	var parts []string
+	for _, text := range []*string{f.Name, f.Map, f.Version, f.Mode} {
+		if text != nil {
+			parts = append(parts, console.Quoted(*text, 30))
+		}
+	}
+	for _, n := range []*uint32{f.MaxPlayers, f.People} {
+		if n != nil {
+			parts = append(parts, console.Grouped(uint64(*n)))
+		}
+	}
+	if f.PVP != nil {
+		parts = append(parts, fmt.Sprintf("PvP %t", *f.PVP))
+	}
+	if f.Addr != "" {
+		parts = append(parts, f.Addr)
+	}
+	first := func(all []string) []string { return all[:min(len(all), 3)] }
+	for _, mod := range first(f.Mods) {
+		parts = append(parts, console.Plain(mod, 30))
+	}
+	for _, name := range first(slices.Sorted(maps.Keys(f.Rules))) {
+		parts = append(parts, console.Plain(name, 30)+" "+console.Quoted(f.Rules[name], 20))
+	}
+	parts = append(parts, f.Flags...)
+	if f.Farm != "" {
+		parts = append(parts, "farm "+f.Farm)
+	}
+	return strings.Join(parts, ", ")
+}

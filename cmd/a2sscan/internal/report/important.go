@@ -1,0 +1,58 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// The limits of Important.
+const (
+	changesKept = 8 // per game
+	gamesKept   = 4000
+)
+
+// Important has the most important changes of each game: those of the servers with the most
+// people. It ignores changes of the kind challenge.
+type Important struct {
+	games map[string][]census.Change
+}
+
+// Add stores a change if it is among the most important changes of its game.
+func (m *Important) Add(c *census.Change) {
+	all := m.games[c.Game]
+	full := len(all) == changesKept
+	switch {
+	case c.Kind == "challenge":
+		return
+	case full && weight(c) <= weight(&all[len(all)-1]):
+		return
+	case all == nil && len(m.games) == gamesKept: // strangers may invent games
+		return
+	case m.games == nil:
+		m.games = map[string][]census.Change{}
+	}
+	if full {
+		all = all[:len(all)-1]
+	}
+	all = append(all, *c)
+	slices.SortStableFunc(all, func(a, b census.Change) int { return cmp.Compare(weight(&b), weight(&a)) })
+	m.games[c.Game] = all
+}
+
+// Of returns the changes of a game, the most important first.
+func (m *Important) Of(game string) []census.Change { return m.games[game] }
+
+// weight returns how important a change is: the number of people on the server plus one,
+// times four for the more important kinds. The other kinds are less important: sooner or
+// later most servers get a new version or other rules, and not_asked is not about the
+// server.
+func weight(c *census.Change) uint64 {
+	people := uint64(c.People) + 1
+	switch c.Kind {
+	case "version", "rules", "flags", "not_asked", "players":
+		return people
+	}
+	return 4 * people
+}

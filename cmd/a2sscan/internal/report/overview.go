@@ -1,0 +1,103 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// rowsShown is the number of rows that an overview shows of each list.
+const rowsShown = 10
+
+// overviewOf shows stats to a person.
+func overviewOf(s *census.Stats, width int) []byte {
+	var b strings.Builder
+	name := "a census without a name"
+	if len(s.Scans) > 0 {
+		name = console.Plain(strings.Join(s.Scans, ", "), 60)
+	}
+	fmt.Fprintf(&b, "%s: %s\n", name, sumsText(&s.All))
+	if s.Farms.Found > 0 {
+		fmt.Fprintf(&b, "without %s: %s\n", console.Plural(s.Farms.Found, "farm"), sumsText(&s.WithoutFarms))
+	}
+	var statuses []string
+	for _, word := range slices.Sorted(maps.Keys(s.Statuses)) {
+		if n := s.Statuses[word]; n > 0 {
+			statuses = append(statuses, strings.ReplaceAll(word, "_", " ")+" "+console.Grouped(n))
+		}
+	}
+	fmt.Fprintf(&b, "%s: %s\n", console.Plural(s.Records, "record"), strings.Join(statuses, ", "))
+	if run := s.Run; run != nil {
+		fmt.Fprintf(&b, "%s asked, %.1f%% answered; the scan ended: %s\n", console.Plural(run.Asked, "target"), 100*run.HitRate, console.Plain(run.Ended, 40))
+		if run.Missed != nil {
+			fmt.Fprintf(&b, "about %.0f servers stayed silent because datagrams were lost\n", *run.Missed)
+		}
+	}
+	for _, list := range []struct {
+		title  string
+		groups *census.Groups
+	}{
+		{"game", &s.Games}, {"map", &s.Maps}, {"country", &s.Countries}, {"network", &s.Networks}, {"system", &s.Systems},
+	} {
+		rows := [][2]string{}
+		for _, g := range list.groups.Top[:min(len(list.groups.Top), rowsShown)] {
+			name := console.Plain(cmp.Or(g.Name, g.ID), 40)
+			if g.Game != "" {
+				name += " (" + console.Plain(g.Game, 30) + ")"
+			}
+			rows = append(rows, [2]string{name, fmt.Sprintf("%10s %10s", console.Grouped(g.Servers), console.Grouped(g.People))})
+		}
+		table(&b, list.title, int(list.groups.Distinct)-len(rows), rows)
+	}
+	rows := [][2]string{}
+	for _, word := range slices.SortedFunc(maps.Keys(s.Flags), func(a, b string) int { return cmp.Compare(s.Flags[b], s.Flags[a]) }) {
+		rows = append(rows, [2]string{console.Plain(word, 40), fmt.Sprintf("%10s", console.Grouped(s.Flags[word]))})
+	}
+	table(&b, "flag", 0, rows)
+	for i, f := range s.Farms.Top[:min(len(s.Farms.Top), rowsShown)] {
+		if i == 0 {
+			fmt.Fprintln(&b)
+		}
+		line := fmt.Sprintf("farm %s: %s on %s, %s, %s, as %s", f.ID, console.Plural(f.Servers, "server"),
+			console.Plural(f.Addresses, "address"), console.Plural(f.People, "person"), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
+		fmt.Fprintln(&b, strings.Join(console.Wrap(line, width, 2), "\n"))
+		for _, sentence := range f.Evidence {
+			fmt.Fprintln(&b, "  "+strings.Join(console.Wrap(console.Plain(sentence, 300), width-2, 2), "\n"))
+		}
+	}
+	fmt.Fprintln(&b, "\nIn a pipe or with -o FILE, stats prints all of this and more as JSON.")
+	return []byte(b.String())
+}
+
+func sumsText(s *census.Sums) string {
+	return fmt.Sprintf("%s, %s, %s", console.Plural(s.Servers, "server"), console.Plural(s.People, "person"), console.Plural(s.Bots, "bot"))
+}
+
+// table writes rows of a name and numbers, and the number of further rows. It writes
+// nothing if there are no rows.
+func table(b *strings.Builder, title string, more int, rows [][2]string) {
+	if len(rows) == 0 {
+		return
+	}
+	head := [2]string{title, "   servers     people"}
+	if len(rows[0][1]) < len(head[1]) {
+		head[1] = "   servers"
+	}
+	wide := 0
+	for _, row := range rows {
+		wide = max(wide, console.Columns(row[0]))
+	}
+	wide = max(wide, console.Columns(title))
+	fmt.Fprintln(b)
+	for _, row := range append([][2]string{head}, rows...) {
+		fmt.Fprintf(b, "%s %s\n", console.Pad(row[0], wide), row[1])
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "and %s more\n", console.Grouped(uint64(more)))
+	}
+}

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"io"
+	"os"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// Kind is a kind of file that a command makes from censuses. It lists the bytes with which
+// such a file may begin, in this version or an earlier one.
+type FileKind []string
+
+// The kinds of files that stats, diff and report write.
+var (
+	StatsFile  = FileKind{"{\n \"schema\": "}
+	DiffFile   = FileKind{`{"change":"`, `{"old":{"scans":[`, "before: "}
+	ReportFile = FileKind{"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\""}
+)
+
+// Result is the file that a command writes. It may replace an empty file or a file of its
+// own kind. With Force, it may replace any file.
+type Result struct {
+	Name   string // "-" or empty: Stdout
+	Stdout io.Writer
+	Kind   FileKind
+	Force  bool
+}
+
+// Write calls do to write the result. The file gets its name when it is complete. Write
+// returns an error if the result is one of the files in read.
+func (r *Result) Write(read []string, do func(io.Writer) error) error {
+	if r.Name == "-" || r.Name == "" {
+		return do(r.Stdout)
+	}
+	if err := censusfile.Overwritten("--output", r.Name, read); err != nil {
+		return err
+	}
+	if err := r.mayReplace(); err != nil {
+		return err
+	}
+	name := console.Plain(r.Name, 200)
+	f, err := disk.Create(r.Name, 0o666)
+	if err != nil {
+		return console.Fail(console.ExitOutput, "can't create %s: %w", name, console.WithoutPath(err))
+	}
+	result := do(f.File)
+	switch console.ExitCode(result) {
+	case console.ExitOK, console.ExitChanged, console.ExitNumbers: // the file is complete
+	default:
+		f.Discard()
+		return result
+	}
+	if err := f.Commit(); err != nil {
+		return console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(err))
+	}
+	return result
+}
+
+// mayReplace returns an error if a file of another kind has the name of the result.
+func (r *Result) mayReplace() error {
+	if r.Force {
+		return nil
+	}
+	f, err := os.Open(r.Name)
+	if err != nil {
+		return nil // no such file, or writing will fail, too
+	}
+	defer f.Close()
+	head := make([]byte, 200)
+	n, _ := io.ReadFull(f, head)
+	begins := func(start string) bool { return len(start) <= n && string(head[:len(start)]) == start }
+	if n == 0 || slices.ContainsFunc(r.Kind, begins) {
+		return nil
+	}
+	return console.Fail(console.ExitOutput, "%s exists, and this command did not write it", console.Plain(r.Name, 200)).
+		WithHint("choose another -o, or replace the file with --force")
+}

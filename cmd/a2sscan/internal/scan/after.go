@@ -1,0 +1,106 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// stepAfter returns the environment of the program of --on-complete, with the names of
+// the files of the census. Pipes and devices do not count as files. A2SSCAN_STATS names a
+// file that does not exist yet: the program may write its statistics there.
+func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
+	var files []string
+	gone := 0
+	for _, file := range s.files() {
+		files = append(files, file.Name)
+		if _, err := os.Lstat(file.Name); errors.Is(err, fs.ErrNotExist) {
+			gone++
+		}
+	}
+	if gone > 0 {
+		s.term.Say("missing from the output: %s, which --on-complete can't read", console.Plural(gone, "complete part"))
+	}
+	stats := ""
+	if len(files) > 0 && s.opts.Out.Columns() == "" {
+		stats = census.Beside(files[0], ".stats.json")
+	}
+	return Step{
+		"A2SSCAN_SCAN=" + sum.Scan, "A2SSCAN_ENDED=" + sum.Ended, "A2SSCAN_CENSUS=" + strings.Join(files, "\n"),
+		"A2SSCAN_SUMMARY=" + summary, "A2SSCAN_STATS=" + stats,
+	}
+}
+
+// completeEarlier runs the step that an earlier run left in the checkpoint, because the
+// program of the step had not succeeded. If the program fails again, the scan begins
+// anyway, and the step is removed.
+func (s *Run) completeEarlier() error {
+	step := s.checkpoint.Step
+	if step == nil {
+		return nil
+	}
+	if s.opts.OnComplete != "" {
+		s.term.Say("running --on-complete again: it was not completed after the last scan")
+		signalled, err := s.runStep(step)
+		if signalled {
+			if err == nil {
+				s.checkpoint.StepDone()
+			}
+			return cmp.Or(err, error(console.Fail(console.ExitInterrupted, "interrupted before the first packet")))
+		}
+		if err != nil {
+			s.term.Say("%v; starting the scan anyway", err)
+		}
+	}
+	s.checkpoint.StepDone()
+	return nil
+}
+
+// runStep runs the program of --on-complete without a shell, with step in its
+// environment. The output of the program goes to standard error. The second signal kills
+// the program and all processes in its group; SIGHUP has no effect. signalled reports
+// whether a signal other than SIGHUP arrived.
+func (s *Run) runStep(step Step) (signalled bool, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	name := console.Plain(s.opts.OnComplete, 200)
+	cmd := exec.CommandContext(ctx, s.opts.OnComplete)
+	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
+	cmd.Env = append(os.Environ(), step...)
+	cmd.WaitDelay = time.Second // a process that has left the group may still hold the output open
+	ownGroup(cmd)
+	end := HandleSignals(func(sig os.Signal) {
+		switch {
+		case sig == syscall.SIGHUP:
+		case signalled:
+			cancel()
+		default:
+			signalled = true
+			s.term.Say("interrupted: waiting for --on-complete %s", name)
+			s.term.Hint("interrupt again to end it")
+		}
+	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err = cmd.Run()
+	end()
+	disk.Step("step.ended")
+	switch {
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		return signalled, nil
+	case ctx.Err() != nil:
+		return true, console.Fail(console.ExitInterrupted, "interrupted: stopped --on-complete %s", name).
+			WithHint("the census is complete; with --checkpoint, the same command runs the program again")
+	}
+	return signalled, console.Fail(console.ExitUsage, "--on-complete %s: %w", name, err).
+		WithHint("the census is complete; only the command failed")
+}

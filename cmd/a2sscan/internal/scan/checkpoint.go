@@ -1,0 +1,208 @@
+package scan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Checkpoint is everything needed to resume a scan. This is its file:
+//
+//	a2sscan checkpoint VERSION SHA-256\n
+//	a zstd frame: one line of JSON, then the open targets in the encoding of package gob
+//
+// The SHA-256, in hex, covers all bytes after the first line.
+//
+// A new field that describes how far the scan has come belongs here. Checkpointer
+// fills the field: in compose from a snapshot, or in save if the output must be
+// durable first. possible rejects impossible values. A resumed scan finds the field in
+// Checkpointer.Past.
+//
+// A new setting of the command that must not change between the runs of a scan
+// belongs in Plan.
+type Checkpoint struct {
+	Program string    `json:"program"` // version of a2sscan
+	Written time.Time `json:"written"`
+
+	Scan    string    `json:"scan"`
+	Start   time.Time `json:"start"`
+	Resumed int       `json:"resumed"` // how many times the scan was resumed
+	Plan    Plan      `json:"plan"`
+
+	Place uint64 `json:"place"`          // index in the list at which to resume
+	Size  uint64 `json:"size,omitempty"` // number of places in the list; 0: unknown
+
+	Stats   scanner.Stats `json:"stats"`
+	List    list.Stats    `json:"list"` // up to Place
+	Tally   ledger.Tally  `json:"tally"`
+	Records uint64        `json:"records"`
+	Output  OutputState   `json:"output"`
+
+	Names map[string]HostName `json:"names,omitempty"` // results of host name look-ups
+
+	Silent SilentState `json:"silent,omitzero"` // file of the targets that wait for the second pass
+
+	// If Step is not nil, the scan is complete, and only the step must still run.
+	Step Step `json:"step,omitempty"`
+
+	OpenTargets []scanner.Target `json:"-"` // taken from the list, but not finished
+}
+
+// Step is the environment of the program that must run after a complete scan.
+type Step []string
+
+// OutputState describes how much of the output is durable.
+type OutputState struct {
+	sink.Position
+	Replace bool `json:"replace,omitempty"` // the scan writes beside the file that the output will replace
+}
+
+// version is the version of the file format. It must increase if an older a2sscan would
+// misread a new file, or a newer one an old file.
+const version = 3
+
+const magic = "a2sscan checkpoint "
+
+// These errors explain why a file can't be used as a checkpoint.
+var (
+	errNoCheckpoint = errors.New("is not a checkpoint")
+	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
+	errRange        = errors.New("is damaged: it has impossible numbers") // although the checksum is valid
+)
+
+// versionError is the error for a checkpoint of a newer version of the format.
+type versionError int
+
+func (v versionError) Error() string {
+	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, but this program only reads version %d", int(v), version)
+}
+
+// packer is the encoder that all checkpoints share, because an encoder needs many times
+// the memory of a checkpoint.
+var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+})
+
+// encode returns the content of the checkpoint file.
+func (c *Checkpoint) encode() ([]byte, error) {
+	c.Stats.Rate = 0 // each run takes its rate from its flags
+	var body bytes.Buffer
+	z, err := packer()
+	if err == nil {
+		err = json.NewEncoder(&body).Encode(c)
+	}
+	if err == nil {
+		err = gob.NewEncoder(&body).Encode(c.OpenTargets)
+	}
+	if err != nil {
+		return nil, err
+	}
+	packed := z.EncodeAll(body.Bytes(), nil)
+	head := fmt.Sprintf("%s%d %x\n", magic, version, sha256.Sum256(packed))
+	return append([]byte(head), packed...), nil
+}
+
+// Decode decodes the content of a checkpoint file.
+func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
+	head, packed, _ := bytes.Cut(file, []byte{'\n'})
+	rest, ours := strings.CutPrefix(string(head), magic)
+	if !ours {
+		if strings.HasPrefix(magic, string(file)) {
+			return nil, errDamaged // truncated, or never written
+		}
+		return nil, errNoCheckpoint
+	}
+	number, sum, _ := strings.Cut(rest, " ")
+	v, err := strconv.Atoi(number)
+	intact := sum == fmt.Sprintf("%x", sha256.Sum256(packed))
+	switch {
+	case err == nil && v > version:
+		return nil, versionError(v)
+	case err != nil || v < version || !intact:
+		return nil, errDamaged
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	body, err := z.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, errDamaged
+	}
+	return decodeBody(body)
+}
+
+func decodeBody(body []byte) (*Checkpoint, error) {
+	line, targets, _ := bytes.Cut(body, []byte{'\n'})
+	c := new(Checkpoint)
+	if err := json.Unmarshal(line, c); err != nil {
+		return nil, fmt.Errorf("can't be decoded: %w", err)
+	}
+	if err := gob.NewDecoder(bytes.NewReader(targets)).Decode(&c.OpenTargets); err != nil {
+		return nil, errDamaged
+	}
+	if !c.possible() {
+		return nil, errRange
+	}
+	return c, nil
+}
+
+// possible reports whether a scan can have written these numbers. With a wrong Place, a
+// scan would query targets twice or never.
+func (c *Checkpoint) possible() bool {
+	for _, t := range c.OpenTargets {
+		if !isTarget(&t) || t.Place >= c.Place {
+			return false
+		}
+	}
+	// Every entry before Place was yielded by the list or excluded, and every yielded
+	// target is finished, was excluded later, or is still open or silent.
+	l, s, silent := &c.List, &c.Stats, &c.Silent
+	skipped := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
+	given := s.TargetsFinished() + skipped + uint64(len(c.OpenTargets)) + uint64(max(0, silent.Waiting()))
+	placed := c.Place == l.Given+l.Unscannable+l.Excluded+l.OtherShard && l.Given == given && (c.Size == 0 || c.Place <= c.Size)
+
+	records := s.Answered()
+	if c.Plan.Unanswered {
+		records = s.TargetsFinished()
+	}
+	o := &c.Output
+	written := o.Records
+	if !c.Plan.Rotate {
+		written = c.Records
+	}
+	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // the file has no row yet
+	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Rotate || len(o.Parts) == 0)
+	for i := range o.Parts {
+		p := &o.Parts[i]
+		counted = counted && hasRecords(p.Bytes, p.Records, p.Sum)
+		written += p.Records
+	}
+	return c.Scan != "" && !c.Start.IsZero() && c.Resumed >= 0 && placed &&
+		counted && written == c.Records && c.Records == records &&
+		silent.Bytes >= 0 && 0 <= silent.SecondPassed && silent.SecondPassed <= silent.Targets && int64(silent.Targets) <= silent.Bytes/8
+}
+
+// isTarget reports whether a scan can query t.
+func isTarget(t *scanner.Target) bool { return t.Addr.Addr().Is4() && t.Addr.Port() != 0 }
+
+// hasRecords reports whether a file of this length can have this many records. Only
+// an empty file has none, and only an empty file may lack a hash.
+func hasRecords(bytes int64, records uint64, sum string) bool {
+	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
+}

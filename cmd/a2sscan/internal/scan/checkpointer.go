@@ -1,0 +1,398 @@
+package scan
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// Checkpointer saves the progress of a scan. For each snapshot that arrives among the
+// results, it puts a mark into the output. A goroutine waits until the output is durable
+// up to the mark, then replaces the checkpoint file. Meanwhile the scan handles further
+// results.
+type Checkpointer struct {
+	Enabled      bool        // false: no checkpoint; the methods do nothing
+	Resumes      bool        // this run resumes an earlier one
+	TimesResumed int         // how many times the scan was resumed, including this run
+	Past         Checkpoint  // the checkpoint to resume from; zero: the scan is new
+	Step         Step        // the step that must follow the last scan; nil: none
+	Scan         RunningScan // the scan whose progress is saved; set before Targets is called
+
+	terminal *console.Terminal
+	opt      CheckpointOptions
+	lock     *disk.Lock
+	foreign  bool // the file at opt.Path is not a checkpoint
+	plan     Plan
+
+	Names  HostNames
+	silent silentFile
+	// SilentTargets are targets that earlier runs saved for the second pass; nil: none.
+	SilentTargets iter.Seq[scanner.Target]
+	// rest and asked are nil unless Recount has read the list. rest is the unread part of
+	// the list, and asked has the number of targets per address that earlier runs took.
+	rest     iter.Seq[scanner.Target]
+	asked    map[netip.Addr]int
+	size     uint64 // number of places in the list; 0: unknown
+	progress listProgress
+
+	written atomic.Pointer[time.Time] // when this run last wrote the file; nil: never
+	pending chan draft                // holds one draft; a newer one replaces it
+	gone    sync.WaitGroup
+	err     atomic.Pointer[error] // the first error; nil: none
+}
+
+// Scan is what a checkpointer needs to know about the running scan.
+type RunningScan struct {
+	ID            string
+	Start         time.Time
+	MaxTargets    uint64 // 0: all
+	MaxPerAddress int    // 0: all
+	Replace       bool   // a new scan replaces existing output
+	Output        *sink.Output
+	Failed        func()              // called when a checkpoint can't be saved
+	Tally         func() ledger.Tally // returns a copy; called between results
+}
+
+// draft is a checkpoint that still lacks the state of the output. That state is known
+// once the output is durable up to mark.
+type draft struct {
+	*Checkpoint
+	mark *sink.Mark
+	at   *scanner.Snapshot
+}
+
+// Begin starts the goroutine that saves snapshots. Call it before the first target.
+func (k *Checkpointer) Begin() {
+	if !k.Enabled {
+		return
+	}
+	k.pending = make(chan draft, 1)
+	k.gone.Go(func() {
+		for c := range k.pending {
+			k.fail(k.save(c))
+		}
+	})
+}
+
+// Recount supports --max-per-address in a resumed scan. It reads the list up to the
+// checkpoint. For each address it returns how many targets earlier runs took from the
+// list, without the open targets. It returns nil for a new scan or without
+// --max-per-address.
+func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
+	if !k.Resumes || k.Scan.MaxPerAddress == 0 {
+		return nil
+	}
+	asked := map[netip.Addr]int{}
+	k.asked = asked
+	next, stop := iter.Pull(list.From(k.Past.Place))
+	t, more := next()
+	for addr, n := range asked {
+		asked[addr] = min(n, k.Scan.MaxPerAddress) // earlier runs skipped all further targets of the address
+	}
+	for i := range k.Past.OpenTargets {
+		asked[k.Past.OpenTargets[i].Addr.Addr()]--
+	}
+	k.rest = func(yield func(scanner.Target) bool) {
+		defer stop()
+		for ; more && yield(t); t, more = next() {
+		}
+	}
+	return asked
+}
+
+// CountGiven counts, for Recount, a target that an earlier run took from the list.
+func (k *Checkpointer) CountGiven(addr netip.Addr) {
+	if k.asked != nil {
+		k.asked[addr]++
+	}
+}
+
+// WriteFirst writes the first checkpoint of a new scan, before the output file
+// exists. From then on the same command resumes the scan.
+func (k *Checkpointer) WriteFirst() error {
+	if !k.Enabled || k.Resumes {
+		return nil
+	}
+	err := k.write(k.compose(&scanner.Snapshot{}))
+	k.fail(err)
+	return err
+}
+
+// Targets yields the open targets of the checkpoint, then the rest of the list, up
+// to MaxTargets.
+func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
+	return func(yield func(scanner.Target) bool) {
+		for _, t := range k.Past.OpenTargets {
+			if !yield(t) {
+				return
+			}
+		}
+		given := k.Past.List.Given
+		if most := k.Scan.MaxTargets; most > 0 && given >= most {
+			return
+		}
+		rest := k.rest
+		if rest == nil {
+			rest = list.From(k.Past.Place)
+		}
+		for t := range rest {
+			k.progress.pass(t.Place, list.Stats())
+			given++
+			if !yield(t) || given == k.Scan.MaxTargets {
+				return
+			}
+		}
+	}
+}
+
+// Snapshot composes a draft from s and hands it to the goroutine that saves it. The
+// draft replaces an older one that is still pending. The scan calls Snapshot
+// between results, in order.
+func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
+	mark, err := k.Scan.Output.Mark()
+	if err != nil || k.failure() != nil {
+		return // the output is broken: keep the last good checkpoint
+	}
+	c := k.compose(s)
+	c.Records += k.Scan.Output.Count()
+	select {
+	case <-k.pending:
+	default:
+	}
+	k.pending <- draft{c, mark, s}
+}
+
+// compose returns the checkpoint for the snapshot s, without the state of the
+// output.
+func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
+	past := &k.Past
+	c := &Checkpoint{
+		Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: k.plan, Resumed: k.TimesResumed,
+		Place: s.Place, Stats: s.Stats, Tally: k.Scan.Tally(), Records: past.Records,
+		Names: k.Names.all(), Size: k.size,
+	}
+	c.Stats.Add(&past.Stats)
+	if c.Output.Replace = k.Scan.Replace; k.Resumes { // use the choice of the first run
+		c.Output.Replace = past.Output.Replace
+	}
+	// This run first takes the open targets of the checkpoint, then targets from the
+	// list. Open targets of the checkpoint that it has not taken yet stay open.
+	again := min(s.Stats.Taken, uint64(len(past.OpenTargets)))
+	c.OpenTargets = append(s.Open, past.OpenTargets[again:]...)
+	taken := s.Stats.Taken - again
+	if taken == 0 {
+		c.Place = past.Place
+	}
+	c.List = k.progress.at(c.Place, taken)
+	return c
+}
+
+// save waits until the output is durable up to the mark of c and then writes the
+// checkpoint. After that it gives the complete parts their final names.
+func (k *Checkpointer) save(c draft) error {
+	if k.failure() != nil {
+		return nil
+	}
+	var err error
+	if c.Output.Position, err = c.mark.Sync(); err != nil {
+		return nil // the output reports this error itself
+	}
+	disk.Step("output.synced")
+	if c.Silent, err = k.silent.save(c.at, k.Past.Silent.SecondPassed); err != nil {
+		return k.unwritten(err)
+	}
+	if err := k.write(c.Checkpoint); err != nil {
+		return err
+	}
+	return censusfile.WriteFailure(c.mark.Commit())
+}
+
+// write replaces the checkpoint file with the encoding of c.
+func (k *Checkpointer) write(c *Checkpoint) error {
+	c.Written = time.Now().UTC()
+	file, err := c.encode()
+	if err == nil {
+		err = disk.Replace(k.opt.Path, file, 0o666)
+	}
+	disk.Step("checkpoint.written")
+	if err != nil {
+		return k.unwritten(err)
+	}
+	if k.written.Swap(&c.Written) == nil {
+		k.terminal.Log.Info("checkpoint first written", "path", k.opt.Path)
+	}
+	return nil
+}
+
+// unwritten returns the error for a checkpoint that could not be written because of
+// err.
+func (k *Checkpointer) unwritten(err error) error {
+	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.opt.Path, 200), console.WithoutPath(err)).
+		WithHint("the previous checkpoint is unchanged")
+}
+
+// Age returns a phrase that says how long ago the checkpoint was written.
+func (k *Checkpointer) Age() string {
+	last := k.written.Load()
+	if last == nil {
+		return "not written yet"
+	}
+	return "written " + console.RoughDuration(time.Since(*last)) + " ago"
+}
+
+// fail records the first error and ends the scan. It ignores a nil error.
+func (k *Checkpointer) fail(err error) {
+	if err != nil && k.err.CompareAndSwap(nil, &err) {
+		k.Scan.Failed()
+	}
+}
+
+func (k *Checkpointer) failure() error {
+	if err := k.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Finish waits until the last snapshot is saved. It returns the first error of all
+// saves.
+func (k *Checkpointer) Finish() error {
+	if !k.Enabled {
+		return nil
+	}
+	close(k.pending)
+	k.gone.Wait()
+	return k.failure()
+}
+
+// ListTotal adds the list counts of earlier runs to now and returns the sum.
+func (k *Checkpointer) ListTotal(now list.Stats) list.Stats {
+	if !k.Resumes {
+		return now
+	}
+	return k.progress.total(now)
+}
+
+// Taken corrects the list counts of a scan that ended after it took n targets. The list
+// may have yielded one more target, which the scan never took.
+func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
+	n -= min(n, uint64(len(k.Past.OpenTargets)))
+	list.Read += n - list.Given
+	list.Given = n
+	return list
+}
+
+// Behind is the number of targets that earlier runs finished, excluded or left to
+// other shards.
+func (k *Checkpointer) Behind() uint64 {
+	l := &k.Past.List
+	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.Past.OpenTargets))
+}
+
+// Forget removes the checkpoint of a scan that never started.
+func (k *Checkpointer) Forget() {
+	if k.Enabled && !k.Resumes {
+		k.remove()
+	}
+}
+
+// Done is called after the summary is written. If complete is false, the scan can be
+// resumed, and Done prints the command for that. Otherwise Done removes the checkpoint
+// or, if a step follows, retains only that step in it, until StepDone.
+func (k *Checkpointer) Done(complete bool, step Step) {
+	switch {
+	case !k.Enabled:
+	case !complete:
+		k.terminal.Command("to resume this scan: " + k.opt.again())
+	default:
+		disk.Step("summary.written")
+		if step != nil {
+			k.silent.close(true)
+			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: k.plan, Step: step}
+			if err := k.write(c); err != nil {
+				k.terminal.Say("%v; if --on-complete is interrupted, the next run does not repeat it", err)
+			}
+			return
+		}
+		k.remove()
+	}
+}
+
+// StepDone removes the checkpoint, which holds only the step.
+func (k *Checkpointer) StepDone() {
+	if k.Enabled {
+		k.Step = nil
+		k.remove()
+	}
+}
+
+// remove removes the checkpoint and the file of silent targets.
+func (k *Checkpointer) remove() {
+	if err := os.Remove(k.opt.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		k.terminal.Log.Warn("checkpoint can't be removed", "path", k.opt.Path, "error", console.WithoutPath(err))
+		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.opt.Path, 200), console.WithoutPath(err))
+	}
+	k.silent.close(true)
+	// Without this, the checkpoint could reappear after a crash, and the next run would
+	// resume a complete scan.
+	_ = disk.SyncDir(filepath.Dir(k.opt.Path))
+	disk.Step("checkpoint.removed")
+}
+
+// Close releases the lock of the checkpoint. It also removes the lock file, unless
+// a checkpoint remains.
+func (k *Checkpointer) Close() {
+	if k.lock != nil {
+		_, err := os.Lstat(k.opt.Path)
+		k.silent.close(false)
+		if k.foreign || errors.Is(err, fs.ErrNotExist) {
+			k.lock.Remove()
+		} else {
+			k.lock.Release()
+		}
+	}
+}
+
+// sayResumed prints which scan this run resumes, and how many complete parts of the
+// output no longer exist.
+func (k *Checkpointer) sayResumed() {
+	p, resuming, again := &k.Past, "resuming", ""
+	if k.lock == nil { // a dry run
+		resuming = "would resume"
+	}
+	k.terminal.Log.Info("checkpoint resumed", "path", k.opt.Path, "scan", p.Scan, "began", p.Start, "resumed", k.TimesResumed,
+		"finished", p.Stats.TargetsFinished(), "open", len(p.OpenTargets))
+	if len(p.OpenTargets) > 0 {
+		again = ", " + console.Plural(len(p.OpenTargets), "open target") + " to ask again"
+	}
+	k.terminal.Say("%s scan %s of %s: %s finished%s", resuming, console.Plain(p.Scan, 100),
+		p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)
+	var gone, records uint64
+	for i, part := range p.Output.Parts {
+		name := sink.PartName(k.plan.Output, p.Start, i+1)
+		_, err := os.Lstat(name)
+		_, err2 := os.Lstat(name + disk.PartSuffix)
+		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
+			gone++
+			records += part.Records
+		}
+	}
+	if gone > 0 {
+		k.terminal.Say("missing from the output: %s with %s, which can't be checked",
+			console.Plural(gone, "complete part"), console.Plural(records, "record"))
+	}
+}

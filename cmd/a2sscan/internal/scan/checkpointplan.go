@@ -1,0 +1,139 @@
+package scan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// Plan is the part of a scan's command that must not change when the scan is resumed,
+// because otherwise the runs would not add up to one census. The tag flag is the
+// beginning of the message about a field that has changed. State that changes during a
+// scan belongs in Checkpoint.
+type Plan struct {
+	// Targets are the arguments that are not lists, as the user typed them.
+	Targets       []string `json:"targets" flag:"the target list is"`
+	Lists         []ListID `json:"lists"`
+	Ports         string   `json:"ports" flag:"--port is"`
+	Order         string   `json:"order" flag:"--order is"`
+	Seed          uint64   `json:"seed,omitempty" flag:"--seed is"` // seed of the random order
+	Shard         string   `json:"shard,omitempty" flag:"--shard is"`
+	Resolve       bool     `json:"resolve,omitempty" flag:"--resolve is"`
+	Query         string   `json:"query" flag:"--query is"`
+	MaxTargets    uint64   `json:"max_targets" flag:"--max-targets is"`
+	MaxPerAddress int      `json:"max_per_address" flag:"--max-per-address is"`
+	Raw           bool     `json:"raw" flag:"--raw is"`
+	KeepMaster    bool     `json:"keep_master,omitempty" flag:"--keep-master is"`
+	Unanswered    bool     `json:"unanswered" flag:"--unanswered is"`
+	// Columns are the format and the fields of an output that is not JSON.
+	Columns string `json:"columns,omitempty" flag:"--format and --fields are"`
+	// PlayerKey is the ID of the key that hashes player names; empty: names are not
+	// hashed.
+	PlayerKey string   `json:"player_key,omitempty" flag:"the player key is"`
+	Databases []string `json:"mmdb,omitempty" flag:"--mmdb is"` // types of the databases
+	Output    string   `json:"output" flag:"--output is"`       // absolute path
+	Rotate    bool     `json:"rotate" flag:"--rotate is"`
+}
+
+// ListID identifies a list of targets by its content.
+type ListID struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+func listsDiffer(now, was []ListID) string {
+	if len(now) != len(was) {
+		return fmt.Sprintf("there are %d lists of targets, but there were %d", len(now), len(was))
+	}
+	for i, l := range now {
+		switch {
+		case l.SHA256 == was[i].SHA256:
+		case slices.ContainsFunc(was, func(w ListID) bool { return l.SHA256 == w.SHA256 }):
+			return "the lists of targets are in a different order"
+		default:
+			return console.Plain(l.Name, 100) + " has changed"
+		}
+	}
+	return ""
+}
+
+// HashLists hashes the lists before the scan sends anything. Only --order input needs
+// this, because such a scan sends while it reads; for a random order, the scan reads all
+// lists first anyway. HashLists returns the reader to use instead of stdin.
+func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, error) {
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	var lists []list.Source
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		l := list.Source{Name: arg, Open: func() (io.ReadCloser, error) { return os.Open(arg) }}
+		switch {
+		case arg == "-":
+			late := time.AfterFunc(time.Second, func() {
+				k.terminal.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
+			})
+			all, err := io.ReadAll(stdin)
+			if late.Stop(); err != nil {
+				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
+			}
+			l.Name, stdin = "standard input", bytes.NewReader(all)
+			l.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(all)), nil }
+		case err != nil || info.IsDir():
+			continue // not a list: list.Open handles it
+		case !info.Mode().IsRegular():
+			return nil, console.Fail(console.ExitUsage, "--checkpoint with --order input: %s can't be read twice", console.Plain(arg, 100)).
+				WithHint("omit --order input, or send the list to standard input")
+		}
+		lists = append(lists, l)
+	}
+	for _, l := range lists {
+		r, err := l.Open()
+		if err != nil {
+			return nil, console.Fail(console.ExitInput, "%w", err)
+		}
+		h := sha256.New()
+		_, err = io.Copy(h, r)
+		r.Close()
+		if err != nil {
+			return nil, console.Fail(console.ExitInput, "%s: %w", console.Plain(l.Name, 200), err)
+		}
+		k.plan.Lists = append(k.plan.Lists, ListID{l.Name, hex.EncodeToString(h.Sum(nil))})
+	}
+	return stdin, nil
+}
+
+// Loaded returns an error if the lists differ from those of the checkpoint. Call it after
+// the lists have been read.
+func (k *Checkpointer) Loaded(list *list.List) error {
+	if !k.Enabled {
+		return nil
+	}
+	if k.plan.Lists == nil {
+		for _, in := range list.Inputs() {
+			k.plan.Lists = append(k.plan.Lists, ListID{in.Name, in.SHA256})
+		}
+	}
+	k.size, _ = list.Size()
+	if !k.Resumes {
+		return nil
+	}
+	why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists)
+	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // the saved places are no longer valid
+		why = fmt.Sprintf("the version of a2sscan that started the scan found %s in the lists, but this version finds %s",
+			console.Plural(was, "target"), console.Grouped(k.size))
+	}
+	if why != "" {
+		return k.refuseResume(why)
+	}
+	k.sayResumed()
+	return nil
+}

@@ -1,0 +1,142 @@
+package scan
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// forecast returns the forecast for querying n targets of the list.
+func (s *Run) forecast(n float64) *Forecast {
+	o := s.opts
+	listed := n
+	if size, known := s.list.Size(); known {
+		listed *= float64(s.list.Listed()) / float64(max(size, 1))
+	}
+	fc := &Forecast{
+		Listed: listed, InNetworks: n - listed,
+		Questions: scanner.Questions(o.Query), Schedule: o.Config().Schedule(), Fallback: o.Fallback,
+		Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
+	}
+	if ports, err := ParsePorts("--port", o.Ports); err == nil {
+		fc.Ports = len(ports)
+	}
+	return fc
+}
+
+// left returns how many targets are left, including the targets of other shards. known is
+// false if the length of the list is unknown.
+func (s *Run) left() (n uint64, known bool) {
+	size, known := s.list.Size()
+	if !known {
+		return 0, false
+	}
+	past := &s.checkpoint.Past
+	n = size - min(size, past.Place)
+	if most := s.opts.MaxTargets; most > 0 {
+		n = min(n, most-min(most, past.List.Given))
+	}
+	return n + uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting()), true
+}
+
+// printPlan prints how many targets are left, in which order the scan queries them, and
+// how many datagrams and how much time the scan needs.
+func (s *Run) printPlan() {
+	targets, left := &s.opts.Targets, ""
+	if s.checkpoint.Resumes {
+		left = " left"
+	}
+	order := "in the order of the input"
+	if !targets.InOrder {
+		order = fmt.Sprintf("in random order, --seed %d", targets.Seed)
+	}
+	shards := max(1, targets.Shard.Count)
+	if shards > 1 {
+		order += ", --shard " + targets.Shard.String()
+	}
+	n, known := s.left()
+	switch {
+	case known && n == 0: // the end of the run says that no target is left
+	case s.opts.DryRun && known: // a dry run prints its forecast at the end, when it has counted the targets
+		s.term.Say("%s%s %s", console.Plural(n, "target"), left, order)
+	case !known:
+		rate := console.PerSecond(float64(s.opts.Pace.Rate))
+		if s.opts.Pace.Find {
+			rate = "at most " + rate
+		}
+		s.term.Say("targets%s as they are read, %s; %s", left, rate, order)
+	case shards > 1:
+		s.term.Say("%s targets%s, 1 in %d of them in this shard, %s; %s", console.Grouped(n), left, shards, s.forecast(float64(n)/float64(shards)), order)
+	default:
+		s.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, s.forecast(float64(n)), order)
+	}
+}
+
+// dryRun prints the first targets that the scan would query, how many targets there are,
+// and what would become of the other entries of the lists.
+func (s *Run) dryRun() error {
+	const shown = 10
+	stop, ctx, end := NewShutdown(s.term, s.opts.Exclude.hangupEnds())
+	defer end()
+	s.status = Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id}
+	endStatus := s.status.WatchTargets(Reading, s.list.Progress)
+	err := LoadFailure(s.list.Load(stop.Drained))
+	if endStatus(); err == nil {
+		err = s.checkpoint.Loaded(s.list)
+	}
+	if err != nil {
+		s.bad.Close()
+		return err
+	}
+	s.printPlan()
+	targets := s.list.From(0)
+	if s.checkpoint.Enabled {
+		s.attach()
+		targets = s.checkpoint.Targets(s.list)
+	}
+	var counted atomic.Uint64
+	all, known := s.left()
+	all /= uint64(max(1, s.opts.Targets.Shard.Count))
+	endStatus = s.status.WatchTargets(Counting, func() (uint64, float64, bool) {
+		n := counted.Load()
+		return n, min(1, float64(n)/float64(max(all, 1))), known
+	})
+	for t := range targets {
+		if counted.Add(1) <= shown {
+			fmt.Fprintln(s.program.Stdout, t.Addr)
+		}
+		if stop.Interrupted() || ctx.Err() != nil {
+			endStatus()
+			return console.Fail(console.ExitInterrupted, "interrupted")
+		}
+	}
+	endStatus()
+	s.bad.Close()
+
+	asked := counted.Load()
+	now, behind := s.list.Stats(), ""
+	if s.checkpoint.Enabled {
+		now = s.checkpoint.ListTotal(now)
+		behind = console.Grouped(now.Given-asked) + " queried earlier + "
+	}
+	if n := s.checkpoint.Past.Silent.Waiting(); s.checkpoint.SilentTargets != nil {
+		s.term.Say("%s would be queried once more", console.Plural(n, "silent target"))
+	}
+	l := ledger.OfList(now)
+	s.term.Say("%s read = %s%s%s to be queried%s", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked), l.AtDefault())
+	if !s.checkpoint.Enabled || s.list.Err() != nil {
+		if err := NothingToAsk(s.list, s.exclusions); err != nil {
+			return err
+		}
+	}
+	if asked > shown {
+		s.term.Say("the first %d are listed", shown)
+	}
+	s.term.Say("%s would be queried: %s", console.Plural(asked, "target"), s.forecast(float64(asked)))
+	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.opts.Query.String(), ",", ", "))
+	return Truncated(s.list)
+}

@@ -1,0 +1,231 @@
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// outcome says how a scan ended.
+type outcome struct {
+	finished bool  // every target of the lists is finished
+	complete bool  // every target was either finished or excluded
+	stopped  bool  // a signal ended the scan before every target was finished
+	output   error // the error of the output; nil: none
+	broken   error // the error that ended the scan early; nil: none
+	unsent   bool  // broken says that not one datagram could be sent
+}
+
+// account returns the counts for the summary: the sums over all runs. own has the counts
+// of this run. If every target is finished, account informs the guard.
+func (s *Run) account(own scanner.Stats) *ledger.Source {
+	listed := s.list.Stats()
+	if s.shutdown.Drained.Err() != nil {
+		listed = s.checkpoint.Taken(listed, own.Taken)
+	}
+	listed = s.checkpoint.ListTotal(listed)
+	own.Add(&s.checkpoint.Past.Stats)
+	rest, known := s.unread(listed)
+	if s.how.finished = own.Unfinished == 0 && (s.exhausted || known && rest == 0); s.how.finished {
+		s.guard.allFinished()
+	}
+	return &ledger.Source{Scan: &own, List: listed, Unread: rest}
+}
+
+// unread returns how many targets of the list are not in listed yet. The number is
+// unknown for a list that is read during the scan, and for a shard.
+func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
+	n, known = s.list.Size()
+	if !known || s.opts.Targets.Shard.Count > 1 {
+		return 0, false
+	}
+	read := listed.Read - listed.Invalid - listed.Duplicate
+	n -= min(n, read)
+	if s.opts.MaxTargets > 0 {
+		n = min(n, s.opts.MaxTargets-min(s.opts.MaxTargets, listed.Given))
+	}
+	return n, true
+}
+
+// conclude decides how the scan ended, and gives the files of a complete census their
+// final names. If the next run of the command starts a new census, conclude sets the
+// files of this census aside.
+func (s *Run) conclude(all *scanner.Stats) {
+	how := &s.how
+	how.stopped = s.shutdown.Interrupted() && !how.finished // a later signal changes nothing
+	ended := s.ended()
+	how.complete = ended == ledger.EndedComplete || ended == ledger.EndedInput && s.list.Err() == nil
+	if how.complete {
+		s.guard.judge(all, false)
+	}
+	if how.complete && s.guard.tripped() == nil && all.DatagramsSent() == 0 && all.SendErrors > 0 {
+		how.complete, how.unsent = false, true
+		how.broken = fmt.Errorf("no target was queried: none of %d datagrams could be sent", all.SendErrors)
+	}
+	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
+		how.output = censusfile.WriteFailure(s.out.Commit())
+	} else {
+		s.out.Keep() // the old census is better than an incomplete one
+	}
+	if how.output == nil && s.startsAnew() {
+		how.output = censusfile.WriteFailure(s.out.SetAside())
+	}
+}
+
+// startsAnew reports whether the next run of the command begins a new census, although
+// there is a checkpoint. If a scan could send nothing, or too few targets answered, the
+// machine may have had no network: the silent targets of such a scan must not become part
+// of a later census.
+func (s *Run) startsAnew() bool {
+	trip := s.guard.tripped()
+	return s.checkpoint.Enabled && (s.how.unsent || trip != nil && trip.Flag == minHitrate)
+}
+
+// ended returns the summary's word for why the scan ended.
+func (s *Run) ended() string {
+	switch {
+	case s.how.output != nil:
+		return ledger.EndedOutput
+	case s.how.broken != nil:
+		return ledger.EndedBroken
+	case s.guard.tripped() != nil:
+		return ledger.EndedGuard
+	case s.how.stopped:
+		return ledger.EndedInterrupted
+	case s.list.Err() != nil || s.fetched.err != nil || Truncated(s.list) != nil:
+		return ledger.EndedInput
+	}
+	return ledger.EndedComplete
+}
+
+// summarize returns the summary of the scan.
+func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
+	sum, targets := ledger.NewSummary(counts, s.program.Build), &s.opts.Targets
+	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
+	sum.Config, sum.Names = s.program.ConfigFile, s.names.ID()
+	sum.Order, sum.Shard = targets.order(), targets.shard()
+	if !targets.InOrder {
+		sum.Seed = &targets.Seed
+	}
+	sum.Plan = s.opts.plan(sum.Inputs, s.exclusions.Digest(), s.geo.Types())
+	sum.Resumed = s.checkpoint.TimesResumed
+	sum.Start, sum.End = s.start, time.Now().UTC()
+	sum.SetAnswers(&s.tally, s.opts.Config().Schedule().Requests())
+	for _, note := range s.geo.Notes() {
+		sum.Databases = append(sum.Databases, ledger.Database(note))
+	}
+	sum.Exclusions = slices.DeleteFunc(s.exclusions.Counts(), func(x list.Exclusion) bool { return x.Targets+x.Stopped == 0 })
+	_, sum.Changes = s.rate.state()
+	sum.Records = s.out.Count() + s.checkpoint.Past.Records
+	if s.how.output != nil {
+		sum.Records = censusfile.ReadableRecords(s.files(), s.opts.Out.Options().Header != nil)
+	}
+	file := s.out.File()
+	sum.Output, sum.Parts = file.Name, s.out.Parts()
+	sum.Bytes, sum.Sum = file.Bytes, file.Sum
+	s.observer.LogParts()
+	sum.Ended, sum.Guard, sum.Interrupted = s.ended(), s.guard.tripped(), s.how.stopped
+	sum.CheckRecords(s.opts.Records.Unanswered)
+	return sum
+}
+
+// report writes the summary, prints how the scan went and returns the
+// error that decides the exit code.
+func (s *Run) report(sum *ledger.Summary) error {
+	path := cmp.Or(s.opts.Summary, s.opts.summaryPath(s.out.File().Name, s.start))
+	var lost error
+	if path != "" {
+		if lost = sum.WriteFile(path); lost != nil {
+			path = ""
+		}
+	}
+	if !s.opts.Quiet {
+		name := s.out.File().Name
+		c := ledger.Closing{Place: censusfile.FilesText(name, s.opts.Rotate.On(), s.out.Parts()), Summary: path, Verbose: s.opts.Verbose}
+		if s.enoughResults() {
+			c.Enough = s.opts.MaxResults
+		}
+		switch {
+		case !s.opts.Out.ToFile():
+			c.Place = "standard output"
+		case name != s.opts.Out.Path && !s.startsAnew():
+			c.Kept = s.opts.Out.Path
+		}
+		sum.Say(s.term, c)
+	}
+	sum.SayWrong(s.term)
+	if lost != nil {
+		lost = console.Fail(console.ExitOutput, "summary: %w", lost)
+		if s.how.output != nil { // both failed, for example because the disk is full
+			s.term.Say("%v", lost)
+		}
+		s.how.output = cmp.Or(s.how.output, lost)
+	}
+	verdict := s.verdict(sum)
+	ledger.Finished(s.term.Log, sum, verdict)
+	complete, anew := s.how.complete && s.how.output == nil, s.startsAnew()
+	var step Step
+	if complete && sum.Guard == nil && s.opts.OnComplete != "" {
+		step = s.stepAfter(sum, path)
+	}
+	s.checkpoint.Done(complete || anew, step)
+	if anew {
+		s.term.Hint("the next run of this command begins a new census")
+	}
+	if step != nil {
+		_, err := s.runStep(step)
+		if err == nil {
+			s.checkpoint.StepDone()
+		}
+		verdict = cmp.Or(verdict, err)
+	}
+	return verdict
+}
+
+// verdict returns the error that the run ends with. If there are several errors, it
+// returns the most serious.
+func (s *Run) verdict(sum *ledger.Summary) error {
+	switch {
+	case s.how.output != nil:
+		return s.how.output
+	case s.how.unsent: // a firewall may be the reason, and the user can change it
+		return console.Fail(console.ExitGuard, "%w", s.how.broken)
+	case s.how.broken != nil:
+		return console.Fail(console.ExitUsage, "%w", s.how.broken)
+	case !sum.Consistent:
+		return console.Fail(console.ExitNumbers, "numbers do not add up")
+	case sum.Guard != nil:
+		return console.Fail(console.ExitGuard, "%s", sum.Guard)
+	case sum.Interrupted:
+		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.Undone())
+	case s.list.Err() != nil:
+		return LoadFailure(s.list.Err())
+	case s.fetched.err != nil:
+		return console.Fail(console.ExitInput, "the list was incomplete: %w", s.fetched.err)
+	}
+	return Truncated(s.list)
+}
+
+// guarded returns the error of a scan that a guard ended, or err if no guard did.
+func guarded(g *guard, err error) error {
+	if why := g.tripped(); why != nil {
+		return console.Fail(console.ExitGuard, "%s", why)
+	}
+	return err
+}
+
+// files returns the files of the census, with their names on this machine.
+func (s *Run) files() []sink.Part {
+	if s.opts.Rotate.On() || !censusfile.IsFile(s.out.File().Name) {
+		return s.out.Parts()
+	}
+	return []sink.Part{s.out.File()}
+}

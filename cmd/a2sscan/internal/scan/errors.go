@@ -1,0 +1,139 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// ExclusionFailure adds an exit code and a hint to an error in the exclusions. A scan
+// sends nothing unless it can read all exclusions.
+func ExclusionFailure(err error) error {
+	var line list.Invalid
+	var arg *list.ArgError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &line):
+		return console.Fail(console.ExitInput, "%w", err).WithHint(
+			"a line must be an address, a network or a range, with an optional reason after a #; nothing was sent")
+	case errors.As(err, &path):
+		return console.Fail(console.ExitInput, "--exclude-file: %w", err)
+	case errors.As(err, &arg):
+		return console.Fail(console.ExitUsage, "--exclude: %s: %s", arg.Arg, arg.Problem).WithHint("%s", arg.Hint)
+	}
+	return console.Fail(console.ExitInput, "%w", err)
+}
+
+// Truncated returns an error if the compressed data of a list is truncated. The scan has
+// queried the targets before that point.
+func Truncated(list *list.List) error {
+	for _, in := range list.Inputs() {
+		if in.Truncated {
+			return console.Fail(console.ExitInput, "%s can't be read completely: its compressed data ends early", console.Plain(in.Name, 100)).
+				WithHint("%d targets before that point were read; with --strict, scan rejects such a list before it sends anything", in.Targets)
+		}
+	}
+	return nil
+}
+
+// TargetFailure adds an exit code and a hint to an error in the targets. The error is
+// unreadable input or a wrong argument.
+func TargetFailure(err error) *console.Failure {
+	arg, ok := errors.AsType[*list.ArgError](err)
+	if !ok {
+		return console.Fail(console.ExitUsage, "%w", err)
+	}
+	code := console.ExitUsage
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		code = console.ExitInput
+	}
+	text := arg.Problem
+	if arg.Arg != "" {
+		text = arg.Arg + ": " + text
+	}
+	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
+}
+
+// ParsePorts parses a list of ports. An error message names flag.
+func ParsePorts(flag, text string) ([]uint16, error) {
+	ports, err := list.ParsePorts(text)
+	if err != nil {
+		return ports, console.Fail(console.ExitUsage, "%s: %w", flag, err).
+			WithHint("use numbers and ranges, such as 27015,27020-27030")
+	}
+	return ports, nil
+}
+
+// NothingToAsk returns an error if the list has yielded no target, and the error gives
+// the reason. Otherwise it returns nil.
+func NothingToAsk(l *list.List, x *list.Exclusions) error {
+	if err := l.Err(); err != nil {
+		return LoadFailure(err)
+	}
+	s := l.Stats()
+	if s.Given > 0 {
+		return nil
+	}
+	rows, format := uint64(0), "text"
+	for _, in := range l.Inputs() {
+		rows += in.Skipped
+		if in.Invalid > 0 {
+			format = in.Format
+		}
+	}
+	var most list.Exclusion // the exclusion that the most targets matched
+	ipv6 := uint64(0)
+	for _, from := range x.Counts() {
+		switch {
+		case from.Network == "::/0":
+			ipv6 = from.Targets
+		case !from.Unscannable && from.Targets > most.Targets:
+			most = from
+		}
+	}
+	f := console.Fail(console.ExitInput, "nothing left to query: %s read", console.Grouped(s.Read))
+	if read := ledger.OfList(s); s.Read > 0 {
+		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(read.Accounted(), " + "))
+	}
+	switch {
+	case s.Read == 0 && rows > 0:
+		return f.WithHint("%s for TCP, closed ports or banners, but A2S uses UDP", console.Plural(rows, "row"))
+	case s.Read == 0:
+		return f.WithHint("the input is empty: write one ip:port per line")
+	case s.Excluded > 0 && strings.HasPrefix(most.Source, "RFC "):
+		return f.WithHint("to query special-purpose networks, too, use --allow-reserved")
+	case s.Excluded > 0:
+		return f.WithHint("most of them were excluded by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
+	case s.Invalid > 0 && format != "text":
+		return f.WithHint("the list was read as %s; a list without columns or JSON has one ip:port per line", format)
+	case s.Invalid > 0:
+		return f.WithHint("write one ip:port per line, such as 203.0.113.7:27015")
+	case s.OtherShard > 0:
+		return f.WithHint("all addresses belong to other shards")
+	case ipv6 > 0:
+		return f.WithHint("IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well")
+	}
+	return f.WithHint("no server can have these addresses")
+}
+
+// LoadFailure adds an exit code and a hint to an error from reading the lists. It returns
+// nil if err is nil.
+func LoadFailure(err error) error {
+	switch bad, isLine := errors.AsType[list.Invalid](err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
+	case isLine:
+		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
+			WithHint("without --strict, such lines are counted and skipped")
+	}
+	f := TargetFailure(err)
+	f.Code = console.ExitInput
+	return f
+}

@@ -1,0 +1,112 @@
+package scan
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Forecast estimates, before a scan begins, how many datagrams and how much time the scan
+// takes. Each estimate is a range.
+//
+// For the targets of a list, the lower bound assumes that all answer at once, with one
+// datagram per question and one more for the challenge: lists come from masters, which
+// know the servers that are up. The upper bound assumes that a third of these targets
+// leave a question unanswered, such as RULES, which many games never answer.
+//
+// For networks, the lower bound assumes that no address answers, since most addresses
+// have no server. The upper bound assumes that all addresses answer.
+type Forecast struct {
+	Listed, InNetworks float64 // numbers of targets
+
+	Questions   scanner.Questions
+	Schedule    scanner.Schedule
+	Fallback    bool    // the scan also sends PLAYER and a ping to silent targets
+	Rate        float64 // datagrams per second; 0: no limit
+	Finds       bool    // the scan finds the rate that the path carries, up to Rate
+	AddressRate float64 // datagrams per second to one address; 0: no limit
+	Ports       int     // number of ports of each address in a network; 0: one
+}
+
+// unansweredShare is for the upper bound: one in unansweredShare targets of a list leaves
+// a question unanswered. addressTurn is how many datagrams a server usually takes from
+// the rate limit of its address.
+const (
+	unansweredShare = 3
+	addressTurn     = 4
+)
+
+// Longest returns about the longest time that a scan waits for one target: the target
+// answers none of the questions, and the scan asks one after another.
+func LongestSession(s scanner.Schedule, qs scanner.Questions) time.Duration {
+	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
+}
+
+// howMany returns the number of questions in qs.
+func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
+
+// datagrams returns bounds of the number of datagrams sent: least if no address in the
+// networks answers, most if all addresses answer.
+func (fc *Forecast) datagrams() (least, most float64) {
+	whole := float64(1 + howMany(fc.Questions))
+	attempts := float64(fc.Schedule.Requests())
+	listed, repeats := fc.Listed*whole, math.Ceil(fc.Listed/unansweredShare*(attempts-1))
+	if fc.Fallback && fc.Questions.Has(wire.QuestionInfo) {
+		attempts += 2
+	}
+	return listed + fc.InNetworks*min(attempts, whole), listed + repeats + fc.InNetworks*max(attempts, whole)
+}
+
+// String formats the forecast as one line: "about 4M to 4.7M datagrams, 14 to 16
+// min at 5k/s, depending on how many answer".
+func (fc *Forecast) String() string {
+	least, most := fc.datagrams()
+	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
+	if fc.Rate > 0 {
+		// For the upper bound, the default rate is the lowest rate, because few paths
+		// carry less. Schedule.Least knows that a scan of few targets learns no shorter
+		// timeouts. The lower bound assumes that all targets of a list answer at once.
+		slowest := fc.Rate
+		if fc.Finds {
+			slowest = min(fc.Rate, scanner.DefaultRate)
+		}
+		silence, soonest := fc.Schedule.Least(fc.Listed + fc.InNetworks)
+		latest := LongestSession(fc.Schedule, fc.Questions) + fc.Schedule.Cooldown
+		turns := 0.0 // seconds that the rate limit of an address needs for the datagrams to all its ports
+		if fc.InNetworks > 0 {
+			soonest += silence
+			if fc.AddressRate > 0 {
+				turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Requests())) / fc.AddressRate
+			}
+		}
+		sending := func(datagrams, rate float64) time.Duration {
+			return time.Duration(min(max(datagrams/rate, turns)*float64(time.Second), math.MaxInt64/2))
+		}
+		soonest, latest = soonest+sending(least, fc.Rate), latest+sending(most, slowest)
+		s += between(console.RoughDuration(soonest), console.RoughDuration(latest)) +
+			" at " + between(console.Short(slowest), console.Short(fc.Rate)) + "/s"
+	} else {
+		s += "as fast as possible"
+	}
+	if fc.InNetworks > 0 && least == most && howMany(fc.Questions&scanner.AskAll) == 1 {
+		return s
+	}
+	return s + ", depending on how many answer"
+}
+
+// between formats a range. A unit that both ends share appears once: 19 to 24 s.
+func between(a, b string) string {
+	if a == b {
+		return a
+	}
+	number, unit, _ := strings.Cut(a, " ")
+	if _, other, _ := strings.Cut(b, " "); unit == other {
+		a = number
+	}
+	return a + " to " + b
+}

@@ -1,0 +1,104 @@
+package scan
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Limits end an unattended scan that goes wrong.
+type Limits struct {
+	MinHitrate    float64       // fraction of targets that must answer; 0: no limit
+	MaxSendErrors int64         // maximum number of datagrams that can't be sent; -1: no limit
+	MaxRuntime    time.Duration // maximum duration of the scan; 0: no limit
+	MaxOutage     time.Duration // how long the network of this machine may be away; 0: no limit
+}
+
+// hitSample is the minimum number of finished and silent targets for which the guard
+// judges the hit rate. With fewer targets, a list that begins with a dead network would
+// end a worthwhile scan. Open targets can only make the rate look too high, because
+// targets that answer finish before targets that stay silent.
+const hitSample = 1000
+
+// These are flags of a Trip. After a trip of minHitrate the scan is not resumed, because
+// its results may be wrong. A trip of maxRuntime is withdrawn if every target is
+// finished: then it has only shortened the wait for late replies.
+const (
+	minHitrate = "--min-hitrate"
+	maxRuntime = "--max-runtime"
+)
+
+// guard compares a scan with its limits, and drains the scan when it passes a limit. Only
+// the first limit that the scan passes counts.
+type guard struct {
+	limits      Limits
+	drain       func()      // makes the scan start no new targets
+	interrupted func() bool // reports whether a signal has already ended the scan
+
+	mu   sync.Mutex
+	trip *ledger.Trip // nil: no limit was passed
+}
+
+// tripped returns why the guard ended the scan, or nil.
+func (g *guard) tripped() *ledger.Trip {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.trip
+}
+
+// stop drains the scan and returns the trip, unless the scan is already ending.
+func (g *guard) stop(flag, format string, args ...any) *ledger.Trip {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trip != nil || g.interrupted() {
+		return nil
+	}
+	g.trip = &ledger.Trip{Flag: flag, Why: fmt.Sprintf(format, args...)}
+	g.drain()
+	return g.trip
+}
+
+// allFinished withdraws a trip of --max-runtime, because every target is finished.
+func (g *guard) allFinished() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trip != nil && g.trip.Flag == maxRuntime {
+		g.trip = nil
+	}
+}
+
+// judge compares a scan with the limits. It returns the trip if the scan has just passed
+// a limit, or nil. While the scan runs, judge considers the hit rate only after hitSample
+// targets.
+func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
+	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
+		trip = g.stop("--max-send-errors", "%s could not be sent, but only %d may fail", console.Plural(s.SendErrors, "datagram"), most)
+	}
+	if most := g.limits.MaxOutage; most > 0 && s.AwayFor >= most {
+		trip = g.stop("--max-outage", "the network of this machine has been away since %s", console.TimeOfDay(s.Away))
+	}
+	all := s.TargetsFinished() + uint64(s.Silent)
+	if g.limits.MinHitrate == 0 || all == 0 || running && all < hitSample || trip != nil {
+		return trip
+	}
+	if rate := float64(s.Answered()) / float64(all); rate < g.limits.MinHitrate {
+		return g.stop(minHitrate, "%s of %s answered, but %s are required",
+			console.ExactPercent(rate), console.Plural(all, "target"), console.ExactPercent(g.limits.MinHitrate))
+	}
+	return nil
+}
+
+// sayTrip reports a trip of the guard while the scan runs. It does not report a trip in
+// the cooldown: every target is finished then, so the trip stops nothing.
+func (s *Run) sayTrip(trip *ledger.Trip) {
+	m := s.monitor.Load()
+	if trip == nil || m == nil || m.Stats().Wait == scanner.WaitCooldown {
+		return
+	}
+	s.term.Log.Warn("guard tripped", "flag", trip.Flag, "why", trip.Why)
+	s.term.Say("%s: starting no new targets, finishing those in progress", trip)
+}

@@ -1,0 +1,129 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// BadLines prints and logs lines of the input that name no target. It reports only the
+// first console.MaxBadLines lines, so that a file of another kind does not flood the screen.
+type BadLines struct {
+	terminal *console.Terminal
+	n        uint64
+	resolves bool // host names in lists are looked up
+	hosts    bool // a line begins with a host name
+}
+
+// NewBadLines returns a BadLines that has counted no lines yet. resolves is set if host
+// names in lists are looked up.
+func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
+	return &BadLines{terminal: t, resolves: resolves}
+}
+
+// namesHost matches lines that begin with a host name.
+var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
+
+// Add counts a line, and reports the first console.MaxBadLines lines.
+func (b *BadLines) Add(line list.Invalid) {
+	b.n++
+	b.hosts = b.hosts || !b.resolves && namesHost.MatchString(line.Text)
+	if b.n > console.MaxBadLines {
+		return
+	}
+	b.terminal.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
+	b.terminal.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
+}
+
+// Close prints how many lines were counted but not reported.
+func (b *BadLines) Close() {
+	if b.n > console.MaxBadLines {
+		b.terminal.Log.Warn("more lines that are no targets", "lines", b.n-console.MaxBadLines)
+		b.terminal.Say("no target in %s", console.Plural(b.n-console.MaxBadLines, "more line"))
+	}
+	if b.hosts {
+		b.terminal.Hint("host names in lists are looked up with --resolve")
+	}
+}
+
+// ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called. If
+// there are no exclusion files, it does not handle SIGHUP, so the signal ends the scan.
+func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
+	if len(files) == 0 {
+		return func() {}
+	}
+	return HandleSignals(func(os.Signal) {
+		rules, err := x.Reload()
+		if err != nil {
+			t.Log.Warn("exclusions not reloaded", "error", err)
+			t.Say("exclusions: %v", err)
+			t.Hint("the old exclusions still apply: correct the file and send SIGHUP again")
+			return
+		}
+		t.Log.Info("exclusions reloaded", "rules", rules)
+		t.Say("exclusions: read again, now %d rules", rules)
+	}, syscall.SIGHUP)
+}
+
+// lookupTime is the maximum duration of a look-up.
+const lookupTime = 10 * time.Second
+
+// Resolve looks up the IPv4 addresses of a host.
+func Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return nil, lookupError{dns}
+	}
+	return addrs, err
+}
+
+// lookupError omits the name, which the caller prints.
+type lookupError struct{ dns *net.DNSError }
+
+func (e lookupError) Error() string { return e.dns.Err }
+func (e lookupError) Unwrap() error { return e.dns }
+
+// maxAddrs is the maximum number of addresses of a host that are printed.
+const maxAddrs = 4
+
+// ReportAddrs returns a resolver that calls lookup and prints the addresses that lookup
+// found.
+func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
+	return func(ctx context.Context, host string) ([]netip.Addr, error) {
+		addrs, err := lookup(ctx, host)
+		var shown []string
+		for _, a := range addrs[:min(len(addrs), maxAddrs)] {
+			shown = append(shown, a.Unmap().String())
+		}
+		if more := len(addrs) - len(shown); more > 0 {
+			shown = append(shown, console.Plural(more, "more address"))
+		}
+		if len(shown) > 0 {
+			t.Say("%s is %s", console.Plain(host, 60), strings.Join(shown, ", "))
+		}
+		return addrs, err
+	}
+}
+
+// NotFiles returns the arguments that are not files, and therefore not lists: addresses,
+// ranges and networks.
+func NotFiles(args []string) []string {
+	names := []string{}
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err != nil && arg != "-" {
+			names = append(names, arg)
+		}
+	}
+	return names
+}

@@ -1,0 +1,65 @@
+package scan
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// These are the times that online waits.
+const (
+	onlineEvery = time.Second
+	// settling is how long look-ups of names may still fail after the network is back.
+	settling = 10 * time.Second
+)
+
+// online calls try. If try fails because this machine has no network, as after a boot,
+// online waits until the network is back, for at most --max-outage, and calls try again.
+func (s *Run) online(ctx context.Context, try func() error) error {
+	var since, last time.Time // the first and the last time that the network was away
+	for {
+		err := try()
+		for scanner.NetworkAway(err) && ctx.Err() == nil {
+			if last = time.Now(); since.IsZero() {
+				since = last
+			}
+			if most := s.opts.Guard.MaxOutage; most > 0 && last.Sub(since) >= most {
+				return console.Fail(console.ExitGuard, "stopped by --max-outage: the network of this machine has been away since %s", since.Format(time.TimeOnly))
+			}
+			if s.sayAway(since, err) {
+				s.term.Log.Warn("the network of this machine is away", "since", since.Format(time.TimeOnly))
+			}
+			console.Pause(ctx, onlineEvery)
+		}
+		if err == nil || ctx.Err() != nil || time.Since(last) > settling {
+			return err
+		}
+		console.Pause(ctx, onlineEvery)
+	}
+}
+
+// sayAway prints once that the network is away before the scan has sent anything, and
+// reports whether it did.
+func (s *Run) sayAway(since time.Time, why error) (first bool) {
+	if first = !s.away.Swap(true); first {
+		s.term.Say("the network of this machine has been away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)
+	}
+	return first
+}
+
+// lookUp looks up a host name. If this machine has no network, lookUp waits. If the
+// network stays away for longer than --max-outage, lookUp ends the scan.
+func (s *Run) lookUp(ctx context.Context, host string) (found []netip.Addr, err error) {
+	err = s.online(ctx, func() (err error) {
+		found, err = Resolve(ctx, host)
+		return err
+	})
+	if console.ExitCode(err) == console.ExitGuard && s.guard != nil {
+		s.guard.stop("--max-outage", "%s", strings.TrimPrefix(err.Error(), "stopped by --max-outage: "))
+	}
+	return found, err
+}

@@ -1,0 +1,226 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Options select the checkpoint of a scan.
+type CheckpointOptions struct {
+	Path     string
+	Fresh    bool     // discard an existing checkpoint
+	LookOnly bool     // for a dry run: neither lock nor write
+	Program  string   // name by which the program was started
+	Args     []string // command line of the program, without the name
+	Version  string   // version of the program
+}
+
+// Open locks the checkpoint and reads it if it exists. With LookOnly it takes no lock,
+// and it disables the checkpointer if there is nothing to resume.
+func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, error) {
+	opt.Path = disk.Resolve(opt.Path) // two scans may use different names for one file
+	k := &Checkpointer{Enabled: true, terminal: t, opt: opt}
+	k.silent.path = k.opt.Path + ".silent"
+	if opt.LookOnly {
+		err := k.read()
+		k.Enabled = k.Resumes
+		return k, err
+	}
+	var err error
+	switch k.lock, err = disk.TryLock(k.opt.Path + ".lock"); {
+	case errors.Is(err, disk.ErrLocked):
+		return nil, k.refuse("another scan is using it").
+			WithHint("wait until it ends, or choose another --checkpoint")
+	case err != nil:
+		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint needs a file name in an existing folder")
+	}
+	if err := k.read(); err != nil {
+		k.Close()
+		return nil, err
+	}
+	return k, nil
+}
+
+// refuse returns the error for a checkpoint that can't be used.
+func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
+	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.opt.Path, 200), fmt.Sprintf(format, args...))
+}
+
+// read reads the checkpoint. With --fresh it only checks that the file is a
+// checkpoint, so that the scan does not overwrite, say, a list of targets.
+func (k *Checkpointer) read() error {
+	if info, err := os.Stat(k.opt.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		k.foreign = true
+		return k.refuse("is not a regular file").WithHint("choose another file for --checkpoint")
+	}
+	file, err := os.ReadFile(k.opt.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint needs a file that you may read and write")
+	}
+	past, err := DecodeCheckpoint(file)
+	switch {
+	case errors.Is(err, errNoCheckpoint):
+		k.foreign = true
+		return k.refuse("%v", err).WithHint("choose another file for --checkpoint")
+	case k.opt.Fresh:
+		return nil
+	case errors.As(err, new(versionError)):
+		return k.refuse("%v", err).WithHint("resume the scan with that version of a2sscan; %s", k.opt.startOver())
+	case err != nil:
+		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
+	}
+	if k.Step = past.Step; k.Step != nil {
+		return nil
+	}
+	k.Past, k.Resumes, k.TimesResumed = *past, true, past.Resumed+1
+	k.progress.past, k.Names.known = past.List, past.Names
+	if k.SilentTargets, err = k.silent.load(past.Silent); err != nil {
+		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
+	}
+	return nil
+}
+
+// startOver returns the hint that shows how to start a new scan instead of
+// resuming.
+func (o *CheckpointOptions) startOver() string {
+	more := []string{"--fresh", "--force"}
+	if slices.Contains(o.Args, "--force") {
+		more = more[:1]
+	}
+	return "to discard the results and start over: " + o.again(more...)
+}
+
+// again returns the command that resumes an unfinished scan, quoted for the shell. The
+// command has the arguments of this run without --fresh and --dry-run, then the arguments
+// in more.
+func (o *CheckpointOptions) again(more ...string) string {
+	args := slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return name == "--fresh" || name == "--dry-run"
+	})
+	command := o.Program
+	for _, arg := range append(args, more...) {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		command += " " + arg
+	}
+	return command
+}
+
+// Inherit sets the plan of this command and returns the ID of the scan. A new scan gets
+// scanID, from the command line; a resumed scan has the ID in the checkpoint. Inherit
+// returns an error if this command can't resume the scan of the checkpoint.
+func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
+	k.plan = plan
+	if !k.Resumes {
+		return scanID, nil
+	}
+	why, now, was := ledger.Difference(plan, k.Past.Plan) // the lists have not been read yet
+	if why != "" {
+		why = fmt.Sprintf("%s %s, but was %s", why, now, was)
+	}
+	if scanID != "" && scanID != k.Past.Scan {
+		why = fmt.Sprintf("--scan-id is %s, but was %s", console.Plain(scanID, 100), console.Plain(k.Past.Scan, 100))
+	}
+	if why == "" {
+		why = k.outputGone()
+	}
+	if why != "" {
+		return "", k.refuseResume(why)
+	}
+	return k.Past.Scan, nil
+}
+
+func (k *Checkpointer) refuseResume(why string) error {
+	return k.refuse("cannot resume this scan: %s", why).WithHint("%s", k.opt.startOver())
+}
+
+// outputGone explains why the output file can't be the file that the checkpoint
+// describes. It returns "" if the file can be that one. Resuming truncates the file at
+// the checkpoint's offset, which must never happen to an unrelated file. When the scan
+// later opens the file, it compares the bytes before the offset with the hash.
+func (k *Checkpointer) outputGone() string {
+	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
+	name := console.Plain(path, 200)
+	info, err := os.Stat(path)
+	dir := filepath.Dir(path)
+	_, noDir := os.Stat(dir)
+	switch {
+	case noDir != nil && was.Offset == 0:
+		return fmt.Sprintf("the folder %s is gone", console.Plain(dir, 200))
+	case errors.Is(err, fs.ErrNotExist) && was.Offset == 0:
+		return ""
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("%s is gone; the scan had written %d bytes to it", name, was.Offset)
+	case err != nil:
+		return err.Error()
+	case !info.Mode().IsRegular():
+		return name + " is no longer a regular file"
+	case info.Size() < was.Offset:
+		return fmt.Sprintf("%s has %d bytes, but had %d", name, info.Size(), was.Offset)
+	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan, k.plan.Columns):
+		return name + " is not the file that the scan wrote"
+	}
+	return ""
+}
+
+// OutputFile returns the path of the file that the checkpoint's offset refers to. With
+// --rotate it is the part that the scan was writing; the scan may have completed that
+// part just after the checkpoint. plan is the plan of the command: unlike the checkpoint,
+// it preserves file names that are not UTF-8.
+func (c *Checkpoint) OutputFile(plan *Plan) string {
+	if !plan.Rotate {
+		beside := disk.Resolve(plan.Output) + disk.PartSuffix
+		if _, err := os.Stat(beside); err == nil && c.Output.Replace {
+			return beside
+		}
+		return plan.Output
+	}
+	name := sink.PartName(plan.Output, c.Start, len(c.Output.Parts)+1)
+	if _, err := os.Stat(name + disk.PartSuffix); err == nil {
+		return name + disk.PartSuffix
+	}
+	return name
+}
+
+// ours reports whether the scan may have written the file before its first checkpoint
+// with an offset. It may have, if the first record has the scan's ID, if the file begins
+// with the header of the columns, or if the file has no complete line.
+func ours(path, scan, shown string) bool {
+	r, err := sink.Open(path)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	if shown != "" {
+		r.KeepLines()
+	}
+	line, err := r.Next()
+	if err != nil {
+		return err == io.EOF
+	}
+	if shown != "" {
+		words := strings.FieldsFunc(shown, func(c rune) bool { return c == ' ' || c == ',' })
+		table, err := censusfile.NewTable(censusfile.Format(words[0]), words[1:], censusfile.Display{})
+		return err == nil && string(line)+"\n" == string(table.Header())
+	}
+	rec, err := record.NewReader("scan").Read(line)
+	return err == nil && rec.Scan == scan
+}

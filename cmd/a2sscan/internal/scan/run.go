@@ -1,0 +1,525 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/netip"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// Run is one run of the scan command: its settings, its components and its counts.
+type Run struct {
+	term    *console.Terminal
+	program *Program
+	opts    *Options
+	inputs  []string  // the arguments of the command
+	id      string    // the name of the scan
+	start   time.Time // when the scan's first run began
+
+	list       *list.List
+	bad        *BadLines
+	fetched    fetchedList // with --master
+	exclusions *list.Exclusions
+	geo        censusfile.Databases
+	tally      ledger.Tally
+	names      *PlayerKey
+	out        *sink.Output
+	checkpoint *Checkpointer
+
+	shutdown *Shutdown
+	guard    *guard
+	rate     *rateControl
+	observer *ledger.Observer
+	status   Status
+
+	unopened  error       // why the output could not be opened; nil: it could
+	unsaved   atomic.Bool // saving the checkpoint failed
+	away      atomic.Bool // before the scan, the run reported an outage of the network
+	exhausted bool        // all targets were taken from the lists
+	how       outcome     // how the scan ended
+
+	reading atomic.Pointer[list.List]       // nil: the lists are not open yet
+	monitor atomic.Pointer[scanner.Monitor] // nil: the scanner has not started yet
+}
+
+// Scan queries the targets that args name and writes their answers as records. A
+// dry run only prints the targets.
+func Scan(t *console.Terminal, p *Program, o *Options, args []string) (err error) {
+	s := newRun(t, p, o, args)
+	if o.Saved.Path != "" {
+		saved := o.Saved
+		saved.LookOnly, saved.Program, saved.Args, saved.Version = o.DryRun, p.Name, p.Args, p.Build.Commit
+		if s.checkpoint, err = OpenCheckpoint(t, saved); err != nil {
+			return err
+		}
+		defer s.checkpoint.Close()
+	}
+	if !o.DryRun {
+		if err := s.completeEarlier(); err != nil {
+			return err
+		}
+		defer s.controls()()
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if o.DryRun {
+		return s.dryRun()
+	}
+	defer ReloadOnHangup(t, s.exclusions, o.Exclude.Files)()
+	sum, err := s.census()
+	if err != nil {
+		return err
+	}
+	return s.report(sum)
+}
+
+// Demo scans without a checkpoint or a summary file, and returns the summary.
+func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.Summary, error) {
+	s := newRun(t, p, o, args)
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	sum, err := s.census()
+	if err != nil {
+		return nil, err
+	}
+	sum.SayWrong(t)
+	return sum, s.verdict(sum)
+}
+
+// newRun returns a run without a checkpoint.
+func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
+	rate := float64(o.Pace.Rate)
+	if o.Pace.Find {
+		rate = 0 // with --rate auto, signals can't change the rate
+	}
+	return &Run{
+		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
+		checkpoint: &Checkpointer{}, rate: newRateControl(rate),
+	}
+}
+
+// prepare opens all inputs and the checkpoint, and plans the output, before the scan
+// sends or writes anything.
+func (s *Run) prepare() (err error) {
+	if s.geo, err = censusfile.OpenDatabases(s.opts.Databases); err != nil {
+		return err
+	}
+	if s.opts.Records.NoNames {
+		if s.names, err = OpenPlayerKey(s.opts.Records.PlayerKey, s.opts.Out.Path); err != nil {
+			return err
+		}
+	}
+	stdin := s.program.Stdin
+	if s.checkpoint.Enabled {
+		if stdin, err = s.resume(stdin); err != nil {
+			return err
+		}
+	}
+	if s.exclusions, err = s.opts.Exclude.Open(s.note); err != nil {
+		return err
+	}
+	if s.id == "" {
+		s.id = s.start.Format("20060102T150405Z")
+	}
+	if err := s.fetchFirst(); err != nil {
+		return err
+	}
+	if err := s.openTargets(stdin); err != nil {
+		return err
+	}
+	s.out, err = s.planOutput()
+	return err
+}
+
+// note prints a message about a list to the user.
+func (s *Run) note(text string) { s.term.Say("%s", text) }
+
+// resume takes over the state in the checkpoint, if a checkpoint exists. It returns the
+// reader to use in place of stdin.
+func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
+	past, targets := &s.checkpoint.Past, &s.opts.Targets
+	if s.checkpoint.Resumes && !targets.Seeded {
+		targets.Seed = past.Plan.Seed
+	}
+	plan, err := s.opts.scanPlan(s.inputs)
+	if err != nil {
+		return nil, err
+	}
+	plan.Databases, plan.PlayerKey = s.geo.Types(), s.names.ID()
+	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
+		return nil, err
+	}
+	if s.checkpoint.Resumes {
+		s.start, s.tally = past.Start, past.Tally
+	}
+	if !targets.InOrder || len(s.inputs) == 0 && console.IsTerminal(stdin) {
+		return stdin, nil
+	}
+	return s.checkpoint.HashLists(s.inputs, stdin)
+}
+
+// openTargets opens the lists of targets.
+func (s *Run) openTargets(stdin io.Reader) error {
+	cfg, err := s.opts.ListConfig(s.inputs, stdin)
+	if err != nil {
+		return err
+	}
+	s.bad = NewBadLines(s.term, s.opts.Targets.Resolve)
+	cfg.Resolve = s.lookUp
+	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, s.note
+	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
+	if s.checkpoint.Enabled {
+		if s.checkpoint.Resumes && s.opts.Pace.MaxPerAddress > 0 {
+			cfg.Passed = s.checkpoint.CountGiven
+		}
+		cfg.Resolve = s.checkpoint.Names.Resolver(cfg.Resolve)
+	}
+	if cfg.OnlyArgs { // lists may have too many names to print
+		cfg.Resolve = ReportAddrs(s.term, cfg.Resolve)
+	}
+	if s.list, err = list.Open(cfg); err != nil {
+		return TargetFailure(err)
+	}
+	return nil
+}
+
+// planOutput returns the output. It does not create or truncate a file yet.
+func (s *Run) planOutput() (*sink.Output, error) {
+	o := s.opts.Out.Options()
+	o.NameKey = s.names.Key()
+	o.Failed = func() { s.shutdown.Cancel() }
+	if s.opts.Rotate.On() {
+		o.Rotate = &sink.Rotation{Start: s.start, Size: s.opts.Rotate.Size, Every: s.opts.Rotate.Every, Hold: s.checkpoint.Enabled}
+	}
+	if s.checkpoint.Resumes {
+		was := s.checkpoint.Past.Output
+		o.Replace, o.Resume = was.Replace, &was.Position
+		o.Progress = censusfile.ReadProgress(s.term)
+	}
+	out := sink.New(s.opts.Out.Path, o)
+	err := out.Check()
+	if err == nil && s.opts.Summary != "" {
+		err = sink.New(s.opts.Summary, sink.Options{Replace: true}).Check()
+	}
+	return out, censusfile.WriteFailure(err)
+}
+
+// MemoryLimit is the soft limit on the memory of the Go runtime, in bytes. Without this
+// limit, a heap full of replies would grow to twice the scan's byte budget.
+const MemoryLimit = scanner.DefaultByteBudget + 64<<20
+
+// census runs the scan, and returns the summary. It returns an error only if it queried
+// no target.
+func (s *Run) census() (*ledger.Summary, error) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(MemoryLimit + s.geo.Bytes())
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(30) // a scan allocates so little that three times as many collections cost nothing
+	}
+	ctx, end := s.listen()
+	defer end()
+	if err := s.load(); err != nil {
+		s.bad.Close()
+		return nil, err
+	}
+	own, err := s.ask(ctx)
+	s.bad.Close()
+	saved := s.checkpoint.Finish()
+	s.how.output = cmp.Or(censusfile.WriteFailure(cmp.Or(s.out.Close(), s.unopened)), saved)
+	if !errors.Is(err, context.Canceled) {
+		s.how.broken = err
+	}
+	var nobody error // the reason why no target was queried
+	switch {
+	case own.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
+	case s.how.broken != nil:
+		nobody = flags.SourceFailure(s.opts.Pace.Source, err)
+	case s.how.output != nil:
+		nobody = s.how.output
+	case s.shutdown.Interrupted():
+		nobody = console.Fail(console.ExitInterrupted, "interrupted before the first packet")
+	default:
+		nobody = guarded(s.guard, NothingToAsk(s.list, s.exclusions))
+	}
+	if nobody != nil {
+		if s.out.Count() == 0 {
+			s.out.Discard() // the run reports a more serious error
+		}
+		s.checkpoint.Forget()
+		return nil, nobody
+	}
+	counts := s.account(own)
+	s.conclude(counts.Scan)
+	sum := s.summarize(counts)
+	s.status.End(own, sum.Ended)
+	return sum, nil
+}
+
+// listen starts the signal handler and the guard. Either can end the scan early. end
+// stops both.
+func (s *Run) listen() (ctx context.Context, end func()) {
+	o, build := s.opts, s.program.Build
+	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds())
+	s.shutdown = sd
+	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
+		if n := s.out.Unwritten(); n > 0 || s.out.Writing() {
+			err := console.Fail(console.ExitInterrupted,
+				"interrupted: the reader of the output stopped reading, and did not take the last %s", console.Plural(n, "record"))
+			s.term.Report(err)
+			s.term.LogEnd(err)
+			os.Exit(console.ExitInterrupted)
+		}
+	})
+	s.program.Metrics.Attach(metrics.Source{
+		Fill: func(to *ledger.Source) {
+			to.List, to.Records, to.Start = s.list.Stats(), s.out.Count(), s.start
+			to.Resumed = s.checkpoint.Behind()
+			if n, known := s.list.Size(); known {
+				to.Expected = float64(n)
+			}
+			if to.Scan.Rate == 0 { // the scanner has not reported its rate yet
+				to.Scan.Rate = o.Pace.Rate.Limit()
+			}
+		},
+		OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
+		Draining:     s.shutdown.Drained.Done(),
+	})
+	rate := console.Short(o.Pace.Rate.Limit())
+	if o.Pace.Find {
+		rate = "auto, at most " + rate
+	}
+	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
+		"seed", o.Targets.Seed, "order", o.Targets.order(), "shard", o.Targets.shard(),
+		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
+		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
+		"output", o.Out.Path, "checkpoint", o.Saved.Path)
+	s.guard = &guard{limits: o.Guard, drain: s.shutdown.Drain, interrupted: s.shutdown.Interrupted}
+	end = stopListening
+	if o.Guard.MaxRuntime > 0 {
+		clock := time.AfterFunc(o.Guard.MaxRuntime, func() { s.sayTrip(s.guard.stop(maxRuntime, "%s are over", o.Guard.MaxRuntime)) })
+		end = func() { clock.Stop(); stopListening() }
+	}
+	return ctx, end
+}
+
+// load reads as much of the lists as the scan needs before its first target, and compares
+// the lists with the checkpoint. It opens the output of a resumed scan, which truncates
+// the output even if no targets are left. If the output differs from what the checkpoint
+// describes, load returns an error: the scan sends nothing and changes no file.
+func (s *Run) load() error {
+	s.attach()
+	s.reading.Store(s.list)
+	s.status = Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id}
+	stop := s.status.WatchTargets(Reading, s.list.Progress)
+	err := s.list.Load(s.shutdown.Drained)
+	if stop(); err != nil {
+		return guarded(s.guard, LoadFailure(err))
+	}
+	if err := s.checkpoint.Loaded(s.list); err != nil {
+		return err
+	}
+	ledger.Loaded(s.term.Log, s.list)
+	if !s.opts.Quiet {
+		s.printPlan()
+	}
+	if s.checkpoint.Resumes {
+		return censusfile.WriteFailure(s.openOutput())
+	}
+	return nil
+}
+
+// attach gives the checkpointer what it needs to know about this scan.
+func (s *Run) attach() {
+	s.checkpoint.Scan = RunningScan{
+		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
+		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone,
+		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
+	}
+}
+
+// judgedEvery is the interval at which the guard judges a running scan.
+const judgedEvery = 100 * time.Millisecond
+
+// ask queries the targets, and shows status lines meanwhile.
+func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
+	cfg := s.opts.Config()
+	cfg.Excluded = s.exclusions.Excluded
+	if cfg.TryPlayers = !namesNetworks(s.inputs); len(s.fetched.sources) == 0 {
+		cfg.SweepPort = sweepPort(s.opts.Ports, s.inputs)
+	}
+	cfg.Monitor = new(scanner.Monitor)
+	cfg.Drain = s.shutdown.Drained.Done()
+	cfg.Rates = s.rate.rates
+	if s.checkpoint.Enabled {
+		s.checkpoint.Begin()
+		cfg.Snapshot = s.checkpoint.Snapshot
+		cfg.Asked = s.checkpoint.Recount(s.list)
+		cfg.Silent = s.checkpoint.SilentTargets
+	}
+	if s.enoughResults() {
+		s.shutdown.Drain() // starts no new targets
+	}
+	limit := s.opts.Pace.Rate.Limit()
+	s.observer = &ledger.Observer{Log: s.term.Log, Rate: limit, Parts: s.out.Parts, Reported: len(s.checkpoint.Past.Output.Parts)}
+	s.monitor.Store(cfg.Monitor)
+	defer console.Every(judgedEvery, func() {
+		now := cfg.Monitor.Stats()
+		if now.Away != 0 && now.Elapsed == 0 { // the socket can't be opened
+			s.sayAway(time.Unix(now.Away, 0), flags.SourceFailure(s.opts.Pace.Source, syscall.EADDRNOTAVAIL))
+		}
+		s.sayTrip(s.guard.judge(&now, true))
+	})()
+	defer s.observer.Watch(cfg.Monitor)()
+	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), limit)()
+	defer s.program.Metrics.End()
+	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Monitor, s.handle))
+}
+
+// namesNetworks reports whether an argument is a network, a range or a bare address. Most
+// of the addresses in such arguments have no server.
+func namesNetworks(args []string) bool {
+	return slices.ContainsFunc(NotFiles(args), func(arg string) bool {
+		return !strings.Contains(arg, ":") && arg != "" && arg[0] <= '9' // host names begin with letters
+	})
+}
+
+// sweepPort returns the port of all targets if the arguments are networks that do not
+// overlap, so that no address occurs twice. Otherwise, and for more than maxSweep
+// addresses, it returns 0: the scan needs one bit per address.
+func sweepPort(port string, args []string) uint16 {
+	const maxSweep = 1 << 28
+	ports, err := list.ParsePorts(port)
+	if err != nil || len(ports) != 1 {
+		return 0
+	}
+	var nets []netip.Prefix
+	size := 0
+	for _, arg := range args {
+		net, err := netip.ParsePrefix(arg)
+		if err != nil || !net.Addr().Is4() || slices.ContainsFunc(nets, net.Overlaps) {
+			return 0
+		}
+		nets = append(nets, net)
+		size += 1 << (32 - net.Bits())
+	}
+	if len(nets) == 0 || size > maxSweep {
+		return 0
+	}
+	return ports[0]
+}
+
+// newTracker returns a tracker of the scan's progress.
+func (s *Run) newTracker() *Tracker {
+	f := s.opts
+	input := func() (part float64, known bool) { // fraction of the targets that the list has yielded or skipped
+		_, part, known = s.list.Progress()
+		return part, known
+	}
+	schedule := f.Config().Schedule()
+	cfg := TrackerConfig{
+		Input: input, Given: func() uint64 { return s.list.Stats().Given },
+		Silence: schedule.Silence(), Longest: LongestSession(schedule, scanner.Questions(f.Query)),
+		SecondPass: f.SecondLook, Cooldown: schedule.Cooldown,
+		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
+	}
+	if n, known := s.list.Size(); known {
+		cfg.Begun = float64(s.checkpoint.Past.Place) / float64(max(n, 1))
+	}
+	if s.checkpoint.Resumes {
+		cfg.Earlier = &s.checkpoint.Past.Stats
+	}
+	return NewTracker(cfg)
+}
+
+// targets returns the targets of the list. When the scanner takes the first target,
+// targets creates the output of a new scan: by then the socket is open, but no packet has
+// been sent.
+func (s *Run) targets() iter.Seq[scanner.Target] {
+	all := s.list.From(0)
+	if s.checkpoint.Enabled {
+		all = s.checkpoint.Targets(s.list)
+	}
+	return func(yield func(scanner.Target) bool) {
+		opened := s.checkpoint.Resumes
+		for t := range all {
+			if !opened && s.openOutput() != nil {
+				return
+			}
+			opened = true
+			if !yield(t) {
+				return
+			}
+		}
+		s.exhausted = true
+	}
+}
+
+// openOutput creates the output of a new scan, or opens the output of a resumed scan.
+func (s *Run) openOutput() error {
+	if s.unopened = s.names.Store(); s.unopened != nil {
+		return s.unopened
+	}
+	if err := s.checkpoint.WriteFirst(); err != nil {
+		return err
+	}
+	if err := s.out.Open(); err != nil {
+		return err
+	}
+	disk.Step("output.created")
+	attrs := []any{"path", s.opts.Out.Path}
+	if s.checkpoint.Resumes {
+		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
+	}
+	if n := s.out.Cut(); n > 0 {
+		attrs = append(attrs, "cut_bytes", n)
+		s.term.Say("%s: removed %d bytes after the last complete record", console.Plain(s.opts.Out.Path, 200), n)
+	}
+	s.term.Log.Info("output opened", attrs...)
+	return nil
+}
+
+// handle counts the result of one target and writes its record. A silent target has no
+// record unless --unanswered is given.
+func (s *Run) handle(r *scanner.Result) {
+	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
+	wanted := !silent || s.opts.Records.Unanswered
+	if wanted && s.geo != nil {
+		s.geo.Fill(&r.Geo, r.Addr.Addr())
+		s.geo.ReportDamage(s.term)
+	}
+	s.tally.Add(r)
+	if s.enoughResults() {
+		s.shutdown.Drain() // starts no new targets
+	}
+	if wanted {
+		s.out.Write(s.id, r)
+	}
+}
+
+// enoughResults reports whether at least --max-results servers have answered in all runs
+// together.
+func (s *Run) enoughResults() bool {
+	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
+}

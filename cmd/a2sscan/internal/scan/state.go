@@ -1,0 +1,42 @@
+package scan
+
+import (
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+)
+
+// sayState prints the state of a scan: how far the scan is, and the counts of all its
+// runs. It may be called at any time. It neither interrupts the scan nor waits for it.
+func (s *Run) sayState() {
+	m := s.monitor.Load()
+	if m == nil {
+		doing := "preparing"
+		if list := s.reading.Load(); list != nil {
+			doing = TargetsLine(Reading, list.Progress)
+		}
+		s.term.Say("state: %s; nothing was sent yet", doing)
+		return
+	}
+	now := m.Stats()
+	var changes []ledger.Change
+	if rate, all := s.rate.state(); rate > 0 {
+		now.Rate, changes = rate, all // the scan may not have applied the last change yet
+	}
+	v := s.newTracker().Sample(now)
+	t := s.term.NewBlock()
+	t.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
+	t.Say("open: %s%s", console.Plural(v.Open, "target"), v.Waiting())
+	listed := s.checkpoint.ListTotal(s.list.Stats())
+	now.Add(&s.checkpoint.Past.Stats) // now has the counts of all runs from here on
+	sum := ledger.NewSummary(&ledger.Source{Scan: &now, List: listed}, s.program.Build)
+	sum.Changes = changes
+	read, placed := sum.Targets.N("read"), sum.Targets.LeftOut()+sum.Targets.N("finished")
+	sum.Targets["unfinished"] = read - min(read, placed)
+	sum.Targets["unread"], _ = s.unread(listed)
+	sum.SayCounts(t)
+	t.Say("output: %s, %s", console.Plain(s.opts.Out.Path, 200), console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record"))
+	if s.checkpoint.Enabled {
+		t.Say("checkpoint: %s, %s", console.Plain(s.opts.Saved.Path, 200), s.checkpoint.Age())
+	}
+	t.Print()
+}

@@ -1,0 +1,193 @@
+package scan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Record is a status line as JSON. While the scan queries targets, the line also has the
+// counters of ledger.Table with a Status, then waiting and waiting_for. Later versions of
+// a2sscan may add keys. A key whose value is unknown is absent. In a resumed scan, all
+// numbers except Part cover only this run.
+type StatusRecord struct {
+	Time  time.Time `json:"time"`
+	Scan  string    `json:"scan"`
+	Phase string    `json:"phase"`           // reading, counting, asking or ended
+	Ended string    `json:"ended,omitempty"` // why the scan ended, as in the summary
+
+	Targets uint64   `json:"targets,omitempty"` // number of targets read or counted so far
+	Part    *float64 `json:"part,omitempty"`    // fraction done, from 0 to 1
+	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent: unknown, or about to end
+}
+
+// milli rounds to three decimal places.
+func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+// unless returns v, rounded to three decimal places, or nil if v is unknown.
+func unless(unknown bool, v float64) *float64 {
+	if unknown {
+		return nil
+	}
+	v = milli(v)
+	return &v
+}
+
+// Kind says how status lines are shown.
+type StatusKind string
+
+// These are the kinds of status lines.
+const (
+	StatusText StatusKind = "text" // a line that is rewritten in place on a terminal
+	StatusJSON StatusKind = "json" // one JSON object per line
+	StatusNone StatusKind = "none"
+)
+
+// ParseKind parses text, json or none.
+func ParseStatusKind(word string) (StatusKind, error) {
+	if kind := StatusKind(word); kind == StatusText || kind == StatusJSON || kind == StatusNone {
+		return kind, nil
+	}
+	return "", errors.New("want text, json or none")
+}
+
+// Status shows the progress of a scan on standard error.
+type Status struct {
+	Terminal *console.Terminal
+	Kind     StatusKind
+	Scan     string        // name of the scan
+	InLog    time.Duration // time between lines of text in a log; 0: 10 s
+
+	tracker *Tracker // for the lines in JSON
+}
+
+// sayJSON sets the time and the scan of a status line, and prints the line as JSON. v may
+// be nil.
+func (s *Status) sayJSON(r StatusRecord, v *View) {
+	r.Time, r.Scan = time.Now().UTC(), s.Scan
+	b, err := json.Marshal(r)
+	if err != nil {
+		return
+	}
+	if v != nil {
+		b = b[:len(b)-1]
+		from := &ledger.Source{Scan: &v.Stats, SentRate: v.sentRate, ReceivedRate: v.recvRate}
+		for i := range ledger.Table {
+			row := &ledger.Table[i]
+			if row.Status == "" {
+				continue
+			}
+			row.Each(from, func(n float64, _ string) {
+				if math.IsInf(n, 1) {
+					b = fmt.Appendf(b, ",%q:null", row.Status)
+					return
+				}
+				number, _ := json.Marshal(milli(n)) // a finite number can't fail
+				b = fmt.Appendf(b, ",%q:%s", row.Status, number)
+			})
+		}
+		if word := v.Wait.Word(); word != "" && r.Ended == "" { // the words of rate_limited_by in the summary
+			b = fmt.Appendf(b, `,"waiting":%q`, word)
+		}
+		if v.HeldFor > 0 && r.Ended == "" {
+			b = fmt.Appendf(b, `,"waiting_for":%v`, milli(v.HeldFor.Seconds()))
+		}
+		b = append(b, '}')
+	}
+	s.Terminal.JSON(json.RawMessage(b))
+}
+
+// Watch shows status lines until stop is called. line returns a status line as text, and
+// record prints a status line as JSON.
+func (s *Status) Watch(line func() string, record func()) (stop func()) {
+	switch s.Kind {
+	case StatusNone:
+		return func() {}
+	case StatusJSON:
+		return console.Every(console.StatusOnTerminal, record)
+	}
+	every := s.Terminal.StatusInterval()
+	if !s.Terminal.Interactive {
+		every = max(every, s.InLog)
+	}
+	return s.Terminal.RepeatStatus(every, line)
+}
+
+// WatchTargets shows status lines while lists are read, or while a dry run counts
+// targets. progress returns how many targets were read or counted so far, and which
+// fraction of all targets that is.
+func (s *Status) WatchTargets(phase string, progress func() (n uint64, part float64, known bool)) (stop func()) {
+	record := func() {
+		n, part, known := progress()
+		s.sayJSON(StatusRecord{Phase: phase, Targets: n, Part: unless(!known, part)}, nil)
+	}
+	if s.Kind == StatusJSON && phase != Reading { // most lists are read too fast for a status line
+		record()
+	}
+	return s.Watch(func() string { return TargetsLine(phase, progress) }, record)
+}
+
+// These are the phases before a scan.
+const (
+	Reading  = "reading"
+	Counting = "counting"
+)
+
+// TargetsLine returns the status line while lists are read or targets are counted.
+func TargetsLine(phase string, progress func() (n uint64, part float64, known bool)) string {
+	n, part, known := progress()
+	s := phase + " the targets: " + console.Grouped(n) + " so far"
+	if known {
+		s += fmt.Sprintf(" (%.0f%%)", 100*part)
+	}
+	return s
+}
+
+// WatchScan shows status lines of a scan until stop is called. rate is the rate at which
+// the scan begins.
+func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (stop func()) {
+	s.tracker = tracker
+	record := func() {
+		now := m.Stats()
+		if now.Elapsed == 0 { // the scan has not begun, and has no rate yet
+			now.Rate = rate
+		}
+		s.sayScan("", now)
+	}
+	if s.Kind == StatusJSON {
+		record()
+	}
+	return s.Watch(
+		func() string {
+			v := tracker.Sample(m.Stats())
+			if earlier := tracker.cfg.Earlier; earlier != nil { // show the counts of all runs, as the closing lines do
+				v.Add(earlier)
+			}
+			return v.Line(s.Terminal.StatusWidth())
+		},
+		record)
+}
+
+// End prints the last status line as JSON, with the reason why the scan ended. For other
+// kinds of status lines it does nothing.
+func (s *Status) End(final scanner.Stats, ended string) {
+	if s.Kind == StatusJSON && s.tracker != nil {
+		s.sayScan(ended, final)
+	}
+}
+
+// sayScan prints a status line of a scan in JSON.
+func (s *Status) sayScan(ended string, now scanner.Stats) {
+	v := s.tracker.Sample(now)
+	r := StatusRecord{Phase: "asking", Ended: ended, Part: unless(!v.known, v.part), Left: unless(v.left <= 0, v.left.Seconds())}
+	if ended != "" {
+		r.Phase, r.Left = "ended", nil
+	}
+	s.sayJSON(r, &v)
+}

@@ -1,0 +1,334 @@
+package scan
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// TestWatchCounting: a long dry run shows its progress in the chosen kind of status
+// line.
+func TestWatchCounting(t *testing.T) {
+	for kind, want := range map[StatusKind]string{
+		StatusText: "counting the targets: 12,345,678 so far (25%)",
+		StatusJSON: `"phase":"counting","targets":12345678,"part":0.25}`,
+		StatusNone: "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var b bytes.Buffer
+			s := Status{Terminal: console.New(&b), Kind: kind}
+			stop := s.WatchTargets(Counting, func() (uint64, float64, bool) { return 12345678, 0.25, true })
+			time.Sleep((&console.Terminal{}).StatusInterval() + 1) // on the fake clock
+			stop()
+			if !strings.Contains(b.String(), want) || want == "" && b.Len() > 0 {
+				t.Errorf("%s: %q, want %q", kind, &b, want)
+			}
+		})
+	}
+}
+
+// TestInLog: in a log, lines come as seldom as a command wants.
+func TestInLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := 0
+		s := Status{Terminal: console.New(&bytes.Buffer{}), Kind: StatusText, InLog: time.Minute}
+		stop := s.Watch(func() string { lines++; return "" }, nil)
+		time.Sleep(3*time.Minute + 1)
+		stop()
+		if lines != 3 {
+			t.Errorf("%d lines in three minutes, want 3", lines)
+		}
+	})
+}
+
+func TestStatusLine(t *testing.T) {
+	read, known, given := 0.0, false, uint64(0)
+	p := NewTracker(TrackerConfig{
+		Input: func() (float64, bool) { return read, known },
+		Given: func() uint64 { return given },
+	})
+
+	var s scanner.Stats
+	s.Elapsed = time.Second
+	s.Sent[0], s.Received[slices.Index(scanner.Classes[:], "matched")] = 5000, 4000
+	s.Open = 700
+	s.Wait = scanner.WaitTargets + 1 // too many targets are open
+	check := func(want string) {
+		t.Helper()
+		v := p.Sample(s)
+		if got := v.Line(0); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	check("waiting: answers, too many targets are open; 0:01; sent 5k, 5k/s; answered 0 (0%); " +
+		"open 700; received 4k, 4k/s")
+
+	// From here on the length of the input is known. Half of the input was read,
+	// and half of that is finished.
+	read, known = 0.5, true
+	s.Taken = 5000
+	s.Elapsed = 3 * time.Second
+	s.Sent[1], s.Received[slices.Index(scanner.Classes[:], "foreign")] = 3000, 1000
+	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 1500, 1000
+	s.Wait = scanner.WaitAddress
+	s.Held, s.HeldAddrs, s.HeldFor, s.Socket.KernelDrops = 12, 3, 700*time.Second, 9
+	check("waiting: 3 addresses at their limit; DROPS 9; 0:03 25%, 11:40 left; sent 8k, 1.5k/s; " +
+		"answered 1.5k (47%); open 700; received 5k, 500/s; 12 held back")
+
+	// A second sample at the same moment has no rates.
+	s.Wait, s.Held, s.HeldFor, s.Socket.KernelDrops = scanner.WaitNothing, 0, 0, 0
+	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
+
+	// Reading the list ahead of the scan is not progress.
+	read, given = 1, 10_000
+	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
+
+	// Silent targets count as three quarters done. They count as queried but not
+	// answered, although they may still answer.
+	s.Silent = 1000
+	check("0:03 32%, 0:07 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, for a second pass")
+
+	// An earlier run scanned a fifth of the list. The time of that run does not
+	// count here.
+	s.Silent, p.silent, p.part, p.cfg.Begun, read = 0, 0, 0, 0.2, 0.6
+	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
+}
+
+// TestStatusWidth: a status line fits the screen. At any width it shows what the
+// scan waits for and how far it is. If there is room, it has a bar.
+func TestStatusWidth(t *testing.T) {
+	var s scanner.Stats
+	s.Elapsed = 754 * time.Second
+	s.Sent[0], s.Received[slices.Index(scanner.Classes[:], "matched")] = 4_123_456, 3_345_678
+	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 712_345, 123_456
+	s.Taken, s.Open = 900_000, 11_234
+	waits := s
+	waits.Wait, waits.Held, waits.HeldAddrs, waits.HeldFor = scanner.WaitAddress, 4321, 3, 12*time.Minute
+	lossy := waits
+	lossy.Socket.KernelDrops, lossy.SendErrors = 1234, 5
+	full := s
+	full.Wait = scanner.WaitTargets + 1 // too many targets are open
+	tests := []struct {
+		name  string
+		stats scanner.Stats
+		known bool
+		width int
+		want  string
+	}{
+		{"bar", s, true, 79, "[======>  ] 12:34 75%, 4:09 left; sent 4.12M, 5.47k/s; answered 712k (84%)"},
+		{"wide", s, true, 199, "[===================================>           ] 12:34 75%, 4:09 left; sent 4.12M, 5.47k/s; " +
+			"answered 712k (84%); open 11.2k; received 3.35M, 4.44k/s"},
+		{"tiny", s, true, 29, "12:34 75%, 4:09 left"},
+		{"narrow", s, true, 39, "[======>  ] 12:34 75%, 4:09 left"},
+		{"no end", s, false, 79, "12:34; sent 4.12M, 5.47k/s; answered 712k (84%); open 11.2k"},
+		{"waits", waits, true, 79, "waiting: 3 addresses at their limit; 12:34 75%, 12:00 left; sent 4.12M, 5.47k/s"},
+		{"waits, narrow", waits, true, 39, "3 addresses at their limit; 75%, 12:00 left"},
+		{"waits, less", waits, true, 55, "waiting: 3 addresses at their limit; 75%, 12:00 left"},
+		{"loses", lossy, true, 79, "3 addresses at their limit; DROPS 1,234; SEND ERRORS 5; 75%, 12:00 left"},
+		{"waits for answers", full, true, 79, "waiting: answers, too many targets are open; [======>  ] 12:34 75%, 4:09 left"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := NewTracker(TrackerConfig{
+				Input: func() (float64, bool) { return 0.81, test.known },
+				Given: func() uint64 { return 0 },
+			})
+			v := p.Sample(test.stats)
+			if got := v.Line(test.width); got != test.want {
+				t.Errorf("%d columns: got\n%s (%d)\nwant\n%s", test.width, got, console.Columns(got), test.want)
+			}
+		})
+	}
+}
+
+// TestStatusEnd: the time left includes the known waits at the end of a scan, and
+// is never shown as zero.
+func TestStatusEnd(t *testing.T) {
+	drained := false
+	p := NewTracker(TrackerConfig{
+		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
+		Silence: time.Second, Longest: 5 * time.Second, Cooldown: 2 * time.Second,
+		Draining: func() bool { return drained },
+	})
+	s := scanner.Stats{Taken: 1000, Open: 500}
+	s.Finished[scanner.StatusOK] = 500
+	check := func(at time.Duration, why scanner.Wait, want string) {
+		t.Helper()
+		s.Elapsed, s.Wait = at, why
+		v := p.Sample(s)
+		if got := v.far(); got != want {
+			t.Errorf("%v: got %s, want %s", at, got, want)
+		}
+	}
+	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:17 left")
+	check(time.Second, scanner.WaitNothing, "0:01 50%, 0:08 left")
+	s.HeldFor = 30 * time.Second
+	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
+	s.HeldFor = 0
+	check(11*time.Second, scanner.WaitReplies, "0:11 50%, at most 0:07 left") // all targets have been started
+	check(13*time.Second, scanner.WaitNothing, "0:13 50%, at most 0:05 left") // requests are being repeated
+	check(19*time.Second, scanner.WaitReplies, "0:19 50%, finishing")         // some targets are slow
+	s.Finished[scanner.StatusNoReply], s.Open = 500, 0
+	check(20*time.Second, scanner.WaitCooldown, "0:20 100%, at most 0:02 left")
+	check(21500*time.Millisecond, scanner.WaitCooldown, "0:21 100%, at most 0:01 left")
+	check(22*time.Second, scanner.WaitCooldown, "0:22 100%, finishing")
+
+	// A draining scan only waits for its open targets.
+	p.end, p.cooling, drained = 0, false, true
+	s.Finished[scanner.StatusNoReply], s.Open = 0, 1213
+	check(10*time.Second, scanner.WaitReplies, "0:10 finishing 1,213 open, at most 0:05")
+	check(14500*time.Millisecond, scanner.WaitReplies, "0:14 finishing 1,213 open, at most 0:01")
+	check(16*time.Second, scanner.WaitReplies, "0:16 finishing 1,213 open")
+}
+
+// TestStatusSecondPass: progress does not go back when the second pass starts.
+// Until all silent targets have started it, the scan is not near its end.
+func TestStatusSecondPass(t *testing.T) {
+	p := NewTracker(TrackerConfig{
+		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
+		Silence: 7 * time.Second, SecondPass: true,
+	})
+	s := scanner.Stats{Taken: 1000, Elapsed: 9 * time.Second, Silent: 400, Wait: scanner.WaitReplies}
+	s.Finished[scanner.StatusOK] = 600
+	before := p.Sample(s)
+	s.Silent, s.Open = 100, 300
+	after := p.Sample(s)
+	if before.part != 0.9 || after.part != 0.9 || p.end != 0 {
+		t.Errorf("%v, then %v, end %v", before.part, after.part, p.end)
+	}
+	if got := after.Line(0); !strings.Contains(got, "answered 600 (60%)") {
+		t.Errorf("%s", got)
+	}
+	s.Silent, s.Open = 0, 400
+	if p.Sample(s); p.end == 0 {
+		t.Error("all targets were started, but the end of the scan is not noticed")
+	}
+}
+
+// TestStatusBar: the length of the bar does not depend on the rest of the line.
+func TestStatusBar(t *testing.T) {
+	p := NewTracker(TrackerConfig{Input: func() (float64, bool) { return 0.5, true }, Given: func() uint64 { return 1 }})
+	for _, columns := range []int{79, 120, 200} {
+		s := scanner.Stats{Elapsed: time.Second, Taken: 1}
+		want := barOn(columns) - 1
+		for range 12 {
+			s.Elapsed *= 2
+			s.Sent[0] = s.Sent[0]*7 + 1
+			v := p.Sample(s)
+			if got := strings.IndexByte(v.Line(columns), ']') + 1; got != want {
+				t.Fatalf("%d columns: a bar of %d, want %d:\n%s", columns, got, want, v.Line(columns))
+			}
+		}
+	}
+}
+
+// TestStatusRecord: a status line as JSON has the numbers under the keys that
+// scripts use, and omits unknown numbers.
+func TestStatusRecord(t *testing.T) {
+	known := false
+	p := NewTracker(TrackerConfig{Input: func() (float64, bool) { return 0.5, known }, Given: func() uint64 { return 1 }})
+	var s scanner.Stats
+	s.Rate, s.Sent[0] = scanner.Off, 7
+	var b bytes.Buffer
+	status := Status{Terminal: console.New(&b), Scan: "\x1b]0;mine\a", tracker: p}
+	say := func() string {
+		b.Reset()
+		status.sayScan("", s)
+		return b.String()
+	}
+	got := say()
+	want := `,"scan":"\u001b]0;mine\u0007","phase":"asking","elapsed":0,"finished":0,"answered":0,"open":0,"held":0,` +
+		`"silent":0,"sent":7,"received":0,"rate":null,"drops":0,"send_errors":0,"network_away":0,"bytes":0}` + "\n"
+	if !strings.HasPrefix(got, `{"time":"20`) || !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s want …\n%s", got, want)
+	}
+
+	s.Path = scanner.PathRate{On: true, Now: 19_400, Carried: 20_000}
+	if v := p.Sample(s); !strings.Contains(v.Line(0), "; rate 19.4k/s, path full at 20k/s; ") {
+		t.Errorf("%q", v.Line(0))
+	}
+	if got := say(); !strings.Contains(got, `"rate_found":19400,"path_carried":20000,`) {
+		t.Errorf("%s", got)
+	}
+	s.Path = scanner.PathRate{}
+	known = true
+	s.Elapsed, s.Rate, s.Sent[0], s.Taken = 2*time.Second, 5000, 17, 2
+	s.Wait, s.HeldFor, s.Socket.KernelDrops = scanner.WaitAddress, time.Minute, 3
+	s.Finished[scanner.StatusOK] = 1
+	got = say()
+	for _, has := range []string{
+		`"part":0.25,"left":60,"elapsed":2,`, `"sent":17,"received":0,"sent_rate":5,"received_rate":0,"rate":5000,`,
+		`"drops":3,`, `"waiting":"per_address","waiting_for":60}`,
+	} {
+		if !strings.Contains(got, has) {
+			t.Errorf("no %s in\n%s", has, got)
+		}
+	}
+}
+
+// TestForecast checks the forecasts of lists and networks with various settings.
+func TestForecast(t *testing.T) {
+	tests := []struct {
+		name           string
+		set            func(f *Forecast)
+		listed, spread float64
+		want           string
+	}{
+		{"list", func(*Forecast) {}, 1e6, 0,
+			"about 4M to 4.67M datagrams, 14 to 16 min at 5k/s, depending on how many answer"},
+		{"few", func(*Forecast) {}, 3, 0, "about 12 to 14 datagrams, 3 to 16 s at 5k/s, depending on how many answer"},
+		{"info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 1e6, 0,
+			"about 2M to 2.67M datagrams, 7 to 9 min at 5k/s, depending on how many answer"},
+		{"fast", func(f *Forecast) { f.Rate = 1e5 }, 1e6, 0,
+			"about 4M to 4.67M datagrams, 42 to 63 s at 100k/s, depending on how many answer"},
+		{"auto", func(f *Forecast) { f.Rate, f.Finds = 1e5, true }, 1e6, 0,
+			"about 4M to 4.67M datagrams, 42 s to 16 min at 5k to 100k/s, depending on how many answer"},
+		{"no rate", func(f *Forecast) { f.Rate = 0 }, 1e6, 0,
+			"about 4M to 4.67M datagrams, as fast as possible, depending on how many answer"},
+		{"network", func(*Forecast) {}, 0, 65536,
+			"about 197k to 262k datagrams, 46 to 68 s at 5k/s, depending on how many answer"},
+		{"network, info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 0, 65536,
+			"about 131k to 197k datagrams, 33 to 46 s at 5k/s, depending on how many answer"},
+		{"one attempt", func(f *Forecast) { f.Schedule.Attempts = 1 }, 0, 65536,
+			"about 65.5k to 262k datagrams, 17 to 58 s at 5k/s, depending on how many answer"},
+		{"second pass", func(f *Forecast) { f.Schedule.SecondPass = true }, 0, 65536,
+			"about 262k datagrams, 61 to 74 s at 5k/s, depending on how many answer"},
+		{"second pass, list", func(f *Forecast) { f.Schedule.SecondPass = true }, 1e6, 0,
+			"about 4M to 5M datagrams, 14 to 18 min at 5k/s, depending on how many answer"},
+		{"fallback", func(f *Forecast) { f.Fallback = true }, 0, 65536,
+			"about 262k to 328k datagrams, 59 to 82 s at 5k/s, depending on how many answer"},
+		{"fallback without info", func(f *Forecast) { f.Fallback, f.Questions = true, scanner.AskRules }, 0, 65536,
+			"about 131k to 197k datagrams, 33 to 46 s at 5k/s, depending on how many answer"},
+		{"ports", func(f *Forecast) { f.Ports = 1000 }, 0, 1000,
+			"about 3k to 4k datagrams, 7 min at 5k/s, depending on how many answer"},
+		{"ports, no limit", func(f *Forecast) { f.Ports, f.AddressRate = 1000, 0 }, 0, 1000,
+			"about 3k to 4k datagrams, 8 to 17 s at 5k/s, depending on how many answer"},
+		{"both", func(*Forecast) {}, 1e6, 65536,
+			"about 4.2M to 4.93M datagrams, 15 to 17 min at 5k/s, depending on how many answer"},
+		{"learned", func(f *Forecast) { f.Schedule.Learns, f.Schedule.Cools = true, true }, 0, 4096,
+			"about 12.3k to 16.4k datagrams, 4 to 19 s at 5k/s, depending on how many answer"},
+		{"learned, few", func(f *Forecast) { f.Schedule.Learns, f.Schedule.Cools = true, true }, 3, 0,
+			"about 12 to 14 datagrams, 3 to 16 s at 5k/s, depending on how many answer"},
+		{"for ever", func(f *Forecast) { f.Rate = 0.001 }, 0, 1 << 48,
+			"about 844424930M to 1125899907M datagrams, 53376 days at 0/s, depending on how many answer"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := &Forecast{
+				Listed: test.listed, InNetworks: test.spread,
+				Questions: scanner.AskAll, Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate,
+				Schedule: scanner.Config{Timeout: time.Second, Cooldown: 2 * time.Second}.Schedule(),
+			}
+			test.set(f)
+			if got := f.String(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,276 @@
+package scan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Config describes a scan to its Tracker.
+type TrackerConfig struct {
+	Input   func() (part float64, known bool) // fraction of the input read so far
+	Given   func() uint64                     // number of targets that the list yielded in this run
+	Begun   float64                           // fraction of the input that earlier runs finished
+	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
+
+	Silence    time.Duration // how long a silent target stays open
+	Longest    time.Duration // how long a target that answers some questions stays open
+	SecondPass bool          // silent targets get a second pass
+	Cooldown   time.Duration
+	Draining   func() bool // reports whether the scan starts no more targets; nil: never
+}
+
+// Tracker follows the progress of one scan. To compute rates, it remembers the previous
+// sample.
+type Tracker struct {
+	cfg TrackerConfig
+
+	last    scanner.Stats
+	silent  int           // maximum of Stats.Silent so far
+	part    float64       // fraction done; never falls
+	end     time.Duration // latest end of the scan; 0: the scan still starts targets
+	cooling bool          // a sample has shown the cooldown
+}
+
+// NewTracker returns the tracker of a scan that is about to start.
+func NewTracker(cfg TrackerConfig) *Tracker { return &Tracker{cfg: cfg} }
+
+// View is the state of a scan at one moment.
+type View struct {
+	scanner.Stats
+	sentRate, recvRate float64 // datagrams per second; NaN: unknown
+
+	part  float64       // fraction done
+	known bool          // part is known
+	left  time.Duration // negative: unknown
+	most  bool          // left is an upper bound: answers may come sooner
+	last  bool          // the scan starts no more targets, because it is shutting down
+}
+
+// Sample returns the view of s, with rates since the previous sample.
+func (p *Tracker) Sample(s scanner.Stats) View {
+	v := View{Stats: s, sentRate: math.NaN(), recvRate: math.NaN(), left: -1}
+	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
+		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
+		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
+	}
+	p.last, p.silent = s, max(p.silent, s.Silent)
+	v.last = p.cfg.Draining != nil && p.cfg.Draining()
+
+	// tail is the longest time that the last target may take. A scan that has learned its
+	// timeouts usually needs less.
+	tail := p.cfg.Silence
+	if s.Answered() > 0 {
+		tail = max(tail, p.cfg.Longest)
+	}
+	secondPass := p.cfg.SecondPass && (p.silent == 0 || s.Silent > 0) // the second pass has not begun or has not ended
+	switch {
+	case s.Wait == scanner.WaitCooldown && !p.cooling:
+		p.cooling, p.end = true, s.Elapsed+p.cfg.Cooldown
+	case p.end == 0 && v.last:
+		p.end = max(s.Elapsed+tail, 1)
+	case p.end == 0 && s.Wait == scanner.WaitReplies && !secondPass:
+		p.end = max(s.Elapsed+tail+p.cfg.Cooldown, 1)
+	}
+
+	part, known := p.cfg.Input()
+	read := 0.0 // the fraction of the input that this run has finished
+	if v.known = known; known {
+		// A silent target counts as three quarters done: it waits for the second pass,
+		// and most of its time has passed.
+		done := float64(s.TargetsFinished()+s.Unscannable+s.Excluded+s.Duplicate+s.OverLimit) + float64(s.Silent)*3/4
+		read = max(part-p.cfg.Begun, 0) * min(1, done/float64(max(p.cfg.Given(), s.Taken, 1)))
+		p.part = max(p.part, p.cfg.Begun+read)
+		v.part = p.part
+	}
+	switch {
+	case v.last && s.Open == 0:
+		v.left = 0
+	case p.end > 0:
+		v.left, v.most = max(0, p.end-s.Elapsed), true
+	case read >= 0.01 && v.part < 1: // the rest of the input at the speed so far, then the last replies
+		v.left = max(time.Duration(float64(s.Elapsed)*(1-v.part)/read), s.HeldFor) + tail + p.cfg.Cooldown
+	}
+	return v
+}
+
+// The limits of the progress bar.
+const (
+	leastBar = 12
+	mostBar  = 50
+	barAfter = 2  // draw the bar only if it fits beside this many flows
+	beside   = 60 // columns reserved for the text
+)
+
+// barOn returns the length of the bar on a screen of this width. The length depends only
+// on the width, so the filled part never shrinks.
+func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
+
+// Line returns the status line for a screen of this many columns, or for a log if columns
+// is 0. The line begins with trouble and progress, which Line always shows. The counts
+// follow as far as there is room.
+func (v *View) Line(columns int) string {
+	var head []string
+	if v.Away != 0 {
+		head = append(head, "the network of this machine has been away since "+console.TimeOfDay(v.Away))
+	}
+	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
+		head = append(head, waits+why)
+	}
+	if n := v.Socket.KernelDrops; n > 0 {
+		head = append(head, "DROPS "+console.Grouped(n))
+	}
+	if n := v.SendErrors; n > 0 {
+		head = append(head, "SEND ERRORS "+console.Grouped(n))
+	}
+	if n := v.Overdue; n > 0 {
+		head = append(head, "FORGOTTEN TARGETS "+console.Grouped(n))
+	}
+	head = append(head, v.far())
+	if columns == 0 {
+		return strings.Join(append(head, v.flows()...), "; ")
+	}
+	if console.Columns(strings.Join(head, "; ")) > columns {
+		head[len(head)-1] = v.share()
+	}
+	if console.Columns(strings.Join(head, "; ")) > columns {
+		head[0] = strings.TrimPrefix(head[0], waits)
+	}
+	room := columns - console.Columns(strings.Join(head, "; "))
+	bar, drawn := barOn(columns), false
+	var fit []string
+	for i, part := range v.flows() {
+		if i == barAfter && v.known && !v.last && room > bar {
+			drawn, room = true, room-bar
+		}
+		if n := console.Columns(part) + 2; n <= room {
+			fit, room = append(fit, part), room-n
+		}
+	}
+	if drawn { // [====>    ]
+		inside := bar - 3
+		done := strings.Repeat("=", int(max(0, min(1, v.part))*float64(inside)))
+		if len(done) < inside {
+			done += ">"
+		}
+		last := &head[len(head)-1]
+		*last = fmt.Sprintf("[%-*s] %s", inside, done, *last)
+	}
+	return strings.Join(append(head, fit...), "; ")
+}
+
+// waits is the prefix that Line omits if the line has no room.
+const waits = "waiting: "
+
+// waiting describes what the scan waits for, and for how long if that is known.
+func (v *View) waiting() string {
+	if v.Wait != scanner.WaitAddress {
+		return v.Wait.String()
+	}
+	s := console.Grouped(uint64(v.HeldAddrs)) + " addresses at their limit"
+	if v.HeldAddrs == 1 {
+		s = "1 address at its limit"
+	}
+	if v.HeldFor > 0 && v.left < 0 { // otherwise the time left already includes HeldFor
+		s += " for " + console.RoughDuration(v.HeldFor)
+	}
+	return s
+}
+
+// far returns the elapsed time and, if it is known, the percentage done.
+func (v *View) far() string {
+	if !v.known && !v.last {
+		return console.Clock(v.Elapsed)
+	}
+	return console.Clock(v.Elapsed) + " " + v.share()
+}
+
+// share returns the percentage done and the time left, if these are known. It rounds the
+// time up to whole seconds, so that the time is never zero.
+func (v *View) share() string {
+	if !v.known && !v.last {
+		return console.Clock(v.Elapsed)
+	}
+	s, left := fmt.Sprintf("%.0f%%", math.Floor(100*v.part)), console.Clock((v.left + time.Second - 1).Truncate(time.Second))
+	if v.last {
+		s = "finishing " + console.Grouped(uint64(v.Open)) + " open"
+	}
+	switch {
+	case v.left < 0 || v.left == 0 && v.last:
+		return s
+	case v.left == 0:
+		return s + ", finishing"
+	case v.last:
+		return s + ", at most " + left
+	case v.most:
+		return s + ", at most " + left + " left"
+	}
+	return s + ", " + left + " left"
+}
+
+// flows returns the counts of a status line, most important first. It omits the number of
+// open targets when the scan starts no more targets, because share shows that number
+// then.
+func (v *View) flows() []string {
+	flow := func(word string, n uint64, perSecond float64) string {
+		s := word + " " + console.Short(float64(n))
+		if !math.IsNaN(perSecond) {
+			s += ", " + console.Short(perSecond) + "/s"
+		}
+		return s
+	}
+	// The hit rate also counts silent and open targets as queried. Finished targets alone
+	// would be too few, because silent targets stay open for long.
+	asked := v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open)
+	parts := []string{
+		flow("sent", v.DatagramsSent(), v.sentRate),
+		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())), console.Percent(v.Answered(), asked)),
+	}
+	if p := &v.Path; p.On && !v.last {
+		rate := "rate " + console.Short(p.Now) + "/s"
+		if p.Carried > 0 {
+			rate += ", path full at " + console.Short(p.Carried) + "/s"
+		}
+		parts = append(parts, rate)
+	}
+	switch open := console.Short(float64(v.Open)); {
+	case v.last:
+	case v.Wait == scanner.WaitReplies && v.Open > 0:
+		parts = append(parts, "waiting for "+open+" targets")
+	default:
+		parts = append(parts, "open "+open)
+	}
+	parts = append(parts, flow("received", v.DatagramsReceived(), v.recvRate))
+	if v.Held > 0 {
+		parts = append(parts, console.Short(float64(v.Held))+" held back")
+	}
+	if v.Silent > 0 {
+		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second pass")
+	}
+	return parts
+}
+
+// State describes how far the scan is and what it waits for.
+func (v *View) State() string {
+	s := v.far()
+	if why := v.waiting(); why != "" {
+		s += ", waiting: " + why
+	}
+	return s
+}
+
+// Waiting describes the targets that are held back or silent. It returns "" if there are
+// none.
+func (v *View) Waiting() (s string) {
+	if v.Held > 0 {
+		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
+	}
+	if v.Silent > 0 {
+		s += "; silent, for a second pass: " + console.Grouped(uint64(v.Silent))
+	}
+	return s
+}

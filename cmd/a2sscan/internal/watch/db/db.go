@@ -1,0 +1,275 @@
+// Package db stores what a watch knows in an SQLite database: the servers, their
+// events, and how long each was up. Other programs may read the database while the
+// watch writes it.
+package db
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // SQLite in pure Go, so that the program needs no C library
+
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// schema creates the tables of a new database. Its comments explain the columns.
+//
+//go:embed schema.sql
+var schema string
+
+// application and version identify the databases that this package can read.
+const (
+	application = 0x61327377 // "a2sw"
+	version     = 2
+)
+
+// ErrForeign is the error for a file that is not the database of a watch.
+var ErrForeign = errors.New("is not the state of a watch")
+
+// ErrVersion is the error for a database of another version of the program.
+var ErrVersion = errors.New("was written by another version of a2sscan")
+
+// ErrBusy is the error while another program has locked the database.
+var ErrBusy = errors.New("another program has locked it")
+
+// BusyAfter is how long the database may be locked until Retry reports the lock.
+const BusyAfter = 10 * time.Second
+
+// Retry calls do again while another program has locked the database, until ctx ends. If
+// the lock lasts for BusyAfter, Retry calls held with the time when the wait began. When
+// the lock is gone, it calls held with the zero time.
+func Retry(ctx context.Context, held func(since time.Time), do func() error) error {
+	begin, reported := time.Now(), false
+	for {
+		err := do()
+		var coded interface{ Code() int }
+		const busy = 5 // SQLITE_BUSY, in the low byte
+		switch isBusy := errors.As(err, &coded) && coded.Code()&0xff == busy; {
+		case !isBusy && reported:
+			held(time.Time{})
+			fallthrough
+		case !isBusy:
+			return err
+		case !reported && held != nil && time.Since(begin) >= BusyAfter:
+			reported = true
+			held(begin)
+		}
+		select {
+		case <-ctx.Done():
+			return ErrBusy
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// DB is the database of a watch. Several goroutines may use it.
+type DB struct {
+	sql  *sql.DB
+	lock *disk.Lock // nil: in memory, or read-only
+}
+
+// Status says whether a server answers.
+type Status string
+
+// The statuses.
+const (
+	Unknown Status = "unknown" // not answered since it was added
+	Up      Status = "up"
+	Down    Status = "down"
+)
+
+// Server is a row of servers.
+type Server struct {
+	ID       int64
+	Addr     netip.AddrPort
+	LastSeen uint32 // Unix time of the latest answer; 0: none
+	Since    uint32 // Unix time when its status began
+	Status   Status
+	// Answer is the latest full answer, as a line of a census without player names.
+	Answer []byte
+}
+
+// Open opens the database at path for a watch, and creates it if it does not exist. An
+// empty path is a database in memory. Open returns disk.ErrLocked while another watch has
+// the database open, and ErrForeign or ErrVersion if the program can't use the file.
+func Open(path string) (*DB, error) {
+	if path == "" {
+		return open("", "", nil)
+	}
+	path = disk.Resolve(path) // one file may have two names
+	lock, err := disk.TryLock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	// SQLite gives its other files the mode of this one.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	var db *DB
+	if err == nil {
+		_ = f.Close()
+		db, err = open(path, "rw", lock)
+	}
+	if err != nil {
+		err = errors.Join(err, lock.Remove())
+	}
+	return db, err
+}
+
+// Read opens the database at path to read it, beside a watch or after it.
+func Read(path string) (*DB, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	return open(path, "ro", nil)
+}
+
+// open opens the database at path, or one in memory if path is empty.
+func open(path, mode string, lock *disk.Lock) (*DB, error) {
+	name, connections := ":memory:", 1 // each has its own database
+	if path != "" {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		options := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(1000)", "synchronous(FULL)"}}
+		file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: options.Encode()}
+		name, connections = file.String(), 4 // the write-ahead log lets readers read while the watch writes
+	}
+	pool, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(connections)
+	db := &DB{sql: pool, lock: lock}
+	if err := db.prepare(); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return db, nil
+}
+
+// prepare creates the tables of a new database, and checks the version of an existing one.
+func (db *DB) prepare() error {
+	var app, v, objects int
+	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&app, &v, &objects)
+	var coded interface{ Code() int }
+	const notADatabase = 26 // SQLITE_NOTADB
+	switch {
+	case errors.As(err, &coded) && coded.Code() == notADatabase, err == nil && app != application && (app != 0 || objects != 0):
+		return ErrForeign
+	case err != nil || app == application && v == version:
+		return err
+	case app == application:
+		return fmt.Errorf("%w: it has version %d, and this one reads version %d", ErrVersion, v, version)
+	}
+	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		schema, application, version))
+	return err
+}
+
+// Close writes everything to the database and closes it.
+func (db *DB) Close() error {
+	err := db.sql.Close()
+	if db.lock != nil {
+		err = errors.Join(err, db.lock.Remove())
+	}
+	return err
+}
+
+// change runs do in a transaction.
+func (db *DB) change(do func(*sql.Tx) error) error {
+	tx, err := db.sql.Begin()
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// each calls do with each row of a query, whose columns are strings, numbers and nil.
+func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) error {
+	rows, err := db.sql.Query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// decoded returns the rows of a query with a single column, which holds JSON.
+func decoded[T any](db *DB, query string, args ...any) (all []T, err error) {
+	err = db.each(func(row *sql.Rows) error {
+		var text []byte
+		var one T
+		err := row.Scan(&text)
+		if err == nil {
+			err = json.Unmarshal(text, &one)
+		}
+		all = append(all, one)
+		return err
+	}, query, args...)
+	return all, err
+}
+
+// Servers calls do with each server, in the order of IDs. do must not use the database.
+func (db *DB) Servers(do func(*Server)) error {
+	return db.each(func(row *sql.Rows) error {
+		var s Server
+		var addr []byte
+		err := row.Scan(&addr, &s.ID, &s.LastSeen, &s.Since, &s.Status, &s.Answer)
+		if err = errors.Join(err, s.Addr.UnmarshalText(addr)); err == nil {
+			do(&s)
+		}
+		return err
+	}, "SELECT addr, id, coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
+}
+
+// Add adds servers that the database does not have. Their IDs follow the largest ID; the
+// first ID is 1.
+func (db *DB) Add(addrs []netip.AddrPort) error {
+	return insert(db.sql, "INSERT INTO servers (addr, status) SELECT value, 'unknown' FROM json_each(?)", addrs)
+}
+
+// insert runs a statement whose parameter is a list in JSON. It stores the complete list or
+// nothing.
+func insert(into interface {
+	Exec(query string, args ...any) (sql.Result, error)
+}, statement string, values any) error {
+	text, err := json.Marshal(values)
+	if err == nil && string(text) != "null" {
+		_, err = into.Exec(statement, string(text))
+	}
+	return err
+}
+
+// Cursor returns the ID of the last event that a reader, such as a webhook, has processed,
+// or -1 if the reader is new. last is the ID of the latest event. If more events wait than
+// the limit, id is the last event to drop, and dropped is the number of these events.
+func (db *DB) Cursor(reader string, limit int) (id, last int64, dropped int, err error) {
+	err = db.sql.QueryRow(`WITH cursor AS (SELECT coalesce(max(event), -1) AS done FROM cursors WHERE reader = ?1)
+		SELECT coalesce(max(id), (SELECT done FROM cursor)), (SELECT coalesce(max(id), 0) FROM events), count(*)
+		FROM (SELECT id FROM cursor JOIN events ON done >= 0 AND id > done ORDER BY id DESC LIMIT -1 OFFSET ?2)`,
+		reader, limit).Scan(&id, &last, &dropped)
+	return id, last, dropped, err
+}
+
+// SetCursor stores the ID of the last event that a reader has processed.
+func (db *DB) SetCursor(reader string, id int64) error {
+	_, err := db.sql.Exec("INSERT OR REPLACE INTO cursors (reader, event) VALUES (?, ?)", reader, id)
+	return err
+}

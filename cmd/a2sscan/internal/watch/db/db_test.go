@@ -1,0 +1,357 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+var start = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+var at = uint32(start.Unix())
+
+// addr returns the address of the server with this ID.
+func addr(id int64) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, byte(id >> 16), byte(id >> 8), byte(id)}), 27015)
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		check(t, err)
+		return v
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended returns an hour with samples, and another that ends it.
+func ended(number int64, samples ...Sample) []Hour {
+	return []Hour{{Number: number, Samples: samples}, {Number: number + 2}}
+}
+
+// opened opens a new database with n servers that are up since start.
+func opened(t testing.TB, path string, n int64) *DB {
+	t.Helper()
+	db := must(Open(path))(t)
+	t.Cleanup(func() { db.Close() })
+	var addrs []netip.AddrPort
+	var servers []Server
+	for id := int64(1); id <= n; id++ {
+		addrs = append(addrs, addr(id))
+		servers = append(servers, Server{ID: id, Addr: addr(id), LastSeen: at, Since: at, Status: Up,
+			Answer: fmt.Appendf(nil, `{"info":{"name":"server %d"},"game":{"id":"rust"}}`, id)})
+	}
+	check(t, db.Add(addrs))
+	check(t, db.Flush(nil, servers))
+	return db
+}
+
+func TestReopened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "100%?#.db")
+	db := opened(t, path, 2)
+	events := []Event{
+		{ID: 7, Time: start, Addr: addr(2).String(), Kind: "down"},
+		{ID: 9, Time: start.Add(time.Second), Kind: "blind", Evidence: &Evidence{Silent: 20}},
+	}
+	check(t, db.Flush(events, nil))
+	down := Server{ID: 2, Addr: addr(2), LastSeen: at + 60, Since: at + 120, Status: Down}
+	running := []Sample{{UpFor: 60, PeopleMin: 3, PeopleMax: 5, PeopleSum: 8, Counts: 2, SeenAt: 1}, {DownFor: 40, UnseenFor: 20}}
+	check(t, db.Flush(nil, []Server{down}, Hour{Number: hourOf(start), Samples: running}))
+	check(t, db.SetCursor("webhook", 7))
+	check(t, db.Close())
+
+	info := must(os.Stat(path))(t)
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("the file has the mode %o, want 600", mode)
+	}
+	db = must(Open(path))(t)
+	defer db.Close()
+	var servers []Server
+	check(t, db.Servers(func(s *Server) { servers = append(servers, *s) }))
+	down.Answer = []byte(`{"info":{"name":"server 2"},"game":{"id":"rust"}}`) // kept
+	if len(servers) != 2 || servers[0].Status != Up {
+		t.Fatalf("servers: %+v", servers)
+	}
+	if diff := cmp.Diff(down, servers[1], cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+		t.Errorf("server 2 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(events, must(db.Since(0, 10))(t), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if later := must(db.Since(7, 10))(t); len(later) != 1 || later[0].ID != 9 {
+		t.Errorf("events after 7: %+v", later)
+	}
+	if id, _, err := db.Last(); err != nil || id != 9 {
+		t.Errorf("the last ID is %d, want 9", id)
+	}
+	if diff := cmp.Diff([]Hour{{Number: hourOf(start), Samples: running}}, must(db.Running())(t)); diff != "" {
+		t.Errorf("the running hours (-want +got):\n%s", diff)
+	}
+	for reader, want := range map[string]int64{"webhook": 7, "other": -1} {
+		if id, last, _, err := db.Cursor(reader, 100); id != want || last != 9 || err != nil {
+			t.Errorf("%s: cursor %d, want %d; the last event is %d, %v", reader, id, want, last, err)
+		}
+	}
+	check(t, db.Add([]netip.AddrPort{addr(3)}))
+	check(t, db.Servers(func(s *Server) {
+		if s.Addr != addr(s.ID) {
+			t.Errorf("%v has the ID %d", s.Addr, s.ID)
+		}
+	}))
+}
+
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.db")
+	db := must(Open(path))(t)
+	if _, err := Open(path); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("opened twice: %v", err)
+	}
+	reader := must(Read(path))(t) // beside the watch
+	_, _, err := reader.Last()
+	check(t, err)
+	check(t, reader.Close())
+	_, err = db.sql.Exec("PRAGMA user_version = 3")
+	check(t, err)
+	check(t, db.Close())
+	for name, open := range map[string]func(string) (*DB, error){"Open": Open, "Read": Read} {
+		if _, err := open(path); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), "it has version 3, and this one reads version 2") {
+			t.Errorf("%s of a newer version: %v", name, err)
+		}
+	}
+	text := filepath.Join(dir, "servers.txt")
+	check(t, os.WriteFile(text, slices.Repeat([]byte("203.0.113.7:27015\n"), 100), 0o666))
+	if _, err := Open(text); !errors.Is(err, ErrForeign) {
+		t.Errorf("a text file: %v", err)
+	}
+	if _, err := Read(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if left := must(filepath.Glob(filepath.Join(dir, "*.lock")))(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Three days, of which the first two have become rows of days: the sums stay.
+func TestUptime(t *testing.T) {
+	db := opened(t, "", 2)
+	for hour := range 72 {
+		at := start.Add(time.Duration(hour) * time.Hour)
+		samples := []Sample{{UpFor: 3600, PeopleMin: 10, PeopleMax: uint32(20 + hour), PeopleSum: 60 * 15, Counts: 60, SeenAt: uint32(at.Unix())}}
+		if hour%2 == 0 { // server 2: every other hour has no row
+			samples = append(samples, Sample{UpFor: 1800, DownFor: 600, UnseenFor: 1200})
+		}
+		check(t, db.Flush(nil, nil, ended(hourOf(at), samples...)...))
+	}
+	check(t, db.Flush([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2).String(), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2).String(), Kind: "down"}}, nil))
+	now := start.Add(72*time.Hour + 10*time.Minute)
+	check(t, db.Flush(nil, nil, Hour{Number: hourOf(now), Samples: []Sample{{UpFor: 600, PeopleMax: 1, PeopleSum: 10, Counts: 10}, {DownFor: 600}}}))
+	check(t, db.Prune(now, 24*time.Hour, 400*24*time.Hour))
+
+	uptime := func(from, to time.Time, fields ...string) (all [][]any) {
+		t.Helper()
+		check(t, db.Uptime(from, to, fields, func(values []any) { all = append(all, slices.Clone(values)) }))
+		return all
+	}
+	up, down := int64(36*30), int64(36*10+10) // of server 2; what it lacks is unseen, and of server 1 the rest of the running hour
+	want := [][]any{
+		{addr(1).String(), "rust", "server 1", "up", "2026-11-20T00:00:00Z", 1.0, int64(72*60 + 10), int64(0), int64(50), int64(0), int64(0), 15.0, int64(91)},
+		{addr(2).String(), "rust", "server 2", "up", "2026-11-20T00:00:00Z", 0.744828, up, down, 73*60 - up - down, int64(2), nil, nil, nil},
+	}
+	if diff := cmp.Diff(want, uptime(start, now, UptimeFields...)); diff != "" {
+		t.Errorf("from the first hour on (-want +got):\n%s", diff)
+	}
+
+	// The second day is kept as a day, so a period that begins in it has all of it.
+	want = [][]any{{int64(24 * 60), int64(0), 1.0, int64(0)}, {int64(12 * 30), int64(24*60 - 12*40), 0.75, int64(0)}}
+	if diff := cmp.Diff(want, uptime(start.Add(30*time.Hour), start.Add(40*time.Hour), "up", "unseen", "up_share", "outages")); diff != "" {
+		t.Errorf("the second day (-want +got):\n%s", diff)
+	}
+
+	// The third day is kept as a day until 04:00, and a period that begins later has none of it.
+	check(t, db.Prune(now, 20*time.Hour, 400*24*time.Hour))
+	if got := uptime(start.Add(56*time.Hour), now, "up", "unseen")[0]; got[0] != int64(16*60+10) || got[1] != int64(50) {
+		t.Errorf("the end of the third day: %v", got)
+	}
+	check(t, db.Servers(func(s *Server) {
+		if want := map[int64]uint32{1: at + 71*3600, 2: at}[s.ID]; s.LastSeen != want {
+			t.Errorf("server %d was last seen at %d, want %d", s.ID, s.LastSeen, want)
+		}
+	}))
+
+	// When all hours have become days, and one runs, a period still begins with a day.
+	check(t, db.Prune(now, time.Minute, 400*24*time.Hour))
+	if got := uptime(start.Add(50*time.Hour), now, "up", "unseen")[0]; got[0] != int64(24*60+10) || got[1] != int64(50) {
+		t.Errorf("from the third day: %v", got)
+	}
+
+	check(t, db.Prune(now.Add(400*24*time.Hour), 24*time.Hour, 400*24*time.Hour))
+	if got := uptime(start, start.Add(24*time.Hour), "up"); got[0][0] != int64(0) {
+		t.Errorf("after 400 days: %v", got)
+	}
+	if id, _, err := db.Last(); err != nil || id != 2 {
+		t.Errorf("the last ID is %d, want 2: IDs never begin again", id)
+	}
+}
+
+// The end of an hour replaces no later answer by one of the hour.
+func TestLastSeen(t *testing.T) {
+	db := opened(t, "", 1)
+	later := Server{ID: 1, LastSeen: at + 7260, Since: at, Status: Up}
+	check(t, db.Flush(nil, []Server{later}, ended(hourOf(start), Sample{UpFor: 10, SeenAt: at + 100})...))
+	check(t, db.Servers(func(s *Server) {
+		if s.LastSeen != later.LastSeen {
+			t.Errorf("last seen at %d, want %d", s.LastSeen, later.LastSeen)
+		}
+	}))
+	var first uint32
+	check(t, db.sql.QueryRow("SELECT first_seen FROM servers").Scan(&first))
+	if first != at {
+		t.Errorf("first seen at %d, want %d", first, at)
+	}
+}
+
+// A minute that is not whole never adds up to more than the hour.
+func TestMinutes(t *testing.T) {
+	db := opened(t, "", 0)
+	var samples []Sample
+	for up := range uint32(121) {
+		for down := range uint32(120) {
+			samples = append(samples, Sample{UpFor: up, DownFor: down, UnseenFor: 240 - up - down})
+		}
+	}
+	check(t, db.Flush(nil, nil, Hour{Number: 1, Samples: samples}))
+	var rows, wrong int
+	check(t, db.sql.QueryRow("SELECT count(*), total(up + down + unseen != 4 OR min(up, down, unseen) < 0) FROM running_hours").Scan(&rows, &wrong))
+	if rows != len(samples) || wrong > 0 {
+		t.Errorf("%d rows, and %d of them do not add up", rows, wrong)
+	}
+}
+
+// The size of a server and day, as watches of 20 days leave it.
+func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it starts no goroutine, and go test without -short runs it")
+	}
+	const servers, days = 300, 20
+	db := opened(t, "", servers)
+	size := func() (size float64) {
+		check(t, db.sql.QueryRow("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&size))
+		return size / servers
+	}
+	empty := size()
+	samples := make([]Sample, servers)
+	var week float64
+	for hour := range days * 24 {
+		for i := range samples {
+			samples[i] = Sample{UpFor: 3540, DownFor: 60, PeopleMin: uint32(i % 50), PeopleMax: uint32(i%50 + 14), PeopleSum: uint32(60 * (i%50 + 7)), Counts: 60}
+		}
+		at := start.Add(time.Duration(hour) * time.Hour)
+		check(t, db.Flush(nil, nil, ended(hourOf(at), samples...)...))
+		check(t, db.Prune(at, 7*24*time.Hour, 400*24*time.Hour))
+		if hour == 7*24 {
+			week = size()
+		}
+	}
+	perHourly, perDaily := (week-empty)/7, (size()-week)/(days-7)
+	t.Logf("%.0f bytes a server before the first hour; then %.0f a server and day while hourly, %.0f after", empty, perHourly, perDaily)
+	if perHourly > 650 || perDaily > 30 {
+		t.Error("want at most 650 and 30")
+	}
+}
+
+// TestHistory: what a page shows of a server comes from days, hours, and hours that may still
+// change.
+func TestHistory(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	check(t, db.Add([]netip.AddrPort{addr(1), addr(2)}))
+	hour := func(h int) time.Time { return start.Add(time.Duration(h) * time.Hour) }
+	sample := func(up, down, people uint32) Sample {
+		return Sample{UpFor: up, DownFor: down, PeopleMin: 1, PeopleMax: 9, PeopleSum: people * 60, Counts: 60}
+	}
+	for h := range 50 {
+		check(t, db.Flush(nil, nil, ended(hourOf(hour(h)), sample(3600, 0, 5), sample(1800, 1800, 3))...))
+	}
+	check(t, db.Prune(hour(72), 48*time.Hour, 400*24*time.Hour)) // the first day becomes a row
+	check(t, db.Flush(nil, nil, Hour{Number: hourOf(hour(50)), Samples: []Sample{sample(600, 0, 7), sample(0, 600, 0)}}))
+
+	got := must(db.History(2, hour(0), hour(72)))(t)
+	if len(got) != 1+26+1 {
+		t.Fatalf("%d periods", len(got))
+	}
+	want := []Period{
+		{Time: hour(0), Hours: 24, Up: 720, Down: 720, People: &People{1, 9, 3}},
+		{Time: hour(24), Hours: 1, Up: 30, Down: 30, People: &People{1, 9, 3}},
+		{Time: hour(50), Hours: 1, Down: 10, People: &People{1, 9, 0}},
+	}
+	if diff := cmp.Diff(want, []Period{got[0], got[1], got[27]}); diff != "" {
+		t.Error(diff)
+	}
+	if got := must(db.History(2, hour(40), hour(45)))(t); len(got) != 6+1 {
+		t.Errorf("%d periods of a few hours", len(got))
+	}
+	if got := must(db.History(77, hour(0), hour(72)))(t); len(got) != 0 {
+		t.Errorf("a server that is not there: %v", got)
+	}
+}
+
+// TestTotals: totals are means of the minutes of a step, and are kept for a month.
+func TestTotals(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	for minute, up := range map[int]int{-32 * 24 * 60: 1, 0: 2, 3: 5, 5: 7} {
+		check(t, db.Count(start.Add(time.Duration(minute)*time.Minute), up, 10*up))
+	}
+	check(t, db.Prune(start, time.Hour, time.Hour))
+	got := must(db.Totals(start.AddDate(-1, 0, 0), 5*time.Minute))(t)
+	if diff := cmp.Diff([]Total{{start.Unix(), 3.5, 35}, {start.Unix() + 300, 7, 70}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := must(db.Totals(start.Add(4*time.Minute), 5*time.Minute))(t); len(got) != 1 {
+		t.Errorf("since a moment: %v", got)
+	}
+}
+
+// TestEventsOf: the latest events of a server come first.
+func TestEventsOf(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	for id := range int64(10) {
+		check(t, db.Flush([]Event{{ID: id + 1, Time: start, Addr: addr(id % 2).String(), Kind: "down"}}, nil))
+	}
+	got := must(db.EventsOf(addr(1), 3))(t)
+	if len(got) != 3 || got[0].ID != 10 || got[2].ID != 6 || got[0].Addr != addr(1).String() {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAnswer: an answer is there, or nil.
+func TestAnswer(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	check(t, db.Add([]netip.AddrPort{addr(1), addr(2)}))
+	check(t, db.Flush(nil, []Server{{ID: 1, Status: Up, Answer: []byte(`{"a":1}`)}}))
+	for id, want := range []string{"", `{"a":1}`, "", ""} {
+		if got := must(db.Answer(int64(id)))(t); string(got) != want {
+			t.Errorf("server %d: %q", id, got)
+		}
+	}
+}

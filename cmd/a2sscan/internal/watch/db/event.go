@@ -1,0 +1,71 @@
+package db
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// Kinds lists the kinds of events. Kinds that package census also has mean the same there.
+var Kinds = []string{
+	"up", "down", "restarted", "map", "renamed", "version", "wiped", "moved", "capacity", "flags", "empty", "full", "blind", "seeing",
+}
+
+// Event is one event: a line of JSON.
+type Event struct {
+	ID     int64         `json:"id"` // always increasing
+	Time   time.Time     `json:"time"`
+	Kind   string        `json:"event"`
+	Addr   string        `json:"addr,omitempty"` // "": about no single server
+	Game   string        `json:"game,omitempty"`
+	Name   string        `json:"name,omitempty"` // untrusted text
+	Before *census.Facts `json:"before,omitempty"`
+	After  *census.Facts `json:"after,omitempty"`
+	// For is how long the previous state lasted: up before down, down before up, blind
+	// before seeing.
+	For      int64     `json:"seconds,omitempty"`
+	By       string    `json:"by,omitempty"` // as in census.Change
+	Evidence *Evidence `json:"evidence,omitempty"`
+	LeftOut  int       `json:"left_out,omitempty"` // events of this kind left out before it
+}
+
+// Evidence shows why the watch reported an event.
+type Evidence struct {
+	Checks   int       `json:"checks,omitempty"`   // unanswered checks in a row
+	Requests int       `json:"requests,omitempty"` // requests in these checks
+	First    time.Time `json:"first,omitzero"`     // start of the first of these checks
+	Last     time.Time `json:"last,omitzero"`      // start of the last of these checks
+	// AllSilent means that most servers are silent, so the network of the watcher may have
+	// failed.
+	AllSilent bool     `json:"all_silent,omitempty"`
+	Servers   int      `json:"servers,omitempty"`  // servers that were up when the watcher became blind
+	Silent    int      `json:"silent,omitempty"`   // how many of these servers were silent
+	Networks  int      `json:"networks,omitempty"` // number of /24 networks of the silent servers
+	Signs     []string `json:"signs,omitempty"`    // in words
+}
+
+// Last returns the ID of the latest event, or 0, and the epoch of the database. In another
+// epoch, the same ID means another event. Begin sets the epoch.
+func (db *DB) Last() (id int64, epoch string, err error) {
+	err = db.sql.QueryRow("SELECT coalesce(max(id), 0), (SELECT printf('%x', max(event)) FROM cursors WHERE reader = 'epoch') FROM events").Scan(&id, &epoch)
+	return id, epoch, err
+}
+
+// Begin gives a new database its epoch.
+func (db *DB) Begin() error {
+	_, err := db.sql.Exec("INSERT OR IGNORE INTO cursors VALUES ('epoch', abs(random()))")
+	return err
+}
+
+// Since returns the events that follow the one with this ID, at most limit.
+func (db *DB) Since(id int64, limit int) ([]Event, error) {
+	return decoded[Event](db, "SELECT line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit)
+}
+
+// EventsOf returns the latest events of a server, the latest first. For the zero address it
+// returns events that are about no single server.
+func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
+	return decoded[Event](db, "SELECT line FROM events WHERE addr IS nullif(?, ?) ORDER BY id DESC LIMIT ?",
+		addr.String(), netip.AddrPort{}.String(), limit)
+}

@@ -1,0 +1,133 @@
+package db
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Period has the uptime of a server in one hour or day.
+type Period struct {
+	Time   time.Time `json:"time"`
+	Hours  int       `json:"hours"` // 1 or 24
+	Up     int64     `json:"up"`    // minutes
+	Down   int64     `json:"down"`
+	Unseen int64     `json:"unseen"`
+	People *People   `json:"people,omitempty"` // nil: not reported
+}
+
+// People is how many people were on a server.
+type People struct {
+	Min  int64   `json:"fewest"`
+	Max  int64   `json:"most"`
+	Mean float64 `json:"mean"` // while the server was up
+}
+
+// Share returns the share of the time with checks in which the server was up. ok is false
+// if the server was never checked.
+func (p *Period) Share() (share float64, ok bool) {
+	asked := p.Up + p.Down
+	return float64(p.Up) / float64(max(asked, 1)), asked > 0
+}
+
+// History returns the hours and days of a server from since to until, in the order of time.
+// It includes the hours that may still change.
+func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
+	// The primary keys begin with the time, so the query looks up each hour and day
+	// separately.
+	return decoded[Period](db, `
+		WITH RECURSIVE
+		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
+		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24),
+		periods AS (
+			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, people_min, person_minutes * 1.0 / max(up, 1) AS mean, people_max
+				FROM day_numbers CROSS JOIN days ON day = n AND server = ?3
+			UNION ALL SELECT hour, 1, up, down, unseen, people_min, person_minutes * 1.0 / max(up, 1), people_max
+				FROM hour_numbers CROSS JOIN hours ON hour = n AND server = ?3
+			UNION ALL SELECT hour, 1, up, down, unseen, people_min, people_mean, people_max FROM running_hours
+				WHERE hour >= ?1 AND block = (?3 - 1) / ?4 AND server = ?3)
+		SELECT json_object('time', strftime('%FT%TZ', hour * 3600, 'unixepoch'), 'hours', hours, 'up', up, 'down', down, 'unseen', unseen,
+			'people', iif(mean IS NULL, NULL, json_object('fewest', people_min, 'most', people_max, 'mean', mean)))
+			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
+}
+
+// Total is the number of servers that were up at a time, and of people on them, or the
+// means of both over the step that begins at that time.
+type Total struct {
+	At         int64 // Unix seconds
+	Up, People float64
+}
+
+// Count stores the total of a minute.
+func (db *DB) Count(at time.Time, up, people int) error {
+	_, err := db.sql.Exec("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", at.Unix()/60, up, people)
+	return err
+}
+
+// Totals returns a total for each step since a time, except for steps without data.
+func (db *DB) Totals(since time.Time, step time.Duration) ([]Total, error) {
+	return decoded[Total](db, `SELECT json_object('At', min(minute) * 60, 'Up', avg(up), 'People', avg(people))
+		FROM totals WHERE minute * 60 >= ? GROUP BY minute * 60 / ? ORDER BY minute`, since.Unix(), int64(step/time.Second))
+}
+
+// Answer returns the latest full answer of a server as a line of a census without player
+// names, or nil.
+func (db *DB) Answer(server int64) (line []byte, err error) {
+	err = db.sql.QueryRow("SELECT (SELECT answer FROM servers WHERE id = ?)", server).Scan(&line)
+	return line, err
+}
+
+// UptimeFields are the names of the fields that Uptime can return. Durations are in
+// minutes.
+var UptimeFields = []string{
+	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max",
+}
+
+// Uptime calls do with the chosen fields of each server that ever answered, sorted by
+// address. A nil value is unknown. The period is extended to full hours, or to full days
+// where the database no longer has hours. After the first answer of a server, time without
+// stored data counts as unseen.
+func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any)) error {
+	var first sql.NullInt64 // the first hour with a row
+	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {
+		return err
+	}
+	unit := func(t time.Time) time.Duration {
+		if first.Valid && hourOf(t) < first.Int64 {
+			return 24 * time.Hour
+		}
+		return time.Hour
+	}
+	since, until := from.UTC().Truncate(unit(from)), to.UTC().Add(unit(to)-1).Truncate(unit(to))
+	values, pointers := make([]any, len(fields)), make([]any, len(fields))
+	for i := range values {
+		pointers[i] = &values[i]
+	}
+	return db.each(func(row *sql.Rows) error {
+		err := row.Scan(pointers...)
+		if err == nil {
+			do(values)
+		}
+		return err
+	}, fmt.Sprintf(`
+		WITH periods AS (
+			SELECT * FROM hours WHERE hour >= ?1 AND hour < ?2
+			UNION ALL SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour >= ?1 AND hour < ?2
+			UNION ALL SELECT * FROM days WHERE day * 24 >= ?1 AND day < (?2 + 23) / 24
+			UNION ALL SELECT NULL, id, 0, 0, 0, NULL, NULL, NULL FROM servers WHERE first_seen < ?2 * 3600),
+		sums AS (
+			SELECT server, sum(up) AS up, sum(down) AS down, min(people_min) AS people_min, sum(person_minutes) AS person_minutes,
+				max(people_max) AS people_max FROM periods GROUP BY server),
+		uptime AS (
+			SELECT addr, coalesce(answer ->> '$.game.id', '') AS game, coalesce(answer ->> '$.info.name', '') AS name, status,
+				strftime('%%FT%%TZ', since, 'unixepoch') AS since, round(up * 1.0 / (up + down), 6) AS up_share,
+				up, down,
+				max(0, (min(?2 * 3600, unixepoch()) - max(?1 * 3600, first_seen) + 30) / 60 - up - down) AS unseen,
+				(SELECT count(*) FROM events WHERE events.addr = servers.addr AND event = 'down' AND time >= ?1 * 3600 AND time < ?2 * 3600) AS outages,
+				people_min, round(person_minutes * 1.0 / max(up, 1), 1) AS people_mean, people_max,
+				'[' || replace(replace(addr, '.', ','), ':', ',') || ']' AS place
+			FROM sums CROSS JOIN servers ON id = server)
+		SELECT %s FROM uptime ORDER BY place ->> 0, place ->> 1, place ->> 2, place ->> 3, place ->> 4`, strings.Join(fields, ", ")),
+		hourOf(since), hourOf(until))
+}

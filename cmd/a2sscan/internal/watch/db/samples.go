@@ -1,0 +1,122 @@
+package db
+
+import (
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Sample has the counters of a server in one hour, which may not be over. The constants
+// below are its indexes. The view running_hours names the counters, too.
+type Sample [8]uint32
+
+const (
+	UpFor     = iota // seconds
+	DownFor          // seconds
+	UnseenFor        // seconds
+	PeopleMin        // fewest people
+	PeopleMax        // most people
+	PeopleSum        // sum of all counts
+	Counts           // number of counts
+	SeenAt           // Unix time of the latest answer; 0: none
+)
+
+// Hour holds the samples of servers in one hour.
+type Hour struct {
+	Number  int64    // hours since 1970
+	Samples []Sample // by the IDs of the servers, from 1 on
+	// Block is not 0 if Samples begins with server 1 + Block * BlockSize.
+	Block int
+}
+
+// BlockSize is how many samples one value in the database holds. With a row for each
+// sample, the writes of a minute would cost as much as its queries. With much larger
+// blocks, finding the sample of one server would take long.
+const BlockSize = 256
+
+// MaxInMemory is the maximum number of events in memory: in a database without a file, and
+// while the database file can't be written.
+const MaxInMemory = 20_000
+
+// Flush stores events, servers in the order of their changes, and the hours that may still
+// change, in one transaction. The IDs of the events must be larger than all stored ones.
+// Samples of earlier hours become rows of the table hours. If a server has no Answer, its
+// stored answer remains.
+func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
+	return db.change(func(tx *sql.Tx) error {
+		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
+			SELECT value ->> 'id', unixepoch(value ->> 'time'), value ->> 'addr', value ->> 'event', value FROM json_each(?)`, events)
+		if err == nil && db.lock == nil {
+			_, err = tx.Exec("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", MaxInMemory)
+		}
+		if err != nil {
+			return err
+		}
+		update, err := tx.Prepare(`UPDATE servers SET first_seen = coalesce(first_seen, nullif(?1, 0)), last_seen = nullif(?1, 0), since = nullif(?2, 0), status = ?3,
+			answer = coalesce(nullif(?4, ''), answer) WHERE id = ?5`)
+		if err != nil {
+			return err
+		}
+		defer update.Close()
+		for _, s := range servers {
+			if _, err := update.Exec(s.LastSeen, s.Since, string(s.Status), string(s.Answer), s.ID); err != nil {
+				return err
+			}
+		}
+		latest := int64(0)
+		for _, hour := range hours {
+			for block, samples := range slices.Collect(slices.Chunk(hour.Samples, BlockSize)) {
+				text, _ := json.Marshal(samples) // encoding numbers never fails
+				if _, err := tx.Exec("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", hour.Number, block, string(text)); err != nil {
+					return err
+				}
+			}
+			latest = max(latest, hour.Number)
+		}
+		_, err = tx.Exec(`
+			INSERT OR REPLACE INTO hours
+				SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour < ?1;
+			UPDATE servers SET last_seen = seen FROM (SELECT server, max(seen) AS seen FROM running_hours WHERE hour < ?1 GROUP BY server)
+				WHERE id = server AND seen > coalesce(last_seen, 0);
+			DELETE FROM running WHERE hour < ?1`, latest-1)
+		return err
+	})
+}
+
+// Running returns the stored hours that had not ended, block by block.
+func (db *DB) Running() ([]Hour, error) {
+	return decoded[Hour](db, "SELECT json_object('Number', hour, 'Block', block, 'Samples', json(data)) FROM running ORDER BY hour")
+}
+
+// hourOf returns the number of the hour since 1970.
+func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
+
+// Prune merges the rows of hours older than hourly into rows of days. It deletes days and
+// events older than daily, and totals older than a month.
+func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
+	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
+	for moved := int64(1); moved > 0; { // an hour at a time, so that no change takes long
+		err := db.change(func(tx *sql.Tx) error {
+			result, err := tx.Exec(`INSERT INTO days
+				SELECT hour / 24, server, up, down, unseen, people_min, person_minutes, people_max FROM hours
+					WHERE hour = (SELECT min(hour) FROM hours WHERE hour < ?1)
+				ON CONFLICT DO UPDATE SET up = up + excluded.up, down = down + excluded.down, unseen = unseen + excluded.unseen,
+				people_min = coalesce(min(people_min, excluded.people_min), people_min, excluded.people_min),
+				person_minutes = coalesce(person_minutes + excluded.person_minutes, person_minutes, excluded.person_minutes),
+				people_max = coalesce(max(people_max, excluded.people_max), people_max, excluded.people_max);
+				DELETE FROM hours WHERE hour = (SELECT min(hour) FROM hours WHERE hour < ?1)`, firstHour)
+			if err == nil {
+				moved, err = result.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err := db.sql.Exec(`DELETE FROM days WHERE day < ?1;
+		DELETE FROM events WHERE time < ?1 * 86400 AND id < (SELECT max(id) FROM events);
+		DELETE FROM totals WHERE minute < ?2`, firstDay, now.AddDate(0, 0, -31).Unix()/60)
+	return err
+}

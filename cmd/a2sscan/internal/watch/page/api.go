@@ -1,0 +1,187 @@
+package page
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+)
+
+// schema describes the answers of the API.
+//
+//go:embed api.schema.json
+var schema string
+
+// refusal is an error for the client.
+type refusal struct {
+	code int
+	why  string
+}
+
+func (r refusal) Error() string { return r.why }
+
+// answer answers a request of the API with a value or an error.
+func (p *Page) answer(w http.ResponseWriter, _ *snapshot, code int, value any, err error) {
+	if err != nil {
+		value = map[string]string{"error": err.Error()}
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		code = http.StatusInternalServerError
+	}
+	send(w, code, "application/json", text, []byte("\n"))
+}
+
+// found is the answer to /api/servers.
+type found struct {
+	Time    time.Time `json:"time"`
+	Total   int       `json:"total"` // number of matches
+	Offset  int       `json:"offset"`
+	Servers []*server `json:"servers"`
+	Next    string    `json:"next,omitempty"` // URL of the next page
+	back    string    // URL of the previous page
+}
+
+// details is the answer to /api/servers/ADDR.
+type details struct {
+	*server
+	// Uptime is the share of the time with checks in which the server was up; null: never
+	// checked.
+	Uptime  *float64        `json:"uptime"`
+	History []db.Period     `json:"history"`
+	Events  []event         `json:"events"` // latest first
+	Answer  json.RawMessage `json:"answer,omitempty"`
+}
+
+// latestEvents is how many events a page shows, of all servers or of one.
+const latestEvents = 50
+
+// details returns everything that is known about a server.
+func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
+	i := slices.IndexFunc(s.servers, func(e server) bool { return e.Addr == r.PathValue("addr") })
+	if i < 0 {
+		return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
+	}
+	d = &details{server: &s.servers[i]}
+	if d.History, err = p.DB.History(d.id, s.Time.Add(-uptimeFor), s.Time); err != nil {
+		return nil, err
+	}
+	var sum db.Period
+	for _, one := range d.History {
+		sum.Up, sum.Down = sum.Up+one.Up, sum.Down+one.Down
+	}
+	if share, asked := sum.Share(); asked {
+		d.Uptime = &share
+	}
+	stored, err := p.DB.EventsOf(netip.MustParseAddrPort(d.Addr), latestEvents)
+	if err != nil {
+		return nil, err
+	}
+	d.Events = newEvents(stored)
+	d.Answer, err = p.DB.Answer(d.id)
+	return d, err
+}
+
+// event is an event of the watch with two more keys, which are safe to show.
+type event struct {
+	db.Event
+	Shown string `json:"shown"` // name of the server
+	Text  string `json:"text"`  // what happened
+}
+
+func newEvents(stored []db.Event) []event {
+	events := []event{}
+	for i := range stored {
+		events = append(events, event{stored[i], report.Shown(stored[i].Name, longName), watch.Details(&stored[i])})
+	}
+	return events
+}
+
+// news is the answer to /api/events.
+type news struct {
+	Events []event `json:"events"`
+	// Last and Epoch are the parameters since and epoch of the next request.
+	Last  int64  `json:"last"`
+	Epoch string `json:"epoch"`
+	// Reset means that since is unknown, and Events begins with the first stored event.
+	Reset bool `json:"reset,omitempty"`
+}
+
+// news returns the events after the event with the ID since. Without an ID it returns the
+// latest events. epoch is the epoch of the ID, or empty.
+func (p *Page) news(since, epoch string) (n news, err error) {
+	limit := mostLimit
+	last, now, err := p.DB.Last()
+	if err != nil {
+		return n, err
+	}
+	if n.Epoch = now; since == "" {
+		limit, n.Last = latestEvents, max(0, last-latestEvents)
+	} else if n.Last, err = strconv.ParseInt(since, 10, 64); err != nil || n.Last < 0 {
+		return n, refusal{http.StatusBadRequest, "since is not the ID of an event"}
+	} else if n.Last > last || epoch != "" && epoch != now {
+		n.Last, n.Reset = 0, true
+	}
+	stored, err := p.DB.Since(n.Last, limit)
+	n.Events = newEvents(stored)
+	if len(stored) > 0 {
+		n.Reset = n.Reset || since != "" && n.Last > 0 && stored[0].ID > n.Last+1 // events in between were deleted
+		n.Last = stored[len(stored)-1].ID
+	}
+	return n, err
+}
+
+// The pages show this much of the past.
+const month, uptimeFor = 30 * 24 * time.Hour, 90 * 24 * time.Hour
+
+// series are lines of a chart. A nil value is a gap.
+type series struct {
+	From   int64      `json:"from"` // Unix seconds, like To and Times
+	To     int64      `json:"to"`
+	Times  []int64    `json:"times"`
+	Up     []*float64 `json:"up"`     // servers
+	People []*float64 `json:"people"` // on these servers
+}
+
+// newSeries returns the numbers of servers up and of people on them over the span that ends
+// now. It has a point for each step, and a gap where the watch did not run for longer than
+// gap.
+func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
+	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
+	add := func(at int64, up, people *float64) {
+		s.Times, s.Up, s.People = append(s.Times, at), append(s.Up, up), append(s.People, people)
+	}
+	totals, err := state.Totals(now.Add(-span), step)
+	for _, total := range totals {
+		if last := len(s.Times) - 1; last >= 0 && total.At-s.Times[last] > int64(gap/time.Second) {
+			add(s.Times[last]+int64(step/time.Second), nil, nil)
+		}
+		add(total.At, tenths(total.Up), tenths(total.People))
+	}
+	return s, err
+}
+
+// past has the series of the last day and of the last month.
+type past struct {
+	Day   *series `json:"day"`
+	Month *series `json:"month"`
+}
+
+func newPast(state *db.DB, now time.Time) (*past, error) {
+	day, err := newSeries(state, now, 24*time.Hour, 5*time.Minute, 15*time.Minute)
+	long, err2 := newSeries(state, now, month, 3*time.Hour, 6*time.Hour)
+	return &past{day, long}, errors.Join(err, err2)
+}
+
+func tenths(v float64) *float64 {
+	v = float64(int64(v*10+0.5)) / 10
+	return &v
+}

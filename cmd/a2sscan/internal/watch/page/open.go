@@ -1,0 +1,254 @@
+// Package page shows what a running watch knows: pages for people, JSON for programs,
+// and metrics for Prometheus. It only reads.
+//
+// Requests are answered from a snapshot of all servers that is at most a few seconds old,
+// so that many visitors cost the watch no more than one. Names come from strangers: the
+// snapshot stores them as report.Shown returns them, the templates escape them, and the
+// Content-Security-Policy allows only the page's own style and script, by their hashes.
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+)
+
+// Options are the settings of a Page.
+type Options struct {
+	Address string   // HOST:PORT
+	Names   []string // host names of the site, besides localhost
+	Title   string
+	Link    string // URL of the owner's site; "": none
+	Build   ledger.Build
+	DB      *db.DB // only read
+
+	// Label returns the label of a server in the list; "": none.
+	Label func(netip.AddrPort) string
+}
+
+// Page is a site that shows a watch.
+type Page struct {
+	Options
+	site   *metrics.Site
+	source Source                   // set before latest
+	latest atomic.Pointer[snapshot] // nil: no snapshot yet
+	past   atomic.Pointer[past]
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+}
+
+// databaseTimeout is how long a request waits for the database. It is shorter than the time
+// limit of an answer.
+const databaseTimeout = 10 * time.Second
+
+// connections is how many connections may be open. A client that does not read its answer
+// occupies up to a few hundred kilobytes of memory.
+const connections = 128
+
+// Open begins to listen. Until Show has been called, pages and the API answer that the
+// watch has not begun.
+func Open(t *console.Terminal, o Options) (p *Page, err error) {
+	p = &Page{Options: o, cancel: func() {}}
+	p.site, err = metrics.OpenSite(metrics.SiteOptions{
+		Flag: "--listen", Address: o.Address, Connections: connections, Names: p.Names, Anywhere: true, Log: t.Log,
+	}, p.routes())
+	if err != nil {
+		return nil, err
+	}
+	t.Log.Info("page served", "address", p.site.Addr())
+	t.Say("live page: http://%s/", p.site.Addr())
+	go p.site.Serve()
+	return p, nil
+}
+
+// Show makes the site show a watch.
+func (p *Page) Show(source Source, t *console.Terminal) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel, p.source = cancel, source
+	p.ended.Go(func() { p.refresh(ctx, source, t) })
+}
+
+// fresh is the minimum time between two snapshots. The time is longer if a snapshot takes
+// long to make, so that snapshots use at most a fiftieth of one processor's time.
+const fresh = time.Second
+
+// refresh makes snapshots until ctx is done, and reads the past once a minute.
+func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
+	v, minute := viewer{source: source, label: p.Label}, time.Time{}
+	for ctx.Err() == nil {
+		start := time.Now()
+		if start.Sub(minute) >= time.Minute {
+			minute = start
+			known, err := newPast(p.DB, start)
+			if err == nil || p.past.Load() == nil {
+				p.past.Store(known)
+			}
+			if err != nil {
+				t.Say("the live page can't show the last month: %v", err)
+			}
+		}
+		p.latest.Store(v.make(start))
+		select {
+		case <-time.After(max(fresh, 50*time.Since(start))):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Close ends the site. The database may be closed afterwards.
+func (p *Page) Close() {
+	p.site.Close()
+	p.cancel()
+	p.ended.Wait()
+}
+
+// routes returns the handler of all requests.
+func (p *Page) routes() http.Handler {
+	mux := http.NewServeMux()
+	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send func(http.ResponseWriter, *snapshot, int, any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			s := p.latest.Load()
+			if s == nil {
+				w.Header().Set("Retry-After", "5")
+				http.Error(w, "a2sscan: the watch has not begun: it is reading its list", http.StatusServiceUnavailable)
+				return
+			}
+			code := http.StatusOK
+			ctx, cancel := context.WithTimeout(r.Context(), databaseTimeout)
+			defer cancel()
+			var value any
+			err := db.Retry(ctx, nil, func() (err error) {
+				value, err = answer(r, s)
+				return err
+			})
+			if refused, ok := errors.AsType[refusal](err); ok {
+				code = refused.code
+			} else if errors.Is(err, db.ErrBusy) {
+				w.Header().Set("Retry-After", "5")
+				code, err = http.StatusServiceUnavailable, errors.New("another program has locked the state of the watch")
+			} else if err != nil {
+				code, err = http.StatusInternalServerError, errors.New("the database can't be read")
+			}
+			send(w, s, code, value, err)
+		})
+	}
+	handle("GET /{$}", p.index, p.show)
+	handle("GET /server/{addr}", p.serverPage, p.show)
+	handle("GET /api/servers", func(r *http.Request, s *snapshot) (any, error) {
+		f, _, err := s.search(r.URL, "people")
+		return &f, err
+	}, p.answer)
+	handle("GET /api/servers/{addr}", func(r *http.Request, s *snapshot) (any, error) {
+		return p.details(r, s)
+	}, p.answer)
+	handle("GET /api/events", func(r *http.Request, _ *snapshot) (any, error) {
+		q := r.URL.Query()
+		return p.news(q.Get("since"), q.Get("epoch"))
+	}, p.answer)
+	handle("GET /api/stats", func(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil }, p.answer)
+	handle("GET /api/history", func(*http.Request, *snapshot) (any, error) {
+		return p.past.Load(), nil
+	}, p.answer)
+	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) {
+		send(w, http.StatusOK, "application/schema+json", []byte(schema))
+	})
+	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))
+	health := func(state func() (words string, well bool)) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			words, well := "loading", true
+			if p.latest.Load() != nil {
+				words, well = state()
+			}
+			send(w, map[bool]int{true: http.StatusOK, false: http.StatusServiceUnavailable}[well], "text/plain; charset=utf-8", []byte(words+"\n"))
+		}
+	}
+	mux.HandleFunc("GET /livez", health(p.alive))
+	mux.HandleFunc("GET /healthz", health(func() (string, bool) {
+		words, well := p.alive()
+		if trouble := p.source.Trouble(); well && trouble != "" {
+			return trouble, false
+		}
+		return words, well
+	}))
+	policy := "default-src 'none'; script-src " + report.Hash(report.Charts()+pageScript) + "; style-src " + report.Hash(report.Style()+pageStyle) +
+		"; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// alive reports whether checks run, with a word for the state.
+func (p *Page) alive() (words string, well bool) {
+	if !p.source.Alive() {
+		return "checks have stopped", false
+	}
+	return "watching", true
+}
+
+// send writes an answer that is complete in memory. A slow client delays only these bytes.
+// The parts that all pages share are in memory once.
+func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(code)
+	for _, part := range parts {
+		_, _ = w.Write(part)
+	}
+}
+
+// values returns the numbers of the watch for Prometheus. Text from servers is never a
+// label: games that this program does not know are counted as "other".
+func (p *Page) values() (all []metrics.Value) {
+	s := p.latest.Load()
+	if s == nil {
+		return nil
+	}
+	add := func(name, help string, number float64, labels prometheus.Labels) {
+		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
+	}
+	for status, n := range map[db.Status]int{db.Up: s.Up, db.Down: s.Down, silent: s.Silent, db.Unknown: s.Unknown} {
+		add("servers", "Watched servers, by status.", float64(n), prometheus.Labels{"status": string(status)})
+	}
+	add("people", "People on the servers that are up.", float64(s.People), nil)
+	add("places", "Places for people on the servers that are up.", float64(s.Places), nil)
+	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[s.Blind], nil)
+	add("interval_seconds", "Configured time between two checks of a server.", s.Interval, nil)
+	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", s.Cycle, nil)
+	add("events_total", "Events since the watch began.", float64(s.Events), nil)
+	for i, direction := range []string{"sent", "received"} {
+		add("datagrams_total", "Datagrams of the watch, by direction.", float64(s.datagrams[i]), prometheus.Labels{"direction": direction})
+	}
+	other := sums{Up: s.Up, People: s.People}
+	game := func(id string, g *sums) {
+		add("game_servers", "Servers that are up, by game.", float64(g.Up), prometheus.Labels{"game": id})
+		add("game_people", "People on the servers that are up, by game.", float64(g.People), prometheus.Labels{"game": id})
+	}
+	for _, g := range s.Games {
+		// IDs such as app:730 and folder:cstrike contain text from servers.
+		if g.ID != "" && !strings.Contains(g.ID, ":") {
+			game(g.ID, &g.sums)
+			other.Up, other.People = other.Up-g.Up, other.People-g.People
+		}
+	}
+	game("other", &other)
+	return all
+}

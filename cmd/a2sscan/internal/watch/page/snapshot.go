@@ -1,0 +1,372 @@
+package page
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// texts has the fields of a server that rarely change, so that snapshots can share them.
+// Its names are safe to show.
+type texts struct {
+	Addr     string `json:"addr"`
+	Name     string `json:"name,omitempty"`
+	Game     string `json:"game,omitempty"`
+	GameName string `json:"game_name,omitempty"`
+	Map      string `json:"map,omitempty"`
+	Version  string `json:"version,omitempty"`
+	id       int64
+	from     *census.Server // answer of the server
+	label    string         // label in the list
+	search   string         // all texts in lower case
+}
+
+// count is a number; -1: unknown.
+type count int32
+
+// IsZero makes JSON omit an unknown number.
+func (c count) IsZero() bool { return c < 0 }
+
+// server is a server in a snapshot and in the API. Snapshots share its texts.
+type server struct {
+	*texts
+	Status db.Status `json:"status"`
+	Since  time.Time `json:"since,omitzero"` // start of the status
+	// Late is when the first of the latest unanswered checks of a server that is up began.
+	Late   time.Time `json:"unanswered_since,omitzero"`
+	People count     `json:"people,omitzero"`
+	Places count     `json:"places,omitzero"`
+}
+
+// silent is the status of a server that was checked and has never answered. Here
+// db.Unknown is the status of a server that was not checked yet.
+const silent db.Status = "silent"
+
+// statuses lists the statuses in the order in which the page sorts them.
+var statuses = []db.Status{db.Down, silent, db.Up, db.Unknown}
+
+// statusWords has words for the statuses whose name is not clear enough.
+var statusWords = map[db.Status]string{silent: "never answered", db.Unknown: "not checked yet"}
+
+// orders lists the orders of servers. The default of the page is the first, the default of
+// the API is people.
+var orders = []string{"status", "people", "name"}
+
+// sums are totals of servers. Up, People and Places count only servers that are up.
+type sums struct {
+	Servers int `json:"servers"`
+	Up      int `json:"up"`
+	People  int `json:"people"`
+	Places  int `json:"places"`
+}
+
+// group is a game in a snapshot and in the API. Games of the same name are one group.
+type group struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	sums
+	members []int32 // indexes of servers, by people
+}
+
+// notice is a sentence about the watch or about all its servers.
+type notice struct {
+	Level  string    `json:"level"` // good, warn, bad, or info
+	Text   string    `json:"text"`
+	Status db.Status `json:"status,omitempty"` // status of these servers
+}
+
+// numbers are the totals of a snapshot, and the answer to /api/stats.
+type numbers struct {
+	Time time.Time `json:"time"`
+	sums
+	Down     int      `json:"down"`
+	Silent   int      `json:"silent"`
+	Late     int      `json:"unanswered"` // servers that are up
+	Unknown  int      `json:"unknown"`
+	Blind    bool     `json:"blind"`
+	Notices  []notice `json:"notices"`
+	Interval float64  `json:"interval_s"`        // time between checks
+	Cycle    float64  `json:"cycle_s,omitempty"` // length of the latest cycle
+	Events   uint64   `json:"events"`            // since the watch began
+	Games    []*group `json:"games"`             // by people
+}
+
+// snapshot is the state of the watch that requests see until the next snapshot. Only pages
+// changes.
+type snapshot struct {
+	numbers
+	datagrams        [2]uint64 // sent and received
+	servers          []server
+	games            map[string]*group // by their IDs and names
+	byPeople, byName []int32           // indexes of servers
+	byStatus         func() []int32
+	mu               sync.Mutex
+	pages            map[string][]byte // pages of all servers, by query
+}
+
+// Source is the part of a watch that a page reads. A *watch.Watch implements it.
+type Source interface {
+	Rows() iter.Seq[watch.Row]
+	Status() *watch.Status
+	// Trouble describes what blocks the output or the state; "": nothing.
+	Trouble() string
+	// Alive reports whether checks run.
+	Alive() bool
+}
+
+// viewer makes snapshots. Each snapshot takes over texts from the one before.
+type viewer struct {
+	source Source
+	label  func(netip.AddrPort) string // see Options
+	texts  []*texts                    // by ID
+	latest *snapshot
+}
+
+// mostGames limits the games in an answer, mostPages the cached pages of a snapshot.
+const mostGames, mostPages = 200, 50
+
+// make makes a snapshot of the watch.
+func (v *viewer) make(now time.Time) *snapshot {
+	st := v.source.Status()
+	s := &snapshot{
+		games: map[string]*group{}, servers: make([]server, 0, len(v.texts)),
+		datagrams: [2]uint64{st.Sent, st.Received}, pages: map[string][]byte{},
+	}
+	s.numbers = numbers{
+		Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took,
+		Events: st.Events, Games: []*group{},
+	}
+	renamed := v.latest == nil
+	for row := range v.source.Rows() {
+		for int(row.ID) >= len(v.texts) {
+			v.texts = append(v.texts, nil)
+		}
+		t, label := v.texts[row.ID], v.label(row.Addr)
+		if t == nil || t.from != row.Known || t.label != label {
+			anew := newTexts(&row, label)
+			renamed = renamed || t == nil || t.Name != anew.Name
+			v.texts[row.ID], t = anew, anew
+		}
+		e := server{t, row.Status, row.Since, row.Silent, count(row.People), count(row.Places)}
+		if e.Status != db.Up {
+			e.People, e.Late = -1, time.Time{}
+		}
+		if e.Status == db.Unknown && !row.Silent.IsZero() {
+			e.Status = silent
+		}
+		renamed = renamed || len(s.servers) < len(v.latest.servers) && v.latest.servers[len(s.servers)].id != t.id
+		s.servers = append(s.servers, e)
+	}
+	s.byPeople = s.sorted(func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) })
+	s.byStatus = sync.OnceValue(func() []int32 {
+		return s.sorted(func(e *server) uint64 {
+			order := uint64(math.MaxUint32 - max(e.Since.Unix(), 0)) // the latest first
+			if e.Status == db.Up && e.Late.IsZero() {
+				order = uint64(math.MaxInt32 - max(e.People, 0))
+			} else if e.Status == db.Up {
+				order = 0
+			}
+			return uint64(slices.Index(statuses, e.Status))<<32 | order
+		})
+	})
+	if renamed || len(s.servers) != len(v.latest.servers) {
+		s.byName = slices.Clone(s.byPeople)
+		slices.SortFunc(s.byName, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
+	} else {
+		s.byName = v.latest.byName
+	}
+	for _, i := range s.byPeople {
+		s.add(i)
+	}
+	slices.SortFunc(s.Games, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.Up, a.Up), strings.Compare(a.ID, b.ID))
+	})
+	s.Games = s.Games[:min(len(s.Games), mostGames)]
+	s.Notices = s.notices()
+	v.latest = s
+	return s
+}
+
+// sorted returns the indexes of all servers, sorted by a key.
+func (s *snapshot) sorted(key func(*server) uint64) []int32 {
+	const places = 28 // the low bits hold the index, the others the key
+	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
+	for i := range s.servers {
+		keys[i] = key(&s.servers[i])<<places | uint64(i)
+	}
+	slices.Sort(keys)
+	for i, k := range keys {
+		order[i] = int32(k & (1<<places - 1))
+	}
+	return order
+}
+
+// add counts a server in the totals and in those of its game.
+func (s *snapshot) add(i int32) {
+	e := &s.servers[i]
+	g := s.games[e.Game]
+	if g == nil {
+		if g = s.games[e.GameName]; g == nil {
+			g = &group{ID: e.Game, Name: e.GameName}
+			s.games[g.Name], s.Games = g, append(s.Games, g)
+		} else if strings.Contains(g.ID, ":") {
+			g.ID = e.Game // e.Game may be the ID of a known game
+		}
+		s.games[e.Game] = g
+	}
+	g.members = append(g.members, i)
+	for _, to := range []*sums{&s.sums, &g.sums} {
+		if to.Servers++; e.Status == db.Up {
+			to.Up, to.People, to.Places = to.Up+1, to.People+int(max(e.People, 0)), to.Places+int(max(e.Places, 0))
+		}
+	}
+	switch {
+	case e.Status == db.Down:
+		s.Down++
+	case e.Status == silent:
+		s.Silent++
+	case e.Status == db.Unknown:
+		s.Unknown++
+	case !e.Late.IsZero():
+		s.Late++
+	}
+}
+
+// notices returns the sentences that a page shows first, the most important one first.
+func (n *numbers) notices() (all []notice) {
+	add := func(level string, part int, what string, status db.Status) {
+		if part > 0 {
+			all = append(all, notice{level, console.Grouped(uint64(part)) + " of " + console.Plural(n.Servers, "server") + what, status})
+		}
+	}
+	switch {
+	case n.Blind:
+		all = append(all, notice{"bad", "Most servers are silent at once: the network of this page may be down", ""})
+	case n.Down > 0:
+		add("bad", n.Down, " down", db.Down)
+	case n.Up == n.Servers && n.Late == 0:
+		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up", db.Up})
+	}
+	add("bad", n.Silent, " never answered", silent)
+	add("warn", n.Late, " not answering right now", db.Up)
+	add("info", n.Unknown, " not checked yet", db.Unknown)
+	if n.Cycle > 1.1*n.Interval {
+		all = append(all, notice{"warn", "Checking all servers takes " + rough(n.Cycle) + " instead of " + rough(n.Interval), ""})
+	}
+	return all
+}
+
+// rough formats a number of seconds as words.
+func rough(seconds float64) string {
+	return console.RoughDuration(time.Duration(seconds * float64(time.Second)))
+}
+
+// The maximum lengths of texts, in characters.
+const longName, longWord = 80, 40
+
+// blanks are the invisible characters to remove from both ends of a name.
+const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0 "
+
+func newTexts(row *watch.Row, label string) *texts {
+	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: label, Name: report.Shown(label, longName)}
+	if k := row.Known; k != nil {
+		t.Name = cmp.Or(report.Shown(strings.Trim(k.Name, blanks), longName), t.Name)
+		t.Map, t.Version, t.Game = report.Shown(k.Map, longWord), report.Shown(k.Version, longWord), report.Shown(k.Game, longWord)
+		t.GameName = cmp.Or(report.Shown(k.GameName, longWord), t.Game)
+	}
+	t.search = strings.ToLower(strings.Join([]string{t.Name, t.GameName, t.Map, t.Version, t.Addr}, "\n"))
+	return t
+}
+
+// query selects servers.
+type query struct {
+	Text, Game, Order string
+	Status            db.Status
+	words             []string // the words of Text, in lower case
+	offset, limit     int
+}
+
+// Limits of a query.
+const usualLimit, mostLimit, longestText = 100, 200, 200
+
+// search returns the servers that a request selects. They are in the given order if the
+// request names no order.
+func (s *snapshot) search(at *url.URL, order string) (f found, q query, err error) {
+	values := at.Query()
+	q = query{
+		Text: values.Get("q"), Game: values.Get("game"), Status: db.Status(values.Get("status")),
+		Order: cmp.Or(values.Get("sort"), order), limit: usualLimit,
+	}
+	q.words = strings.Fields(strings.ToLower(q.Text))
+	why := ""
+	for name, to := range map[string]*int{"offset": &q.offset, "limit": &q.limit} {
+		if text := values.Get(name); text != "" {
+			if *to, err = strconv.Atoi(text); err != nil || *to < 0 {
+				why = name + " is not a number"
+			}
+		}
+	}
+	switch {
+	case len(q.Text) > longestText:
+		why = "q is too long"
+	case q.Status != "" && !slices.Contains(statuses, q.Status):
+		why = "status must be up, down, silent or unknown"
+	case !slices.Contains(orders, q.Order):
+		why = "sort must be one of " + strings.Join(orders, ", ")
+	case q.limit < 1 || q.limit > mostLimit:
+		why = "limit must be from 1 to " + strconv.Itoa(mostLimit)
+	}
+	if why != "" {
+		return f, q, refusal{http.StatusBadRequest, why}
+	}
+	candidates, game := s.byPeople, &group{}
+	if q.Game != "" {
+		game = cmp.Or(s.games[q.Game], game)
+		candidates = game.members
+	}
+	switch q.Order {
+	case "name":
+		candidates = s.byName
+	case "status":
+		candidates = s.byStatus()
+	}
+	if len(q.words) > 0 || q.Status != "" || q.Game != "" && q.Order != "people" {
+		matches := make([]bool, len(s.servers)) // filled in the order of memory, for speed
+		for i := range s.servers {
+			e := &s.servers[i]
+			matches[i] = (q.Status == "" || e.Status == q.Status) && (q.Game == "" || s.games[e.Game] == game) &&
+				!slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(e.search, word) })
+		}
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })
+	}
+	f = found{Time: s.Time, Total: len(candidates), Offset: q.offset, Servers: []*server{}}
+	first := min(q.offset, f.Total)
+	for _, i := range candidates[first:min(first+q.limit, f.Total)] {
+		f.Servers = append(f.Servers, &s.servers[i])
+	}
+	elsewhere := func(offset int) string {
+		values.Set("offset", strconv.Itoa(offset))
+		return (&url.URL{Path: at.Path, RawQuery: values.Encode()}).String()
+	}
+	if end := q.offset + len(f.Servers); end < f.Total && len(f.Servers) > 0 {
+		f.Next = elsewhere(end)
+	}
+	if q.offset > 0 {
+		f.back = elsewhere(max(0, q.offset-q.limit))
+	}
+	return f, q, nil
+}
