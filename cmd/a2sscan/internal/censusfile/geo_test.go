@@ -206,16 +206,20 @@ func TestGeoAllocates(t *testing.T) {
 	}
 }
 
-// check ends the test if err is not nil.
 var update = flag.Bool("update", false, "write testdata anew")
 
-// TestUpdate writes testdata, which the scripts of the program use too.
-func TestUpdate(t *testing.T) {
-	if !*update {
-		t.Skip("testdata is written only with -update")
-	}
+// TestSamples: testdata, which the scripts of the program use too, has the databases that
+// samples describes. With -update it writes them.
+func TestSamples(t *testing.T) {
 	for kind := range samples {
-		check(t, writeDatabase(sample(kind), kind))
+		want, err := database(kind)
+		check(t, err)
+		if *update {
+			check(t, os.WriteFile(sample(kind), want, 0o666))
+		}
+		if got, err := os.ReadFile(sample(kind)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs from samples, or can't be read: %v", sample(kind), err)
+		}
 	}
 }
 
@@ -272,31 +276,31 @@ var samples = map[string]map[string]string{
 // builtAt is the build time of the databases.
 var builtAt = time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
 
-// write writes the database of type kind to a file.
-func writeDatabase(path, kind string) error {
+// database returns the database of type kind.
+func database(kind string) ([]byte, error) {
 	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: builtAt.Unix()}
 	tree, err := mmdbwriter.New(opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for network, text := range samples[kind] {
 		var v any
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
+			return nil, fmt.Errorf("%s: %w", text, err)
 		}
 		_, place, err := net.ParseCIDR(network)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := tree.Insert(place, mmdbOf(v)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	var b bytes.Buffer
 	if _, err := tree.WriteTo(&b); err != nil {
-		return err
+		return nil, err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o666)
+	return b.Bytes(), nil
 }
 
 // mmdbOf converts a JSON value to the types of the format.
