@@ -104,7 +104,7 @@ func (f *masterCommandFlags) check() error {
 // master fetches a list and writes it.
 func (a *app) master(f *masterCommandFlags) error {
 	toScreen := !f.toFile() && console.IsTerminal(a.out.w)
-	out, err := masterlist.NewOutput(f.output, f.force, a.out)
+	out, err := masterlist.NewWriter(f.output, f.force, a.out)
 	if err != nil {
 		return err
 	}

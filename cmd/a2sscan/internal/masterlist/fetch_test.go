@@ -47,7 +47,7 @@ func TestConditions(t *testing.T) {
 func TestOutputTaken(t *testing.T) {
 	for _, force := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "servers.txt")
-		o, err := NewOutput(path, force, nil)
+		o, err := NewWriter(path, force, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,10 +15,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Output writes the servers of a list. It creates the file for the first server, so a run
+// Writer writes the servers of a list. It creates the file for the first server, so a run
 // that fetches nothing neither creates a file nor changes an old one. Until the list is
 // complete, it is in a file beside path, whose name ends in disk.PartSuffix.
-type Output struct {
+type Writer struct {
 	JSON  bool   // write all data of the master
 	Most  uint64 // maximum of Count; 0: no limit
 	Count uint64 // servers written so far
@@ -30,11 +30,11 @@ type Output struct {
 	line   []byte
 }
 
-// NewOutput returns an output after checking that the file can be created. The path
+// NewWriter returns an output after checking that the file can be created. The path
 // "-" means stdout. force allows it to replace an existing file.
-func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
+func NewWriter(path string, force bool, stdout io.Writer) (*Writer, error) {
 	info, missing := os.Stat(path)
-	o := &Output{
+	o := &Writer{
 		path: path, force: force, out: sink.New(path, sink.Options{Replace: true, Screen: stdout}),
 		beside: path != "-" && (missing != nil || info.Mode().IsRegular()),
 	}
@@ -43,7 +43,7 @@ func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 
 // Add writes one server. It returns ErrEnough after the last server that Most
 // allows.
-func (o *Output) Add(s *master.Server) error {
+func (o *Writer) Add(s *master.Server) error {
 	if o.Count == 0 {
 		if err := o.out.Open(); err != nil {
 			return censusfile.WriteFailure(err)
@@ -77,7 +77,7 @@ func appendRecord(dst []byte, addr netip.AddrPort, details []byte) []byte {
 
 // Close closes the file. If the list is complete, the file then gets the name of the
 // list.
-func (o *Output) Close(complete bool) error {
+func (o *Writer) Close(complete bool) error {
 	if o.Count == 0 {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (o *Output) Close(complete bool) error {
 }
 
 // Kept describes where an incomplete list is, as the end of a sentence.
-func (o *Output) Kept() string {
+func (o *Writer) Kept() string {
 	if !o.beside {
 		return "and saved"
 	}
