@@ -248,7 +248,7 @@ func scriptDatabase(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: mmdb TYPE FILE")
 	}
-	text, err := os.ReadFile(filepath.Join("internal", "geo", "testdata", args[0]+".mmdb"))
+	text, err := os.ReadFile(filepath.Join("internal", "censusfile", "testdata", args[0]+".mmdb"))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o666))
 }

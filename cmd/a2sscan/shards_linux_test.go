@@ -66,7 +66,7 @@ func TestShards(t *testing.T) {
 
 // scanServers returns the arguments of all scans of TestShards.
 func scanServers(more ...string) []string {
-	return append([]string{"scan", "servers.txt", "--allow-reserved", "--timeout", "300ms", "--cooldown", "0", "-q"}, more...)
+	return append([]string{"scan", "servers.txt", "--allow-reserved", "--timeout", "2s", "--cooldown", "0", "-q"}, more...)
 }
 
 // scanShard scans one shard. Every second shard is killed once: when its checkpoint
