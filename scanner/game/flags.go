@@ -29,6 +29,7 @@ const (
 	FlagRedirect
 	FlagEdgeAnswers
 	FlagConflict
+	FlagPlayersOverGame
 )
 
 // FlagRule describes a flag. It is one row of FlagRules.
@@ -61,11 +62,12 @@ func (s Flags) rule() *FlagRule { return &FlagRules[bits.TrailingZeros16(uint16(
 var FlagRules = [...]FlagRule{
 	{
 		Word: "players_over_max",
-		Rule: "more players than slots, by at least Least and by more than Percent of the slots, " +
-			"or more than 64 players in a Counter-Strike game; the game's own counts replace those of INFO",
+		Rule: "more players than slots, by at least Least and by more than Percent of the slots; " +
+			"the game's own counts replace those of INFO",
 		Innocent: "reserved slots and spectators: 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
 			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are checked only " +
-			"if their rules have a count; sv_visiblemaxplayers below the real number of slots",
+			"if their rules have a count; sv_visiblemaxplayers below the real number of slots. " +
+			"The robots of Team Fortress 2's Mann vs. Machine do not count",
 		Source: "EC-36, EC-60; heuristics of server browsers",
 		Least:  3, Percent: 10,
 	},
@@ -128,6 +130,13 @@ var FlagRules = [...]FlagRule{
 			"or gives one split ID to all replies to simultaneous requests",
 		Source: "fragments: EC-119; answers: a UDP source address is easily forged, and a server sends one reply to each request",
 	},
+	{
+		Word:     "players_over_game",
+		Rule:     "at least Least players in a Counter-Strike game, which has 64 slots at most",
+		Innocent: "none known",
+		Source:   "EC-36; heuristics of server browsers",
+		Least:    65,
+	},
 }
 
 // Facts are what the scanner measured about a server, as opposed to the contents of
@@ -185,7 +194,8 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	if n < 0 || i.IsRelay() {
 		return
 	}
-	s.set(FlagPlayersOverMax, overMax(n, i, g, own >= 0))
+	s.set(FlagPlayersOverMax, overMax(n-robots(i, g), i, g, own >= 0))
+	s.set(FlagPlayersOverGame, n >= FlagPlayersOverGame.rule().Least && slices.Contains(counterStrikes, g.ID))
 	// 0 of 0 in INFO is no count: some servers of Insurgency: Sandstorm send it and have
 	// the real counts in their rules.
 	counted := own >= 0 || info > 0 || i.MaxPlayers > 0 || i.Has&wire.HasMaxPlayers == 0
@@ -211,7 +221,7 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 
 // Games whose counts or lists differ from those of other games.
 var (
-	counterStrikes = []string{"cs16", "czero", "css", "csgo", "cs2"} // at most 64 players
+	counterStrikes = []string{"cs16", "czero", "css", "csgo", "cs2"}
 
 	// INFO or the list counts players who have left, or who hold a reserved slot: 104 of
 	// 80 players, or a connection time of 140,000 seconds.
@@ -221,13 +231,18 @@ var (
 	unlisted = []string{"conan", "dayz", "battalion1944", "mordhau", "daysofwar"}
 )
 
-// overMax reports whether n players are too many for players_over_max. corrected
-// means that n is the game's own count. If the number of slots is unknown, only the
-// limit of the Counter-Strike games applies.
-func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
-	if n > 64 && slices.Contains(counterStrikes, g.ID) {
-		return true
+// robots returns how many of INFO's players need no slot. In Mann vs. Machine, INFO may
+// have 27 players, 6 slots and 25 bots: two people fight against a wave of robots.
+func robots(in *wire.Info, g *Game) int {
+	if g.ID == "tf2" && string(g.Mode) == "mvm" {
+		return bots(in)
 	}
+	return 0
+}
+
+// overMax reports whether n players are too many for players_over_max. corrected
+// means that n is the game's own count.
+func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	places := int(in.MaxPlayers)
 	if g.Has.Has(KeyMaxPlayers) {
 		places = g.MaxPlayers
