@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strconv"
 )
 
 // Bohemia Interactive's server browser protocol ("A3SBP") hides binary data in
@@ -195,7 +196,7 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 }
 
 // readDLCs skips the hashes, one for each bit in mask, and sets the attribute dlc
-// to the names of the known DLCs.
+// to the names of the DLCs. A DLC without a name is its bit in hexadecimal.
 func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 	for range bits.OnesCount16(mask) {
 		c.u32()
@@ -204,14 +205,21 @@ func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 		return
 	}
 	start := len(d.buf)
-	for _, dlc := range known {
-		if mask&dlc.bit == 0 {
-			continue
-		}
+	separate := func() {
 		if len(d.buf) > start {
 			d.buf = append(d.buf, ';')
 		}
-		d.buf = append(d.buf, dlc.name...)
+	}
+	for _, dlc := range known {
+		if mask&dlc.bit != 0 {
+			separate()
+			d.buf = append(d.buf, dlc.name...)
+			mask &^= dlc.bit
+		}
+	}
+	for ; mask != 0; mask &= mask - 1 {
+		separate()
+		d.buf = strconv.AppendUint(append(d.buf, "0x"...), uint64(mask&-mask), 16)
 	}
 	d.setAttribute("dlc", d.since(start), "rules.pages")
 }

@@ -13,15 +13,13 @@ var _ = register("cs2", "Counter-Strike 2", []uint32{730}, &table{
 			d.g.ID, d.g.Name = "csgo", "Counter-Strike: Global Offensive"
 		}
 	},
-	countsBots: true,
-	rules:      withCvars(),
+	rules: withCvars(),
 })
 
 // Counter-Strike: Source.
 var _ = register("css", "Counter-Strike: Source", []uint32{240}, &table{
-	evidence:   "recorded replies from 2005 to 2014",
-	countsBots: true,
-	rules:      withCvars(),
+	evidence: "recorded replies from 2005 to 2014",
+	rules:    withCvars(),
 })
 
 // minorVersion returns the second number of a version that begins with "1.". It

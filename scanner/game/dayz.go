@@ -33,7 +33,7 @@ var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the secon
 		},
 	},
 	rules: []field{
-		{name: "island", read: text(KeyMap)},
+		{name: "island", read: text(KeyMap)}, // two recorded servers: ChernarusPlus, INFO DayZ_Auto
 		{name: "language", read: armaLanguage},
 	},
 	finish: func(d *decoder) {

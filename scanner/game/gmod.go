@@ -21,7 +21,6 @@ var _ = register("gmod", "Garry's Mod", []uint32{4000}, &table{
 			{name: "ver:", read: text(KeyVersion)},
 		},
 	},
-	countsBots: true,
 	rules: withCvars(
 		field{name: "sbox_playershurtplayers", read: truth(KeyPVP)},
 	),

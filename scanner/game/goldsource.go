@@ -25,10 +25,15 @@ func goldSource(folder string) *table {
 	return &table{
 		folder:     folder,
 		evidence:   "documents 000 and 004; recorded replies from 2005 to 2026",
-		countsBots: true,
+		countsBots: slices.Contains(recordedWithBots, folder),
 		rules:      cvars,
 	}
 }
+
+// recordedWithBots are the folders of games of which a recorded reply has bots, and a list
+// that has as many entries as INFO has players: Counter-Strike with 2 of 23, Condition
+// Zero with 4 of 29, Day of Defeat with 4 of 16, and Half-Life with 26 of 26.
+var recordedWithBots = []string{"cstrike", "czero", "dod", "valve"}
 
 // cvars are the console variables that Decode reads for every game on the Source or
 // GoldSource engine.

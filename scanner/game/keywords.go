@@ -88,8 +88,7 @@ func spaceModCount(d *decoder, v []byte, source string) {
 // Insurgency, the game of 2014. Servers of 1.x sent the mode as the first tag. Other
 // tags are the owner's.
 var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
-	evidence:   "four recorded replies of versions 1.2 and 2.x; the meanings are likely, and not documented",
-	countsBots: true,
+	evidence: "four recorded replies of versions 1.2 and 2.x; the meanings are likely, and not documented",
 	tags: tags{
 		split: ',',
 		prefixes: []field{
@@ -228,3 +227,28 @@ func redOrchestra() *table {
 		},
 	}
 }
+
+// Ground Branch: INFO's version is always 1.0.0.0. The meaning of the tags is likely, and not
+// documented.
+var _ = register("groundbranch", "Ground Branch", []uint32{16900}, &table{
+	evidence: "an output of gamedig in its issue 267",
+	tags: tags{split: ',', prefixes: []field{
+		{name: "mn", read: attribute("mn")},
+		{name: "nv", read: attribute("nv")},
+	}},
+})
+
+// Sons of the Forest: nobody knows what Pwd means, which was 31 on one server.
+var _ = register("sonsoftheforest", "Sons of the Forest", []uint32{1326470}, &table{
+	evidence: "an issue of srcds_exporter",
+	tags:     tags{split: ',', prefixes: []field{{name: "Pwd:", read: attribute("pwd")}}},
+})
+
+// Ace of Spades: Battle Builder, in its revival.
+var _ = register("battlebuilder", "Ace of Spades: Battle Builder", []uint32{224540}, &table{
+	evidence: "the tests of the project that revived it",
+	tags: tags{split: ';', prefixes: []field{
+		{name: "region=", read: text(KeyRegion)},
+		{name: "mode=", read: text(KeyMode)},
+	}},
+})

@@ -19,17 +19,15 @@ var _ = register("l4d", "Left 4 Dead", []uint32{500}, &table{
 		}
 		d.setText(KeyMode, v, "info.game")
 	},
-	countsBots: true,
-	rules:      withCvars(),
-	finish:     l4dModes.read,
+	rules:  withCvars(),
+	finish: l4dModes.read,
 })
 
 // Left 4 Dead 2.
 var _ = register("l4d2", "Left 4 Dead 2", []uint32{550}, &table{
-	evidence:   "two recorded replies from 2013 to 2014",
-	countsBots: true,
-	rules:      withCvars(),
-	finish:     l4dModes.read,
+	evidence: "two recorded replies from 2013 to 2014",
+	rules:    withCvars(),
+	finish:   l4dModes.read,
 })
 
 var l4dModes = newModes("coop", "realism", "scavenge", "survival", "versus")

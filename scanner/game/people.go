@@ -8,9 +8,8 @@ import (
 
 // Most games count bots among INFO's players; some do not. Only the player list can
 // tell which. These are the sources of KeyPlayers if INFO's bots must not be subtracted
-// from its players. In every recorded reply with bots and a list, the list has as many
-// entries as INFO has players. Then KeyPlayers is not set, and whoever counts people
-// subtracts the bots.
+// from its players. Where a list has as many entries as INFO has players, KeyPlayers is not
+// set, and whoever counts people subtracts the bots.
 const (
 	// The list has players and bots, so INFO's players are people (CoD4X). Innocent
 	// causes: as many ghosts or relays in the list as there are bots (ARK, Squad,
@@ -36,8 +35,7 @@ func (g *Game) countPeople(t *table, in *Reply) {
 		source = sourceListed
 	case in.HasPlayers && !in.PlayersCut && listed == int(i.Players):
 		return
-	// t is nil for an unknown game in a known folder.
-	case t != nil && t.countsBots, t == nil && byFolder[string(i.Folder)] != nil:
+	case t != nil && t.countsBots:
 		return
 	}
 	g.Players = int(i.Players)

@@ -3,8 +3,8 @@ package game
 import "bytes"
 
 // This file has the games that put all their values into rules, and games that need no
-// more than a name. Exfil (rules Players_s, SteamServerName_s) and The Front (rule
-// ServerName_s) are missing: their application IDs are uncertain.
+// more than a name. What nobody has recorded, or nobody can explain, is an attribute as the
+// server sent it.
 
 // Call of Duty 4 with CoD4X: INFO's players are people, and the list has the bots too
 // (people.go). INFO has no game ID, so the application is the short one.
@@ -121,10 +121,8 @@ var squadRules = []field{
 }
 
 // Battalion 1944: INFO's name is a number and its player count is always 0. The
-// rules have the real name and count, and the map and mode of the match that these
-// players are in. gamedig takes INFO's map, because it considers the rule often
-// wrong. But the rules of one recorded server say 11 of 10 players on Derailed,
-// while its INFO says 0 of 100 players on Liberation.
+// rules have the real name and count, and the mode. The rule bat_map_s is not read: it
+// says Derailed where INFO says Liberation, and gamedig considers it often wrong.
 var _ = register("battalion1944", "Battalion 1944", []uint32{489940}, &table{
 	evidence: "two recorded replies from 2018",
 	rules: []field{
@@ -133,7 +131,6 @@ var _ = register("battalion1944", "Battalion 1944", []uint32{489940}, &table{
 		{name: "bat_max_players_i", read: count(KeyMaxPlayers)},
 		{name: "bat_has_password_s", read: truth(KeyPassword)},
 		{name: "bat_gamemode_s", read: text(KeyMode)},
-		{name: "bat_map_s", read: text(KeyMap)},
 	},
 })
 
@@ -158,13 +155,11 @@ var _ = register("sandstorm", "Insurgency: Sandstorm", []uint32{581320}, &table{
 	},
 })
 
-// Killing Floor 2: INFO's counts are right. The rules have the mode and the map.
+// Killing Floor 2: INFO's counts are right, and a rule has the mode. The rule MapName is not
+// read: it says KF-BurningParis on three servers whose INFO names other maps.
 var _ = register("killingfloor2", "Killing Floor 2", []uint32{232090}, &table{
 	evidence: "queryhost, after recorded replies",
-	rules: []field{
-		{name: "Mode", read: text(KeyMode)},
-		{name: "MapName", read: text(KeyMap)},
-	},
+	rules:    []field{{name: "Mode", read: text(KeyMode)}},
 })
 
 // Soulmask: INFO's version is always 1.0.0.0. The real version is in a rule.
@@ -172,3 +167,60 @@ var _ = register("soulmask", "Soulmask", []uint32{2646460, 3017310}, &table{ // 
 	evidence: "gamedig's change 772",
 	rules:    []field{{name: "NO_s", read: text(KeyVersion)}},
 })
+
+// EXFIL: the rule Players_s has people and places, such as 1/24, and is better than INFO.
+var _ = register("exfil", "EXFIL", []uint32{860020}, &table{
+	evidence: "DiscordGSM, which reads the rules",
+	rules: []field{
+		{name: "SteamServerName_s", read: attribute("name")},
+		{name: "Players_s", read: func(d *decoder, v []byte, source string) {
+			if people, places, ok := bytes.Cut(v, []byte("/")); ok {
+				count(KeyPlayers)(d, people, source)
+				count(KeyMaxPlayers)(d, places, source)
+			}
+		}},
+	},
+})
+
+// The Front: INFO's name is a Steam ID, its capacity 200 and its version 1.0.0.0.
+var _ = register("thefront", "The Front", []uint32{2285150}, &table{
+	evidence: "an output of gamedig in its issue 443; DiscordGSM for the rule",
+	rules:    []field{{name: "ServerName_s", read: attribute("name")}},
+	finish: func(d *decoder) {
+		if mode, ok := unrealTag(d.in.Info.Keywords, "GameMode_s:"); ok {
+			d.setText(KeyMode, mode, "keywords.GameMode_s")
+		}
+	},
+})
+
+// Hurtworld: a rule has the time of the last wipe. The other rules stay rules.
+var _ = register("hurtworld", "Hurtworld", []uint32{393420}, &table{
+	evidence: "an old output of gamedig in its issue 45",
+	rules: []field{
+		{name: "lastwipe", read: began},
+		{name: "eac", read: truth(KeyAnticheat)},
+	},
+})
+
+// TOXIKK: the names of rules are numbers.
+var _ = register("toxikk", "TOXIKK", []uint32{324810}, &table{
+	evidence: "an output of gamedig in its issue 641",
+	rules:    []field{{name: "p1073741826", read: text(KeyMode)}},
+})
+
+// Games of which only the name is certain.
+var (
+	_ = register("abioticfactor", "Abiotic Factor", []uint32{427410}, &table{
+		evidence: "a server's log in an issue of abiotic-factor-linux-docker",
+		rules: []field{
+			{name: "StoryProgress_s", read: attribute("story_progress")},
+			{name: "ModifiedRuleset_i", read: attribute("modified_ruleset")},
+		},
+	})
+	_ = register("tf2classified", "Team Fortress 2 Classified", []uint32{3545060}, &table{
+		evidence: "issue 711 of its tracker, where several people say that bots are not among the players",
+	})
+	_ = register("enshrouded", "Enshrouded", []uint32{1203620}, &table{
+		evidence: "gamedig's issues 512 and 524, where nobody explains the keywords",
+	})
+)

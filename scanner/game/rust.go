@@ -1,10 +1,15 @@
 package game
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
 
 // Rust: INFO's counts are single bytes and wrong above 255. The keywords have the
-// real counts, but may lag behind: 46 where INFO and the list have 36. Some tags
-// have a one-letter form, which stands alone or in a run such as "^w^z^o".
+// real counts, but may lag behind: 46 where INFO and the list have 36. Then, if INFO's
+// byte can hold the capacity, INFO's count is right. Some tags have a one-letter form,
+// which stands alone or in a run such as "^w^z^o".
 var _ = register("rust", "Rust", []uint32{252490}, &table{
 	evidence: "recorded replies from 2014 to 2022; gamedig, rust-query-proxy; for the short tags, " +
 		"descriptions of the game's tag compressor",
@@ -34,6 +39,14 @@ var _ = register("rust", "Rust", []uint32{252490}, &table{
 		{name: "pve", read: opposite(KeyPVP)},
 	},
 	series: []series{{prefix: "description_", digits: 2, join: text(KeyDescription)}},
+	finish: func(d *decoder) {
+		in, i := &d.in, d.in.Info
+		confirmed := in.HasPlayers && !in.PlayersCut && len(in.Players) == int(i.Players) && i.Has&wire.HasPlayers != 0
+		if small := max(d.g.MaxPlayers, int(i.MaxPlayers)) < 256; confirmed && small && d.g.Has.Has(KeyPlayers) && d.g.Players != int(i.Players) {
+			d.drop(KeyPlayers)
+			set(d, KeyPlayers, int(i.Players), sourceListed)
+		}
+	},
 })
 
 // rustTags are the tags that Decode knows, followed by the one-letter forms of some

@@ -15,8 +15,7 @@ type table struct {
 
 	folder   string // for GoldSource: see find
 	evidence string // documents or recorded replies
-	// INFO's players include bots, as on every game of the Source and GoldSource
-	// engines that was recorded with bots and a list (people.go)
+	// INFO's players include bots, as a recorded reply of this game shows (people.go)
 	countsBots bool
 
 	tags   tags     // in the keywords of INFO

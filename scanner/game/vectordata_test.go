@@ -184,7 +184,7 @@ rules "mp_roundtime" "3" "sourcemod_version" "1.6.0" "sv_password" "0" "nextleve
 dayz
 keywords "battleye,no3rd,external,privHive,shard001,lqs7,etm6.000000,entm3.500000,mod,port2302,"
 keywords "09:07"
-rules "\x01\x01" "\x02\x01\x02\x03\x01\x02\x01\x01\x02\x03\x04\x05\x06\a\b\x02\x11\"3D\x04\x93am]\x02"
+rules "\x01\x01" "\x02\x01\x02\x1b\x01\x02\x01\x01\x02\x03\x04\x05\x06\a\b\x05\x06\a\b\x05\x06\a\b\x02\x11\"3D\x04\x93am]\x02"
 more "CF\x01\x02\x01\x02\x01\x02\x01\x02\x01\x01\x01\x02\x03own\x01\x01\x04dayz\awelco"
 more "me"
 rules "allowedBuild" "0" "clientPort" "2304" "dedicated" "1" "island" "enoch" "language" "65545"
@@ -199,7 +199,7 @@ rules "platform" "win" "requiredBuild" "0" "requiredVersion" "129" "timeLeft" "1
 	mod  "own" 00000000
 	description welcome < rules.pages
 	attribute day_factor 6.000000 < keywords.etm
-	attribute dlc livonia;frostline < rules.pages
+	attribute dlc livonia;frostline;0x8;0x10 < rules.pages
 	attribute external true < keywords.external
 	attribute language English < rules.language
 	attribute night_factor 3.500000 < keywords.entm
@@ -473,7 +473,6 @@ rules "bat_max_players_i" "10"
 rules "bat_name_s" "Our Server" "bat_player_count_s" "9"
 	players 9 < rules.bat_player_count_s
 	max_players 10 < rules.bat_max_players_i
-	map Derailed < rules.bat_map_s
 	mode BOMB < rules.bat_gamemode_s
 	password true < rules.bat_has_password_s
 	attribute name Our Server < rules.bat_name_s
@@ -498,7 +497,6 @@ killingfloor2
 rules "Mode" "Survival" "Difficulty" "3" "CurrentWave" "5" "NumWaves" "7" "bInProgress" "True"
 rules "bMutators" "False" "bCustom" "True" "NumSpectators" "0" "ZedCount" "10"
 rules "MapName" "KF-BurningParis"
-	map KF-BurningParis < rules.MapName
 	mode Survival < rules.Mode
 
 soulmask
@@ -558,7 +556,6 @@ rules "PlayerKillingMode" "3"
 rules "Region" "Europe" "RequiresMod" "False" "ServerDescription" "Come in" "ServerWebsiteURL" ""
 rules "StockSettings" "True" "Version" "V 1.0" "WorldSize" "6144"
 	version V 1.0 < rules.Version
-	map Navezgane < rules.LevelName
 	mode GameModeSurvival < rules.GameMode
 	region Europe < rules.Region
 	pvp true < rules.PlayerKillingMode
@@ -707,4 +704,86 @@ rules "mods:2/3" "Beta;Gam" "mods:1/3" "Alpha;" "mods:3/3" "ma" "mods:0/3" "x"
 	mod Alpha "" 
 	mod Beta "" 
 	mod Gamma "" 
+
+rust
+keywords "mp100,cp46,modded"
+players "2"
+places "100"
+listed "2"
+	players 2 < info.players+list
+	max_players 100 < keywords.mp
+	modded true < keywords.modded
+
+rust
+keywords "mp300,cp258,vanilla"
+players "2"
+places "44"
+listed "2"
+	players 258 < keywords.cp
+	max_players 300 < keywords.mp
+	mode vanilla < keywords.vanilla
+
+exfil
+players "0"
+rules "Players_s" "1/24" "SteamServerName_s" "Our Server"
+	players 1 < rules.Players_s
+	max_players 24 < rules.Players_s
+	attribute name Our Server < rules.SteamServerName_s
+
+exfil
+rules "Players_s" "many"
+
+thefront
+keywords "OWNINGID:1,GameMode_s:PVP"
+rules "ServerName_s" "Our Server"
+	mode PVP < keywords.GameMode_s
+	attribute name Our Server < rules.ServerName_s
+
+hurtworld
+rules "eac" "1" "lastwipe" "1760000000" "lootmode" "1" "nextwipe" "-1"
+	anticheat true < rules.eac
+	started 1760000000 < rules.lastwipe
+
+toxikk
+rules "p1073741825" "DM-Dekk" "p1073741826" "Cruzade.CRZBloodLust"
+	mode Cruzade.CRZBloodLust < rules.p1073741826
+
+abioticfactor
+rules "ModifiedRuleset_i" "3" "StoryProgress_s" "Tarasque"
+	attribute modified_ruleset 3 < rules.ModifiedRuleset_i
+	attribute story_progress Tarasque < rules.StoryProgress_s
+
+tf2classified
+players "5"
+bots "4"
+	players 5 < info.players
+
+enshrouded
+keywords "6;487046"
+
+groundbranch
+keywords "nv1032132701,mnTerroristHunt,sp0,wl0"
+	attribute mn TerroristHunt < keywords.mn
+	attribute nv 1032132701 < keywords.nv
+
+sonsoftheforest
+keywords "V:1,G:0f,Pwd:31"
+	attribute pwd 31 < keywords.Pwd:
+
+battlebuilder
+keywords "v168;playlist=8;region=EU;mode=0001"
+	mode 0001 < keywords.mode=
+	region EU < keywords.region=
+
+vrising
+rules "days-runningv2" "12" "days-until-reset" "3"
+	day 12 < rules.days-runningv2
+	attribute days_until_reset 3 < rules.days-until-reset
+
+zomboid
+rules "mods" "\\Brita;2160432461\\Brita_2;Old"
+	mods 3 < rules.mods
+	mod Brita "" 
+	mod 2160432461 "Brita_2" 
+	mod Old "" 
 `

@@ -20,7 +20,8 @@ import (
 type vector struct {
 	info  wire.Info
 	rules []wire.Rule
-	want  string // the Game in the format of dump
+	list  []wire.Player // complete, if there is one
+	want  string        // the Game in the format of dump
 }
 
 // vectors are those of vectorText, by the ID of their game.
@@ -76,6 +77,8 @@ func (v *vector) add(what, args string) {
 		for i := 0; i < len(words); i += 2 {
 			v.rules = append(v.rules, wire.Rule{Name: []byte(words[i]), Value: []byte(words[i+1])})
 		}
+	case "listed":
+		v.list = make([]wire.Player, number)
 	case "more":
 		last := &v.rules[len(v.rules)-1]
 		last.Value = append(last.Value, text...)
@@ -107,7 +110,7 @@ func (v *vector) reply(t *table) Reply {
 	} else {
 		info.Format, info.Folder = wire.FormatGoldSource, []byte("ourmod")
 	}
-	in := Reply{Info: &info}
+	in := Reply{Info: &info, Players: slices.Clone(v.list), HasPlayers: v.list != nil}
 	for _, r := range v.rules {
 		in.Rules = append(in.Rules, wire.Rule{Name: r.Name, Value: bytes.Clone(r.Value)})
 	}

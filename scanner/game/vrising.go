@@ -17,6 +17,7 @@ var _ = register("vrising", "V Rising", []uint32{1604030}, &table{
 	rules: []field{
 		{name: "days-runningv2", read: count(KeyDay)},
 		{name: "days-running", read: count(KeyDay)},
+		{name: "days-until-reset", read: attribute("days_until_reset")},
 	},
 	series: []series{{prefix: "desc", join: text(KeyDescription)}},
 })

@@ -1,5 +1,7 @@
 package game
 
+import "bytes"
+
 // Project Zomboid: INFO's version is always 1.0.0.0. The keywords and the rules
 // have the real version, and the rules also have the mods. A value that is too long
 // for one rule is split over several, such as "description:1/2".
@@ -25,11 +27,26 @@ var _ = register("zomboid", "Project Zomboid", []uint32{108600}, &table{
 	},
 })
 
-// zomboidMods reads a list of mods. An empty list means that there are none.
+// zomboidMods reads a list of mods. An empty list means that there are none. In Build 42,
+// a mod is \ModID or WorkshopID\ModID.
 func zomboidMods(d *decoder, v []byte, source string) {
 	if len(v) == 0 {
 		d.mark(KeyMods, source)
 		return
 	}
-	modsBy(';')(d, v, source)
+	if d.g.Has.Has(KeyMods) {
+		return
+	}
+	for mods := (list{rest: v, separator: ';'}); mods.next(); {
+		m := Mod{ID: mods.piece}
+		if workshop, name, ok := bytes.Cut(mods.piece, []byte(`\`)); ok {
+			m = Mod{ID: workshop, Name: name}
+			if len(workshop) == 0 {
+				m = Mod{ID: name}
+			}
+		}
+		if !d.addMod(m, source) {
+			return
+		}
+	}
 }

@@ -18,10 +18,11 @@ var volatileRules = func() map[string]bool {
 		"mapname_s nextlayer_s teamone_s teamtwo_s playtime_i", // Squad: map
 		"day_b plrc_i", // Insurgency: Sandstorm: time of day, people
 		"island",       // DayZ: map
-		"levelname currentplayers currentservertime daycount",         // 7 Days to Die: map, people, time
-		"currentwave binprogress",                                     // Killing Floor 2: state of the match
-		"days-running days-runningv2",                                 // V Rising: age of the world
-		"bat_player_count_s bat_map_s",                                // Battalion 1944: people, map
+		"levelname currentplayers currentservertime daycount", // 7 Days to Die: map, people, time
+		"currentwave binprogress",                             // Killing Floor 2: state of the match
+		"days-running days-runningv2 days-until-reset",        // V Rising: age of the world
+		"players_s",                    // EXFIL: people
+		"bat_player_count_s bat_map_s", // Battalion 1944: people, map
 		"mapname g_gamestate g_levelstarttime g_redscore g_bluescore", // Quake Live: map, match
 		"game_started", // Natural Selection 2: state of the match
 	} {
