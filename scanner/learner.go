@@ -51,7 +51,7 @@ const (
 	rareTrip     = 100
 	rarestTrip   = 5000
 	enoughTotals = 500 // round trips that must be known for the last waits
-	blindPart    = 5   // if more than 1 answer in 5 is of unknown age, the timeout is the fixed one
+	blindPart    = 5   // use the fixed timeout if the age of more than 1 answer in 5 is unknown
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps
 	lastFactor   = 2           // the last waits are this multiple of the rarest round trip

@@ -91,7 +91,7 @@ func (o *outage) at(t time.Time) time.Duration {
 
 func (o *outage) shift() time.Duration { return o.shiftAt(1<<63 - 1) }
 
-// shiftAt returns how long all outages before a time of the scan took.
+// shiftAt returns the total length of the outages before the time at of the scan.
 func (o *outage) shiftAt(at time.Duration) time.Duration {
 	for i := len(o.past) - 1; i >= 0; i-- {
 		if at > o.past[i].at {

@@ -36,10 +36,10 @@ const (
 )
 
 var waitWords = [NumWaits]string{
-	"", "the target list", "answers, too many targets are open", "addresses at their limit",
+	"", "the target list", "answers (too many targets are open)", "addresses at their limit",
 	"memory for replies", "the output", "replies that are not read yet",
 	"the last replies", "late replies",
-	"room in the kernel's buffer", "the processor", "receiving to keep up",
+	"room in the kernel's buffer", "the processor", "the receiving side to catch up",
 }
 
 var limitWords = [NumWaits]string{

@@ -188,7 +188,7 @@ func (f *file) commit() error {
 	}
 	if err := f.disk.Commit(); err != nil {
 		e := newError("rename", f.name, err)
-		e.Hint = "the new census is complete there; rename it to " + f.final
+		e.Hint = "that file is the complete new census; rename it to " + f.final
 		return e
 	}
 	f.name, f.final = f.final, ""

@@ -92,7 +92,7 @@ func (c *Config) seedOf(addr uint64) uint64 {
 type Nature struct {
 	Kind Kind
 	Game string // ID of the game, for servers of kind Games and of fakers
-	Farm uint64 // of the faker that owns the server; 0: none
+	Farm uint64 // ID of the faker that owns the server; 0: none
 }
 
 // Nature returns the nature of the server at addr. It returns false if there is no

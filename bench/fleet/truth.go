@@ -33,11 +33,11 @@ type Expect struct {
 	// server sends no answer. Time, RTT, Took and the counts are zero.
 	Result *scanner.Result
 	// Allowed has, for each question, the errors that are accepted instead of the
-	// error in Result: which fault of a hostile server a scan sees may depend on
-	// timing. What the scan found before the error may then be less than in Result.
+	// error in Result. Timing may decide which fault of a hostile server a scan sees first,
+	// and the scan may then have found less than Result says.
 	Allowed [wire.NumQuestions]ErrorSet
-	// Meaning is true if the model knows what the answers mean for their game. Then game
-	// and flags of Result can be compared.
+	// Meaning is true if the model knows what the answers mean for their game. Only then
+	// can the game and the flags in Result be compared.
 	Meaning bool
 	// Else is an INFO that is accepted instead of the one in Result: that of the
 	// 'm' of a Both server, if its 'I' is lost.

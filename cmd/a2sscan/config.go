@@ -123,8 +123,8 @@ var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",
 	"list":      "put lists under targets",
-	configFlag:  "a configuration file can't name another one",
-	"fresh":     "in a file it would discard the checkpoint in every run",
+	configFlag:  "a configuration file can't name another configuration file",
+	"fresh":     "type --fresh: in a file it would discard the checkpoint in every run",
 }
 
 // checkKey reports whether a key sets a flag or the targets. It returns an error for a

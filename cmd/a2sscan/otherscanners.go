@@ -34,7 +34,7 @@ func ourArguments(args []string) ([]string, error) {
 			arg = "--list"
 		case "-oJ", "-oX", "-oN", "-oG", "-oA", "-oL", "-oD":
 			return nil, console.Fail(console.ExitUsage, "%s is a flag of another scanner", arg).
-				WithHint("-o census.ndjson writes JSON, -o census.csv CSV")
+				WithHint("-o census.ndjson writes JSON, and -o census.csv writes CSV")
 		case "-sU", "-sV", "-sn", "-Pn":
 			return nil, console.Fail(console.ExitUsage, "%s is a flag of another scanner", arg).
 				WithHint("omit the flag: a2sscan always queries over UDP, and never pings first")

@@ -124,7 +124,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
-	fs.Var(&flags.Value[bool]{To: &f.opts.Targets.InOrder, Parse: flags.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
+	fs.Var(&flags.Value[bool]{To: &f.opts.Targets.InOrder, Parse: flags.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input (the order of the lists); with input, the scan starts before it has read all lists")
 	fs.Uint64Var(&f.opts.Targets.Seed, "seed", 0, "number `N` that determines the random order; the same targets and seed give the same order (default: random)")
 	fs.Var(&flags.Value[list.Shard]{To: &f.opts.Targets.Shard, Parse: flags.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&f.opts.Targets.Strict, "strict", false, "if a list has a bad line, or an address that no server can have, stop before sending anything")
@@ -137,7 +137,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	f.timeouts.add(cmd)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
-	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without it, the last of several requests to a target of a list is players")
+	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without --fallback, the last request to a silent target of a list asks for players")
 	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
 	addSource(fs, &f.opts.Pace.Source)
@@ -151,7 +151,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&flags.Value[float64]{To: &f.opts.Guard.MinHitrate, Parse: flags.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
 	fs.Int64Var(&f.opts.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
 	fs.DurationVar(&f.opts.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
-	fs.DurationVar(&f.opts.Guard.MaxOutage, "max-outage", 10*time.Minute, "while the network of this machine is away, wait up to `D` for it; then stop, to be resumed; 0: for ever")
+	fs.DurationVar(&f.opts.Guard.MaxOutage, "max-outage", 10*time.Minute, "while the network of this machine is away, wait up to `D` for it; then stop the scan, which can be resumed; 0: wait for ever")
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
 	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
@@ -269,7 +269,7 @@ func addMaster(fs *pflag.FlagSet, from *masterlist.Options) (check func() error)
 		for _, name := range ofMasters {
 			if fs.Changed(name) && from.Where == "" {
 				return console.Fail(console.ExitUsage, "--%s without --master", name).
-					WithHint("it chooses servers of a master's list")
+					WithHint("the flag selects servers from the list of a master")
 			}
 		}
 		return nil

@@ -64,7 +64,7 @@ var FlagRules = [...]FlagRule{
 		Word: "players_over_max",
 		Rule: "more players than slots, by at least Least and by more than Percent of the slots; " +
 			"the game's own counts replace those of INFO",
-		Innocent: "reserved slots and spectators: 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
+		Innocent: "reserved slots and spectators, such as 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
 			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are checked only " +
 			"if their rules have a count; sv_visiblemaxplayers below the real number of slots. " +
 			"The robots of Team Fortress 2's Mann vs. Machine do not count",
@@ -119,7 +119,7 @@ var FlagRules = [...]FlagRule{
 		Word: "edge_answers",
 		Rule: "the round trip of RULES exceeds INFO's by at least Time and is at least Percent of INFO's, " +
 			"while the round trip of PLAYER, if measured, is closer to INFO's",
-		Innocent: "rules that the server needs long to collect, or that arrive in many datagrams",
+		Innocent: "rules that take the server long to collect, or that arrive in many datagrams",
 		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
 		Percent:  300, Time: 60 * time.Millisecond,
 	},

@@ -16,7 +16,7 @@ var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
 	// httpx lists web servers: the host is used, and the port of its web server is not.
-	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "its ports belong to web servers: only its hosts are queried, at --port or 27015", Sniff: func(head []byte) bool {
+	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers: only the hosts are queried, at --port or 27015", Sniff: func(head []byte) bool {
 		var o object
 		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
 	}}

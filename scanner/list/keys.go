@@ -18,11 +18,11 @@ type keySet struct {
 	empty  [][]uint64
 }
 
-// run is different keys in ascending order.
+// run is a sequence of keys in ascending order, without duplicates.
 type run struct {
 	keys  sorted
 	taken int    // keys of the first block that have been taken
-	notes []note // the labels of the keys that have some, in the order of the keys
+	notes []note // the labels, in the order of their keys; most keys have none
 }
 
 // sorted is keys in ascending order, in blocks of roundLen; only the last may have fewer.

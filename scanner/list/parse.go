@@ -35,11 +35,11 @@ const (
 	faultNoAddress   fault = "no address found"
 	faultQuote       fault = "a quoted field does not end in its line"
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"
-	faultStrayPort   fault = "write the port after a colon, ip:port (with --port a number is a tag)"
+	faultStrayPort   fault = "write the port after a colon, ip:port (with --port, a number after a space is a tag)"
 	faultPortColumn  fault = "the port is missing, and another column looks like a port: name that column port, or use --port"
 	faultSeveral     fault = "other text is mixed with several targets: write one target per line, or # before the tag"
 	faultBare        fault = "an address without a port follows: write one ip:port per line, or # before the tag"
-	faultNested      fault = "its address or port is inside a nested object, which jq can flatten"
+	faultNested      fault = "the address or port is inside a nested object, which jq can flatten"
 	faultXML         fault = "XML is not supported: use the lists of nmap -oG or masscan -oL"
 	faultLineEnds    fault = "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')"
 )

@@ -27,7 +27,8 @@ type part struct {
 	filter Filter
 	from   *part // the part that was divided; nil: none
 	depth  int
-	// The filter ends with an "or" that some servers in the sample of from match.
+	// either is true if the last condition of filter is an "or". In the sample of the part
+	// from, some servers match this condition, and others do not.
 	either bool
 	sample []sampled // the servers of the answer
 	capped bool      // in Stats.Capped

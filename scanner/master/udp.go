@@ -25,7 +25,7 @@ var errNoProgress = fmt.Errorf("%w: the master makes no progress", ErrMalformed)
 func (f *fetch) overUDP(ctx context.Context) error {
 	f.withDefaults(3*time.Second, 61*time.Second, 3, 50_000, udpLimits)
 	if text := f.Filter.String(); len(text) > maxUDPFilter {
-		return fmt.Errorf("%w: the filter is %d bytes long, and masters take %d over UDP; remove conditions, or use the Web API",
+		return fmt.Errorf("%w: the filter is %d bytes long, but masters accept at most %d over UDP; remove conditions, or use the Web API",
 			ErrRefused, len(text), maxUDPFilter)
 	}
 	if f.Dial == nil {
@@ -182,7 +182,7 @@ func (l *pages) take(datagram []byte) error {
 		l.stats.End = "the list ended with an empty page and no terminator; it may be incomplete"
 		return nil
 	case l.page.Addrs[n-1] == l.request.Seed:
-		return fmt.Errorf("%w: the page after %v ends with that address", errNoProgress, l.request.Seed)
+		return fmt.Errorf("%w: the page after %v ends with the same address", errNoProgress, l.request.Seed)
 	case l.stale >= maxStale:
 		return fmt.Errorf("%w: %d pages in a row have no new server", errNoProgress, l.stale)
 	}

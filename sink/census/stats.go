@@ -49,7 +49,7 @@ type Stats struct {
 	Statuses   map[string]uint64 `json:"statuses" about:"records by status"`
 
 	All          Sums `json:"all" about:"servers that answered"`
-	WithoutFarms Sums `json:"without_farms" about:"of these, servers in no farm"`
+	WithoutFarms Sums `json:"without_farms" about:"servers that answered and are in no farm"`
 
 	Games     Groups `json:"games" about:"by game, the first 400"`
 	Maps      Groups `json:"maps" about:"by game and map, the first 500"`
@@ -67,13 +67,13 @@ type Stats struct {
 		Info    Question `json:"info"`
 		Players Question `json:"players"`
 		Rules   Question `json:"rules"`
-	} `json:"questions" about:"how each question was answered, of servers with any reply"`
+	} `json:"questions" about:"how each question was answered by the servers that sent any reply"`
 
 	Flags map[string]uint64 `json:"flags" about:"servers by flag of the record"`
 
 	Farms struct {
 		Found uint64 `json:"found" about:"how many farms there are"`
-		Sums  Sums   `json:"sums" about:"of all their servers"`
+		Sums  Sums   `json:"sums" about:"sums over the servers of all farms"`
 		Top   []Farm `json:"top" about:"most servers first, at most 100"`
 	} `json:"farms" about:"groups of servers with a verdict: clones or shared player lists"`
 
@@ -110,7 +110,7 @@ type Group struct {
 	Game string `json:"game,omitempty"` // for maps, versions and modes: Group.ID of the game
 
 	Sums
-	Farmed *Sums `json:"farmed,omitempty" about:"of these, servers in farms"`
+	Farmed *Sums `json:"farmed,omitempty" about:"the part of these servers that is in farms"`
 
 	// Unchallenged is for games only.
 	Unchallenged uint64 `json:"unchallenged,omitempty" about:"servers that answered without a challenge"`
@@ -129,7 +129,7 @@ type Distribution struct {
 	P99     float64 `json:"p99"`
 	Max     float64 `json:"max"`
 	Mean    float64 `json:"mean"`
-	Bins    []Bin   `json:"bins" about:"servers with from ≤ number < to; the same bounds every night"`
+	Bins    []Bin   `json:"bins" about:"servers with from ≤ number < to; the bounds are the same every night"`
 }
 
 // Bin counts the servers with From ≤ number < To.
@@ -143,8 +143,8 @@ type Bin struct {
 type Question struct {
 	Answered     uint64            `json:"answered" about:"completely"`
 	Unchallenged uint64            `json:"unchallenged" about:"answered without a challenge, at least in part"`
-	Errors       map[string]uint64 `json:"errors" about:"not answered completely, by the record's word"`
-	NotAsked     uint64            `json:"not_asked" about:"neither answered nor failed"`
+	Errors       map[string]uint64 `json:"errors" about:"servers without a complete answer, by the word of the error in their records"`
+	NotAsked     uint64            `json:"not_asked" about:"servers that neither answered nor failed the question"`
 }
 
 // Farm is a group with a verdict: clones, a shared player list, or both.

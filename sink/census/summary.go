@@ -227,10 +227,10 @@ func (c *Census) run() *Run {
 // its shards.
 type Run struct {
 	Summaries  int       `json:"summaries" about:"how many summaries were read"`
-	Ended      string    `json:"ended" about:"complete if all are; else the first other word"`
+	Ended      string    `json:"ended" about:"complete if all scans are complete; else the word of the first scan that is not"`
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
-	Seconds    float64   `json:"seconds" about:"of the longest scan"`
+	Seconds    float64   `json:"seconds" about:"duration of the longest scan"`
 	Resumed    int       `json:"resumed" about:"how often a scan was resumed"`
 	Consistent bool      `json:"consistent" about:"the sums of all ledgers add up"`
 
@@ -244,8 +244,8 @@ type Run struct {
 	Chance *float64 `json:"answer_chance,omitempty" about:"chance that a request to a live server is answered, estimated"`
 	Missed *float64 `json:"missed_estimate,omitempty" about:"live servers that stayed silent because datagrams were lost, estimated"`
 
-	RateAsked   *float64 `json:"rate_asked,omitempty" about:"datagrams per second; of the first summary"`
-	RateReached float64  `json:"rate_reached" about:"the sum over all summaries"`
+	RateAsked   *float64 `json:"rate_asked,omitempty" about:"datagrams per second, from the first summary"`
+	RateReached float64  `json:"rate_reached" about:"datagrams per second, the sum over all summaries"`
 
 	Lists []runList `json:"lists,omitempty" about:"the inputs of the scans, each once"`
 }
@@ -278,7 +278,7 @@ type runDatagrams struct {
 
 // runList is one input of a scan.
 type runList struct {
-	SHA256  string `json:"sha256,omitempty" about:"of the raw bytes"`
+	SHA256  string `json:"sha256,omitempty" about:"hash of the raw bytes"`
 	Targets uint64 `json:"targets"`
 }
 

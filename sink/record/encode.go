@@ -161,7 +161,8 @@ const (
 	allParts  = 1<<64 - 1<<needParts
 )
 
-// The bits of the parts by their key, and the notes about dropped parts.
+// partOf has the bit of each part by the key of the part. droppedNotes has the note for each
+// part that was dropped, by the number of its bit.
 var (
 	partOf       = map[string]uint64{}
 	droppedNotes [64]string

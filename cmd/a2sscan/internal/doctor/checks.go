@@ -188,7 +188,7 @@ func (m *machine) checkFiles(*Options) Finding {
 	}
 	found := Finding{
 		Level: OK, Found: console.Grouped(limit) + " open files allowed",
-		Need: fmt.Sprintf("%d: one socket for all servers, lists, output, metrics", someFiles),
+		Need: fmt.Sprintf("%d: for one socket, the lists, the output and the metrics", someFiles),
 	}
 	if limit == math.MaxUint64 {
 		found.Found = "no limit of open files"
@@ -225,7 +225,7 @@ func (m *machine) checkDisk(o *Options) Finding {
 	case !writable:
 		return Finding{Level: Bad, Found: dir + " can't be written to", Need: directory}
 	case nodes == 0:
-		return Finding{Level: Bad, Found: "the disk of " + dir + " has no place for a new file (inodes)"}
+		return Finding{Level: Bad, Found: "the disk of " + dir + " has no free inode for a new file"}
 	}
 	need := o.Targets * recordSize // if all targets answer
 	if path.Ext(o.Output) == ".zst" {

@@ -258,7 +258,7 @@ func TestThroughput(t *testing.T) {
 		{"enough", 600e3, 1e6, nil, OK, "1M datagrams per second", "900k"},
 		{"enough for the system calls, not for the records", 700e3, 1e6, nil, Warning, "1M datagrams", "at most -r 667k"},
 		{"too little", 600e3, 500e3, nil, Bad, "500k datagrams", "at most -r 333k"},
-		{"no rate", 0, 1e6, nil, OK, "expect a scan of about 667k", ""},
+		{"no rate", 0, 1e6, nil, OK, "expect a scan to reach about 667k", ""},
 		{"no loopback", 1e6, 0, errors.New("no such device"), Unknown, "no such device", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

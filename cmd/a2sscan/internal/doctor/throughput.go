@@ -39,12 +39,12 @@ func (m *machine) checkThroughput(o *Options) Finding {
 		Measured: uint64(reached),
 		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(reached)),
 		Need: fmt.Sprintf("%s: a scan also needs CPU time for its records. This machine reaches "+
-			"at most -r %s, if its network can; --shard divides a scan among machines",
+			"at most -r %s, if its network is fast enough; --shard divides a scan among machines",
 			console.Short(o.rate()*scanCost), console.Short(most)),
 	}
 	switch {
 	case o.Rate == 0:
-		found.Found += "; expect a scan of about " + console.Short(most)
+		found.Found += "; expect a scan to reach about " + console.Short(most)
 	case o.rate() > reached:
 		found.Level = Bad
 	case o.rate() > most:

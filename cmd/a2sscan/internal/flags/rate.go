@@ -80,7 +80,7 @@ func (r *AutoRate) Set(s string) error {
 	}
 	*r = AutoRate{Rate: scanner.DefaultMostRate, On: true}
 	if given && (r.Rate.Set(most) != nil || r.Rate == 0) {
-		return errors.New("after auto: want the highest rate, such as auto:20k")
+		return errors.New("want a maximum rate after the colon, such as auto:20k")
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func ParseRotation(s string) (sink.Rotation, error) {
 	}
 	n, err := scaled(s)
 	if err != nil || n < minPartSize || n > 1e15 {
-		return sink.Rotation{}, errors.New("want a size from 100k such as 256M or 1G, or a time from 1s such as 1h")
+		return sink.Rotation{}, errors.New("want a size of at least 100k, such as 256M or 1G, or a time of at least 1s, such as 1h")
 	}
 	return sink.Rotation{Size: int64(n)}, nil
 }

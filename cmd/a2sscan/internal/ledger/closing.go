@@ -207,7 +207,7 @@ var sendHints = map[string]string{
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := sum.Datagrams
 	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {
-		t.Hint("a server with several addresses may answer from one that was not queried, and then counts as no_reply; " +
+		t.Hint("a server may answer from another of its addresses, which was not queried; it then counts as no_reply; " +
 			"a2sscan ask shows the address that answers")
 	}
 	if n := sum.Targets.N("overdue"); n > 0 {

@@ -94,7 +94,7 @@ var limitHints = map[string]string{
 	"byte_budget": "the replies are unusually large, or arrive faster than they can be written",
 	"output":      "use a faster disk, or do less work behind the pipe",
 	"backlog":     "this machine can't receive faster: use a lower --rate, or more cores",
-	"kernel":      "the network device is saturated: a lower --rate is no slower",
+	"kernel":      "the network device is saturated: a lower --rate would not slow the scan",
 	"cpu":         "one processor can't send faster: use a lower --rate, or --shard on several machines",
 	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
@@ -107,7 +107,7 @@ func (r *Rates) sayLimit(t *console.Block) {
 	t.Say("slowed by: %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
 	hint := limitHints[r.limit.Word()]
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
-		hint = "other programs kept this machine busy: without them it sends faster"
+		hint = "other programs slowed this machine: without them the scan is faster"
 	}
 	if hint != "" && r.RateAsked != nil {
 		t.Hint("%s", hint)

@@ -39,7 +39,7 @@ func TestRatesReported(t *testing.T) {
 		{"woken up late", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 1.5e6 },
 			"5k/s set, 5k/s reached while asking", "", "", "", 5000},
 		{"busy machine", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 5e6 },
-			"5k/s set, 5k/s reached while asking", "slowed by  the processor, 50% of the time", "other programs kept this machine busy", "cpu", 5000},
+			"5k/s set, 5k/s reached while asking", "slowed by  the processor, 50% of the time", "other programs slowed this machine", "cpu", 5000},
 		{"processor", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Rate, s.Sent[0] = 5e6, 9e5, 5e6 },
 			"900k/s set, 500k/s reached while asking", "slowed by  the processor, 50% of the time", "--shard", "cpu", 5e5},
 		{"held back and busy", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Waited[scanner.WaitAddress] = 5e6, 1e6 },

@@ -395,7 +395,7 @@ func TestEstimateEdges(t *testing.T) {
 		}
 	}
 	fa := newFirstAnswers([]uint64{750, 187, 47}, 3)
-	if s := fa.String(); s != "750 at the first request, 187 at the second, 47 at the third; datagrams that got lost hid about 16 more" {
+	if s := fa.String(); s != "750 at the first request, 187 at the second, 47 at the third; about 16 more seemed silent because datagrams were lost" {
 		t.Error(s)
 	}
 	fa = newFirstAnswers([]uint64{7}, 1)

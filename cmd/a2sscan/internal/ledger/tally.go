@@ -158,7 +158,7 @@ func (fa *FirstAnswers) String() string {
 		return s
 	}
 	if n := uint64(math.Round(*fa.Missed)); n > 0 {
-		s += fmt.Sprintf("; datagrams that got lost hid about %s more", console.Grouped(n))
+		s += fmt.Sprintf("; about %s more seemed silent because datagrams were lost", console.Grouped(n))
 	}
 	return s
 }

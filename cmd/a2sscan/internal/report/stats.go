@@ -30,11 +30,11 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options,
 	return censusfile.Incomplete(c.Lost)
 }
 
-// spareMemory is the percentage for the garbage collector. The servers of a census stay in
-// memory to the end, and with the default, as much garbage would double the memory.
+// spareMemory is the argument of debug.SetGCPercent. The servers of a census stay in memory
+// to the end. With Go's default of 100, garbage could take as much memory again.
 const spareMemory = 15
 
-// Open reads a census, and prints what is damaged or missing. It also sets spareMemory.
+// OpenCensus reads a census, and prints what is damaged or missing. It also sets spareMemory.
 func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).

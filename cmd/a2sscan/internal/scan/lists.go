@@ -47,7 +47,7 @@ func (b *BadLines) Add(line list.Invalid) {
 // Close prints how many lines were counted but not reported.
 func (b *BadLines) Close() {
 	if b.n > console.MaxBadLines {
-		b.terminal.Log.Warn("more lines that are no targets", "lines", b.n-console.MaxBadLines)
+		b.terminal.Log.Warn("more lines without a target", "lines", b.n-console.MaxBadLines)
 		b.terminal.Say("no target in %s", console.Plural(b.n-console.MaxBadLines, "more line"))
 	}
 	if b.hosts {

@@ -174,7 +174,7 @@ func (k *Checkpointer) outputGone() string {
 	case !info.Mode().IsRegular():
 		return name + " is no longer a regular file"
 	case info.Size() < was.Offset:
-		return fmt.Sprintf("%s has %d bytes, but had %d", name, info.Size(), was.Offset)
+		return fmt.Sprintf("%s has %d bytes, but had %d at the last checkpoint", name, info.Size(), was.Offset)
 	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan, k.plan.Columns):
 		return name + " is not the file that the scan wrote"
 	}

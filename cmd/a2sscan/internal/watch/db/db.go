@@ -168,7 +168,7 @@ func (db *DB) prepare() error {
 	case err != nil || app == application && v == version:
 		return err
 	case app == application:
-		return fmt.Errorf("%w: it has version %d, and this one reads version %d", ErrVersion, v, version)
+		return fmt.Errorf("%w: it has version %d, but this program only reads version %d", ErrVersion, v, version)
 	}
 	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		schema, application, version))

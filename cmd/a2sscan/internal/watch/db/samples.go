@@ -26,7 +26,8 @@ const (
 type Hour struct {
 	Number  int64    // hours since 1970
 	Samples []Sample // by the IDs of the servers, from 1 on
-	// Block is not 0 if Samples begins with server 1 + Block * BlockSize.
+	// Block is the number of the block of servers: the ID of the first server in Samples is
+	// 1 + Block * BlockSize.
 	Block int
 }
 

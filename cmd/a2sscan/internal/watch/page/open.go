@@ -230,9 +230,9 @@ func (p *Page) values() (all []metrics.Value) {
 	}
 	add("people", "People on the servers that are up.", float64(s.People), nil)
 	add("places", "Places for people on the servers that are up.", float64(s.Places), nil)
-	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[s.Blind], nil)
+	add("blind", "1 while most servers are silent at once; then the watch reports no server as down.", map[bool]float64{true: 1}[s.Blind], nil)
 	add("interval_seconds", "Configured time between two checks of a server.", s.Interval, nil)
-	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", s.Cycle, nil)
+	add("cycle_seconds", "How long the latest cycle through all servers took; 0: no cycle is complete.", s.Cycle, nil)
 	add("events_total", "Events since the watch began.", float64(s.Events), nil)
 	for i, direction := range []string{"sent", "received"} {
 		add("datagrams_total", "Datagrams of the watch, by direction.", float64(s.datagrams[i]), prometheus.Labels{"direction": direction})
