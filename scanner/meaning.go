@@ -49,7 +49,7 @@ func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
 type Population struct {
 	People    int  // human players
 	Bots      int  // players that are programs
-	Places    int  // player slots
+	Places    int  // player slots; a relay has none, as its spectators do not play
 	Elsewhere bool // People or Bots come from the game's own data, not from INFO
 }
 

@@ -81,6 +81,9 @@ func NewServer(r *scanner.Result) Server {
 		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
 		fields: in.Has, system: in.Environment,
 	}
+	if in.IsRelay() {
+		s.fields &^= wire.HasMaxPlayers // spectators do not play, so it has no places
+	}
 	s.replies.open = r.Unchallenged & scanner.AskAll
 	if len(r.Geo.Country) == 2 {
 		s.Country = r.Geo.Country

@@ -30,7 +30,7 @@ func (t *Table) value(field string, kept, who *record.Record) []byte {
 	case field == people:
 		n, known = who.Population().People, knows(who, wire.HasPlayers, game.KeyPlayers)
 	case field == capacity:
-		n, known = who.Population().Places, knows(who, wire.HasMaxPlayers, game.KeyMaxPlayers)
+		n, known = who.Population().Places, !who.Info.IsRelay() && knows(who, wire.HasMaxPlayers, game.KeyMaxPlayers)
 	case field == bots:
 		n, known = who.Population().Bots, knows(who, wire.HasBots, game.KeyBots)
 	case kept != nil:
