@@ -61,16 +61,15 @@ func (a *app) demo(network string) error {
 	}
 	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f%% loss each way, %.0f%% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
-	o := scan.Options{
-		Out:      censusfile.Destination{Path: demoFile, Force: true},
-		Exclude:  scan.Exclude{AllowReserved: true},
-		Guard:    scan.Limits{MaxSendErrors: -1, MaxOutage: time.Minute},
-		Timeout:  flags.Auto{D: demoTimeout},
-		Retries:  demoRetries,
-		Ports:    fmt.Sprint(cfg.Ports[0]),
-		Query:    flags.Questions(scanner.AskAll),
-		Pace:     scan.Pace{Rate: demoRate},
-		Cooldown: flags.Auto{D: demoCooldown},
+	o := scan.Plan{
+		Query: flags.Questions(scanner.AskAll),
+		Targeting: scan.Targeting{
+			Ports: fmt.Sprint(cfg.Ports[0]), Exclude: scan.Exclude{AllowReserved: true},
+			Rate: flags.AutoRate{Rate: demoRate}, Timeout: flags.Auto{D: demoTimeout}, Retries: demoRetries,
+		},
+		Asking: scan.Asking{Cooldown: flags.Auto{D: demoCooldown}},
+		Guard:  scan.Limits{MaxSendErrors: -1, MaxOutage: time.Minute},
+		Out:    censusfile.Destination{Path: demoFile, Force: true},
 	}
 	sum, err := scan.Demo(a.term, a.program(), &o, []string{cfg.Network.String()})
 	if err != nil {

@@ -149,7 +149,7 @@ func TestCompletions(t *testing.T) {
 func TestManualKeys(t *testing.T) {
 	want := map[string][]string{
 		"STATUS":  append(jsonKeys(reflect.TypeFor[scan.StatusRecord](), ""), "waiting", "waiting_for"),
-		"SUMMARY": jsonKeys(reflect.TypeFor[ledger.Summary](), ""),
+		"SUMMARY": append(jsonKeys(reflect.TypeFor[ledger.Summary](), ""), jsonKeys(reflect.TypeOf(ledger.Select(scan.Plan{}, "shards")), "plan.")...),
 	}
 	for i := 1; i < wire.NumErrors; i++ {
 		want["FAULTS"] = append(want["FAULTS"], wire.Error(i).String())

@@ -78,11 +78,13 @@ type timeoutFlags struct {
 	retries int
 }
 
-func (f *timeoutFlags) add(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	f.auto.On = true
-	fs.Var(&f.auto, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
-	fs.IntVar(&f.retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
+func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.auto, &f.retries) }
+
+// addTimeouts adds the flags --timeout and --retries.
+func addTimeouts(fs *pflag.FlagSet, timeout *flags.Auto, retries *int) {
+	timeout.On = true
+	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
+	fs.IntVar(retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
 }
 
 // maxRetries is the largest value of --retries: package scanner allows 101 attempts.
@@ -92,15 +94,18 @@ const maxRetries = 100
 // timeout from their round trips.
 func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
 
-func (f *timeoutFlags) check() error {
+func (f *timeoutFlags) check() error { return checkTimeouts(&f.auto, f.retries) }
+
+// checkTimeouts returns an error if the value of --timeout or --retries is invalid.
+func checkTimeouts(timeout *flags.Auto, retries int) error {
 	switch {
-	case f.timeout() < time.Millisecond:
+	case timeout.Or(scanner.DefaultTimeout) < time.Millisecond:
 		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
 			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
-	case f.retries < 0:
+	case retries < 0:
 		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 sends each request once")
-	case f.retries > maxRetries:
-		return console.Fail(console.ExitUsage, "--retries %d: at most %d", f.retries, maxRetries)
+	case retries > maxRetries:
+		return console.Fail(console.ExitUsage, "--retries %d: at most %d", retries, maxRetries)
 	}
 	return nil
 }

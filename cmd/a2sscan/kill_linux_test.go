@@ -612,7 +612,7 @@ func (k *killed) checkParts(c *scan.Checkpoint) {
 		}
 	}
 	for _, name := range k.files() {
-		if c.Plan.Rotate && !strings.HasSuffix(name, disk.PartSuffix) {
+		if c.Plan.Parts && !strings.HasSuffix(name, disk.PartSuffix) {
 			now := k.read(name)
 			if was, known := k.named[name]; known && !bytes.Equal(was, now) {
 				k.Errorf("%s: %s has changed", k.last, name)

@@ -5,10 +5,11 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
-	o := censusfile.MergeOptions{Build: thisBuild()}
+	o := censusfile.MergeOptions{Build: thisBuild(), Plan: func() any { return new(scan.Plan) }}
 	cmd := &cobra.Command{
 		Use:   "merge PART…",
 		Short: "Merge the shards of a scan into one census",

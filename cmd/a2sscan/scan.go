@@ -1,38 +1,30 @@
 package main
 
 import (
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
 // scanFlags are the flags of scan.
 type scanFlags struct {
-	opts        scan.Options
-	out         outFlags
-	how         formatFlags
-	metrics     string // address; "": none
-	log         logFlag
-	checkMaster func() error
-	lists       []string
-	timeouts    timeoutFlags
-	rate        flags.AutoRate
-	bandwidth   flags.Rate
-	helpAll     bool
+	plan      scan.Plan
+	out       outFlags
+	how       formatFlags
+	metrics   string // address; "": none
+	log       logFlag
+	targeting targetingFlags
+	helpAll   bool
 }
 
 const scanLong = `Queries every target and writes one line of JSON for each server that answers.
@@ -79,10 +71,10 @@ scan read the exclusions again instead. On Unix, SIGUSR1 and SIGUSR2 raise and
 lower the rate by a tenth, and SIGQUIT prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
-	f := &scanFlags{rate: flags.AutoRate{Rate: scanner.DefaultRate}, opts: scan.Options{
-		Query:    flags.Questions(scanner.AskAll),
-		Pace:     scan.Pace{AddressRate: scanner.DefaultAddressRate},
-		Cooldown: flags.Auto{On: true},
+	f := &scanFlags{plan: scan.Plan{
+		Query:     flags.Questions(scanner.AskAll),
+		Selection: scan.Selection{Order: "random"},
+		Asking:    scan.Asking{Cooldown: flags.Auto{On: true}},
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
@@ -95,11 +87,8 @@ func (a *app) scanCommand() *cobra.Command {
 			if f.helpAll {
 				return cmd.Help()
 			}
-			args = append(args, f.lists...)
-			f.opts.Targets.Seeded = cmd.Flags().Changed("seed")
-			if err := f.chooseRate(cmd.Flags()); err != nil {
-				return err
-			}
+			args = append(args, f.targeting.lists...)
+			f.plan.Seeded, f.plan.RateGiven = cmd.Flags().Changed("seed"), cmd.Flags().Changed("rate")
 			if err := f.check(a, args); err != nil {
 				return err
 			}
@@ -116,107 +105,78 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
-	fs.Var(&flags.Value[sink.Rotation]{To: &f.opts.Rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
-	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
-	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
-	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.StringVar(&f.opts.OnComplete, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the environment variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED; with --checkpoint, the next run first repeats a program that was interrupted or failed")
-	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
-	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
-	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
-	fs.Var(&flags.Value[bool]{To: &f.opts.Targets.InOrder, Parse: flags.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input (the order of the lists); with input, the scan starts before it has read all lists")
-	fs.Uint64Var(&f.opts.Targets.Seed, "seed", 0, "number `N` that determines the random order; the same targets and seed give the same order (default: random)")
-	fs.Var(&flags.Value[list.Shard]{To: &f.opts.Targets.Shard, Parse: flags.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
-	fs.BoolVar(&f.opts.Targets.Strict, "strict", false, "if a list has a bad line, or an address that no server can have, stop before sending anything")
-	fs.BoolVar(&f.opts.Targets.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
-	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
-	fs.VarP(&f.rate, "rate", "r", rateUsage)
-	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
-	fs.VarP(&flags.Value[flags.Rate]{To: &f.bandwidth, Parse: flags.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
-	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
-	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
-	f.timeouts.add(cmd)
-	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
-	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without --fallback, the last request to a silent target of a list asks for players")
-	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
-	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
-	addSource(fs, &f.opts.Pace.Source)
-	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
-	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "also write records for silent targets")
-	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
-	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
-	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+scan.DefaultPlayerKey+" beside the output)")
-	addGeoFlag(fs, &f.opts.Databases)
-	addExclusions(fs, &f.opts.Exclude)
-	fs.Var(&flags.Value[float64]{To: &f.opts.Guard.MinHitrate, Parse: flags.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
-	fs.Int64Var(&f.opts.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
-	fs.DurationVar(&f.opts.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
-	fs.DurationVar(&f.opts.Guard.MaxOutage, "max-outage", 10*time.Minute, "while the network of this machine is away, wait up to `D` for it; then stop the scan, which can be resumed; 0: wait for ever")
-	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
-	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
-	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
+	fs.Var(&flags.Value[sink.Rotation]{To: &f.plan.Rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
+	fs.StringVar(&f.plan.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
+	fs.BoolVar(&f.plan.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
+	fs.StringVar(&f.plan.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.StringVar(&f.plan.OnComplete, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the environment variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED; with --checkpoint, the next run first repeats a program that was interrupted or failed")
+	fs.StringVar(&f.plan.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
+	fs.Var(&flags.Value[string]{To: &f.plan.Order, Parse: flags.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input (the order of the lists); with input, the scan starts before it has read all lists")
+	fs.Uint64Var(&f.plan.Seed, "seed", 0, "number `N` that determines the random order; the same targets and seed give the same order (default: random)")
+	fs.Var(&flags.Value[string]{To: &f.plan.Shard, Parse: flags.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
+	fs.BoolVar(&f.plan.Strict, "strict", false, "if a list has a bad line, or an address that no server can have, stop before sending anything")
+	fs.Var(&f.plan.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
+	fs.Var(&f.plan.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
+	fs.VarP(&flags.Value[flags.Rate]{To: &f.plan.Bandwidth, Parse: flags.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
+	fs.IntVar(&f.plan.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
+	fs.BoolVar(&f.plan.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
+	fs.BoolVar(&f.plan.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without --fallback, the last request to a silent target of a list asks for players")
+	fs.Var(&f.plan.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
+	fs.IntVar(&f.plan.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
+	fs.BoolVar(&f.plan.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
+	fs.BoolVar(&f.plan.Unanswered, "unanswered", false, "also write records for silent targets")
+	fs.BoolVar(&f.plan.Raw, "raw", false, "store every datagram in the record, as base64")
+	fs.BoolVar(&f.plan.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
+	fs.StringVar(&f.plan.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+scan.DefaultPlayerKey+" beside the output)")
+	addGeoFlag(fs, &f.plan.Databases)
+	fs.Var(&flags.Value[float64]{To: &f.plan.Guard.MinHitrate, Parse: flags.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
+	fs.Int64Var(&f.plan.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
+	fs.DurationVar(&f.plan.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
+	fs.DurationVar(&f.plan.Guard.MaxOutage, "max-outage", 10*time.Minute, "while the network of this machine is away, wait up to `D` for it; then stop the scan, which can be resumed; 0: wait for ever")
+	fs.Uint64VarP(&f.plan.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
+	fs.Uint64VarP(&f.plan.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
+	fs.BoolVar(&f.plan.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
 	fs.Var(&flags.Value[string]{To: &f.metrics, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	f.log.add(cmd)
-	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
-	f.checkMaster = addMaster(fs, &f.opts.From)
-	fs.Var(&flags.Value[scan.StatusKind]{To: &f.opts.Status, Parse: scan.ParseStatusKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
-	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end")
+	fs.BoolVar(&f.plan.KeepMaster, "keep-master", false, "store what the master says about a server in its record, under the key master")
+	f.targeting.add(cmd, &f.plan.Targeting, "query")
+	f.plan.Rate.Rate = scanner.DefaultRate
+	fs.VarP(&f.plan.Rate, "rate", "r", rateUsage)
+	fs.Var(&flags.Value[scan.StatusKind]{To: &f.plan.Status, Parse: scan.ParseStatusKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
+	fs.BoolVarP(&f.plan.Verbose, "verbose", "v", false, "print all counts at the end")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
-	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
+	fs.BoolVarP(&f.plan.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
 }
 
-// chooseRate sets the rate from --rate or --bandwidth. It returns an error if the flags
-// for the rate contradict each other.
-func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
-	rateGiven, bandwidth, total := fs.Changed("rate"), f.bandwidth > 0, f.opts.Pace.Total > 0
-	f.opts.Pace.Find = f.rate.On
-	f.opts.Pace.Rate = f.rate.Rate
-	if bandwidth {
-		f.opts.Pace.Rate = f.bandwidth
-	}
-	return console.FirstBroken(
-		console.Rule{Broken: bandwidth && rateGiven, Err: "--bandwidth and --rate exclude each other",
-			Hint: "--bandwidth sets the same limit in bits per second"},
-		console.Rule{Broken: bandwidth && total, Err: "--bandwidth and --rate-total exclude each other",
-			Hint: "--bandwidth limits this scan, --rate-total all shards together"},
-		console.Rule{Broken: total && rateGiven, Err: "--rate and --rate-total exclude each other",
-			Hint: "--rate limits this scan, --rate-total all shards together"},
-	)
-}
-
-// check completes the options from the flags. It returns an error if a flag is invalid
+// check completes the plan from the flags. It returns an error if a flag is invalid
 // or flags contradict each other.
 func (f *scanFlags) check(a *app, args []string) error {
-	f.opts.Out = f.out.choice()
-	f.opts.Out.Format, f.opts.Out.Fields = censusfile.Format(f.how.format), f.how.fields
-	f.opts.Out.Screen = &censusfile.Screen{Terminal: a.term, Color: console.UseColor("auto", a.out.w)}
-	if err := f.timeouts.check(); err != nil {
+	f.plan.Out = f.out.choice()
+	f.plan.Out.Format, f.plan.Out.Fields = censusfile.Format(f.how.format), f.how.fields
+	f.plan.Out.Screen = &censusfile.Screen{Terminal: a.term, Color: console.UseColor("auto", a.out.w)}
+	if err := f.targeting.check(); err != nil {
 		return err
 	}
-	f.opts.Timeout, f.opts.Retries = f.timeouts.auto, f.timeouts.retries
-	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {
+	if err := f.log.check(f.out.output, f.plan.Summary, f.plan.Saved.Path); err != nil {
 		return err
 	}
-	if err := censusfile.Overwritten("--log-file", f.log.file, slices.Concat(args, f.opts.Exclude.Files, f.opts.Databases)); err != nil {
+	if err := censusfile.Overwritten("--log-file", f.log.file, slices.Concat(args, f.plan.Exclude.Files, f.plan.Databases)); err != nil {
 		return err
 	}
-	if err := f.checkMaster(); err != nil {
-		return err
-	}
-	return f.opts.Check(args)
+	return f.plan.Check(args)
 }
 
 // scan queries the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
 	isPlace := func(field string) bool { return strings.HasPrefix(field, "geo.") }
-	if len(f.opts.Databases) == 0 && slices.ContainsFunc(f.how.fields, isPlace) && !f.opts.Quiet {
+	if len(f.plan.Databases) == 0 && slices.ContainsFunc(f.how.fields, isPlace) && !f.plan.Quiet {
 		a.term.Say("no record will have the location of its address: name a database with --mmdb FILE")
 	}
-	if hint := f.out.nameHint(); hint != "" && f.how.format == "" && !f.opts.Quiet {
+	if hint := f.out.nameHint(); hint != "" && f.how.format == "" && !f.plan.Quiet {
 		a.term.Hint("%s", hint)
 	}
-	if !f.opts.DryRun {
+	if !f.plan.DryRun {
 		if err := a.openLog(&f.log); err != nil {
 			return err
 		}
@@ -226,13 +186,13 @@ func (a *app) scan(f *scanFlags, args []string) error {
 				return err
 			}
 			defer p.Metrics.Close()
-			if !f.opts.Quiet {
+			if !f.plan.Quiet {
 				a.term.Say("metrics: %s", p.Metrics.URL())
 			}
 		}
 		a.sends = true
 	}
-	return scan.Scan(a.term, p, &f.opts, args)
+	return scan.Scan(a.term, p, &f.plan, args)
 }
 
 // program describes this program to a scan.
@@ -240,38 +200,5 @@ func (a *app) program() *scan.Program {
 	return &scan.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out,
 		Build: thisBuild(), ConfigFile: a.configFile,
-	}
-}
-
-// addSource adds the flag for the source address.
-func addSource(fs *pflag.FlagSet, to *netip.AddrPort) {
-	fs.Var(&flags.Value[netip.AddrPort]{To: to, Parse: flags.ParseSource, Word: "ADDR[:PORT]"}, "source",
-		"address of this machine to send from (default: the system chooses)")
-}
-
-// addExclusions adds the flags that exclude addresses. The scan sends nothing to excluded
-// addresses.
-func addExclusions(fs *pflag.FlagSet, x *scan.Exclude) {
-	fs.StringSliceVar(&x.Networks, "exclude", nil,
-		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, separated by commas; may be repeated")
-	fs.StringArrayVar(&x.Files, "exclude-file", nil,
-		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read it again")
-	fs.BoolVar(&x.AllowReserved, "allow-reserved", false,
-		"also query addresses in special-purpose networks (private, loopback, documentation …)")
-}
-
-// addMaster adds the flags about masters. check returns an error if the user gives one of
-// the flags that need --master without --master.
-func addMaster(fs *pflag.FlagSet, from *masterlist.Options) (check func() error) {
-	fs.StringVar(&from.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
-	addMasterFlags(fs, from)
-	return func() error {
-		for _, name := range ofMasters {
-			if fs.Changed(name) && from.Where == "" {
-				return console.Fail(console.ExitUsage, "--%s without --master", name).
-					WithHint("the flag selects servers from the list of a master")
-			}
-		}
-		return nil
 	}
 }

@@ -34,19 +34,21 @@ import (
 
 // watchFlags are the flags of watch.
 type watchFlags struct {
-	opts        watch.Options
-	scan        scan.Options // flags that the scan command has too
-	timeouts    timeoutFlags
-	checkMaster func() error
-	lists       []string
-	log         logFlag
-	state       string
-	downAfter   string
-	reference   []string
-	hook        hookFlags
-	listen      string // address; "": none
-	page        page.Options
-	labels      atomic.Pointer[map[netip.AddrPort]string] // names of servers in the latest list
+	opts watch.Options
+	scan.Targeting
+	scan.Display
+	targeting  targetingFlags
+	out        censusfile.Destination
+	rotate     sink.Rotation
+	maxRuntime time.Duration
+	log        logFlag
+	state      string
+	downAfter  string
+	reference  []string
+	hook       hookFlags
+	listen     string // address; "": none
+	page       page.Options
+	labels     atomic.Pointer[map[netip.AddrPort]string] // names of servers in the latest list
 }
 
 // hookFlags are the flags of the webhook.
@@ -61,7 +63,7 @@ type hookFlags struct {
 const hookVariable = "A2SSCAN_WEBHOOK"
 
 func watchCommand(a *app) *cobra.Command {
-	f := &watchFlags{scan: scan.Options{Pace: scan.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate}}}
+	f := &watchFlags{}
 	cmd := &cobra.Command{
 		Use:   "watch [TARGET…]",
 		Short: "Watch servers all day: who is up, who is down, what changed",
@@ -104,7 +106,7 @@ exclusions again, unless it came because the terminal was closed.`,
 		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
   a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(a, append(args, f.lists...)) },
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(a, append(args, f.targeting.lists...)) },
 	}
 	f.add(cmd)
 	return cmd
@@ -113,8 +115,8 @@ exclusions again, unless it came because the terminal was closed.`,
 func (f *watchFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&f.scan.Out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
-	fs.Var(&flags.Value[sink.Rotation]{To: &f.scan.Rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
+	fs.StringVarP(&f.out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
+	fs.Var(&flags.Value[sink.Rotation]{To: &f.rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
 	fs.StringVar(&f.state, "state", "", "store servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
 	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "store uptime by the hour for `D`; then merge it into one row per server and day")
 	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "store uptime by the day, and events, for `D`")
@@ -133,20 +135,14 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
-	fs.StringVarP(&f.scan.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
-	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
-	fs.BoolVar(&f.scan.Targets.Resolve, "resolve", false, "also look up host names in lists, and watch all their IPv4 addresses")
+	f.targeting.add(cmd, &f.Targeting, "watch")
 	fs.DurationVar(&f.opts.ListEvery, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once in `D`; 0: never")
-	fs.VarP(&f.scan.Pace.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
-	fs.Var(&f.scan.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
-	f.timeouts.add(cmd)
-	addSource(fs, &f.scan.Pace.Source)
-	addExclusions(fs, &f.scan.Exclude)
+	f.Rate.Rate = scanner.DefaultRate
+	fs.VarP(&f.Rate.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
 	f.log.add(cmd)
-	f.checkMaster = addMaster(fs, &f.scan.From)
-	fs.DurationVar(&f.scan.Guard.MaxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
-	fs.Var(&flags.Value[scan.StatusKind]{To: &f.scan.Status, Parse: scan.ParseStatusKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
-	fs.BoolVarP(&f.scan.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
+	fs.DurationVar(&f.maxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
+	fs.Var(&flags.Value[scan.StatusKind]{To: &f.Status, Parse: scan.ParseStatusKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
+	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
 }
 
 // check completes the options from the flags.
@@ -175,27 +171,27 @@ func (f *watchFlags) check(args []string) (err error) {
 		return console.Fail(console.ExitUsage, "--down-after %s: want a number of checks, or a time such as 3m", console.Quoted(f.downAfter, 40))
 	}
 	const paths = "--state or --output"
-	err = cmp.Or(f.timeouts.check(), f.checkMaster(), f.scan.From.Check(),
-		censusfile.Overwritten(paths, f.state, args), censusfile.Overwritten(paths, f.scan.Out.Path, args))
+	err = cmp.Or(f.targeting.check(), f.From.Check(),
+		censusfile.Overwritten(paths, f.state, args), censusfile.Overwritten(paths, f.out.Path, args))
 	if err != nil {
 		return err
 	}
 	if f.opts.Hook, err = f.hook.open(); err != nil {
 		return err
 	}
-	f.scan.Timeout, rules.Attempts, rules.Answers = f.timeouts.auto, 1+f.timeouts.retries, f.state != ""
-	f.opts.Scan = f.scan.Config()
+	rules.Attempts, rules.Answers = 1+f.Retries, f.state != ""
+	f.opts.Scan = f.Targeting.Config()
 	link, err := url.Parse(f.page.Link)
 	return console.FirstBroken(
 		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
 		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
 		console.Rule{Broken: rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
-		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.scan.Guard.MaxRuntime) < 0, Err: "a duration is negative", Hint: "0 switches it off"},
+		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.maxRuntime) < 0, Err: "a duration is negative", Hint: "0 switches it off"},
 		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "hourly rows are merged into daily rows after --keep-hours"},
-		console.Rule{Broken: f.scan.Pace.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
+		console.Rule{Broken: f.Rate.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
 		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name without --listen", Hint: "serve the live page with --listen, such as --listen 8080"},
 		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is not the URL of a site", Hint: "use a URL such as https://example.org/"},
-		console.Rule{Broken: f.scan.Rotate.On() && !f.scan.Out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after the output: -o events.ndjson"},
+		console.Rule{Broken: f.rotate.On() && !f.out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after the output: -o events.ndjson"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
 		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test without a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
@@ -218,18 +214,18 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		a.term.Say("the webhook took the test message")
 		return nil
 	}
-	exclusions, err := f.scan.Exclude.Open(func(note string) { a.term.Say("%s", note) })
+	exclusions, err := f.Exclude.Open(func(note string) { a.term.Say("%s", note) })
 	if err != nil {
 		return err
 	}
 	hangup := !console.IsTerminal(a.in)
 	ctx, end := scan.Interruptible(!hangup)
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.scan.Guard.MaxRuntime, math.MaxInt64)) // by default without an end
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.maxRuntime, math.MaxInt64)) // by default without an end
 	defer cancel()
 	if f.state == "" {
 		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour
-		if !f.scan.Quiet {
+		if !f.Quiet {
 			a.term.Say("without --state FILE, the watch forgets everything when it ends")
 		}
 	}
@@ -252,10 +248,10 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		defer shown.Close()
 	}
 	screen := a.term.Beside(a.out.w)
-	if f.scan.Out.ToFile() {
+	if f.out.ToFile() {
 		screen = nil
 	}
-	f.opts.Log, err = watch.OpenLog(f.scan.Out.Path, screen, screen != nil && console.IsTerminal(a.out.w), f.scan.Rotate)
+	f.opts.Log, err = watch.OpenLog(f.out.Path, screen, screen != nil && console.IsTerminal(a.out.w), f.rotate)
 	if err != nil {
 		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
 	}
@@ -273,7 +269,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		if shown != nil {
 			shown.Show(w, a.term)
 		}
-		status := scan.Status{Terminal: a.term, Kind: f.scan.StatusKind(), InLog: time.Minute}
+		status := scan.Status{Terminal: a.term, Kind: f.StatusKind(), InLog: time.Minute}
 		stop := status.Watch(func() string { return w.Status().String() }, func() { a.term.JSON(w.Status()) })
 		return func() {
 			stop()
@@ -345,15 +341,15 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if f.labels.Load() != nil && slices.Contains(args, "-") {
 		return nil, errors.New("standard input can be read only once")
 	}
-	bad := scan.NewBadLines(a.term, f.scan.Targets.Resolve)
+	bad := scan.NewBadLines(a.term, f.Resolve)
 	defer bad.Close()
-	cfg, err := f.scan.ListConfig(args, a.in)
+	cfg, err := f.ListConfig(args, a.in)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Exclusions, cfg.Invalid, cfg.Note = exclusions, bad.Add, func(note string) { a.term.Say("%s", note) }
-	if f.scan.From.Where != "" {
-		fetched, _, err := f.scan.From.Load(ctx, a.term, true)
+	if f.From.Where != "" {
+		fetched, _, err := f.From.Load(ctx, a.term, true)
 		if err != nil {
 			return nil, err
 		}
@@ -375,7 +371,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	f.labels.Store(&labels)
 	// A check takes one datagram, or a few more after a loss or a change. A full check
 	// takes four.
-	rules, rate := &f.opts.Rules, f.scan.Pace.Rate
+	rules, rate := &f.opts.Rules, f.Rate.Rate
 	datagrams := float64(len(addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {
 		a.term.Say("a cycle will take about %s instead of %s: %s need about %s datagrams a second, and --rate is %s",

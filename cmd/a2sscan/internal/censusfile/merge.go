@@ -23,6 +23,8 @@ type MergeOptions struct {
 	Summary string // path; empty: beside the output
 	Scan    string // name; empty: that of the first part
 
+	// Plan returns a pointer to an empty plan, into which merge reads those of the parts.
+	Plan    func() any
 	Command []string // the command line, for the summary
 	Build   ledger.Build
 }
@@ -79,7 +81,7 @@ func (m *merger) check() error {
 	m.parts = group(m.options.Files)
 	var gaps []string
 	for _, p := range m.parts {
-		gap, err := p.load()
+		gap, err := p.load(m.options.Plan())
 		if err != nil {
 			return err
 		}
@@ -125,7 +127,7 @@ func (m *merger) write() (err error) {
 	if err == nil {
 		m.tally.AtAsk = m.attempts
 		m.sum.SetAnswers(&m.tally, len(m.attempts))
-		m.sum.CheckRecords(m.sum.Plan.Unanswered)
+		m.sum.CheckRecords(ledger.Setting(m.sum.Plan, "unanswered").Bool())
 		if m.sum.SayWrong(m.term); !m.sum.Consistent {
 			err = console.Fail(console.ExitNumbers, "numbers do not add up")
 		}
@@ -177,11 +179,11 @@ func (m *merger) copy(p *part) error {
 // none.
 func (m *merger) describe() {
 	first, s := &m.parts[0].sum, &m.sum
-	plan, limit := *first.Plan, 0.0
-	plan.Shard = "0/1"
+	limit := 0.0
+	ledger.Setting(first.Plan, "shard").SetString("0/1")
 	*s = ledger.Summary{
 		Version: m.options.Build.Version, Commit: m.options.Build.Commit, Go: runtime.Version(), Command: m.options.Command,
-		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: &plan,
+		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: ledger.Select(first.Plan, "shards"),
 		Ended: ledger.EndedComplete, Consistent: true,
 		Targets: s.Targets, Datagrams: ledger.Counts{},
 		Faults: map[string]uint64{}, Exclusions: []list.Exclusion{},
@@ -202,7 +204,7 @@ func (m *merger) describe() {
 		s.RecvBuffer = max(s.RecvBuffer, one.RecvBuffer)
 		s.RecvBufferAsked = max(s.RecvBufferAsked, one.RecvBufferAsked)
 		s.Merged = append(s.Merged, ledger.Part{
-			Name: p.files[0], Scan: one.Scan, Shard: one.Plan.Shard, Seed: one.Seed,
+			Name: p.files[0], Scan: one.Scan, Shard: p.shard.String(), Seed: one.Seed,
 			Start: one.Start, End: one.End, Records: one.Records, Sum: one.Sum,
 		})
 		for fault, n := range one.Faults {

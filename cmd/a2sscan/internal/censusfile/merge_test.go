@@ -65,6 +65,15 @@ func newShards() []*shard {
 	return all
 }
 
+// somePlan has the settings that merge itself uses, and two that it only compares.
+type somePlan struct {
+	Targets    []string `json:"targets" flag:"the targets" same:"shards"`
+	Questions  string   `json:"questions" flag:"--query" same:"shards"`
+	MaxTargets uint64   `json:"max_targets" flag:"--max-targets" same:"shards"`
+	Unanswered bool     `json:"unanswered,omitempty" flag:"--unanswered" same:"shards"`
+	Shard      string   `json:"shard" same:"shards"`
+}
+
 // describe sets the summary of the shard. silent is the number of its targets that
 // did not answer.
 func (s *shard) describe(is list.Shard, silent int) {
@@ -72,7 +81,7 @@ func (s *shard) describe(is list.Shard, silent int) {
 	s.sum = ledger.Summary{
 		Scan: fmt.Sprintf("night-%d", is.Index), Start: start, End: start.Add(time.Hour),
 		Ended: ledger.EndedComplete, Consistent: true, Records: uint64(len(s.results)),
-		Plan: &ledger.Plan{Targets: []string{network.String()}, Questions: "info,players,rules", Shard: is.String()},
+		Plan: &somePlan{Targets: []string{network.String()}, Questions: "info,players,rules", Shard: is.String()},
 	}
 	finished := uint64(len(s.results) + silent)
 	entries := uint64(1) << (32 - network.Bits())
@@ -116,7 +125,7 @@ func merge(t *testing.T, dir string, files []string) (out, messages string, err 
 	t.Helper()
 	out = filepath.Join(dir, "all.ndjson.zst")
 	var b bytes.Buffer
-	err = Merge(console.New(&b), MergeOptions{Files: files, Output: out})
+	err = Merge(console.New(&b), MergeOptions{Files: files, Output: out, Plan: func() any { return new(somePlan) }})
 	return out, b.String(), err
 }
 
@@ -128,15 +137,15 @@ var refusals = []struct {
 	change func([]*shard) []*shard
 }{
 	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, but DIR/s0.ndjson.zst is one of 3 shards",
-		change: func(s []*shard) []*shard { s[1].sum.Plan.Shard = "1/4"; return s }},
+		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Shard = "1/4"; return s }},
 	{name: "a summary has no plan", want: "DIR/s1.ndjson.zst was written by a version whose summaries have no plan",
 		change: func(s []*shard) []*shard { s[1].sum.Plan = nil; return s }},
 	{name: "a summary has a shard that does not exist", want: "DIR/s1.ndjson.zst: ",
-		change: func(s []*shard) []*shard { s[1].sum.Plan.Shard = "3/3"; return s }},
+		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Shard = "3/3"; return s }},
 	{name: "a scan whose numbers did not add up", want: "DIR/s1.ndjson.zst has numbers that do not add up",
 		change: func(s []*shard) []*shard { s[1].sum.Consistent = false; return s }},
 	{name: "the targets differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are not parts of one scan: the targets",
-		change: func(s []*shard) []*shard { s[1].sum.Plan.Targets = []string{"127.9.0.0/24"}; return s }},
+		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Targets = []string{"127.9.0.0/24"}; return s }},
 	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst counts 128 read, but DIR/s1.ndjson.zst counts 129",
 		change: func(s []*shard) []*shard {
 			s[1].sum.Targets["read"]++
@@ -146,7 +155,7 @@ var refusals = []struct {
 	{name: "--max-targets ended each shard", want: "--max-targets ended each shard early",
 		change: func(s []*shard) []*shard {
 			for _, one := range s {
-				one.sum.Plan.MaxTargets = 128
+				one.sum.Plan.(*somePlan).MaxTargets = 128
 			}
 			return s
 		}},

@@ -38,15 +38,16 @@ func group(files []string) (parts []*part) {
 	return parts
 }
 
-// load reads the summary of a part, and sets its shard. gap says why the part can't be
+// load reads the summary of a part, with its plan into plan, and sets its shard. gap says why the part can't be
 // merged, judging by its summary; it is "" if the part can. err is an error of reading or
 // decoding the summary.
-func (p *part) load() (gap string, err error) {
+func (p *part) load(plan any) (gap string, err error) {
 	text, err := os.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
 	}
-	s := &p.sum
+	s, shard := &p.sum, ledger.Setting(plan, "shard")
+	s.Plan = plan
 	if err == nil {
 		err = json.Unmarshal(text, s)
 	}
@@ -64,10 +65,11 @@ func (p *part) load() (gap string, err error) {
 		gap = "is not complete: its scan did not finish " + console.Plural(s.Targets.Left(), "target")
 	case !s.Consistent:
 		gap = "has numbers that do not add up"
-	case s.Plan == nil:
+	case s.Plan == nil || shard.String() == "":
 		gap = "was written by a version whose summaries have no plan"
 	default:
-		if p.shard, err = list.ParseShard(s.Plan.Shard, ""); err == nil {
+		if p.shard, err = list.ParseShard(shard.String(), ""); err == nil {
+			shard.SetString("") // the plans of all parts are the same otherwise
 			return "", nil
 		}
 		return fmt.Sprintf("%s: %v", p.name, err), nil
@@ -81,7 +83,7 @@ func differences(parts []*part) (gaps []string) {
 	first, count := parts[0], max(parts[0].shard.Count, 1)
 	by := map[int]*part{}
 	for _, p := range parts {
-		if what, a, b := ledger.Difference(*first.sum.Plan, *p.sum.Plan); what != "" {
+		if what, a, b := ledger.Difference(first.sum.Plan, p.sum.Plan, "shards"); what != "" {
 			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: %s: %s and %s", first.name, p.name, what, a, b))
 		}
 		if n := max(p.shard.Count, 1); n != count {
@@ -121,7 +123,7 @@ func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 	if n := all.LeftOut() + all.N("finished") + all.N("unfinished"); n != all.N("read") {
 		gaps = append(gaps, fmt.Sprintf("the list has %d entries, but the parts account for %d", all.N("read"), n))
 	}
-	if parts[0].sum.Plan.MaxTargets > 0 && len(parts) > 1 {
+	if ledger.Setting(parts[0].sum.Plan, "max_targets").Uint() > 0 && len(parts) > 1 {
 		gaps = append(gaps, "--max-targets ended each shard early: together they did not query the complete list")
 	}
 	return all, gaps

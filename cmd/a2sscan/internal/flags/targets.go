@@ -11,22 +11,22 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ParseOrder parses "random" or "input". It reports whether the scan queries targets in
-// the order of the input.
-func ParseOrder(s string) (input bool, err error) {
+// ParseOrder accepts "random" and "input".
+func ParseOrder(s string) (order string, err error) {
 	if s != "input" && s != "random" {
-		return false, errors.New("want random or input")
+		return "", errors.New("want random or input")
 	}
-	return s == "input", nil
+	return s, nil
 }
 
-// ParseShard parses I/N or auto/N. With auto, I is the index that Kubernetes or Slurm
-// assigns to this job.
-func ParseShard(text string) (list.Shard, error) {
+// ParseShard returns I/N for I/N or auto/N. With auto, I is the index that Kubernetes or
+// Slurm assigns to this job.
+func ParseShard(text string) (string, error) {
 	if text == "" {
-		return list.Shard{}, errors.New("use I/N such as 0/16, or auto/16")
+		return "", errors.New("use I/N such as 0/16, or auto/16")
 	}
-	return list.ParseShard(text, cmp.Or(os.Getenv("JOB_COMPLETION_INDEX"), os.Getenv("SLURM_ARRAY_TASK_ID")))
+	shard, err := list.ParseShard(text, cmp.Or(os.Getenv("JOB_COMPLETION_INDEX"), os.Getenv("SLURM_ARRAY_TASK_ID")))
+	return shard.String(), err
 }
 
 // Questions is the value of a flag for a set of questions: info,players,rules,ping.
@@ -54,10 +54,16 @@ func (q *Questions) Set(s string) error {
 	return nil
 }
 
-func (q *Questions) String() string {
+// MarshalText and UnmarshalText store the list in the form that Set reads.
+func (q Questions) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
+
+// UnmarshalText is the opposite of MarshalText.
+func (q *Questions) UnmarshalText(text []byte) error { return q.Set(string(text)) }
+
+func (q Questions) String() string {
 	var words []string
 	for one := range wire.QuestionChallenge {
-		if scanner.Questions(*q).Has(one) {
+		if scanner.Questions(q).Has(one) {
 			words = append(words, one.String())
 		}
 	}

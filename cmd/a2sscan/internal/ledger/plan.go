@@ -3,38 +3,70 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Plan describes what a scan had to query, and how. If the plans of several scans differ
-// only in the shard, the scans are parts of one census.
-type Plan struct {
-	Lists         []string `json:"lists" flag:"the lists of targets (SHA-256)"` // SHA-256 of each list, in their order
-	Targets       []string `json:"targets" flag:"the targets"`                  // addresses and networks on the command line
-	Ports         string   `json:"ports" flag:"--port"`
-	Questions     string   `json:"questions" flag:"--query"`
-	MaxTargets    uint64   `json:"max_targets" flag:"--max-targets"`
-	MaxPerAddress int      `json:"max_per_address" flag:"--max-per-address"`
-	SecondLook    bool     `json:"second_look,omitempty" flag:"--second-look"`
-	Fallback      bool     `json:"fallback,omitempty" flag:"--fallback"`
-	Resolve       bool     `json:"resolve,omitempty" flag:"--resolve"`
-	Unanswered    bool     `json:"unanswered,omitempty" flag:"--unanswered"`
-	Raw           bool     `json:"raw,omitempty" flag:"--raw"`
-	NoNames       bool     `json:"no_player_names,omitempty" flag:"--no-player-names"`
-	KeepMaster    bool     `json:"keep_master,omitempty" flag:"--keep-master"`
-	Databases     []string `json:"mmdb,omitempty" flag:"--mmdb"`                           // types of the databases
-	Exclusions    string   `json:"excluded_sha256" flag:"the excluded networks (SHA-256)"` // SHA-256 of the excluded networks
-	Shard         string   `json:"shard"`                                                  // I/N; 0/1: all
+// A plan is a struct, or a pointer to one, whose fields are the settings of a scan. Their
+// tags are explained at scan.Plan. The functions in this file read the tags, and so do
+// not need to know the settings.
+
+// settings yields the fields of a plan for which match returns true, including the fields
+// of embedded structs.
+func settings(plan any, match func(reflect.StructTag) bool) iter.Seq2[reflect.StructField, reflect.Value] {
+	v := reflect.Indirect(reflect.ValueOf(plan))
+	return func(yield func(reflect.StructField, reflect.Value) bool) {
+		for _, f := range reflect.VisibleFields(v.Type()) {
+			if match(f.Tag) && !yield(f, v.FieldByIndex(f.Index)) {
+				return
+			}
+		}
+	}
 }
 
-// Difference returns the tag flag of the first field that differs between two structs of
-// the same type, and both values of this field. It ignores fields without the tag. If no
-// field differs, it returns "".
-func Difference[T any](one, two T) (flag, a, b string) {
+// kept returns a function that reports whether the tag same of a setting contains word.
+func kept(word string) func(reflect.StructTag) bool {
+	return func(tag reflect.StructTag) bool { return slices.Contains(strings.Split(tag.Get("same"), ","), word) }
+}
+
+// Select returns a struct that has only the settings whose tag same contains word. Its
+// JSON has the key of each setting.
+func Select(plan any, word string) any {
+	var fields []reflect.StructField
+	var values []reflect.Value
+	for f, v := range settings(plan, kept(word)) {
+		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		values = append(values, v)
+	}
+	selected := reflect.New(reflect.StructOf(fields)).Elem()
+	for i, v := range values {
+		selected.Field(i).Set(v)
+	}
+	return selected.Interface()
+}
+
+// Setting returns the setting with a key. The caller can change it if plan is a pointer.
+// A plan without the setting is a bug.
+func Setting(plan any, key string) reflect.Value {
+	for _, v := range settings(plan, func(tag reflect.StructTag) bool {
+		own, _, _ := strings.Cut(tag.Get("json"), ",")
+		return own == key
+	}) {
+		return v
+	}
+	panic("the plan has no setting " + key)
+}
+
+// Difference returns the first setting that differs between two plans of the same type,
+// and both values. It compares the settings whose tag same contains word. The name of the
+// setting is its tag flag, or its tag word if it has one. If no setting differs,
+// Difference returns "".
+func Difference(one, two any, word string) (name, a, b string) {
 	text := func(v any) string {
 		if list, ok := v.([]string); ok {
 			v = strings.Join(list, ", ")
@@ -42,14 +74,26 @@ func Difference[T any](one, two T) (flag, a, b string) {
 		s := string([]rune(fmt.Sprint(v))) // like JSON, replace invalid UTF-8 in file names
 		return cmp.Or(s, "none")
 	}
-	x, y := reflect.ValueOf(one), reflect.ValueOf(two)
-	for i := range x.NumField() {
-		a, b = text(x.Field(i).Interface()), text(y.Field(i).Interface())
-		if flag = x.Type().Field(i).Tag.Get("flag"); flag != "" && a != b {
-			return flag, console.Plain(a, 100), console.Plain(b, 100)
+	other := reflect.Indirect(reflect.ValueOf(two))
+	for f, v := range settings(one, kept(word)) {
+		if a, b = text(v.Interface()), text(other.FieldByIndex(f.Index).Interface()); a != b {
+			return cmp.Or(f.Tag.Get(word), f.Tag.Get("flag")), console.Plain(a, 100), console.Plain(b, 100)
 		}
 	}
 	return "", "", ""
+}
+
+// LogAttrs returns keys and values of the settings that have the tag log. plan is a
+// pointer.
+func LogAttrs(plan any) (attrs []any) {
+	for f, v := range settings(plan, func(tag reflect.StructTag) bool { return tag.Get("log") != "" }) {
+		value := v.Interface()
+		if s, ok := v.Addr().Interface().(fmt.Stringer); ok {
+			value = s.String()
+		}
+		attrs = append(attrs, f.Tag.Get("log"), value)
+	}
+	return attrs
 }
 
 // Part is a census that was merged into another one.

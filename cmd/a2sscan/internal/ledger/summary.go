@@ -27,7 +27,7 @@ type Summary struct {
 	Order   string      `json:"order"`            // random or input
 	Seed    *uint64     `json:"seed,omitempty"`   // of the random order
 	Shard   string      `json:"shard,omitempty"`  // I/N; absent: all
-	Plan    *Plan       `json:"plan,omitempty"`   // what the scan had to query
+	Plan    any         `json:"plan,omitempty"`   // what all shards must share, and the shard
 	Merged  []Part      `json:"merged,omitempty"` // the censuses that were merged into this one
 	Output  string      `json:"output"`           // "-": standard output
 	Parts   []sink.Part `json:"parts,omitempty"`  // parts of the output, with --rotate

@@ -33,7 +33,7 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 		s.term.Say("missing from the output: %s, which --on-complete can't read", console.Plural(gone, "complete part"))
 	}
 	stats := ""
-	if len(files) > 0 && s.opts.Out.Columns() == "" {
+	if len(files) > 0 && s.plan.Out.Columns() == "" {
 		stats = census.Beside(files[0], ".stats.json")
 	}
 	return Step{
@@ -50,7 +50,7 @@ func (s *Run) completeEarlier() error {
 	if step == nil {
 		return nil
 	}
-	if s.opts.OnComplete != "" {
+	if s.plan.OnComplete != "" {
 		s.term.Say("running --on-complete again: it was not completed after the last scan")
 		signalled, err := s.runStep(step)
 		if signalled {
@@ -74,8 +74,8 @@ func (s *Run) completeEarlier() error {
 func (s *Run) runStep(step Step) (signalled bool, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	name := console.Plain(s.opts.OnComplete, 200)
-	cmd := exec.CommandContext(ctx, s.opts.OnComplete)
+	name := console.Plain(s.plan.OnComplete, 200)
+	cmd := exec.CommandContext(ctx, s.plan.OnComplete)
 	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
 	cmd.Env = append(os.Environ(), step...)
 	cmd.WaitDelay = time.Second // a process that has left the group may still hold the output open

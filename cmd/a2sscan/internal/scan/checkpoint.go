@@ -183,11 +183,11 @@ func (c *Checkpoint) possible() bool {
 	}
 	o := &c.Output
 	written := o.Records
-	if !c.Plan.Rotate {
+	if !c.Plan.Parts {
 		written = c.Records
 	}
 	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // the file has no row yet
-	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Rotate || len(o.Parts) == 0)
+	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Parts || len(o.Parts) == 0)
 	for i := range o.Parts {
 		p := &o.Parts[i]
 		counted = counted && hasRecords(p.Bytes, p.Records, p.Sum)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -32,7 +33,7 @@ func someCheckpoint() *Checkpoint {
 	c := &Checkpoint{
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1<<40 + 3, Records: 7,
-		Plan:  Plan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
+		Plan:  Plan{Found: Found{Targets: []string{"127.0.0.0/30"}, Output: "/a/b", Parts: true}, Query: flags.Questions(scanner.AskAll), Targeting: Targeting{Ports: "27015"}},
 		List:  list.Stats{Excluded: 3, Given: 1 << 40},
 		Tally: ledger.Tally{Servers: 8, AtAsk: []uint64{7, 1}},
 		Output: OutputState{Position: sink.Position{Offset: 9, Sum: "0123456789abcdef", Records: 6,
@@ -69,16 +70,16 @@ func TestCheckpoint(t *testing.T) {
 // TestPlanOfAnyName: a plan with names that are not UTF-8 equals itself after
 // encoding and decoding, and differs from another plan.
 func TestPlanOfAnyName(t *testing.T) {
-	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
+	plan := Plan{Found: Found{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}}
 	file, err := (&Checkpoint{Scan: "abc", Start: time.Unix(1, 0), Plan: plan}).encode()
 	check(t, err)
 	c, err := DecodeCheckpoint(file)
 	check(t, err)
-	if what, now, was := ledger.Difference(plan, c.Plan); what != "" {
+	if what, now, was := ledger.Difference(plan, c.Plan, "resume"); what != "" {
 		t.Error(what, now, was)
 	}
 	plan.Output = "/caf\xe9.ndjson"
-	if what, _, _ := ledger.Difference(plan, c.Plan); what != "--output is" {
+	if what, _, _ := ledger.Difference(plan, c.Plan, "resume"); what != "--output" {
 		t.Error("a different output is not noticed")
 	}
 	plan.Output = "/caf\xe9\xe9.ndjson"
@@ -111,8 +112,8 @@ func TestStdinAnnounced(t *testing.T) {
 	}
 	list.Close()
 	r := <-done
-	if all, _ := io.ReadAll(r.in); r.err != nil || string(all) != "127.0.0.1:1\n" || len(k.plan.Lists) != 1 {
-		t.Errorf("%q, %v, %v", all, r.err, k.plan.Lists)
+	if all, _ := io.ReadAll(r.in); r.err != nil || string(all) != "127.0.0.1:1\n" || len(k.lists) != 1 {
+		t.Errorf("%q, %v, %v", all, r.err, k.lists)
 	}
 }
 
@@ -169,7 +170,7 @@ func TestCheckpointRange(t *testing.T) {
 		"bytes without records":     func(c *Checkpoint) { c.Output.Parts[0].Records, c.Output.Records = 0, 7 },
 		"bytes without a hash":      func(c *Checkpoint) { c.Output.Sum = "" },
 		"part without a hash":       func(c *Checkpoint) { c.Output.Parts[0].Sum = "" },
-		"part of no parts":          func(c *Checkpoint) { c.Plan.Rotate = false },
+		"part of no parts":          func(c *Checkpoint) { c.Plan.Parts = false },
 		"part with too many":        func(c *Checkpoint) { c.Output.Parts[0].Records++ },
 		"part that is missing":      func(c *Checkpoint) { c.Output.Parts = nil },
 		"more records than all":     func(c *Checkpoint) { c.Output.Records++ },

@@ -36,7 +36,8 @@ type Checkpointer struct {
 	opt      CheckpointOptions
 	lock     *disk.Lock
 	foreign  bool // the file at opt.Path is not a checkpoint
-	plan     Plan
+	plan     *Plan
+	lists    []list.Input // the lists of this run, with their hashes
 
 	Names  HostNames
 	silent silentFile
@@ -57,14 +58,11 @@ type Checkpointer struct {
 
 // Scan is what a checkpointer needs to know about the running scan.
 type RunningScan struct {
-	ID            string
-	Start         time.Time
-	MaxTargets    uint64 // 0: all
-	MaxPerAddress int    // 0: all
-	Replace       bool   // a new scan replaces existing output
-	Output        *sink.Output
-	Failed        func()              // called when a checkpoint can't be saved
-	Tally         func() ledger.Tally // returns a copy; called between results
+	ID     string
+	Start  time.Time
+	Output *sink.Output
+	Failed func()              // called when a checkpoint can't be saved
+	Tally  func() ledger.Tally // returns a copy; called between results
 }
 
 // draft is a checkpoint that still lacks the state of the output. That state is known
@@ -93,7 +91,7 @@ func (k *Checkpointer) Begin() {
 // list, without the open targets. It returns nil for a new scan or without
 // --max-per-address.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
-	if !k.Resumes || k.Scan.MaxPerAddress == 0 {
+	if !k.Resumes || k.plan.MaxPerAddress == 0 {
 		return nil
 	}
 	asked := map[netip.Addr]int{}
@@ -101,7 +99,7 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(k.Past.Place))
 	t, more := next()
 	for addr, n := range asked {
-		asked[addr] = min(n, k.Scan.MaxPerAddress) // earlier runs skipped all further targets of the address
+		asked[addr] = min(n, k.plan.MaxPerAddress) // earlier runs skipped all further targets of the address
 	}
 	for i := range k.Past.OpenTargets {
 		asked[k.Past.OpenTargets[i].Addr.Addr()]--
@@ -142,7 +140,7 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 			}
 		}
 		given := k.Past.List.Given
-		if most := k.Scan.MaxTargets; most > 0 && given >= most {
+		if most := k.plan.MaxTargets; most > 0 && given >= most {
 			return
 		}
 		rest := k.rest
@@ -152,7 +150,7 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 		for t := range rest {
 			k.progress.pass(t.Place, list.Stats())
 			given++
-			if !yield(t) || given == k.Scan.MaxTargets {
+			if !yield(t) || given == k.plan.MaxTargets {
 				return
 			}
 		}
@@ -181,12 +179,12 @@ func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	past := &k.Past
 	c := &Checkpoint{
-		Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: k.plan, Resumed: k.TimesResumed,
+		Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Resumed: k.TimesResumed,
 		Place: s.Place, Stats: s.Stats, Tally: k.Scan.Tally(), Records: past.Records,
 		Names: k.Names.all(), Size: k.size,
 	}
 	c.Stats.Add(&past.Stats)
-	if c.Output.Replace = k.Scan.Replace; k.Resumes { // use the choice of the first run
+	if c.Output.Replace = k.plan.Out.Force; k.Resumes { // use the choice of the first run
 		c.Output.Replace = past.Output.Replace
 	}
 	// This run first takes the open targets of the checkpoint, then targets from the
@@ -322,7 +320,7 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 		disk.Step("summary.written")
 		if step != nil {
 			k.silent.close(true)
-			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: k.plan, Step: step}
+			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Step: step}
 			if err := k.write(c); err != nil {
 				k.terminal.Say("%v; if --on-complete is interrupted, the next run does not repeat it", err)
 			}

@@ -1,6 +1,6 @@
 // Package scan runs one scan, from its lists to its last line.
 //
-//	Options        what the flags and the configuration file say; Check finds contradictions
+//	Plan           what the flags and the configuration file say; Check finds contradictions
 //	  │
 //	Scan
 //	  ├ OpenCheckpoint    locks the checkpoint, and reads what an earlier run saved

@@ -12,7 +12,7 @@ import (
 
 // forecast returns the forecast for querying n targets of the list.
 func (s *Run) forecast(n float64) *Forecast {
-	o := s.opts
+	o := s.plan
 	listed := n
 	if size, known := s.list.Size(); known {
 		listed *= float64(s.list.Listed()) / float64(max(size, 1))
@@ -20,7 +20,7 @@ func (s *Run) forecast(n float64) *Forecast {
 	fc := &Forecast{
 		Listed: listed, InNetworks: n - listed,
 		Questions: scanner.Questions(o.Query), Schedule: o.Config().Schedule(), Fallback: o.Fallback,
-		Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
+		Rate: float64(o.Rate.Rate), Finds: o.Rate.On, AddressRate: float64(o.AddressRate),
 	}
 	if ports, err := ParsePorts("--port", o.Ports); err == nil {
 		fc.Ports = len(ports)
@@ -37,7 +37,7 @@ func (s *Run) left() (n uint64, known bool) {
 	}
 	past := &s.checkpoint.Past
 	n = size - min(size, past.Place)
-	if most := s.opts.MaxTargets; most > 0 {
+	if most := s.plan.MaxTargets; most > 0 {
 		n = min(n, most-min(most, past.List.Given))
 	}
 	return n + uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting()), true
@@ -46,26 +46,26 @@ func (s *Run) left() (n uint64, known bool) {
 // printPlan prints how many targets are left, in which order the scan queries them, and
 // how many datagrams and how much time the scan needs.
 func (s *Run) printPlan() {
-	targets, left := &s.opts.Targets, ""
+	plan, left := s.plan, ""
 	if s.checkpoint.Resumes {
 		left = " left"
 	}
 	order := "in the order of the input"
-	if !targets.InOrder {
-		order = fmt.Sprintf("in random order, --seed %d", targets.Seed)
+	if !plan.InOrder() {
+		order = fmt.Sprintf("in random order, --seed %d", plan.Seed)
 	}
-	shards := max(1, targets.Shard.Count)
+	shards := max(1, plan.Part().Count)
 	if shards > 1 {
-		order += ", --shard " + targets.Shard.String()
+		order += ", --shard " + plan.Shard
 	}
 	n, known := s.left()
 	switch {
 	case known && n == 0: // the end of the run says that no target is left
-	case s.opts.DryRun && known: // a dry run prints its forecast at the end, when it has counted the targets
+	case s.plan.DryRun && known: // a dry run prints its forecast at the end, when it has counted the targets
 		s.term.Say("%s%s %s", console.Plural(n, "target"), left, order)
 	case !known:
-		rate := console.PerSecond(float64(s.opts.Pace.Rate))
-		if s.opts.Pace.Find {
+		rate := console.PerSecond(float64(s.plan.Rate.Rate))
+		if s.plan.Rate.On {
 			rate = "at most " + rate
 		}
 		s.term.Say("targets%s as they are read, %s; %s", left, rate, order)
@@ -80,9 +80,9 @@ func (s *Run) printPlan() {
 // and what would become of the other entries of the lists.
 func (s *Run) dryRun() error {
 	const shown = 10
-	stop, ctx, end := NewShutdown(s.term, s.opts.Exclude.hangupEnds())
+	stop, ctx, end := NewShutdown(s.term, s.plan.Exclude.hangupEnds())
 	defer end()
-	s.status = Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id}
+	s.status = Status{Terminal: s.term, Kind: s.plan.StatusKind(), Scan: s.id}
 	endStatus := s.status.WatchTargets(Reading, s.list.Progress)
 	err := LoadFailure(s.list.Load(stop.Drained))
 	if endStatus(); err == nil {
@@ -100,7 +100,7 @@ func (s *Run) dryRun() error {
 	}
 	var counted atomic.Uint64
 	all, known := s.left()
-	all /= uint64(max(1, s.opts.Targets.Shard.Count))
+	all /= uint64(max(1, s.plan.Part().Count))
 	endStatus = s.status.WatchTargets(Counting, func() (uint64, float64, bool) {
 		n := counted.Load()
 		return n, min(1, float64(n)/float64(max(all, 1))), known
@@ -137,6 +137,6 @@ func (s *Run) dryRun() error {
 		s.term.Say("the first %d are listed", shown)
 	}
 	s.term.Say("%s would be queried: %s", console.Plural(asked, "target"), s.forecast(float64(asked)))
-	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.opts.Query.String(), ",", ", "))
+	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.plan.Query.String(), ",", ", "))
 	return Truncated(s.list)
 }

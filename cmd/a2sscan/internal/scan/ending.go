@@ -44,13 +44,13 @@ func (s *Run) account(own scanner.Stats) *ledger.Source {
 // unknown for a list that is read during the scan, and for a shard.
 func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
-	if !known || s.opts.Targets.Shard.Count > 1 {
+	if !known || s.plan.Part().Count > 1 {
 		return 0, false
 	}
 	read := listed.Read - listed.Invalid - listed.Duplicate
 	n -= min(n, read)
-	if s.opts.MaxTargets > 0 {
-		n = min(n, s.opts.MaxTargets-min(s.opts.MaxTargets, listed.Given))
+	if s.plan.MaxTargets > 0 {
+		n = min(n, s.plan.MaxTargets-min(s.plan.MaxTargets, listed.Given))
 	}
 	return n, true
 }
@@ -70,7 +70,7 @@ func (s *Run) conclude(all *scanner.Stats) {
 		how.complete, how.unsent = false, true
 		how.broken = fmt.Errorf("no target was queried: none of %d datagrams could be sent", all.SendErrors)
 	}
-	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
+	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.plan.Out.Path) {
 		how.output = censusfile.WriteFailure(s.out.Commit())
 	} else {
 		s.out.Keep() // the old census is better than an incomplete one
@@ -108,17 +108,21 @@ func (s *Run) ended() string {
 
 // summarize returns the summary of the scan.
 func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
-	sum, targets := ledger.NewSummary(counts, s.program.Build), &s.opts.Targets
+	sum, plan := ledger.NewSummary(counts, s.program.Build), *s.plan
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
 	sum.Config, sum.Names = s.program.ConfigFile, s.names.ID()
-	sum.Order, sum.Shard = targets.order(), targets.shard()
-	if !targets.InOrder {
-		sum.Seed = &targets.Seed
+	sum.Order, sum.Shard = plan.Order, plan.Shard
+	if !plan.InOrder() {
+		sum.Seed = &plan.Seed
 	}
-	sum.Plan = s.opts.plan(sum.Inputs, s.exclusions.Digest(), s.geo.Types())
+	plan.Lists, plan.Excluded, plan.Shard = []string{}, s.exclusions.Digest(), plan.Part().String()
+	for _, in := range s.list.Inputs() {
+		plan.Lists = append(plan.Lists, in.SHA256)
+	}
+	sum.Plan = ledger.Select(plan, "shards")
 	sum.Resumed = s.checkpoint.TimesResumed
 	sum.Start, sum.End = s.start, time.Now().UTC()
-	sum.SetAnswers(&s.tally, s.opts.Config().Schedule().Requests())
+	sum.SetAnswers(&s.tally, s.plan.Config().Schedule().Requests())
 	for _, note := range s.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
@@ -126,38 +130,38 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	_, sum.Changes = s.rate.state()
 	sum.Records = s.out.Count() + s.checkpoint.Past.Records
 	if s.how.output != nil {
-		sum.Records = censusfile.ReadableRecords(s.files(), s.opts.Out.Options().Header != nil)
+		sum.Records = censusfile.ReadableRecords(s.files(), s.plan.Out.Options().Header != nil)
 	}
 	file := s.out.File()
 	sum.Output, sum.Parts = file.Name, s.out.Parts()
 	sum.Bytes, sum.Sum = file.Bytes, file.Sum
 	s.observer.LogParts()
 	sum.Ended, sum.Guard, sum.Interrupted = s.ended(), s.guard.tripped(), s.how.stopped
-	sum.CheckRecords(s.opts.Records.Unanswered)
+	sum.CheckRecords(s.plan.Unanswered)
 	return sum
 }
 
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary) error {
-	path := cmp.Or(s.opts.Summary, s.opts.summaryPath(s.out.File().Name, s.start))
+	path := cmp.Or(s.plan.Summary, s.plan.summaryPath(s.out.File().Name, s.start))
 	var lost error
 	if path != "" {
 		if lost = sum.WriteFile(path); lost != nil {
 			path = ""
 		}
 	}
-	if !s.opts.Quiet {
+	if !s.plan.Quiet {
 		name := s.out.File().Name
-		c := ledger.Closing{Place: censusfile.FilesText(name, s.opts.Rotate.On(), s.out.Parts()), Summary: path, Verbose: s.opts.Verbose}
+		c := ledger.Closing{Place: censusfile.FilesText(name, s.plan.Rotate.On(), s.out.Parts()), Summary: path, Verbose: s.plan.Verbose}
 		if s.enoughResults() {
-			c.Enough = s.opts.MaxResults
+			c.Enough = s.plan.MaxResults
 		}
 		switch {
-		case !s.opts.Out.ToFile():
+		case !s.plan.Out.ToFile():
 			c.Place = "standard output"
-		case name != s.opts.Out.Path && !s.startsAnew():
-			c.Kept = s.opts.Out.Path
+		case name != s.plan.Out.Path && !s.startsAnew():
+			c.Kept = s.plan.Out.Path
 		}
 		sum.Say(s.term, c)
 	}
@@ -173,7 +177,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 	ledger.Finished(s.term.Log, sum, verdict)
 	complete, anew := s.how.complete && s.how.output == nil, s.startsAnew()
 	var step Step
-	if complete && sum.Guard == nil && s.opts.OnComplete != "" {
+	if complete && sum.Guard == nil && s.plan.OnComplete != "" {
 		step = s.stepAfter(sum, path)
 	}
 	s.checkpoint.Done(complete || anew, step)
@@ -224,7 +228,7 @@ func guarded(g *guard, err error) error {
 
 // files returns the files of the census, with their names on this machine.
 func (s *Run) files() []sink.Part {
-	if s.opts.Rotate.On() || !censusfile.IsFile(s.out.File().Name) {
+	if s.plan.Rotate.On() || !censusfile.IsFile(s.out.File().Name) {
 		return s.out.Parts()
 	}
 	return []sink.Part{s.out.File()}

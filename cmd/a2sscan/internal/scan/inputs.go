@@ -19,7 +19,7 @@ type fetchedList struct {
 // fetchFirst fetches the list to scan if --master is given. If the master fails before
 // the end of its list, the scan queries the servers fetched so far.
 func (s *Run) fetchFirst() error {
-	if s.opts.From.Where == "" {
+	if s.plan.From.Where == "" {
 		return nil
 	}
 	// Check the output now: fetching may take minutes, and a bad --output must be
@@ -27,12 +27,12 @@ func (s *Run) fetchFirst() error {
 	if _, err := s.planOutput(); err != nil {
 		return err
 	}
-	ctx, end := Interruptible(s.opts.Exclude.hangupEnds())
+	ctx, end := Interruptible(s.plan.Exclude.hangupEnds())
 	defer end()
 	var source *list.Source
 	var stats master.Stats
 	err := s.online(ctx, func() (err error) {
-		source, stats, err = s.opts.From.Load(ctx, s.term, s.opts.Quiet)
+		source, stats, err = s.plan.From.Load(ctx, s.term, s.plan.Quiet)
 		return err
 	})
 	switch {
@@ -57,7 +57,7 @@ func (s *Run) inputNotes() []ledger.Input {
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
 		if i < len(s.fetched.sources) { // fetched lists come before all others
-			m := &s.opts.From
+			m := &s.plan.From
 			note.Master = &ledger.MasterList{Protocol: "udp", Address: m.UDP, Region: m.Region.String(),
 				Filter: m.Conditions().String(), Whole: s.fetched.err == nil}
 			if m.UDP == "" { // the URL is shown without user, password and query

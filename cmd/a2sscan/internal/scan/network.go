@@ -27,7 +27,7 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 			if last = time.Now(); since.IsZero() {
 				since = last
 			}
-			if most := s.opts.Guard.MaxOutage; most > 0 && last.Sub(since) >= most {
+			if most := s.plan.Guard.MaxOutage; most > 0 && last.Sub(since) >= most {
 				return console.Fail(console.ExitGuard, "stopped by --max-outage: the network of this machine has been away since %s", since.Format(time.TimeOnly))
 			}
 			if s.sayAway(since, err) {

@@ -127,12 +127,17 @@ func (o *CheckpointOptions) again(more ...string) string {
 // Inherit sets the plan of this command and returns the ID of the scan. A new scan gets
 // scanID, from the command line; a resumed scan has the ID in the checkpoint. Inherit
 // returns an error if this command can't resume the scan of the checkpoint.
-func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
+func (k *Checkpointer) Inherit(plan *Plan, scanID string) (string, error) {
 	k.plan = plan
 	if !k.Resumes {
 		return scanID, nil
 	}
-	why, now, was := ledger.Difference(plan, k.Past.Plan) // the lists have not been read yet
+	past := k.Past.Plan
+	past.Lists = plan.Lists // they have not been read yet
+	why, now, was := ledger.Difference(plan, past, "resume")
+	if strings.HasPrefix(why, "--") && !strings.Contains(why, " ") {
+		why += " is"
+	}
 	if why != "" {
 		why = fmt.Sprintf("%s %s, but was %s", why, now, was)
 	}
@@ -157,7 +162,7 @@ func (k *Checkpointer) refuseResume(why string) error {
 // the checkpoint's offset, which must never happen to an unrelated file. When the scan
 // later opens the file, it compares the bytes before the offset with the hash.
 func (k *Checkpointer) outputGone() string {
-	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
+	path, was := k.Past.OutputFile(k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -186,7 +191,7 @@ func (k *Checkpointer) outputGone() string {
 // part just after the checkpoint. plan is the plan of the command: unlike the checkpoint,
 // it preserves file names that are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
-	if !plan.Rotate {
+	if !plan.Parts {
 		beside := disk.Resolve(plan.Output) + disk.PartSuffix
 		if _, err := os.Stat(beside); err == nil && c.Output.Replace {
 			return beside

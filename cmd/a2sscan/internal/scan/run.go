@@ -30,7 +30,7 @@ import (
 type Run struct {
 	term    *console.Terminal
 	program *Program
-	opts    *Options
+	plan    *Plan
 	inputs  []string  // the arguments of the command
 	id      string    // the name of the scan
 	start   time.Time // when the scan's first run began
@@ -63,7 +63,7 @@ type Run struct {
 
 // Scan queries the targets that args name and writes their answers as records. A
 // dry run only prints the targets.
-func Scan(t *console.Terminal, p *Program, o *Options, args []string) (err error) {
+func Scan(t *console.Terminal, p *Program, o *Plan, args []string) (err error) {
 	s := newRun(t, p, o, args)
 	if o.Saved.Path != "" {
 		saved := o.Saved
@@ -94,7 +94,7 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) (err error
 }
 
 // Demo scans without a checkpoint or a summary file, and returns the summary.
-func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.Summary, error) {
+func Demo(t *console.Terminal, p *Program, o *Plan, args []string) (*ledger.Summary, error) {
 	s := newRun(t, p, o, args)
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -108,13 +108,13 @@ func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.S
 }
 
 // newRun returns a run without a checkpoint.
-func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
-	rate := float64(o.Pace.Rate)
-	if o.Pace.Find {
+func newRun(t *console.Terminal, p *Program, o *Plan, args []string) *Run {
+	rate := float64(o.Rate.Rate)
+	if o.Rate.On {
 		rate = 0 // with --rate auto, signals can't change the rate
 	}
 	return &Run{
-		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
+		term: t, program: p, plan: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
 		checkpoint: &Checkpointer{}, rate: newRateControl(rate),
 	}
 }
@@ -122,13 +122,16 @@ func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 // prepare opens all inputs and the checkpoint, and plans the output, before the scan
 // sends or writes anything.
 func (s *Run) prepare() (err error) {
-	if s.geo, err = censusfile.OpenDatabases(s.opts.Databases); err != nil {
+	if s.geo, err = censusfile.OpenDatabases(s.plan.Databases); err != nil {
 		return err
 	}
-	if s.opts.Records.NoNames {
-		if s.names, err = OpenPlayerKey(s.opts.Records.PlayerKey, s.opts.Out.Path); err != nil {
+	if s.plan.NoNames {
+		if s.names, err = OpenPlayerKey(s.plan.PlayerKey, s.plan.Out.Path); err != nil {
 			return err
 		}
+	}
+	if err = s.plan.find(s.inputs, s.geo.Types(), s.names.ID()); err != nil {
+		return err
 	}
 	stdin := s.program.Stdin
 	if s.checkpoint.Enabled {
@@ -136,7 +139,7 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.opts.Exclude.Open(s.note); err != nil {
+	if s.exclusions, err = s.plan.Exclude.Open(s.note); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -157,23 +160,18 @@ func (s *Run) note(text string) { s.term.Say("%s", text) }
 
 // resume takes over the state in the checkpoint, if a checkpoint exists. It returns the
 // reader to use in place of stdin.
-func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
-	past, targets := &s.checkpoint.Past, &s.opts.Targets
-	if s.checkpoint.Resumes && !targets.Seeded {
-		targets.Seed = past.Plan.Seed
+func (s *Run) resume(stdin io.Reader) (_ io.Reader, err error) {
+	past, plan := &s.checkpoint.Past, s.plan
+	if s.checkpoint.Resumes && !plan.Seeded {
+		plan.Seed = past.Plan.Seed
 	}
-	plan, err := s.opts.scanPlan(s.inputs)
-	if err != nil {
-		return nil, err
-	}
-	plan.Databases, plan.PlayerKey = s.geo.Types(), s.names.ID()
-	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
+	if s.id, err = s.checkpoint.Inherit(s.plan, s.id); err != nil {
 		return nil, err
 	}
 	if s.checkpoint.Resumes {
 		s.start, s.tally = past.Start, past.Tally
 	}
-	if !targets.InOrder || len(s.inputs) == 0 && console.IsTerminal(stdin) {
+	if !plan.InOrder() || len(s.inputs) == 0 && console.IsTerminal(stdin) {
 		return stdin, nil
 	}
 	return s.checkpoint.HashLists(s.inputs, stdin)
@@ -181,16 +179,16 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 
 // openTargets opens the lists of targets.
 func (s *Run) openTargets(stdin io.Reader) error {
-	cfg, err := s.opts.ListConfig(s.inputs, stdin)
+	cfg, err := s.plan.ListConfig(s.inputs, stdin)
 	if err != nil {
 		return err
 	}
-	s.bad = NewBadLines(s.term, s.opts.Targets.Resolve)
+	s.bad = NewBadLines(s.term, s.plan.Resolve)
 	cfg.Resolve = s.lookUp
 	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, s.note
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	if s.checkpoint.Enabled {
-		if s.checkpoint.Resumes && s.opts.Pace.MaxPerAddress > 0 {
+		if s.checkpoint.Resumes && s.plan.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
 		}
 		cfg.Resolve = s.checkpoint.Names.Resolver(cfg.Resolve)
@@ -206,21 +204,21 @@ func (s *Run) openTargets(stdin io.Reader) error {
 
 // planOutput returns the output. It does not create or truncate a file yet.
 func (s *Run) planOutput() (*sink.Output, error) {
-	o := s.opts.Out.Options()
+	o := s.plan.Out.Options()
 	o.NameKey = s.names.Key()
 	o.Failed = func() { s.shutdown.Cancel() }
-	if s.opts.Rotate.On() {
-		o.Rotate = &sink.Rotation{Start: s.start, Size: s.opts.Rotate.Size, Every: s.opts.Rotate.Every, Hold: s.checkpoint.Enabled}
+	if s.plan.Rotate.On() {
+		o.Rotate = &sink.Rotation{Start: s.start, Size: s.plan.Rotate.Size, Every: s.plan.Rotate.Every, Hold: s.checkpoint.Enabled}
 	}
 	if s.checkpoint.Resumes {
 		was := s.checkpoint.Past.Output
 		o.Replace, o.Resume = was.Replace, &was.Position
 		o.Progress = censusfile.ReadProgress(s.term)
 	}
-	out := sink.New(s.opts.Out.Path, o)
+	out := sink.New(s.plan.Out.Path, o)
 	err := out.Check()
-	if err == nil && s.opts.Summary != "" {
-		err = sink.New(s.opts.Summary, sink.Options{Replace: true}).Check()
+	if err == nil && s.plan.Summary != "" {
+		err = sink.New(s.plan.Summary, sink.Options{Replace: true}).Check()
 	}
 	return out, censusfile.WriteFailure(err)
 }
@@ -255,7 +253,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 	switch {
 	case own.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
 	case s.how.broken != nil:
-		nobody = flags.SourceFailure(s.opts.Pace.Source, err)
+		nobody = flags.SourceFailure(s.plan.Source, err)
 	case s.how.output != nil:
 		nobody = s.how.output
 	case s.shutdown.Interrupted():
@@ -280,7 +278,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 // listen starts the signal handler and the guard. Either can end the scan early. end
 // stops both.
 func (s *Run) listen() (ctx context.Context, end func()) {
-	o, build := s.opts, s.program.Build
+	o, build := s.plan, s.program.Build
 	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds())
 	s.shutdown = sd
 	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
@@ -300,21 +298,15 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 				to.Expected = float64(n)
 			}
 			if to.Scan.Rate == 0 { // the scanner has not reported its rate yet
-				to.Scan.Rate = o.Pace.Rate.Limit()
+				to.Scan.Rate = o.Rate.Rate.Limit()
 			}
 		},
 		OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
 		Draining:     s.shutdown.Drained.Done(),
 	})
-	rate := console.Short(o.Pace.Rate.Limit())
-	if o.Pace.Find {
-		rate = "auto, at most " + rate
-	}
-	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
-		"seed", o.Targets.Seed, "order", o.Targets.order(), "shard", o.Targets.shard(),
-		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
-		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
-		"output", o.Out.Path, "checkpoint", o.Saved.Path)
+	attrs := []any{"scan", s.id, "version", build.Version, "commit", build.Commit}
+	attrs = append(append(attrs, ledger.LogAttrs(o)...), "output", o.Out.Path, "checkpoint", o.Saved.Path)
+	s.term.Log.Info("scan started", attrs...)
 	s.guard = &guard{limits: o.Guard, drain: s.shutdown.Drain, interrupted: s.shutdown.Interrupted}
 	end = stopListening
 	if o.Guard.MaxRuntime > 0 {
@@ -331,7 +323,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
-	s.status = Status{Terminal: s.term, Kind: s.opts.StatusKind(), Scan: s.id}
+	s.status = Status{Terminal: s.term, Kind: s.plan.StatusKind(), Scan: s.id}
 	stop := s.status.WatchTargets(Reading, s.list.Progress)
 	err := s.list.Load(s.shutdown.Drained)
 	if stop(); err != nil {
@@ -341,7 +333,7 @@ func (s *Run) load() error {
 		return err
 	}
 	ledger.Loaded(s.term.Log, s.list)
-	if !s.opts.Quiet {
+	if !s.plan.Quiet {
 		s.printPlan()
 	}
 	if s.checkpoint.Resumes {
@@ -353,8 +345,7 @@ func (s *Run) load() error {
 // attach gives the checkpointer what it needs to know about this scan.
 func (s *Run) attach() {
 	s.checkpoint.Scan = RunningScan{
-		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
-		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone,
+		ID: s.id, Start: s.start, Output: s.out, Tally: s.tally.Clone,
 		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
 	}
 }
@@ -364,10 +355,10 @@ const judgedEvery = 100 * time.Millisecond
 
 // ask queries the targets, and shows status lines meanwhile.
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
-	cfg := s.opts.Config()
+	cfg := s.plan.Config()
 	cfg.Excluded = s.exclusions.Excluded
 	if cfg.TryPlayers = !namesNetworks(s.inputs); len(s.fetched.sources) == 0 {
-		cfg.SweepPort = sweepPort(s.opts.Ports, s.inputs)
+		cfg.SweepPort = sweepPort(s.plan.Ports, s.inputs)
 	}
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Drained.Done()
@@ -381,13 +372,13 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	if s.enoughResults() {
 		s.shutdown.Drain() // starts no new targets
 	}
-	limit := s.opts.Pace.Rate.Limit()
+	limit := s.plan.Rate.Rate.Limit()
 	s.observer = &ledger.Observer{Log: s.term.Log, Rate: limit, Parts: s.out.Parts, Reported: len(s.checkpoint.Past.Output.Parts)}
 	s.monitor.Store(cfg.Monitor)
 	defer console.Every(judgedEvery, func() {
 		now := cfg.Monitor.Stats()
 		if now.Away != 0 && now.Elapsed == 0 { // the socket can't be opened
-			s.sayAway(time.Unix(now.Away, 0), flags.SourceFailure(s.opts.Pace.Source, syscall.EADDRNOTAVAIL))
+			s.sayAway(time.Unix(now.Away, 0), flags.SourceFailure(s.plan.Source, syscall.EADDRNOTAVAIL))
 		}
 		s.sayTrip(s.guard.judge(&now, true))
 	})()
@@ -432,7 +423,7 @@ func sweepPort(port string, args []string) uint16 {
 
 // newTracker returns a tracker of the scan's progress.
 func (s *Run) newTracker() *Tracker {
-	f := s.opts
+	f := s.plan
 	input := func() (part float64, known bool) { // fraction of the targets that the list has yielded or skipped
 		_, part, known = s.list.Progress()
 		return part, known
@@ -488,13 +479,13 @@ func (s *Run) openOutput() error {
 		return err
 	}
 	disk.Step("output.created")
-	attrs := []any{"path", s.opts.Out.Path}
+	attrs := []any{"path", s.plan.Out.Path}
 	if s.checkpoint.Resumes {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
 	}
 	if n := s.out.Cut(); n > 0 {
 		attrs = append(attrs, "cut_bytes", n)
-		s.term.Say("%s: removed %d bytes after the last complete record", console.Plain(s.opts.Out.Path, 200), n)
+		s.term.Say("%s: removed %d bytes after the last complete record", console.Plain(s.plan.Out.Path, 200), n)
 	}
 	s.term.Log.Info("output opened", attrs...)
 	return nil
@@ -504,7 +495,7 @@ func (s *Run) openOutput() error {
 // record unless --unanswered is given.
 func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
-	wanted := !silent || s.opts.Records.Unanswered
+	wanted := !silent || s.plan.Unanswered
 	if wanted && s.geo != nil {
 		s.geo.Fill(&r.Geo, r.Addr.Addr())
 		s.geo.ReportDamage(s.term)
@@ -521,5 +512,5 @@ func (s *Run) handle(r *scanner.Result) {
 // enoughResults reports whether at least --max-results servers have answered in all runs
 // together.
 func (s *Run) enoughResults() bool {
-	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
+	return s.plan.MaxResults > 0 && s.tally.Servers >= s.plan.MaxResults
 }

@@ -98,7 +98,7 @@ func TestStatusKind(t *testing.T) {
 	}{
 		{false, "", "text"}, {true, "", "none"}, {false, "json", "json"}, {true, "json", "json"}, {false, "none", "none"},
 	} {
-		f := Options{Quiet: test.quiet, Status: StatusKind(test.flag)}
+		f := Display{Quiet: test.quiet, Status: StatusKind(test.flag)}
 		if got := f.StatusKind(); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}

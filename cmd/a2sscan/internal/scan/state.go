@@ -34,9 +34,9 @@ func (s *Run) sayState() {
 	sum.Targets["unfinished"] = read - min(read, placed)
 	sum.Targets["unread"], _ = s.unread(listed)
 	sum.SayCounts(t)
-	t.Say("output: %s, %s", console.Plain(s.opts.Out.Path, 200), console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record"))
+	t.Say("output: %s, %s", console.Plain(s.plan.Out.Path, 200), console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record"))
 	if s.checkpoint.Enabled {
-		t.Say("checkpoint: %s, %s", console.Plain(s.opts.Saved.Path, 200), s.checkpoint.Age())
+		t.Say("checkpoint: %s, %s", console.Plain(s.plan.Saved.Path, 200), s.checkpoint.Age())
 	}
 	t.Print()
 }

@@ -14,49 +14,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Plan is the part of a scan's command that must not change when the scan is resumed,
-// because otherwise the runs would not add up to one census. The tag flag is the
-// beginning of the message about a field that has changed. State that changes during a
-// scan belongs in Checkpoint.
-type Plan struct {
-	// Targets are the arguments that are not lists, as the user typed them.
-	Targets       []string `json:"targets" flag:"the target list is"`
-	Lists         []ListID `json:"lists"`
-	Ports         string   `json:"ports" flag:"--port is"`
-	Order         string   `json:"order" flag:"--order is"`
-	Seed          uint64   `json:"seed,omitempty" flag:"--seed is"` // seed of the random order
-	Shard         string   `json:"shard,omitempty" flag:"--shard is"`
-	Resolve       bool     `json:"resolve,omitempty" flag:"--resolve is"`
-	Query         string   `json:"query" flag:"--query is"`
-	MaxTargets    uint64   `json:"max_targets" flag:"--max-targets is"`
-	MaxPerAddress int      `json:"max_per_address" flag:"--max-per-address is"`
-	Raw           bool     `json:"raw" flag:"--raw is"`
-	KeepMaster    bool     `json:"keep_master,omitempty" flag:"--keep-master is"`
-	Unanswered    bool     `json:"unanswered" flag:"--unanswered is"`
-	// Columns are the format and the fields of an output that is not JSON.
-	Columns string `json:"columns,omitempty" flag:"--format and --fields are"`
-	// PlayerKey is the ID of the key that hashes player names; empty: names are not
-	// hashed.
-	PlayerKey string   `json:"player_key,omitempty" flag:"the player key is"`
-	Databases []string `json:"mmdb,omitempty" flag:"--mmdb is"` // types of the databases
-	Output    string   `json:"output" flag:"--output is"`       // absolute path
-	Rotate    bool     `json:"rotate" flag:"--rotate is"`
-}
-
-// ListID identifies a list of targets by its content.
-type ListID struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
-}
-
-func listsDiffer(now, was []ListID) string {
+// listsDiffer returns "" if the lists that were read have the hashes in was.
+func listsDiffer(now []list.Input, was []string) string {
 	if len(now) != len(was) {
 		return fmt.Sprintf("there are %d lists of targets, but there were %d", len(now), len(was))
 	}
 	for i, l := range now {
 		switch {
-		case l.SHA256 == was[i].SHA256:
-		case slices.ContainsFunc(was, func(w ListID) bool { return l.SHA256 == w.SHA256 }):
+		case l.SHA256 == was[i]:
+		case slices.Contains(was, l.SHA256):
 			return "the lists of targets are in a different order"
 		default:
 			return console.Plain(l.Name, 100) + " has changed"
@@ -106,7 +72,7 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		if err != nil {
 			return nil, console.Fail(console.ExitInput, "%s: %w", console.Plain(l.Name, 200), err)
 		}
-		k.plan.Lists = append(k.plan.Lists, ListID{l.Name, hex.EncodeToString(h.Sum(nil))})
+		k.lists = append(k.lists, list.Input{Name: l.Name, SHA256: hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
 }
@@ -117,16 +83,17 @@ func (k *Checkpointer) Loaded(list *list.List) error {
 	if !k.Enabled {
 		return nil
 	}
-	if k.plan.Lists == nil {
-		for _, in := range list.Inputs() {
-			k.plan.Lists = append(k.plan.Lists, ListID{in.Name, in.SHA256})
-		}
+	if k.lists == nil {
+		k.lists = list.Inputs()
+	}
+	for _, in := range k.lists {
+		k.plan.Lists = append(k.plan.Lists, in.SHA256)
 	}
 	k.size, _ = list.Size()
 	if !k.Resumes {
 		return nil
 	}
-	why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists)
+	why := listsDiffer(k.lists, k.Past.Plan.Lists)
 	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // the saved places are no longer valid
 		why = fmt.Sprintf("the version of a2sscan that started the scan found %s in the lists, but this version finds %s",
 			console.Plural(was, "target"), console.Grouped(k.size))
