@@ -66,7 +66,7 @@ func TestStatusLine(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	check("waiting: answers, too many targets are open; 0:01; sent 5k, 5k/s; answered 0 (0%); " +
+	check("waiting: answers (too many targets are open); 0:01; sent 5k, 5k/s; answered 0 (0%); " +
 		"open 700; received 4k, 4k/s")
 
 	// From here on the length of the input is known. Half of the input was read,
@@ -131,7 +131,7 @@ func TestStatusWidth(t *testing.T) {
 		{"waits, narrow", waits, true, 39, "3 addresses at their limit; 75%, 12:00 left"},
 		{"waits, less", waits, true, 55, "waiting: 3 addresses at their limit; 75%, 12:00 left"},
 		{"loses", lossy, true, 79, "3 addresses at their limit; DROPS 1,234; SEND ERRORS 5; 75%, 12:00 left"},
-		{"waits for answers", full, true, 79, "waiting: answers, too many targets are open; [======>  ] 12:34 75%, 4:09 left"},
+		{"waits for answers", full, true, 79, "waiting: answers (too many targets are open); [======>  ] 12:34 75%, 4:09 left"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
