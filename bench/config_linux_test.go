@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/canned"
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Loop is a kind of client.
@@ -131,11 +131,11 @@ func (c Config) With(l Loop, o Output) Config {
 	return c
 }
 
-func (c *Config) questions() scanner.Questions {
+func (c *Config) questions() wire.Questions {
 	if c.InfoOnly {
-		return scanner.AskInfo
+		return wire.AskInfo
 	}
-	return scanner.AskAll
+	return wire.AskAll
 }
 
 // Name returns the name of the client and of its output. Scan is named by its output

@@ -32,7 +32,7 @@ func (t *task) scan(c *Client) error {
 		}
 	}
 	cfg := t.scannerConfig()
-	stop := c.watchPace(cfg.Monitor)
+	stop := c.watchPace(cfg.Control.Monitor)
 	var failed error
 	s, err := scanner.Scan(context.Background(), cfg, targets.From(0), func(r *scanner.Result) {
 		switch {
@@ -80,8 +80,8 @@ func (t *task) scannerConfig() scanner.Config {
 	c := &t.Config
 	return scanner.Config{
 		Questions: c.questions(), Rate: c.Rate, FindRate: c.FindRate, AddressRate: c.AddressRate,
-		Timeout: c.Timeout, Attempts: c.Attempts, Cooldown: c.Cooldown, InFlight: c.Window,
-		Monitor: new(scanner.Monitor),
+		Timeout: c.Timeout, Attempts: c.Attempts, Cooldown: c.Cooldown, Tuning: scanner.Tuning{InFlight: c.Window},
+		Control: scanner.Control{Monitor: new(scanner.Monitor)},
 	}
 }
 

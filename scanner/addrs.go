@@ -42,9 +42,9 @@ type heldAddr struct {
 	targets []uint64
 }
 
-func newAddrs(cfg *Config) *addrs {
+func newAddrs(cfg *settings) *addrs {
 	rate, most := cfg.AddressRate, cfg.MaxPerAddress
-	if cfg.SweepPort != 0 {
+	if cfg.Tuning.SweepPort != 0 {
 		rate, most = Off, Off
 	}
 	a := &addrs{most: most, held: map[uint32]*heldAddr{}}
@@ -56,7 +56,7 @@ func newAddrs(cfg *Config) *addrs {
 		a.counts = map[uint32]uint32{}
 	}
 	// Servers that earlier parts of the scan queried count, too.
-	for addr, n := range cfg.Asked {
+	for addr, n := range cfg.Resume.Asked {
 		if a.most != Off && n > 0 {
 			a.counts[ipOf(udp.Pack(netip.AddrPortFrom(addr, 0)))] = uint32(min(n, a.most))
 		}

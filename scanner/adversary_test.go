@@ -121,7 +121,7 @@ func TestEndless(t *testing.T) {
 		"a fragment as reply": func() []byte { return []byte("\xff\xff\xff\xff\xfe\xff\xff\xff\x01\x00") },
 	}
 	for name, make := range kinds {
-		for answers, asked := range map[string]Questions{"nothing": 0, "info": AskInfo, "all but rules": AskInfo | AskPlayers} {
+		for answers, asked := range map[string]wire.Questions{"nothing": 0, "info": wire.AskInfo, "all but rules": wire.AskInfo | wire.AskPlayers} {
 			inBubble(t, name+", answers "+answers, func(t *testing.T) { testEndless(t, s, asked, make) })
 		}
 	}
@@ -129,7 +129,7 @@ func TestEndless(t *testing.T) {
 
 // testEndless scans a server that answers the questions in answers and, from the first
 // request on, sends a datagram every 90 ms for nine minutes.
-func testEndless(t *testing.T, s *server, answers Questions, next func() []byte) {
+func testEndless(t *testing.T, s *server, answers wire.Questions, next func() []byte) {
 	n := newMemNet()
 	started := false
 	n.serve = func(addr uint64, req wire.Request) {
@@ -154,7 +154,7 @@ func testEndless(t *testing.T, s *server, answers Questions, next func() []byte)
 	}
 	for _, r := range got {
 		has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
-		for q := range session.Each(AskAll) {
+		for q := range wire.AskAll.Each() {
 			if !has[q] && r.Err[q] == 0 {
 				t.Errorf("%v is missing for no reason", q)
 			}
@@ -279,7 +279,7 @@ func reversed(ds []string) []string {
 func TestAdversary(t *testing.T) {
 	for _, row := range adversaryQuirks() {
 		inBubble(t, row.name, func(t *testing.T) {
-			r, st, _ := askOdd(t, row.serve(), AskAll)
+			r, st, _ := askOdd(t, row.serve(), wire.AskAll)
 			if got := describe(r); got != row.want {
 				t.Errorf("%.300s\nwant %.300s", got, row.want)
 			}
@@ -399,7 +399,7 @@ func TestFragmentFlood(t *testing.T) {
 			for range batchLen {
 				n.bufs = append(n.bufs, bytes.Clone(first))
 			}
-			cfg := Config{Rate: Off, AddressRate: Off, InFlight: n.targets, Timeout: 5 * time.Minute, transport: n}
+			cfg := Config{Rate: Off, AddressRate: Off, Tuning: Tuning{InFlight: n.targets, transport: n}, Timeout: 5 * time.Minute}
 			st, _ := Scan(ctx, cfg, seqOf(addresses(n.targets)), func(*Result) {}) // it is cancelled
 			got := st.Kinds[session.KindFragment] + st.Received[session.Foreign]
 			t.Logf("%d datagrams, %d bytes held, %d MB", got, st.Bytes, int(n.most-before)/1e6)

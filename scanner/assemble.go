@@ -31,7 +31,7 @@ type assembler struct {
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, e evidence) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
-	for q := range session.Each(AskAll &^ r.Asked) {
+	for q := range (wire.AskAll &^ r.Asked).Each() {
 		r.Err[q] = 0
 	}
 	if r.HasPing = len(got.Pong) > 0; r.HasPing {
@@ -149,7 +149,7 @@ func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, ms
 func status(r *Result) Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	complete, some := true, false
-	for q := range session.Each(r.Asked & AskAll) {
+	for q := range (r.Asked & wire.AskAll).Each() {
 		complete = complete && has[q] && r.Err[q] == 0
 		some = some || has[q]
 	}
@@ -161,7 +161,7 @@ func status(r *Result) Status {
 	case r.Received > 0:
 		return StatusError
 	}
-	for q := range session.Each(r.Asked & AskAll) {
+	for q := range (r.Asked & wire.AskAll).Each() {
 		switch r.Err[q] {
 		case wire.ErrUnreachable:
 			return StatusUnreachable

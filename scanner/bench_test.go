@@ -112,7 +112,7 @@ func firstTargets(n int) iter.Seq[Target] {
 // flatScan is the body of the benchmark and of the allocation test. It scans that many
 // servers over net, and fails the test unless all of them are complete.
 func flatScan(tb testing.TB, net *flatNet, targets int) {
-	cfg := Config{Rate: Off, AddressRate: Off, Cooldown: Off, InFlight: 512, transport: net, unhandled: 1024}
+	cfg := Config{Rate: Off, AddressRate: Off, Cooldown: Off, Tuning: Tuning{InFlight: 512, transport: net, unhandled: 1024}}
 	st, err := Scan(context.Background(), cfg, firstTargets(targets), func(*Result) {})
 	if err != nil || st.Finished[StatusOK] != uint64(targets) {
 		tb.Fatalf("%v, %v", err, st.Finished)

@@ -8,12 +8,28 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/timing"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Target is a server to query, with the tag of its input line.
-type Target = target.Target
+// Target is a server to query.
+type Target struct {
+	Addr netip.AddrPort // IPv4, and a port other than 0
+	// The text after the address in its input line; untrusted.
+	Tag string
+	// The master server's data about the server, a JSON object; may be empty.
+	Master string
+
+	// Challenge is a challenge that the server gave before; 0: none. The first INFO
+	// request contains it, which saves a round trip if the server still accepts it
+	// (EC-14).
+	Challenge uint32
+	InfoOnly  bool // ask only INFO
+
+	// Place is the target's index in the order of the list, from 0, before shards,
+	// exclusions and limits remove anything.
+	Place uint64
+}
 
 // Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Cooldown it means
 // none. The zero value of each means the default. Every rate in
@@ -32,11 +48,11 @@ const (
 	defaultSnapshotEvery = time.Second
 )
 
-// Config holds the options of a scan. The zero value is a polite scan with all
-// three questions.
+// Config holds the options of a scan. The zero value is a polite scan with all three
+// questions.
 type Config struct {
 	// Questions are the questions to send; zero: info, players and rules.
-	Questions Questions
+	Questions wire.Questions
 
 	// Rate is in datagrams per second; zero: DefaultRate; Off: as high as possible without
 	// loss.
@@ -50,26 +66,82 @@ type Config struct {
 	// MaxPerAddress is the maximum number of servers queried per address; zero or Off: no
 	// limit.
 	MaxPerAddress int
-	// Asked counts, for MaxPerAddress, the servers per address that earlier parts of the
-	// scan queried.
-	Asked map[netip.Addr]int
-	// SweepPort, if not 0, says that all targets have this port and no address occurs
-	// twice. Then no limit per address applies.
-	SweepPort uint16
 	// Timeout is how long the first attempt waits; zero: learned from the round trips, at
 	// most DefaultTimeout.
 	Timeout time.Duration
 	// Attempts is how many times a question without an answer is sent; zero:
 	// defaultAttempts.
 	Attempts int
+	// SecondPass gives targets that stayed silent one more attempt when all others are
+	// finished. They get a Result only after that.
+	SecondPass bool
 	// Cooldown is how long the scan recognises late replies of a finished target, and how
 	// long it waits for them at the end. Zero: two seconds; if Timeout is zero, too, the
 	// scan learns how long to wait at the end. Off: none.
 	Cooldown time.Duration
+
+	// Raw stores every matched datagram in Result.Raw.
+	Raw bool
+	// Source is the local address and port to send from; zero: any.
+	Source netip.AddrPort
+	// Excluded, if set, is called before every datagram. An address for which it reports
+	// true is sent nothing more; its Result has what it answered before. One goroutine
+	// calls Excluded, which must be quick.
+	Excluded func(netip.Addr) bool
+
+	Resume  Resume  // saves the state of a scan, and resumes an earlier one
+	Control Control // observes and steers a running scan
+	Tuning  Tuning  // for unusual servers, networks and machines
+}
+
+// Resume saves the state of a scan, and gives a scan the state of its earlier parts. The
+// zero value does neither. Target.Place and Snapshot.Place tell where the list continues.
+type Resume struct {
+	// Asked counts, for Config.MaxPerAddress, the servers per address that earlier parts
+	// of the scan queried.
+	Asked map[netip.Addr]int
+	// Silent yields the targets of an earlier part of the scan that still wait for the
+	// second pass: SilentTargets of its last Snapshot. Scan reads them before it sends
+	// the first datagram, and does not count them as Taken.
+	Silent iter.Seq[Target]
+
+	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
+	// function that takes Results runs. By then, that function has received the Results
+	// of all targets before Position that are neither in Open nor waiting for the
+	// second pass.
+	Snapshot func(*Snapshot)
+	// SnapshotEvery is the time between two calls of Snapshot; zero: a second.
+	SnapshotEvery time.Duration
+}
+
+// Control observes and steers a running scan. The zero value does neither.
+type Control struct {
+	// Monitor, if set, shows Stats while the scan runs.
+	Monitor *Monitor
+	// Trace, if set, is called with every datagram sent and received, from any source,
+	// and the time since the scan began. The scan's main loop calls it, so it must be
+	// quick. datagram is valid until Trace returns.
+	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
+
+	// Rates, if set, delivers new values of Config.Rate while the scan runs. A value that
+	// can't be a rate is ignored. All values are ignored if Rate is Off or FindRate
+	// is set, since such a scan finds its own rate.
+	Rates <-chan float64
+	// Drain, if closed, makes Scan start no new targets and finish those in progress.
+	Drain <-chan struct{}
+}
+
+// Tuning adapts a scan to unusual servers, networks and machines. The zero value suits
+// most scans.
+type Tuning struct {
 	// InFlight is the maximum number of targets queried at once; zero: as many as rate and
 	// timeouts need.
-	InFlight   int
-	ByteBudget int64 // bytes of replies in memory; zero: DefaultByteBudget
+	InFlight int
+	// ByteBudget is how many bytes of replies the scan holds; zero: DefaultByteBudget.
+	ByteBudget int64
+	// SweepPort, if not 0, says that all targets have this port and no address occurs
+	// twice. Then no limit per address applies.
+	SweepPort uint16
 
 	// With Fallback, a target that ignored INFO is asked once each for PLAYER and
 	// ping before it is given up. With SecondPass this happens in the second pass.
@@ -81,80 +153,48 @@ type Config struct {
 	// TrailingNUL adds a NUL to every request but INFO, as in document 004.
 	TrailingNUL bool
 
-	Raw bool // store every matched datagram in Result.Raw
-
-	Source netip.AddrPort // local address and port to send from; zero: any
-	NoGSO  bool           // send every datagram on its own: see udp.Packet.GSO
-
+	// NoGSO sends every datagram on its own: see udp.Packet.GSO.
+	NoGSO bool
 	// NoOutage makes failures of this machine's network count against the targets. Without
 	// it, a scan whose network is away waits until it is back, with its clock stopped.
 	NoOutage bool
 
-	// Excluded, if set, is called before every datagram. An address for which it reports
-	// true is sent nothing more; its Result has what it answered before. One goroutine
-	// calls Excluded, which must be quick.
-	Excluded func(netip.Addr) bool
-
-	// SecondPass gives targets that stayed silent one more attempt when all others are
-	// finished. They get a Result only after that.
-	SecondPass bool
-	// Silent yields the targets of an earlier part of the scan that still wait for the
-	// second pass: SilentTargets of its last Snapshot. Scan reads them before it sends
-	// the first datagram, and does not count them as Taken.
-	Silent iter.Seq[Target]
-
-	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
-	// function that takes Results runs. By then, that function has received the Results
-	// of all targets before Position that are neither in Open nor waiting for the
-	// second pass.
-	Snapshot      func(*Snapshot)
-	SnapshotEvery time.Duration // zero: defaultSnapshotEvery
-
-	// Trace, if set, is called with every datagram sent and received, from any source,
-	// and the time since the scan began. The scan's main loop calls it, so it must be
-	// quick. datagram is valid until Trace returns.
-	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
-
-	// Rates, if set, delivers new values of Rate while the scan runs. A value that
-	// can't be a rate is ignored. All values are ignored if Rate is Off or FindRate
-	// is set, since such a scan finds its own rate.
-	Rates <-chan float64
-
-	// Monitor, if set, shows Stats while the scan runs.
-	Monitor *Monitor
-	// Drain, if closed, makes Scan start no new targets and finish those in progress.
-	Drain <-chan struct{}
-
 	transport transport // set by tests that simulate a network
 	unhandled int       // results that may wait for the caller; tests make it small
-
-	freeInFlight  bool // InFlight follows Rate
-	learn         bool // the timeouts are learned from the round trips
-	coolAsLearned bool // the cooldown is learned, too
 }
 
-// withDefaults returns cfg with its zero values replaced, or an error that names an
-// invalid value.
-func (cfg Config) withDefaults() (Config, error) {
-	cfg.Questions = cmp.Or(cfg.Questions, AskAll)
+// settings are a valid Config without zero values, and what follows from it.
+type settings struct {
+	Config
+	schedule     timing.Schedule
+	freeInFlight bool // Tuning.InFlight follows Rate
+}
+
+// complete returns cfg with its zero values replaced, or an error that names an invalid
+// value.
+func (cfg Config) complete() (settings, error) {
+	learns := cfg.Timeout == 0
+	cools := learns && cfg.Cooldown == 0
+	cfg.Questions = cmp.Or(cfg.Questions, wire.AskAll)
 	cfg.Rate = cmp.Or(cfg.Rate, cfg.defaultRate())
 	cfg.AddressRate = cmp.Or(cfg.AddressRate, DefaultAddressRate)
 	cfg.MaxPerAddress = cmp.Or(cfg.MaxPerAddress, Off)
-	cfg.learn = cfg.Timeout == 0
-	cfg.coolAsLearned = cfg.learn && cfg.Cooldown == 0
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Attempts = cmp.Or(cfg.Attempts, defaultAttempts)
 	if cfg.Cooldown = cmp.Or(cfg.Cooldown, defaultCooldown); cfg.Cooldown == Off {
 		cfg.Cooldown = 0
 	}
-	cfg.ByteBudget = cmp.Or(cfg.ByteBudget, DefaultByteBudget)
-	cfg.SnapshotEvery = cmp.Or(cfg.SnapshotEvery, defaultSnapshotEvery)
-	cfg.unhandled = cmp.Or(cfg.unhandled, maxUnhandled)
-	if cfg.InFlight == 0 {
-		cfg.freeInFlight = true
-		cfg.InFlight = cfg.defaultInFlight()
+	cfg.Tuning.ByteBudget = cmp.Or(cfg.Tuning.ByteBudget, DefaultByteBudget)
+	cfg.Tuning.unhandled = cmp.Or(cfg.Tuning.unhandled, maxUnhandled)
+	cfg.Resume.SnapshotEvery = cmp.Or(cfg.Resume.SnapshotEvery, defaultSnapshotEvery)
+	set := settings{Config: cfg, schedule: timing.Schedule{
+		Timeout: cfg.Timeout, Attempts: cfg.Attempts, SecondPass: cfg.SecondPass,
+		Cooldown: cfg.Cooldown, Learns: learns, Cools: cools,
+	}}
+	if set.freeInFlight = cfg.Tuning.InFlight == 0; set.freeInFlight {
+		set.Tuning.InFlight = set.defaultInFlight()
 	}
-	return cfg, cfg.check()
+	return set, set.check()
 }
 
 // defaultRate returns the Rate of a Config that sets none.
@@ -172,28 +212,18 @@ const maxInFlight = 1 << 18
 // defaultInFlight returns how many targets are open at the full rate if none of them
 // answers, plus a quarter: each datagram keeps a target open for one wait, at most
 // the longest.
-func (cfg *Config) defaultInFlight() int {
-	if cfg.Rate == Off {
+func (set *settings) defaultInFlight() int {
+	if set.Rate == Off {
 		return maxInFlight
 	}
-	n := cfg.Rate * cfg.schedule().Longest().Seconds() * 1.25
+	n := set.Rate * set.schedule.Longest().Seconds() * 1.25
 	return int(min(max(n, 1024), maxInFlight))
 }
 
-// Schedule owns how long a scan waits.
-type Schedule = session.Schedule
-
 // Schedule returns how long a scan with cfg waits.
-func (cfg Config) Schedule() Schedule {
-	cfg, _ = cfg.withDefaults()
-	return cfg.schedule()
-}
-
-func (cfg *Config) schedule() Schedule {
-	return Schedule{
-		Timeout: cfg.Timeout, Attempts: cfg.Attempts, SecondPass: cfg.SecondPass,
-		Cooldown: cfg.Cooldown, Learns: cfg.learn, Cools: cfg.coolAsLearned,
-	}
+func (cfg Config) Schedule() timing.Schedule {
+	set, _ := cfg.complete()
+	return set.schedule
 }
 
 // Limits of a Config's numbers, so that sums of them can't overflow.
@@ -215,9 +245,9 @@ func (cfg *Config) check() error {
 		return fmt.Errorf("%s %v: %s", what, got, want)
 	}
 	switch {
-	case cfg.Questions&^(AskAll|AskPing) != 0:
+	case cfg.Questions&^(wire.AskAll|wire.AskPing) != 0:
 		return errors.New("questions: use info, players, rules and ping only")
-	case cfg.Questions == AskPing:
+	case cfg.Questions == wire.AskPing:
 		return errors.New("questions: ping needs info, players or rules, too")
 	case cfg.Rate != Off && !isRate(cfg.Rate):
 		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams per second")
@@ -231,12 +261,12 @@ func (cfg *Config) check() error {
 		return bad("attempts", cfg.Attempts, "must be between 1 and 101")
 	case cfg.Cooldown < 0 || cfg.Cooldown > maxTimeout:
 		return bad("cooldown", cfg.Cooldown, "must be between 0 and 10m")
-	case cfg.InFlight < 1:
-		return bad("targets in flight", cfg.InFlight, "must be at least 1")
+	case cfg.Tuning.InFlight < 1:
+		return bad("targets in flight", cfg.Tuning.InFlight, "must be at least 1")
 	case cfg.MaxPerAddress < 1 && cfg.MaxPerAddress != Off:
 		return bad("servers per address", cfg.MaxPerAddress, "must not be negative")
-	case cfg.ByteBudget < minByteBudget:
-		return bad("byte budget", cfg.ByteBudget, "must be at least 4 MiB")
+	case cfg.Tuning.ByteBudget < minByteBudget:
+		return bad("byte budget", cfg.Tuning.ByteBudget, "must be at least 4 MiB")
 	}
 	return nil
 }

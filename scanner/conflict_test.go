@@ -233,7 +233,7 @@ func TestStrangersReplies(t *testing.T) {
 				n.reply(addr&^0xFFFF|1, 0, s.players)
 			}
 		}
-		_, st, err := run(n, Config{InFlight: 1}, ts)
+		_, st, err := run(n, Config{Tuning: Tuning{InFlight: 1}}, ts)
 		if want := [numForeignCauses]uint64{foreignPort: 1, foreignAddress: 2, foreignFragment: 1, foreignOther: 1}; st.Foreign != want {
 			t.Errorf("foreign by cause: %v, want %v", st.Foreign, want)
 		}

@@ -25,9 +25,9 @@ type Decoder struct {
 	seen [wire.NumQuestions]uint32
 	// faults has, for each question, the error of the last reply to it or to all questions.
 	faults    [wire.NumQuestions]wire.Error
-	truncated Questions // lists that end inside an item
+	truncated wire.Questions // lists that end inside an item
 	// early has the unsound lists that came when perhaps only INFO had been asked.
-	early   Questions
+	early   wire.Questions
 	cut     [wire.NumQuestions][]byte // truncated lists that a later list has replaced
 	message []byte
 	plain   []byte
@@ -181,7 +181,7 @@ func (d *Decoder) Result() *Result {
 	*r = Result{Raw: r.Raw[:0]}
 	r.Received, r.RecvBytes = a.Received, a.RecvBytes
 	r.Raw = a.AppendRaw(r.Raw)
-	for q := range session.Each(AskAll) {
+	for q := range wire.AskAll.Each() {
 		if len(*a.Place(q)) > 0 || q == wire.QuestionInfo && a.Gold != nil {
 			r.Asked |= 1 << q
 		}
@@ -212,7 +212,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	r.Raw = a.AppendRaw(r.Raw)
 	d.retake(known)
 	var errs [wire.NumQuestions]wire.Error
-	for q := range session.Each(r.Asked & AskAll) {
+	for q := range (r.Asked & wire.AskAll).Each() {
 		// A reply that answers nothing sets the error of every open question.
 		errs[q] = d.session.Agenda.Err[q]
 		switch code := known.Err[q]; {
@@ -237,7 +237,7 @@ var silent = [wire.NumErrors]bool{
 // list as truncated, retake uses the truncated list; and if the scan rejected a list that
 // came unasked and was unsound, retake drops it.
 func (d *Decoder) retake(known *Result) {
-	for q := range session.Each(AskPlayers | AskRules) {
+	for q := range (wire.AskPlayers | wire.AskRules).Each() {
 		place := d.session.Got.Place(q)
 		switch code := known.Err[q]; {
 		case code == wire.ErrTruncated && d.cut[q] != nil:
@@ -252,7 +252,7 @@ func (d *Decoder) retake(known *Result) {
 // gave up the question. The datagrams do not show how long the scan held them.
 func (d *Decoder) dropLeading(known *Result) {
 	a := d.session.Got
-	for q := range session.Each(a.Partial) {
+	for q := range a.Partial.Each() {
 		if known.Err[q] != wire.ErrIncomplete {
 			*a.Place(q) = nil
 			a.Partial &^= 1 << q
@@ -268,7 +268,7 @@ func (d *Decoder) keepFaults(r *Result) (errs [wire.NumQuestions]wire.Error) {
 	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {
 		return errs
 	}
-	for q := range session.Each(AskAll &^ r.Asked) {
+	for q := range (wire.AskAll &^ r.Asked).Each() {
 		if f[q] != 0 {
 			errs[q] = f[q]
 			r.Asked |= 1 << q

@@ -105,7 +105,7 @@ func TestQuirksAnew(t *testing.T) {
 	d := NewDecoder()
 	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
 		for _, row := range rows {
-			for _, ask := range []Questions{AskAll, AskInfo, AskPlayers, AskInfo | AskRules, AskPlayers | AskRules} {
+			for _, ask := range []wire.Questions{wire.AskAll, wire.AskInfo, wire.AskPlayers, wire.AskInfo | wire.AskRules, wire.AskPlayers | wire.AskRules} {
 				inBubble(t, fmt.Sprintf("%s, %03b", row.name, ask), func(t *testing.T) {
 					r, _, _ := askOdd(t, row.serve(), ask)
 					if r != nil {
@@ -167,14 +167,14 @@ func TestDecoderFaults(t *testing.T) {
 		name      string
 		datagrams [][]byte
 		want      [wire.NumQuestions]wire.Error
-		asked     Questions
+		asked     wire.Questions
 	}{
-		{"a wrong checksum", [][]byte{packed}, [wire.NumQuestions]wire.Error{wire.QuestionRules: wire.ErrChecksum}, AskRules},
-		{"a wrong checksum after info", [][]byte{info, packed}, [wire.NumQuestions]wire.Error{wire.QuestionRules: wire.ErrChecksum}, AskInfo | AskRules},
-		{"half a fragment", [][]byte{info, []byte("\xfe\xff\xff\xff\x01")}, [wire.NumQuestions]wire.Error{}, AskInfo},
-		{"no A2S", [][]byte{info, []byte("HTTP/1.1 400")}, [wire.NumQuestions]wire.Error{}, AskInfo},
-		{"an empty list", [][]byte{info, []byte("\xff\xff\xff\xffD")}, [wire.NumQuestions]wire.Error{wire.QuestionPlayers: wire.ErrEmpty}, AskInfo | AskPlayers},
-		{"banned", [][]byte{[]byte("\xff\xff\xff\xfflgo\x00")}, [wire.NumQuestions]wire.Error{wire.ErrBanned, wire.ErrBanned, wire.ErrBanned}, AskAll},
+		{"a wrong checksum", [][]byte{packed}, [wire.NumQuestions]wire.Error{wire.QuestionRules: wire.ErrChecksum}, wire.AskRules},
+		{"a wrong checksum after info", [][]byte{info, packed}, [wire.NumQuestions]wire.Error{wire.QuestionRules: wire.ErrChecksum}, wire.AskInfo | wire.AskRules},
+		{"half a fragment", [][]byte{info, []byte("\xfe\xff\xff\xff\x01")}, [wire.NumQuestions]wire.Error{}, wire.AskInfo},
+		{"no A2S", [][]byte{info, []byte("HTTP/1.1 400")}, [wire.NumQuestions]wire.Error{}, wire.AskInfo},
+		{"an empty list", [][]byte{info, []byte("\xff\xff\xff\xffD")}, [wire.NumQuestions]wire.Error{wire.QuestionPlayers: wire.ErrEmpty}, wire.AskInfo | wire.AskPlayers},
+		{"banned", [][]byte{[]byte("\xff\xff\xff\xfflgo\x00")}, [wire.NumQuestions]wire.Error{wire.ErrBanned, wire.ErrBanned, wire.ErrBanned}, wire.AskAll},
 	} {
 		d := NewDecoder()
 		for _, datagram := range test.datagrams {

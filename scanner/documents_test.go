@@ -62,7 +62,7 @@ const (
 var documents = []document{
 	{
 		name: "000, a Source server of today",
-		cfg:  Config{Questions: AskAll | AskPing},
+		cfg:  Config{Questions: wire.AskAll | wire.AskPing},
 		answers: [][2]string{
 			{askInfoHex, "challenge-info"},
 			{askInfoHex + " 0a 08 5e ea", "info-css"},
@@ -76,7 +76,7 @@ var documents = []document{
 	},
 	{
 		name: "000, PLAYER gives the challenge",
-		cfg:  Config{Questions: AskAll | AskPing},
+		cfg:  Config{Questions: wire.AskAll | wire.AskPing},
 		answers: [][2]string{
 			{askInfoHex, "info-goldsource"},
 			{"ff ff ff ff 55 ff ff ff ff", "challenge-player"},
@@ -112,7 +112,7 @@ var documents = []document{
 	},
 	{
 		name: "001, a Source server of the orange box",
-		cfg:  Config{Questions: AskAll | AskPing},
+		cfg:  Config{Questions: wire.AskAll | wire.AskPing},
 		answers: [][2]string{
 			{askInfoHex, "info-hl2mp"},
 			{"ff ff ff ff 55 ff ff ff ff", "\xff\xff\xff\xffA\xed\x9a\xe1\x0c"},
@@ -152,7 +152,7 @@ var documents = []document{
 	},
 	{
 		name: "003, a GoldSource server, and its ping",
-		cfg:  Config{Questions: AskAll | AskPing},
+		cfg:  Config{Questions: wire.AskAll | wire.AskPing},
 		answers: [][2]string{
 			{askInfoHex, "info-goldsource"},
 			{"ff ff ff ff 55 ff ff ff ff", "challenge-player"},
@@ -166,7 +166,7 @@ var documents = []document{
 	},
 	{
 		name: "004, requests with one more NUL",
-		cfg:  Config{Questions: AskAll | AskPing, TrailingNUL: true},
+		cfg:  Config{Questions: wire.AskAll | wire.AskPing, Tuning: Tuning{TrailingNUL: true}},
 		answers: [][2]string{
 			{askInfoHex, "info-goldsource"},
 			{"ff ff ff ff 55 ff ff ff ff 00", "challenge-player"},
@@ -179,7 +179,7 @@ var documents = []document{
 	},
 	{
 		name: "004, GETCHALLENGE with one more NUL",
-		cfg:  Config{TrailingNUL: true},
+		cfg:  Config{Tuning: Tuning{TrailingNUL: true}},
 		answers: [][2]string{
 			{askInfoHex, "info-goldsource"},
 			{"ff ff ff ff 57 00", "challenge-player"},
@@ -245,7 +245,7 @@ func (doc *document) replies(t *testing.T, known map[string][]string) map[string
 }
 
 // TestSilentOnInfo checks that a server which answers only PLAYER or only a ping is
-// found with Config.Fallback, and not found without it.
+// found with Tuning.Fallback, and not found without it.
 func TestSilentOnInfo(t *testing.T) {
 	pong := ff + "j\x00"
 	for _, test := range []struct {
@@ -257,17 +257,17 @@ func TestSilentOnInfo(t *testing.T) {
 	}{
 		{"off", map[wire.Kind]string{'U': oddPlayers, 'i': pong}, Config{},
 			"no_reply info=timeout players=timeout rules=timeout, 3 sent", false},
-		{"players", map[wire.Kind]string{'U': oddPlayers}, Config{Fallback: true},
+		{"players", map[wire.Kind]string{'U': oddPlayers}, Config{Tuning: Tuning{Fallback: true}},
 			"partial info=timeout rules=timeout open-players, 1 players, 8 sent", false},
-		{"players, not asked for", map[wire.Kind]string{'U': oddPlayers}, Config{Fallback: true, Questions: AskInfo},
+		{"players, not asked for", map[wire.Kind]string{'U': oddPlayers}, Config{Tuning: Tuning{Fallback: true}, Questions: wire.AskInfo},
 			"error info=timeout open-players, 5 sent", false},
-		{"ping", map[wire.Kind]string{'i': pong}, Config{Fallback: true},
+		{"ping", map[wire.Kind]string{'i': pong}, Config{Tuning: Tuning{Fallback: true}},
 			"error info=timeout players=timeout rules=timeout, 5 sent", true},
-		{"nothing", nil, Config{Fallback: true},
+		{"nothing", nil, Config{Tuning: Tuning{Fallback: true}},
 			"no_reply info=timeout players=timeout rules=timeout, 5 sent", false},
-		{"in the second look", map[wire.Kind]string{'i': pong}, Config{Fallback: true, SecondPass: true},
+		{"in the second look", map[wire.Kind]string{'i': pong}, Config{Tuning: Tuning{Fallback: true}, SecondPass: true},
 			"error info=timeout players=timeout rules=timeout, 6 sent", true},
-		{"nothing in the second look", nil, Config{Fallback: true, SecondPass: true},
+		{"nothing in the second look", nil, Config{Tuning: Tuning{Fallback: true}, SecondPass: true},
 			"no_reply info=timeout players=timeout rules=timeout, 6 sent", false},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {

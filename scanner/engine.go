@@ -32,7 +32,7 @@ const (
 // exchange data with it. The engine itself holds the order of these steps; each part
 // has its own state.
 type engine struct {
-	cfg   Config
+	cfg   settings
 	start time.Time
 	sock  transport
 	stats Stats
@@ -57,16 +57,16 @@ type engine struct {
 	inspectAt   time.Duration // when the loop next searches for overdue sessions
 }
 
-func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
+func newEngine(cfg settings, sock transport, handle func(*Result)) *engine {
 	e := &engine{cfg: cfg, start: time.Now(), sock: sock}
 	e.outage = newOutage(&cfg, sock, e.start, &e.stats)
 	e.open = newSessions(&cfg)
 	e.addrs = newAddrs(&cfg)
-	e.memory = session.NewMemory(cfg.ByteBudget / 4 * 3)
+	e.memory = session.NewMemory(cfg.Tuning.ByteBudget / 4 * 3)
 	e.pacer = newPacer(&cfg, e.start, &e.stats)
-	e.handoff = newHandoff(e.memory, cfg.unhandled, &e.stats)
+	e.handoff = newHandoff(e.memory, cfg.Tuning.unhandled, &e.stats)
 	e.finisher = &finisher{
-		start: e.start, questions: cfg.Questions, handle: handle, snapshot: cfg.Snapshot, raw: cfg.Raw,
+		start: e.start, questions: cfg.Questions, handle: handle, snapshot: cfg.Resume.Snapshot, raw: cfg.Raw,
 	}
 	e.supply = newSupply(&cfg, sock.Interrupt, e.open, e.addrs, e.handoff, &e.stats)
 	e.sender = newSender(&cfg, sock, e.clock, e.open, e.addrs, e.pacer.finder, &e.stats)
@@ -87,7 +87,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	e.stats.Wait = waitOutput // the caller's function may not have processed all results yet
 	e.publish()
 	var last *Snapshot
-	if e.cfg.Snapshot != nil {
+	if e.cfg.Resume.Snapshot != nil {
 		last = e.snapshot()
 	}
 	e.handoff.end(last)
@@ -177,12 +177,12 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.learn(now)
 	e.open.forget(now)
 	e.addrs.forget(now)
-	if e.cfg.Snapshot != nil && now-e.snapshotAt >= e.cfg.SnapshotEvery && e.handoff.snapshots == 0 {
+	if e.cfg.Resume.Snapshot != nil && now-e.snapshotAt >= e.cfg.Resume.SnapshotEvery && e.handoff.snapshots == 0 {
 		e.snapshotAt = now
 		e.handoff.give(e.snapshot())
 	}
 	select {
-	case <-e.cfg.Drain:
+	case <-e.cfg.Control.Drain:
 		if !e.draining {
 			e.draining = true
 			e.supply.list.close()
@@ -190,11 +190,11 @@ func (e *engine) housekeeping(now time.Duration) {
 	default:
 	}
 	select {
-	case r := <-e.cfg.Rates:
+	case r := <-e.cfg.Control.Rates:
 		e.charge(now)
 		if e.pacer.change(now, r) {
 			if e.cfg.Rate = r; e.cfg.freeInFlight {
-				e.cfg.InFlight = max(e.cfg.InFlight, e.cfg.defaultInFlight())
+				e.cfg.Tuning.InFlight = max(e.cfg.Tuning.InFlight, e.cfg.defaultInFlight())
 			}
 		}
 	default:
@@ -360,7 +360,7 @@ func (e *engine) fill(now time.Duration) {
 			// The target was excluded after its session began: its Result has the replies
 			// so far.
 			case e.supply.excluded.has(sl.source()):
-				sl.session.Agenda.Drop(^session.Questions(0), wire.ErrExcluded)
+				sl.session.Agenda.Drop(^wire.Questions(0), wire.ErrExcluded)
 				sl.session.Flags &^= session.Queued
 				e.stats.Stopped++
 				q.head++ // before advance, which may put it into the queue again
@@ -397,7 +397,7 @@ func (e *engine) mayStart() Wait {
 		return WaitReplies
 	case e.recv.drained.behind:
 		return waitBacklog
-	case e.open.waiting() >= e.cfg.InFlight || e.open.listening >= maxListening:
+	case e.open.waiting() >= e.cfg.Tuning.InFlight || e.open.listening >= maxListening:
 		return waitInFlight
 	case e.handoff.full():
 		return waitOutput
@@ -427,7 +427,7 @@ func (e *engine) finished(now time.Duration) bool {
 	}
 	if e.quietEnd == 0 {
 		e.quietEnd = now + e.cfg.Cooldown
-		if e.cfg.coolAsLearned {
+		if e.cfg.schedule.Cools {
 			e.quietEnd = now + e.open.learner.cooldown(e.cfg.Cooldown)
 		}
 	}
@@ -477,8 +477,8 @@ func (e *engine) publish() {
 	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
 	s.Bytes = e.memory.Used + s.Reasm.Bytes
-	if e.cfg.Monitor != nil {
-		e.cfg.Monitor.set(*s)
+	if e.cfg.Control.Monitor != nil {
+		e.cfg.Control.Monitor.set(*s)
 	}
 }
 

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // simulate runs three simulated servers on this machine, on a free port, so that
@@ -56,6 +59,35 @@ func ExampleScan() {
 	// 3 of 3 answered
 }
 
+// Scan the addresses of a list: here two lines, but a list may be a file, a network or
+// standard input, in any format that package list reads.
+func ExampleScan_list() {
+	port, stop := simulate()
+	defer stop()
+	all, err := list.NewExclusions(true, nil, nil, nil) // also scan loopback
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := list.Open(list.Config{
+		Stdin:   strings.NewReader(fmt.Sprintf("127.77.0.2:%d a friend's\n127.77.0.3:%d\n", port, port)),
+		InOrder: true, Exclusions: all,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = scanner.Scan(context.Background(), scanner.Config{Cooldown: scanner.Off}, l.From(0), func(r *scanner.Result) {
+		fmt.Printf("%v (%s) %v\n", r.Addr.Addr(), r.Tag, r.Status)
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Unordered output:
+	// 127.77.0.2 (a friend's) ok
+	// 127.77.0.3 () ok
+}
+
 // Keep Results after the function returns: their memory belongs to the scan.
 func ExampleResult_Clone() {
 	port, stop := simulate()
@@ -69,7 +101,7 @@ func ExampleResult_Clone() {
 			}
 		}
 	}
-	cfg := scanner.Config{Questions: scanner.AskInfo, Cooldown: scanner.Off}
+	cfg := scanner.Config{Questions: wire.AskInfo, Cooldown: scanner.Off}
 	if _, err := scanner.Scan(context.Background(), cfg, targets, func(r *scanner.Result) {
 		kept = append(kept, r.Clone())
 	}); err != nil {

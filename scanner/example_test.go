@@ -59,7 +59,7 @@ func ExampleQuery() {
 	}()
 
 	addr := server.LocalAddr().(*net.UDPAddr).AddrPort()
-	r, err := scanner.Query(context.Background(), addr, scanner.Config{Questions: scanner.AskInfo})
+	r, err := scanner.Query(context.Background(), scanner.Config{Questions: wire.AskInfo}, addr)
 	if err != nil {
 		fmt.Println(err)
 		return

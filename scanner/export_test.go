@@ -16,7 +16,7 @@ type Transport = transport
 // Over returns cfg with the network t, and with a short backlog of results, so that
 // memory soon stops growing.
 func (cfg Config) Over(t Transport) Config {
-	cfg.transport, cfg.unhandled = t, 2*blockLen
+	cfg.Tuning.transport, cfg.Tuning.unhandled = t, 2*blockLen
 	return cfg
 }
 
@@ -46,7 +46,7 @@ func (n *harnessNet) Close() error                                  { return nil
 // NewHarness returns a Harness with the defaults of a scan, but without rate limits
 // and cooldown.
 func NewHarness() (*Harness, error) {
-	cfg, err := Config{Rate: Off, AddressRate: Off, Cooldown: Off}.withDefaults()
+	cfg, err := Config{Rate: Off, AddressRate: Off, Cooldown: Off}.complete()
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -112,11 +111,11 @@ func (n *fleetNet) Interrupt()               {}
 func (n *fleetNet) Close() error             { return nil }
 
 // servers yields the first n addresses of the fleet's network.
-func servers(n int) iter.Seq[target.Target] {
-	return func(yield func(target.Target) bool) {
+func servers(n int) iter.Seq[scanner.Target] {
+	return func(yield func(scanner.Target) bool) {
 		for i := range n {
 			ip := netip.AddrFrom4([4]byte{127, byte(1 + i>>16), byte(i >> 8), byte(i)})
-			if !yield(target.Target{Addr: netip.AddrPortFrom(ip, 27015)}) {
+			if !yield(scanner.Target{Addr: netip.AddrPortFrom(ip, 27015)}) {
 				return
 			}
 		}
@@ -136,7 +135,7 @@ func scanFleet(t testing.TB, k fleet.Kind, targets int) (allocations int64, data
 	}
 	n := newFleetNet(t, c)
 	cfg := scanner.Config{
-		Rate: scanner.Off, AddressRate: scanner.Off, Cooldown: scanner.Off, InFlight: 128,
+		Rate: scanner.Off, AddressRate: scanner.Off, Cooldown: scanner.Off, Tuning: scanner.Tuning{InFlight: 128},
 		Timeout: 100 * time.Millisecond,
 	}.Over(n)
 	var enc record.Encoder

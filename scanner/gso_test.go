@@ -58,7 +58,7 @@ func newGSONet() *gsoNet {
 
 func (n *gsoNet) scan(t *testing.T, cfg Config, servers int) (complete int, st Stats) {
 	t.Helper()
-	cfg.transport = n
+	cfg.Tuning.transport = n
 	st, err := Scan(t.Context(), cfg, seqOf(addresses(servers)), func(r *Result) {
 		if r.Status == StatusOK {
 			complete++
@@ -80,8 +80,8 @@ func TestGSO(t *testing.T) {
 		pieces int // the minimum number of pieces; the maximum is the number of servers
 	}{
 		{"all", Config{Rate: 100_000}, 450}, // some pairs are divided by the end of a batch
-		{"switched off", Config{Rate: 100_000, NoGSO: true}, 0},
-		{"no rules", Config{Rate: 100_000, Questions: AskInfo | AskPlayers}, 0},
+		{"switched off", Config{Rate: 100_000, Tuning: Tuning{NoGSO: true}}, 0},
+		{"no rules", Config{Rate: 100_000, Questions: wire.AskInfo | wire.AskPlayers}, 0},
 		{"too slow", Config{Rate: 100}, 0}, // a datagram at a time
 	}
 	for _, test := range tests {
@@ -105,7 +105,7 @@ func TestGSOLost(t *testing.T) {
 		const open = 16
 		n := newGSONet()
 		n.loses = true
-		complete, st := n.scan(t, Config{InFlight: open}, 500)
+		complete, st := n.scan(t, Config{Tuning: Tuning{InFlight: open}}, 500)
 		if complete != 500 || st.GSOStopped != 1 {
 			t.Errorf("%d complete, GSOStopped %d; want 500, 1", complete, st.GSOStopped)
 		}
@@ -125,7 +125,7 @@ func TestGSOSilentServers(t *testing.T) {
 				s.answer(n.memNet, addr, req)
 			}
 		}
-		complete, st := n.scan(t, Config{InFlight: 16}, 640)
+		complete, st := n.scan(t, Config{Tuning: Tuning{InFlight: 16}}, 640)
 		if complete != 80 || n.pieces < 500 || st.GSOStopped != 0 {
 			t.Errorf("%d complete, %d pieces, GSOStopped %d; want 80, more than 500, 0", complete, n.pieces, st.GSOStopped)
 		}

@@ -135,7 +135,7 @@ func (h *handoff) end(last *Snapshot) {
 // it.
 type finisher struct {
 	start     time.Time
-	questions Questions
+	questions wire.Questions
 	handle    func(*Result)
 	snapshot  func(*Snapshot)
 	raw       bool
@@ -190,7 +190,7 @@ func (f *finisher) make(o *outcome) *Result {
 	if o.label != nil {
 		r.Tag, r.Master = o.label.tag, o.label.master
 		if o.label.infoOnly {
-			r.Asked &= AskInfo
+			r.Asked &= wire.AskInfo
 		}
 	}
 	a, e := o.answer, evidence{}

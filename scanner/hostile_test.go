@@ -12,9 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // hostileFleet returns a fleet in which three of ten servers are hostile; all
@@ -37,7 +37,7 @@ func TestHostileFleet(t *testing.T) {
 		n := newFleetNet(t, c)
 		n.room, n.queue = make([]byte, 0, 256<<20), make([]udp.Packet, 0, 1<<18)
 		cfg := scanner.Config{
-			Rate: 20_000, Cooldown: time.Second, ByteBudget: 4 << 20, Monitor: new(scanner.Monitor),
+			Rate: 20_000, Cooldown: time.Second, Tuning: scanner.Tuning{ByteBudget: 4 << 20}, Control: scanner.Control{Monitor: new(scanner.Monitor)},
 		}.Over(n)
 		var records [][]byte
 		peak := int64(0)
@@ -45,14 +45,14 @@ func TestHostileFleet(t *testing.T) {
 			if r.Status != scanner.StatusNoReply {
 				records = append(records, record.Append(nil, "", r))
 			}
-			peak = max(peak, cfg.Monitor.Stats().Bytes)
+			peak = max(peak, cfg.Control.Monitor.Stats().Bytes)
 		})
 		if err != nil || n.lost > 0 {
 			t.Fatalf("%v, the network lost %d datagrams", err, n.lost)
 		}
 		holdTrue(t, c, records)
-		if peak = max(peak, st.PeakBytes); peak > cfg.ByteBudget {
-			t.Errorf("%d bytes held, the budget is %d", peak, cfg.ByteBudget)
+		if peak = max(peak, st.PeakBytes); peak > cfg.Tuning.ByteBudget {
+			t.Errorf("%d bytes held, the budget is %d", peak, cfg.Tuning.ByteBudget)
 		}
 		t.Logf("%d datagrams sent, %d received, at most %d bytes held, errors %v",
 			st.DatagramsSent(), st.DatagramsReceived(), peak, st.Errors)
@@ -78,10 +78,10 @@ func wantAllKinds(t *testing.T, c fleet.Config) {
 	}
 }
 
-func placesOf(c fleet.Config) iter.Seq[target.Target] {
-	return func(yield func(target.Target) bool) {
+func placesOf(c fleet.Config) iter.Seq[scanner.Target] {
+	return func(yield func(scanner.Target) bool) {
 		for at := range c.All() {
-			if !yield(target.Target{Addr: at}) {
+			if !yield(scanner.Target{Addr: at}) {
 				return
 			}
 		}
@@ -92,7 +92,7 @@ func placesOf(c fleet.Config) iter.Seq[target.Target] {
 // server has two records, or if a record is of no server of the fleet.
 func holdTrue(t *testing.T, c fleet.Config, records [][]byte) {
 	t.Helper()
-	r, err := judge.Compare(c, scanner.AskAll, func() ([]byte, error) {
+	r, err := judge.Compare(c, wire.AskAll, func() ([]byte, error) {
 		if len(records) == 0 {
 			return nil, io.EOF
 		}

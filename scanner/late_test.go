@@ -185,14 +185,14 @@ func TestLate(t *testing.T) {
 
 func scanLate(t *testing.T, options byte, bytes []byte) {
 	const targets = 12
-	cfg := Config{Timeout: 300 * time.Millisecond, Rate: 20, Cooldown: Off, TryPlayers: true, AddressRate: Off}
+	cfg := Config{Timeout: 300 * time.Millisecond, Rate: 20, Cooldown: Off, Tuning: Tuning{TryPlayers: true}, AddressRate: Off}
 	if options&1 != 0 {
 		cfg.Timeout = 0
 	}
 	if options&2 != 0 {
-		cfg.Questions = AskAll | AskPing
+		cfg.Questions = wire.AskAll | wire.AskPing
 	}
-	cfg.SecondPass, cfg.Fallback = options&4 != 0, options&8 != 0
+	cfg.SecondPass, cfg.Tuning.Fallback = options&4 != 0, options&8 != 0
 	if options&32 != 0 {
 		cfg.Rate = 2000
 	}
@@ -203,10 +203,10 @@ func scanLate(t *testing.T, options byte, bytes []byte) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	n := &lateNet{memNet: newMemNet(), bytes: bytes, fail: func(err error) { stop(err) }}
 	n.serve = n.answer
-	cfg.transport = n
-	cfg, err := cfg.withDefaults()
+	cfg.Tuning.transport = n
+	set, err := cfg.complete()
 	check(t, err)
-	n.e = newEngine(cfg, n, func(*Result) {})
+	n.e = newEngine(set, n, func(*Result) {})
 	stats, err := n.e.scan(ctx, seqOf(addresses(targets)))
 	if err != nil {
 		t.Fatal(context.Cause(ctx))
@@ -239,7 +239,7 @@ func (n *forgetful) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
 // they would be.
 func TestOverdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg, err := Config{Rate: 1000, Timeout: time.Second}.withDefaults()
+		cfg, err := Config{Rate: 1000, Timeout: time.Second}.complete()
 		check(t, err)
 		n, got := &forgetful{memNet: newMemNet()}, map[uint64]Status{}
 		n.e = newEngine(cfg, n, func(r *Result) {

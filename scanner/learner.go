@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
 // learner learns from the round trips of a scan how long a question is worth waiting
@@ -103,7 +104,7 @@ func (l *learner) late(source uint64, trip time.Duration) {
 // so far that sessions that are already waiting should wait less.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
-	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < session.LearnTrips {
+	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < timing.LearnTrips {
 		return false
 	}
 	whole := l.all.upper(rareTrip)
@@ -138,7 +139,7 @@ func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 	if t.blind() {
 		return l.most
 	}
-	return min(max(rare*5/4+queueMargin, session.LeastTimeout), l.most)
+	return min(max(rare*5/4+queueMargin, timing.LeastTimeout), l.most)
 }
 
 // last returns the last waits: twice the round trip that one in 5000 answers exceeds,
@@ -163,7 +164,7 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most
 	}
-	return min(max(coolFactor*l.all.upper(rareTrip), session.LeastTimeout/3), most)
+	return min(max(coolFactor*l.all.upper(rareTrip), timing.LeastTimeout/3), most)
 }
 
 // Timeouts are the timeouts of a scan that learns them, for the first attempt at a

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -41,8 +42,8 @@ func TestLearnerTimeout(t *testing.T) {
 		want time.Duration // the timeout is 1.25 times this, plus queueMargin; 0: a second
 	}{
 		{"too early", 1000, 100 * ms, 900 * ms, 0},
-		{"too few", session.LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
-		{"enough", session.LearnTrips, 200 * ms, 2 * time.Second, 200 * ms},
+		{"too few", timing.LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
+		{"enough", timing.LearnTrips, 200 * ms, 2 * time.Second, 200 * ms},
 		{"near by", 1000, 5 * ms, 2 * time.Second, 112 * ms}, // 150 ms
 		{"far away", 1000, 5 * time.Second, 2 * time.Second, 0},
 	} {
@@ -100,7 +101,7 @@ func TestLearnerBlocks(t *testing.T) {
 	}
 	l.first(elsewhere, 10*ms, true)
 	l.update(3 * time.Second)
-	if got := l.timeout(elsewhere); got != session.LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != session.LeastTimeout {
+	if got := l.timeout(elsewhere); got != timing.LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != timing.LeastTimeout {
 		t.Errorf("a /8 near by: %v, %+v", got, l.seen)
 	}
 	for range 2 * tripGeneration {
@@ -141,7 +142,7 @@ func TestLearnerLast(t *testing.T) {
 	}
 	near := learnt(enoughTotals, ms)
 	near.update(2 * time.Second)
-	if got := near.cooldown(2 * time.Second); got != session.LeastTimeout/3 {
+	if got := near.cooldown(2 * time.Second); got != timing.LeastTimeout/3 {
 		t.Errorf("servers that are near: a cooldown of %v", got)
 	}
 }
@@ -152,7 +153,7 @@ func TestNoRoomToUnpack(t *testing.T) {
 	h, err := NewHarness()
 	check(t, err)
 	e := h.e
-	e.open.learner = learnt(session.LearnTrips, 20*ms)
+	e.open.learner = learnt(timing.LearnTrips, 20*ms)
 	e.open.learner.update(2 * time.Second)
 	h.Begin(1<<16 | 27015)
 	h.Send()
@@ -161,7 +162,7 @@ func TestNoRoomToUnpack(t *testing.T) {
 	learned := e.open.timeout(e.open.slots.at(slot))
 	h.Close() // the decompressor takes nothing any more
 	e.recv.take(h.now, h.now, &udp.Packet{Addr: 1<<16 | 27015, Data: reply})
-	if got := e.open.timeout(e.open.slots.at(slot)); learned != session.LeastTimeout || got != DefaultTimeout {
+	if got := e.open.timeout(e.open.slots.at(slot)); learned != timing.LeastTimeout || got != DefaultTimeout {
 		t.Errorf("%v, and %v after it", learned, got)
 	}
 }
@@ -215,7 +216,7 @@ func (x *listenScan) run(t *testing.T) {
 		x.ctx = t.Context()
 	}
 	x.start, x.got = time.Now(), map[uint64]*Result{}
-	x.cfg.transport, x.cfg.Rate, x.cfg.AddressRate = n, 10_000, Off
+	x.cfg.Tuning.transport, x.cfg.Rate, x.cfg.AddressRate = n, 10_000, Off
 	x.stats, _ = Scan(x.ctx, x.cfg, slowly(append(addresses(listenTargets), x.extra...), 400), func(r *Result) {
 		x.got[udp.Pack(r.Addr)] = r.Clone()
 	})
@@ -238,7 +239,7 @@ func TestListenReopens(t *testing.T) {
 			late := map[uint64]time.Duration{addressAt(after): lateBy, addressAt(after + 7): lateBy / 2}
 			x := listenScan{late: late, cfg: Config{Attempts: attempts}}
 			x.run(t)
-			if a := x.stats.Timeouts; a.Reopened != 2 || a.Now != session.LeastTimeout {
+			if a := x.stats.Timeouts; a.Reopened != 2 || a.Now != timing.LeastTimeout {
 				t.Errorf("%+v", a)
 			}
 			for addr := range late {
@@ -275,7 +276,7 @@ func TestListenSilent(t *testing.T) {
 		if r == nil || r.Status != StatusNoReply || r.Sent != 3 || r.SentBytes != 75 || len(sentAt) != 3 {
 			t.Fatalf("%+v, sent at %v", r, sentAt)
 		}
-		if d := sentAt[1].Sub(sentAt[0]); d < session.LeastTimeout || d > session.LeastTimeout+10*ms {
+		if d := sentAt[1].Sub(sentAt[0]); d < timing.LeastTimeout || d > timing.LeastTimeout+10*ms {
 			t.Errorf("repeated after %v", d)
 		}
 		if d := sentAt[2].Sub(sentAt[0]); d < 1200*ms || d > 1210*ms || (r.Took-d).Abs() > 2*ms {
@@ -317,8 +318,8 @@ func TestListenAccounted(t *testing.T) {
 			late[addressAt(after+i)] = 0
 		}
 		var last *Snapshot
-		x := listenScan{late: late, ctx: ctx, cfg: Config{SnapshotEvery: 50 * ms}}
-		x.cfg.Snapshot = func(s *Snapshot) {
+		x := listenScan{late: late, ctx: ctx, cfg: Config{Resume: Resume{SnapshotEvery: 50 * ms}}}
+		x.cfg.Resume.Snapshot = func(s *Snapshot) {
 			last = s
 			if s.Stats.Timeouts.Listening == 20 {
 				cancel()
@@ -440,7 +441,7 @@ func (d *distant) scan(t *testing.T, timeout time.Duration) (r distantScan) {
 			}
 		}
 		var err error
-		cfg := Config{Timeout: timeout, Rate: 5000, AddressRate: Off, transport: n}
+		cfg := Config{Timeout: timeout, Rate: 5000, AddressRate: Off, Tuning: Tuning{transport: n}}
 		r.stats, err = Scan(t.Context(), cfg, seqOf(list), func(x *Result) {
 			if x.Status == StatusOK {
 				r.complete++

@@ -87,7 +87,7 @@ type fromMessages struct {
 }
 
 func (a *fromMessages) result(info, players, rules []byte) *Result {
-	a.r = Result{Asked: AskAll, Received: 3}
+	a.r = Result{Asked: wire.AskAll, Received: 3}
 	got := session.Answer{Info: info, Players: players, Rules: rules}
 	got.InCode, _ = got.In.Decode(info).(wire.Error)
 	a.asm.assemble(&a.r, &got, [wire.NumQuestions]wire.Error{}, evidence{})

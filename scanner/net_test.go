@@ -243,7 +243,7 @@ func runContext(
 	ctx context.Context, n *memNet, cfg Config, ts []Target,
 ) (map[uint64]*Result, Stats, error) {
 	got := map[uint64]*Result{}
-	cfg.transport = n
+	cfg.Tuning.transport = n
 	st, err := Scan(ctx, cfg, seqOf(ts), func(r *Result) {
 		got[udp.Pack(r.Addr)] = r.Clone()
 	})

@@ -60,9 +60,9 @@ const (
 	longestPause = 10 * time.Second
 )
 
-func newOutage(cfg *Config, sock transport, start time.Time, stats *Stats) *outage {
+func newOutage(cfg *settings, sock transport, start time.Time, stats *Stats) *outage {
 	o := &outage{start: start, stats: stats}
-	if r, ok := sock.(interface{ Route(addr uint64) error }); ok && !cfg.NoOutage {
+	if r, ok := sock.(interface{ Route(addr uint64) error }); ok && !cfg.Tuning.NoOutage {
 		o.route = r.Route
 	}
 	return o

@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -146,7 +145,7 @@ type pacer struct {
 	allowedWait time.Duration // sum of Stats.Waited at allowedAt
 }
 
-func newPacer(cfg *Config, start time.Time, stats *Stats) *pacer {
+func newPacer(cfg *settings, start time.Time, stats *Stats) *pacer {
 	p := &pacer{pace: newPace(cfg.Rate, start), stats: stats, free: cfg.Rate == Off}
 	if p.free || cfg.FindRate {
 		p.finder = newRateFinder(p.pace, cfg.Rate)
@@ -234,7 +233,7 @@ func (p *pacer) findRate(now time.Duration, sock transport, charge func(now time
 // noteAsked counts a request that was just sent, if it is the first for its question.
 func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 	switch {
-	case f.most == Off || !AskAll.Has(q):
+	case f.most == Off || !wire.AskAll.Has(q):
 	case sl.session.Got == nil && sl.sent == 1:
 		f.current().asked[toUnknown]++
 	case sl.session.Got != nil && sl.session.Agenda.Attempts[q] == 1:
@@ -244,14 +243,14 @@ func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 
 // noteAnswered counts the answers that a datagram brought. before has the questions that
 // were outstanding before the datagram came.
-func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before Questions) {
+func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {
 			f.answered(now, sl.session.Clock.FirstAt, toUnknown)
 		}
 		return
 	}
-	for q := range session.Each(before &^ sl.session.Agenda.Silent()) {
+	for q := range (before &^ sl.session.Agenda.Silent()).Each() {
 		if sl.session.Agenda.Attempts[q] == 1 {
 			f.answered(now, sl.session.SentAt(q), toKnown)
 		}

@@ -57,8 +57,8 @@ func pacedScan(t *testing.T, rate float64, late, stall time.Duration) (at []time
 	ctx, cancel := context.WithTimeout(t.Context(), pacedTime)
 	defer cancel()
 	cfg := Config{
-		Rate: rate, AddressRate: Off, Questions: AskInfo, Attempts: 1,
-		Timeout: 100 * time.Millisecond, Cooldown: Off, InFlight: 1 << 18, transport: n,
+		Rate: rate, AddressRate: Off, Questions: wire.AskInfo, Attempts: 1,
+		Timeout: 100 * time.Millisecond, Cooldown: Off, Tuning: Tuning{InFlight: 1 << 18, transport: n},
 	}
 	st, err := Scan(ctx, cfg, firstTargets(1<<24), func(*Result) {})
 	if err != context.DeadlineExceeded {
@@ -166,8 +166,8 @@ func testPaceChanged(t *testing.T, first float64) {
 		}
 	}()
 	st, err := Scan(ctx, Config{
-		Rate: first, Rates: rates, AddressRate: Off, Questions: AskInfo, Attempts: 1,
-		Timeout: 100 * time.Millisecond, Cooldown: Off, transport: n,
+		Rate: first, Control: Control{Rates: rates}, AddressRate: Off, Questions: wire.AskInfo, Attempts: 1,
+		Timeout: 100 * time.Millisecond, Cooldown: Off, Tuning: Tuning{transport: n},
 	}, firstTargets(1<<24), func(*Result) {})
 	if err != context.DeadlineExceeded {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func testPaceChanged(t *testing.T, first float64) {
 // InFlight is set, and that a scan whose governor sets the rate ignores new rates.
 func TestRatesInFlight(t *testing.T) {
 	for _, test := range []struct{ inFlight, want int }{{0, 25_000}, {700, 700}} {
-		cfg, err := Config{Rate: 5000, InFlight: test.inFlight}.withDefaults()
+		cfg, err := Config{Rate: 5000, Tuning: Tuning{InFlight: test.inFlight}}.complete()
 		check(t, err)
 		cfg.Rate = 10_000
 		if got := cfg.defaultInFlight(); cfg.freeInFlight != (got == test.want) {
@@ -211,7 +211,7 @@ func TestRatesInFlight(t *testing.T) {
 		rates := make(chan float64, 1)
 		rates <- 1
 		n := newMemNet()
-		st, err := Scan(t.Context(), Config{Rate: Off, Rates: rates, Attempts: 1, Cooldown: Off, transport: n},
+		st, err := Scan(t.Context(), Config{Rate: Off, Control: Control{Rates: rates}, Attempts: 1, Cooldown: Off, Tuning: Tuning{transport: n}},
 			seqOf(addresses(100)), func(*Result) {})
 		if err != nil || st.Rate != Off || st.Elapsed > 10*time.Second || len(rates) > 0 {
 			t.Errorf("%v, rate %v, %v", err, st.Rate, st.Elapsed)
@@ -264,10 +264,10 @@ func TestScanLimitedBy(t *testing.T) {
 			s.net.serve, s.targets = nil, seqOf(addresses(1))
 		}},
 		{WaitTargets, func(s *setting) { s.targets = trickle(addresses(600), 5*time.Millisecond) }},
-		{waitInFlight, func(s *setting) { s.cfg.InFlight, s.net.serve = 100, nil }},
+		{waitInFlight, func(s *setting) { s.cfg.Tuning.InFlight, s.net.serve = 100, nil }},
 		{WaitAddress, func(s *setting) { s.targets = seqOf(ports(100)) }},
 		{waitBudget, func(s *setting) {
-			s.cfg.ByteBudget, s.cfg.Rate = 4<<20, 50_000
+			s.cfg.Tuning.ByteBudget, s.cfg.Rate = 4<<20, 50_000
 			s.targets = seqOf(addresses(600)) // fifty datagrams each
 			big := newServer()
 			big.rules = wire.AppendRules(nil, 30, make([]wire.Rule, 30_000))
@@ -275,7 +275,7 @@ func TestScanLimitedBy(t *testing.T) {
 			s.handle = func(*Result) { time.Sleep(time.Millisecond) }
 		}},
 		{waitOutput, func(s *setting) {
-			s.cfg.unhandled = 2 * blockLen
+			s.cfg.Tuning.unhandled = 2 * blockLen
 			s.handle = func(*Result) { time.Sleep(5 * time.Millisecond) }
 		}},
 		{waitKernel, func(s *setting) {
@@ -299,7 +299,7 @@ func TestScanLimitedBy(t *testing.T) {
 			}
 			s.net.serve = func(addr uint64, req wire.Request) { srv.answer(s.net, addr, req) }
 			test.set(&s)
-			s.cfg.transport = slowNet{s.net, s.each}
+			s.cfg.Tuning.transport = slowNet{s.net, s.each}
 			st, err := Scan(context.Background(), s.cfg, s.targets, s.handle)
 			check(t, err)
 			why, part := st.LimitedBy()
@@ -455,8 +455,8 @@ func TestScanFindsItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &narrowNet{memNet: newMemNet(), room: 10_000, receives: 40_000, from: time.Now()}
 		cfg := Config{
-			Rate: Off, AddressRate: Off, Questions: AskInfo, Attempts: 1, Cooldown: Off,
-			Timeout: 2 * time.Second, transport: n,
+			Rate: Off, AddressRate: Off, Questions: wire.AskInfo, Attempts: 1, Cooldown: Off,
+			Timeout: 2 * time.Second, Tuning: Tuning{transport: n},
 		}
 		const targets = 600_000
 		st, err := Scan(context.Background(), cfg, firstTargets(targets), func(*Result) {})

@@ -10,14 +10,15 @@ import (
 	"unsafe"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // wakeAt sets the wake-up time of a slot.
 func wakeAt(sl *slot, at time.Duration) {
 	wait := at - sl.session.Clock.FirstAt
-	sl.session.Start(&session.Plan{Questions: AskInfo}, false, false)
-	sl.session.Sent(&session.Plan{Schedule: Schedule{Timeout: wait, Attempts: 1}}, at-wait, wait, wire.QuestionInfo)
+	sl.session.Start(&session.Plan{Questions: wire.AskInfo}, false, false)
+	sl.session.Sent(&session.Plan{Schedule: timing.Schedule{Timeout: wait, Attempts: 1}}, at-wait, wait, wire.QuestionInfo)
 }
 
 // TestSlots opens and closes targets at random, with many ports of few addresses and few
@@ -159,7 +160,7 @@ func TestSilentTargetSize(t *testing.T) {
 	if n := unsafe.Sizeof(slot{}); n > 64 {
 		t.Errorf("a slot takes %d bytes, more than a cache line", n)
 	}
-	cfg, err := Config{Rate: Off, AddressRate: Off}.withDefaults()
+	cfg, err := Config{Rate: Off, AddressRate: Off}.complete()
 	check(t, err)
 	e := newEngine(cfg, newMemNet(), func(*Result) {})
 	defer e.recv.worker.Close()

@@ -92,7 +92,7 @@ func TestFindRate(t *testing.T) {
 			list := addresses(*overPath)
 			live, needed := liveOf(list)
 			complete := 0
-			cfg := Config{Rate: most, FindRate: true, AddressRate: Off, transport: n}
+			cfg := Config{Rate: most, FindRate: true, AddressRate: Off, Tuning: Tuning{transport: n}}
 			stats, err := Scan(t.Context(), cfg, seqOf(list), func(r *Result) {
 				if r.Status == StatusOK {
 					complete++
@@ -141,7 +141,7 @@ func TestPathEvidence(t *testing.T) {
 			s.answer(n, addr, req)
 		}
 		const targets, live = 40, 20
-		cfg, err := Config{Rate: 1000, FindRate: true, AddressRate: Off, transport: n}.withDefaults()
+		cfg, err := Config{Rate: 1000, FindRate: true, AddressRate: Off, Tuning: Tuning{transport: n}}.complete()
 		check(t, err)
 		e := newEngine(cfg, n, func(*Result) {})
 		if _, err := e.scan(t.Context(), seqOf(addresses(targets))); err != nil {

@@ -52,7 +52,7 @@ func TestQuirkRequests(t *testing.T) {
 				c.answer(n, addr, req)
 			}
 		}
-		cfg := Config{transport: strict{n, t}}
+		cfg := Config{Tuning: Tuning{transport: strict{n, t}}}
 		if _, err := Scan(t.Context(), cfg, seqOf(addresses(50)), func(*Result) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestQuirkProtocol(t *testing.T) {
 				serve := odd(func(h *host) {
 					h.info, h.rules = []string{info}, parts(l, 9, manyRules(100), 700)
 				})
-				r, _, _ := askOdd(t, serve(), AskAll)
+				r, _, _ := askOdd(t, serve(), wire.AskAll)
 				want := "ok, name, 1 players, 100 rules, 4 sent"
 				if got := describe(r); got != want || r.Info.Protocol != protocol {
 					t.Errorf("protocol %d: %s", r.Info.Protocol, got)
@@ -96,7 +96,7 @@ func TestQuirkShip(t *testing.T) {
 		},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r, _, _ := askOdd(t, odd(change)(), AskAll)
+			r, _, _ := askOdd(t, odd(change)(), wire.AskAll)
 			if got := describe(r); got != "ok players.count, name, 6 players of 19, 1 rules, 4 sent" {
 				t.Fatal(got)
 			}
@@ -120,7 +120,7 @@ func TestQuirkAddress(t *testing.T) {
 		"EC-63 I and m": open(oddInfo, oddGold),
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r, _, _ := askOdd(t, serve(), AskAll)
+			r, _, _ := askOdd(t, serve(), wire.AskAll)
 			if in := &r.Info; string(in.Name) != "name" || string(in.Address) != "192.0.2.7:27015" {
 				t.Errorf("%q at %q", in.Name, in.Address)
 			}
@@ -131,13 +131,13 @@ func TestQuirkAddress(t *testing.T) {
 // TestQuirkNotAsked checks that a reply to a question that was not asked does not
 // count.
 func TestQuirkNotAsked(t *testing.T) {
-	checkQuirks(t, AskPlayers|AskRules, []quirk{
+	checkQuirks(t, wire.AskPlayers|wire.AskRules, []quirk{
 		{"EC-71 an I to PLAYER", behind(oddInfo, open()), "ok open-players open-rules, 1 players, 1 rules, 2 sent"},
 		{"EC-71 an m to PLAYER", behind(oddGold, open()), "ok open-players open-rules, 1 players, 1 rules, 2 sent"},
 	})
 	inBubble(t, "EC-64 an E that is never asked for, in fragments", func(t *testing.T) {
 		half := parts(wire.LayoutSource, 9, manyRules(100), 700)[:1]
-		r, _, _ := askOdd(t, open(append(half, oddInfo)...)(), AskInfo)
+		r, _, _ := askOdd(t, open(append(half, oddInfo)...)(), wire.AskInfo)
 		if got := describe(r); got != "ok open-info, name, 1 sent" {
 			t.Error(got)
 		}
@@ -167,7 +167,7 @@ func packed(l wire.Layout, msg string, size int, declared, crc uint32) (ds []str
 func TestQuirkPacked(t *testing.T) {
 	msg := manyRules(300)
 	size, crc := uint32(len(msg)), crc32.ChecksumIEEE([]byte(msg))
-	checkQuirks(t, AskAll, []quirk{
+	checkQuirks(t, wire.AskAll, []quirk{
 		{"EC-108 EC-109 one fragment of 10 bytes and bzip2", withRules(packed(wire.LayoutSourceNoSize, msg, 9000, size, crc)...),
 			"ok, name, 1 players, 300 rules, 4 sent"},
 		{"EC-95 EC-106 several fragments of bzip2", withRules(packed(wire.LayoutSource, msg, 300, size, crc)...),
@@ -300,7 +300,7 @@ func filterForAddress(t *testing.T) {
 // gateway on the path does not have to track too many servers at a time.
 func smallGateway(t *testing.T) {
 	n := newMemNet()
-	mustRun(t, n, Config{Rate: Off, InFlight: 50, Attempts: 1, Questions: AskInfo}, addresses(500))
+	mustRun(t, n, Config{Rate: Off, Tuning: Tuning{InFlight: 50}, Attempts: 1, Questions: wire.AskInfo}, addresses(500))
 	for i := 50; i < len(n.sent); i++ {
 		if d := n.sent[i].at.Sub(n.sent[i-50].at); d < DefaultTimeout {
 			t.Fatalf("51 servers within %v", d)
@@ -330,7 +330,7 @@ func twoScans(t *testing.T) {
 
 func oddNumbers(t *testing.T) {
 	info := strings.Replace(oddInfo, "\x01\x08\x00dl", "\xC8\x02\xFFdl", 1)
-	r, _, _ := askOdd(t, open(info)(), AskInfo)
+	r, _, _ := askOdd(t, open(info)(), wire.AskInfo)
 	if in := &r.Info; in.Players != 200 || in.MaxPlayers != 2 || in.Bots != 255 || r.Notes != 0 {
 		t.Errorf("%+v, %v", in, r.Notes)
 	}
@@ -356,7 +356,7 @@ func TestQuirkSocket(t *testing.T) {
 		ts[i].Addr = listenHere(t, b.reply, note)
 	}
 	ok := 0
-	cfg := Config{Rate: 20_000, AddressRate: Off, Cooldown: Off, InFlight: 20}
+	cfg := Config{Rate: 20_000, AddressRate: Off, Cooldown: Off, Tuning: Tuning{InFlight: 20}}
 	_, err := Scan(t.Context(), cfg, seqOf(ts), func(r *Result) {
 		if r.Status == StatusOK && len(r.Info.Name) == 2000 && len(r.Players) == 200 && len(r.Rules[0].Value) == 60_000 {
 			ok++

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -111,7 +110,7 @@ func describe(r *Result) string {
 	if len(r.Message) > 0 {
 		fmt.Fprintf(&b, " %q", r.Message)
 	}
-	for q := range session.Each(r.Unchallenged) {
+	for q := range r.Unchallenged.Each() {
 		fmt.Fprintf(&b, " open-%v", q)
 	}
 	b.WriteString(content(r))
@@ -140,7 +139,7 @@ func content(r *Result) (s string) {
 
 // askOdd scans a single server and returns its Result, the Stats, and the requests
 // sent.
-func askOdd(t *testing.T, serve behaviour, ask Questions) (*Result, Stats, []sending) {
+func askOdd(t *testing.T, serve behaviour, ask wire.Questions) (*Result, Stats, []sending) {
 	t.Helper()
 	n := newMemNet()
 	n.serve = func(addr uint64, req wire.Request) {
@@ -168,11 +167,11 @@ type quirk struct {
 const allWell = "ok, name, 1 players, 1 rules, 4 sent"
 
 func TestQuirks(t *testing.T) {
-	checkQuirks(t, AskAll, slices.Concat(challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks))
+	checkQuirks(t, wire.AskAll, slices.Concat(challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks))
 }
 
 // checkQuirks scans each server by itself and checks the outcome.
-func checkQuirks(t *testing.T, ask Questions, rows []quirk) {
+func checkQuirks(t *testing.T, ask wire.Questions, rows []quirk) {
 	t.Helper()
 	for _, row := range rows {
 		inBubble(t, row.name, func(t *testing.T) {
@@ -668,7 +667,7 @@ func TestTryPlayers(t *testing.T) {
 					n.reply(addr, test.delay, s.players)
 				}
 			}
-			cfg := Config{TryPlayers: true, Timeout: test.timeout, SecondPass: test.second, AddressRate: Off}
+			cfg := Config{Tuning: Tuning{TryPlayers: true}, Timeout: test.timeout, SecondPass: test.second, AddressRate: Off}
 			got, st := mustRun(t, n, cfg, addresses(4000))
 			checkLedger(t, st, 4000)
 			if late := test.delay > testRTT; late != (st.Timeouts.Reopened > 0) {
@@ -728,9 +727,9 @@ func TestRemembered(t *testing.T) {
 			}
 			got, st := mustRun(t, n, Config{Timeout: time.Second, SecondPass: test.second, AddressRate: Off}, targets)
 			checkLedger(t, st, 100)
-			asked := AskAll
+			asked := wire.AskAll
 			if test.infoOnly {
-				asked = AskInfo
+				asked = wire.AskInfo
 			}
 			for _, target := range targets {
 				r := got[udp.Pack(target.Addr)]

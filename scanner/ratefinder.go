@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
 // rateFinder finds the rate of a scan that has none. It has no clock and no I/O: counts
@@ -225,7 +225,7 @@ func (f *rateFinder) measure(now time.Duration) {
 	least, echo := mostWindow/2, time.Second
 	if f.trips.known() >= 64 {
 		rare := f.trips.upper(rareTrip) * 5 / 4
-		least, echo = min(max(rare, leastWindow), mostWindow), min(max(rare+queueMargin, session.LeastTimeout), time.Second)
+		least, echo = min(max(rare, leastWindow), mostWindow), min(max(rare+queueMargin, timing.LeastTimeout), time.Second)
 	}
 	w, age := f.current(), now-f.current().from
 	if age >= 2*mostWindow || age >= least && (w.asked[toKnown] >= enoughKnown || w.asked[toUnknown] >= enoughUnknown) {

@@ -34,12 +34,12 @@ type receiver struct {
 	stats  *Stats
 }
 
-func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, rate *rateFinder, heard func(addr uint64), stats *Stats) *receiver {
+func newReceiver(cfg *settings, open *sessions, a *addrs, memory *session.Memory, rate *rateFinder, heard func(addr uint64), stats *Stats) *receiver {
 	return &receiver{
 		batch:  make([]udp.Packet, batchLen),
-		table:  reasm.New(cfg.ByteBudget / 4),
+		table:  reasm.New(cfg.Tuning.ByteBudget / 4),
 		worker: reasm.NewWorker(workerQueue),
-		raw:    cfg.Raw, trace: cfg.Trace,
+		raw:    cfg.Raw, trace: cfg.Control.Trace,
 		open: open, addrs: a, memory: memory, rate: rate, heard: heard, stats: stats,
 	}
 }

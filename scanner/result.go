@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -36,22 +35,6 @@ func (s Status) String() string {
 	}
 	return "unknown"
 }
-
-// Questions is a set of questions. Its method Has(q wire.Question) reports whether q is
-// in the set.
-type Questions = session.Questions
-
-// The sets of one question each, and AskAll, the set of the three questions that
-// determine a target's status. AskAll does not contain the ping, which the scanner
-// sends once, after the server has answered something else, and which never affects
-// the status.
-const (
-	AskInfo    = session.Info
-	AskPlayers = session.Players
-	AskRules   = session.Rules
-	AskAll     = session.All
-	AskPing    = session.Ping
-)
 
 // Result is what one target answered. All its slices belong to the scanner and are
 // valid until the function that received the Result returns; use Clone to keep
@@ -82,14 +65,14 @@ type Result struct {
 	// Ask is the number of the attempt after which the first reply came, from 1; 0: no
 	// reply came.
 	Ask       uint8
-	Sent      uint32    // datagrams
-	Received  uint32    // datagrams matched to this target
-	SentBytes uint64    // UDP payload
-	RecvBytes uint64    // UDP payload
-	Asked     Questions // the questions asked, including ping
+	Sent      uint32         // datagrams
+	Received  uint32         // datagrams matched to this target
+	SentBytes uint64         // UDP payload
+	RecvBytes uint64         // UDP payload
+	Asked     wire.Questions // the questions asked, including ping
 	// Unchallenged are the questions answered, at least in part, in reply to a request
 	// without a challenge.
-	Unchallenged Questions
+	Unchallenged wire.Questions
 
 	// Challenge is the challenge that the server gave last, or that it accepted from
 	// Target.Challenge; 0: none.

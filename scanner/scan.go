@@ -30,7 +30,7 @@ type transport interface {
 // keep it.
 //
 // Scan returns when the last target is finished and cfg.Cooldown has passed. If
-// cfg.Drain is closed, Scan starts no new targets, finishes those in progress and
+// cfg.Control.Drain is closed, Scan starts no new targets, finishes those in progress and
 // returns without the cooldown. If ctx is done, Scan stops querying, calls handle for
 // the targets that are already finished, and returns ctx's error. In both cases
 // Stats.Unfinished counts the targets that were not finished. Scan reads targets in
@@ -51,51 +51,51 @@ func Scan(
 	if targets == nil || handle == nil {
 		return Stats{}, errors.New("targets and handle must not be nil")
 	}
-	cfg, err := cfg.withDefaults()
+	set, err := cfg.complete()
 	if err != nil {
 		return Stats{}, err
 	}
-	sock := cfg.transport
+	sock := set.Tuning.transport
 	if sock == nil {
-		recv, send, _ := cfg.Buffers()
-		sock, err = listen(ctx, &cfg, udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
+		recv, send, _ := set.Buffers()
+		sock, err = listen(ctx, &set, udp.Config{Source: set.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
 		if sock == nil {
 			return Stats{}, err
 		}
 	}
 	defer sock.Close()
-	return newEngine(cfg, sock, handle).scan(ctx, targets)
+	return newEngine(set, sock, handle).scan(ctx, targets)
 }
 
 // listen opens the socket. While this machine lacks the address to send from, it waits,
-// until ctx or cfg.Drain ends the scan; then it returns nil.
-func listen(ctx context.Context, cfg *Config, options udp.Config) (transport, error) {
+// until ctx or cfg.Control.Drain ends the scan; then it returns nil.
+func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, error) {
 	since := time.Now()
 	for {
 		sock, err := udp.Listen(options)
 		switch {
 		case err == nil:
 			return sock, nil
-		case cfg.NoOutage || !isLocal(err):
+		case cfg.Tuning.NoOutage || !isLocal(err):
 			return nil, err
-		case cfg.Monitor != nil:
-			cfg.Monitor.set(Stats{Away: since.Unix(), AwayFor: time.Since(since), Outages: 1, Rate: cfg.Rate})
+		case cfg.Control.Monitor != nil:
+			cfg.Control.Monitor.set(Stats{Away: since.Unix(), AwayFor: time.Since(since), Outages: 1, Rate: cfg.Rate})
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-cfg.Drain:
+		case <-cfg.Control.Drain:
 			return nil, nil
 		case <-time.After(pauseAfter(time.Since(since))):
 		}
 	}
 }
 
-// Query queries one server, and returns its Result, which belongs to the caller. A server
+// Query queries one server with the questions and limits of cfg, and returns its Result, which belongs to the caller. A server
 // that does not answer has a Result, too: see Result.Status. Query returns the error of
 // Scan, or an error if the address can't be queried.
-func Query(ctx context.Context, addr netip.AddrPort, cfg Config) (*Result, error) {
-	cfg.Cooldown, cfg.NoOutage = cmp.Or(cfg.Cooldown, Off), true
+func Query(ctx context.Context, cfg Config, addr netip.AddrPort) (*Result, error) {
+	cfg.Cooldown, cfg.Tuning.NoOutage = cmp.Or(cfg.Cooldown, Off), true
 	var answer *Result
 	_, err := Scan(ctx, cfg, slices.Values([]Target{{Addr: addr}}), func(r *Result) { answer = r.Clone() })
 	if err == nil && answer == nil {

@@ -82,7 +82,7 @@ func TestScanAddressRefund(t *testing.T) {
 		n, _ := answering()
 		const pause = 250 * time.Millisecond
 		targets := trickle(ports(3), pause)
-		cfg := Config{Questions: AskInfo, Cooldown: Off, transport: n}
+		cfg := Config{Questions: wire.AskInfo, Cooldown: Off, Tuning: Tuning{transport: n}}
 		if _, err := Scan(t.Context(), cfg, targets, func(*Result) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -99,15 +99,15 @@ func TestScanAddressRefund(t *testing.T) {
 func TestScanHeldFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, one := range []struct {
-			questions Questions
+			questions wire.Questions
 			silent    bool
-		}{{0, false}, {AskInfo, false}, {0, true}} {
+		}{{0, false}, {wire.AskInfo, false}, {0, true}} {
 			n, s := newMemNet(), newServer()
 			if !one.silent {
 				n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
 			}
 			m, start := new(Monitor), time.Now()
-			cfg := Config{Questions: one.questions, Monitor: m, transport: n, Attempts: 1}
+			cfg := Config{Questions: one.questions, Control: Control{Monitor: m}, Tuning: Tuning{transport: n}, Attempts: 1}
 			guesses := map[time.Duration]time.Duration{} // estimated end, by the time of the estimate
 			var watch sync.WaitGroup
 			watch.Go(func() {
@@ -264,7 +264,7 @@ func TestScanClasses(t *testing.T) {
 				n.reply(addr, testRTT/2, s.info) // the first of two INFO replies
 			}
 		}
-		_, st := mustRun(t, n, Config{Questions: AskInfo | AskPlayers}, ts)
+		_, st := mustRun(t, n, Config{Questions: wire.AskInfo | wire.AskPlayers}, ts)
 		want := [session.NumClasses]uint64{
 			session.Foreign: 1, session.Late: 1, session.Malformed: 1, session.Duplicate: 1, session.Matched: 6,
 		}
@@ -308,11 +308,11 @@ func TestConfigRefuses(t *testing.T) {
 		"rate":      {Rate: -5},
 		"timeout":   {Timeout: time.Microsecond},
 		"attempts":  {Attempts: 1000},
-		"budget":    {ByteBudget: 1},
-		"in flight": {InFlight: -1},
+		"budget":    {Tuning: Tuning{ByteBudget: 1}},
+		"in flight": {Tuning: Tuning{InFlight: -1}},
 		"questions": {Questions: 64},
 		"cooldown":  {Cooldown: 2 * time.Hour},
-		"only ping": {Questions: AskPing}, // there would be no status to report
+		"only ping": {Questions: wire.AskPing}, // there would be no status to report
 	} {
 		if _, err := Scan(context.Background(), cfg, seqOf(nil), func(*Result) {}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -354,7 +354,7 @@ func TestScanTrace(t *testing.T) {
 		n.reply(udp.Pack(stranger), testRTT/2, []byte("who?"))
 
 		var got []string
-		cfg := Config{Trace: func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte) {
+		cfg := Config{Control: Control{Trace: func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte) {
 			who := "stranger"
 			if addr == ts[0].Addr {
 				who = "target"
@@ -367,7 +367,7 @@ func TestScanTrace(t *testing.T) {
 			// first datagram goes out a moment after 0.
 			got = append(got, fmt.Sprintf("%v %s %s %d",
 				now.Truncate(testRTT/2), word, who, len(datagram)))
-		}}
+		}}}
 		_, st := mustRun(t, n, cfg, ts)
 		want := []string{
 			"0s > target 25", "10ms < stranger 4", "20ms < target 9",
@@ -397,7 +397,7 @@ func TestSweep(t *testing.T) {
 				n.reply(addr+1, 2500*time.Millisecond, s.info)
 			}
 		}
-		got, st, err := run(n, Config{SweepPort: 27015, Questions: AskInfo, Attempts: 1}, addresses(400))
+		got, st, err := run(n, Config{Tuning: Tuning{SweepPort: 27015}, Questions: wire.AskInfo, Attempts: 1}, addresses(400))
 		if err != nil || len(got) != 400 {
 			t.Fatal(len(got), err)
 		}
@@ -460,7 +460,7 @@ func TestScanOutputStalls(t *testing.T) {
 				time.Sleep(stall)
 			}
 		}
-		cfg := Config{Rate: rate, AddressRate: Off, transport: n, unhandled: 2048}
+		cfg := Config{Rate: rate, AddressRate: Off, Tuning: Tuning{transport: n, unhandled: 2048}}
 		st, err := Scan(context.Background(), cfg, seqOf(addresses(targets)), handle)
 		check(t, err)
 		checkLedger(t, st, targets)
@@ -493,7 +493,7 @@ func TestLastResultsAreWaitedFor(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 		}
-		st, err := Scan(t.Context(), Config{transport: n, Monitor: &m}, seqOf(addresses(3)), handle)
+		st, err := Scan(t.Context(), Config{Tuning: Tuning{transport: n}, Control: Control{Monitor: &m}}, seqOf(addresses(3)), handle)
 		if err != nil || st.Wait != WaitNothing {
 			t.Errorf("%v, and it waits for %q", err, st.Wait.Limit())
 		}
@@ -506,7 +506,7 @@ func TestResultOfSilenceIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := halfSilent()
 		silent := 0
-		_, err := Scan(t.Context(), Config{transport: n, Attempts: 1}, seqOf(addresses(200)), func(r *Result) {
+		_, err := Scan(t.Context(), Config{Tuning: Tuning{transport: n}, Attempts: 1}, seqOf(addresses(200)), func(r *Result) {
 			if r.HasInfo {
 				return
 			}
@@ -559,7 +559,7 @@ func scanBacklog(t *testing.T, flood time.Duration) (map[uint64]*Result, *backlo
 	got := map[uint64]*Result{}
 	cfg := Config{
 		Rate: 1000, AddressRate: Off, Cooldown: Off, Timeout: 100 * time.Millisecond, Attempts: 2,
-		transport: n,
+		Tuning: Tuning{transport: n},
 	}
 	st, err := Scan(t.Context(), cfg, seqOf(addresses(500)), func(r *Result) {
 		got[udp.Pack(r.Addr)] = r.Clone()
@@ -694,7 +694,7 @@ func TestOutageForGood(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
 		drain := make(chan struct{})
 		time.AfterFunc(10*time.Minute, func() { close(drain) })
-		_, st, err := run(awayNet(100*time.Millisecond, 24*time.Hour), Config{Rate: 1000, AddressRate: Off, Drain: drain}, addresses(2000))
+		_, st, err := run(awayNet(100*time.Millisecond, 24*time.Hour), Config{Rate: 1000, AddressRate: Off, Control: Control{Drain: drain}}, addresses(2000))
 		if err != nil || st.Unfinished < 1000 || st.Finished[StatusNoReply]+st.Finished[StatusError] != 0 {
 			t.Errorf("%v, %d unfinished, %v", err, st.Unfinished, st.Finished)
 		}

@@ -40,14 +40,14 @@ type outgoing struct {
 }
 
 func newSender(
-	cfg *Config, sock transport, clock func() time.Duration, open *sessions, a *addrs, rate *rateFinder, stats *Stats,
+	cfg *settings, sock transport, clock func() time.Duration, open *sessions, a *addrs, rate *rateFinder, stats *Stats,
 ) *sender {
 	return &sender{
 		packets: make([]udp.Packet, 0, batchLen),
 		out:     make([]outgoing, 0, batchLen),
 		request: make([]byte, batchLen*requestLen),
-		gso:     gso{off: cfg.NoGSO},
-		trace:   cfg.Trace,
+		gso:     gso{off: cfg.Tuning.NoGSO},
+		trace:   cfg.Control.Trace,
 		sock:    sock, clock: clock, open: open, addrs: a, rate: rate, stats: stats,
 	}
 }
@@ -55,7 +55,7 @@ func newSender(
 // addDue adds the due requests of a session until the batch is as long as room. It
 // reports whether some of them did not fit.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
-	for q := range session.Each(sl.session.Due()) {
+	for q := range sl.session.Due().Each() {
 		if len(s.out) == room {
 			return true
 		}
@@ -196,7 +196,7 @@ const (
 )
 
 // both are the questions whose requests go out in one piece.
-const both = AskPlayers | AskRules
+const both = wire.AskPlayers | wire.AskRules
 
 // mark marks the request for players if the request for rules to the same server has
 // just been added to the batch after it. It marks only first requests.

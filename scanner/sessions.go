@@ -30,14 +30,14 @@ type sessions struct {
 
 	closed   recent        // sources of targets that were closed within the cooldown
 	turnedAt time.Duration // when closed last began a new turn
-	sweep    *sweep        // nil unless Config.SweepPort is set
+	sweep    *sweep        // nil unless Tuning.SweepPort is set
 }
 
-func newSessions(cfg *Config) *sessions {
+func newSessions(cfg *settings) *sessions {
 	s := &sessions{
 		plan: session.Plan{
-			Questions: cfg.Questions, Schedule: cfg.schedule(), Fallback: cfg.Fallback, TrailingNUL: cfg.TrailingNUL,
-			TryPlayers: cfg.TryPlayers && !cfg.Fallback && cfg.Attempts > 1 && cfg.Questions&(AskInfo|AskPlayers) == AskInfo|AskPlayers,
+			Questions: cfg.Questions, Schedule: cfg.schedule, Fallback: cfg.Tuning.Fallback, TrailingNUL: cfg.Tuning.TrailingNUL,
+			TryPlayers: cfg.Tuning.TryPlayers && !cfg.Tuning.Fallback && cfg.Attempts > 1 && cfg.Questions&(wire.AskInfo|wire.AskPlayers) == wire.AskInfo|wire.AskPlayers,
 		},
 		slots:  newSlots(),
 		held:   map[uint64]bool{},
@@ -45,7 +45,7 @@ func newSessions(cfg *Config) *sessions {
 		closed: newRecent(),
 		wheel:  newWheel(),
 	}
-	for q := range session.Each(session.Lowest(cfg.Questions)) {
+	for q := range cfg.Questions.Lowest().Each() {
 		s.silentSent = uint16(cfg.Attempts)
 		s.silentBytes = s.silentSent * uint16(len(s.plan.AppendRequest(nil, q, wire.NoChallenge)))
 		if s.plan.TryPlayers {
@@ -53,8 +53,8 @@ func newSessions(cfg *Config) *sessions {
 			s.silentBytes += uint16(len(s.plan.AppendRequest(nil, wire.QuestionPlayers, wire.NoChallenge)))
 		}
 	}
-	if cfg.SweepPort != 0 {
-		s.sweep = &sweep{cfg.SweepPort, map[uint16]*[1 << 10]uint64{}}
+	if cfg.Tuning.SweepPort != 0 {
+		s.sweep = &sweep{cfg.Tuning.SweepPort, map[uint16]*[1 << 10]uint64{}}
 	}
 	if s.plan.Schedule.Learns {
 		s.learner = newLearner(cfg.Timeout)

@@ -71,7 +71,7 @@ func TestScanSnapshot(t *testing.T) {
 					sn.Stats.DatagramsSent(), sn.Stats.Socket.Sent)
 			}
 		}
-		cfg := Config{Rate: 1000, Snapshot: complete, SnapshotEvery: 100 * time.Millisecond, transport: n}
+		cfg := Config{Rate: 1000, Resume: Resume{Snapshot: complete, SnapshotEvery: 100 * time.Millisecond}, Tuning: Tuning{transport: n}}
 		_, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
 			addr := udp.Pack(r.Addr)
 			if handed[addr] {
@@ -191,7 +191,7 @@ func TestSecondPass(t *testing.T) {
 		ts := tagged(addresses(1000))
 		var order []int // the kinds, in the order of the results
 		results := map[uint64]*Result{}
-		cfg := Config{SecondPass: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
+		cfg := Config{SecondPass: true, Rate: 2000, Timeout: 200 * time.Millisecond, Tuning: Tuning{transport: n}}
 		st, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
 			addr := udp.Pack(r.Addr)
 			if results[addr] != nil {
@@ -236,7 +236,7 @@ func TestSecondPassDrain(t *testing.T) {
 			ctx, stop := context.WithCancel(context.Background())
 			ts := addresses(5000)
 			results := 0
-			cfg := Config{SecondPass: true, Rate: 1000, Timeout: 100 * time.Millisecond, transport: n, Drain: drain}
+			cfg := Config{SecondPass: true, Rate: 1000, Timeout: 100 * time.Millisecond, Tuning: Tuning{transport: n}, Control: Control{Drain: drain}}
 			st, _ := Scan(ctx, cfg, seqOf(ts), func(r *Result) {
 				if results++; results == 1000 && cancel {
 					stop()
@@ -262,7 +262,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 	ts := tagged(addresses(600))
 	scan := func(t *testing.T, cfg Config, ts []Target, handle func(*Result)) Stats {
 		cfg.SecondPass, cfg.Rate, cfg.Timeout = true, 2000, 50*time.Millisecond
-		cfg.transport = newShy(5)
+		cfg.Tuning.transport = newShy(5)
 		st, err := Scan(context.Background(), cfg, seqOf(ts), handle)
 		check(t, err)
 		return st
@@ -276,7 +276,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 		}
 		var parts []part
 		looked := 0
-		cfg := Config{SnapshotEvery: 40 * time.Millisecond, Snapshot: func(sn *Snapshot) {
+		cfg := Config{Resume: Resume{SnapshotEvery: 40 * time.Millisecond, Snapshot: func(sn *Snapshot) {
 			p := part{sn: sn, handed: map[netip.AddrPort]bool{}, text: fmt.Sprint(sn.Silent, sn.SilentLabels)}
 			for a := range handed {
 				p.handed[a] = true
@@ -285,7 +285,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 				looked++
 			}
 			parts = append(parts, p)
-		}}
+		}}}
 		scan(t, cfg, ts, func(r *Result) { handed[r.Addr] = true })
 		if len(parts) < 10 || looked == 0 {
 			t.Fatalf("%d snapshots, %d in the second pass", len(parts), looked)
@@ -300,7 +300,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 				t.Fatalf("snapshot %d: %d silent of %d, %d in their second pass; %d finished, %d handed over",
 					i, len(silent), len(p.sn.Silent), p.sn.SecondPassed, p.sn.Stats.TargetsFinished(), len(p.handed))
 			}
-			st := scan(t, Config{Silent: slices.Values(silent)}, rest, func(r *Result) {
+			st := scan(t, Config{Resume: Resume{Silent: slices.Values(silent)}}, rest, func(r *Result) {
 				if p.handed[r.Addr] {
 					t.Fatalf("snapshot %d: %v twice", i, r.Addr)
 				}
@@ -352,7 +352,7 @@ func TestSendFaults(t *testing.T) {
 		n := newMemNet()
 		errs := []error{errNetwork, errHost, errForbidden, errOther, udp.ErrAgain}
 		n.refuse = func(addr uint64) error { return errs[int(addr>>16)%len(errs)] }
-		_, st := mustRun(t, n, Config{Questions: AskInfo}, addresses(10))
+		_, st := mustRun(t, n, Config{Questions: wire.AskInfo}, addresses(10))
 		want := [numSendFaults]uint64{sendOther: 6, sendPutOff: 6, sendNetwork: 6, sendHost: 6, sendForbidden: 6}
 		if st.SendFaults != want || st.SendErrors != 30 { // of three attempts each
 			t.Errorf("%v of %d", st.SendFaults, st.SendErrors)

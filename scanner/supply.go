@@ -21,10 +21,10 @@ type supply struct {
 	stats   *Stats
 }
 
-func newSupply(cfg *Config, wake func(), open *sessions, a *addrs, h *handoff, stats *Stats) *supply {
+func newSupply(cfg *settings, wake func(), open *sessions, a *addrs, h *handoff, stats *Stats) *supply {
 	s := &supply{list: newFeed(wake), addrs: a, excluded: cfg.Excluded, open: open, handoff: h, stats: stats}
-	if cfg.Silent != nil {
-		for t := range cfg.Silent {
+	if cfg.Resume.Silent != nil {
+		for t := range cfg.Resume.Silent {
 			s.second.push(udp.Pack(t.Addr), labelOf(&t))
 		}
 	}

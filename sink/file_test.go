@@ -41,7 +41,7 @@ var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 func typical(i int) *scanner.Result {
 	r := &scanner.Result{
 		Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015),
-		Time: time.Date(2026, 11, 20, 3, 0, 1, 123_999_999, time.UTC), Status: scanner.StatusOK, Asked: scanner.AskAll,
+		Time: time.Date(2026, 11, 20, 3, 0, 1, 123_999_999, time.UTC), Status: scanner.StatusOK, Asked: wire.AskAll,
 		RTT: 23_412_700, Took: 4_523_100_000, Sent: 6, Received: 3, SentBytes: 90, RecvBytes: 412,
 		HasInfo: true, HasPlayers: true, HasRules: true, PlayersAnnounced: 12, RulesAnnounced: 24, RulesDistinct: true,
 	}

@@ -36,7 +36,7 @@ func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
 
 // Expect returns what a scan that asks these questions may report about addr. Its
 // slices are valid until the next call of Expect or Answers.
-func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
+func (c *Census) Expect(addr netip.AddrPort, asked wire.Questions) Expect {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok {
 		return Expect{}
@@ -45,7 +45,7 @@ func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 }
 
 // Answers reports whether a scan that asks these questions finds a server at addr.
-func (c *Census) Answers(addr netip.AddrPort, asked scanner.Questions) bool {
+func (c *Census) Answers(addr netip.AddrPort, asked wire.Questions) bool {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok || n.kind == Silent || n.kind == PlayersOnly || n.kind == OtherPort || n.kind == OtherAddress {
 		return false
@@ -105,15 +105,15 @@ func (f *Memory) Ask(
 // questions. The server has the given numbers of players and rules, and no address; the
 // seed determines its contents.
 func Ordinary(
-	seed uint64, players, rules int, asked scanner.Questions,
+	seed uint64, players, rules int, asked wire.Questions,
 ) (replies [wire.NumQuestions][]byte, truth *scanner.Result) {
 	r := random.Stream(seed)
 	n := nature{
 		hash: seed, kind: Source, game: random.Pick(&r, gamesOf(Source)),
-		challenged: scanner.AskAll, players: players, rules: rules,
+		challenged: wire.AskAll, players: players, rules: rules,
 	}
 	var c content
-	c.fill(&n, scanner.AskAll)
+	c.fill(&n, wire.AskAll)
 	for q := range replies {
 		replies[q] = c.appendMessage(nil, wire.Question(q))
 	}

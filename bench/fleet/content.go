@@ -6,7 +6,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -50,7 +49,7 @@ const (
 )
 
 // fill generates the content that the server needs to answer the questions qs.
-func (c *content) fill(n *nature, qs scanner.Questions) {
+func (c *content) fill(n *nature, qs wire.Questions) {
 	if n.title != nil { // a server of kind Games or of a faker
 		s := &c.server
 		s.Fill(n.plan())

@@ -5,7 +5,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -42,7 +41,7 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	}
 	n := nature{
 		addr: addr, hash: m.seedOf(addr), farm: farm, night: m.Night,
-		kind: random.Pick(&r, m.fakers), challenged: scanner.AskAll,
+		kind: random.Pick(&r, m.fakers), challenged: wire.AskAll,
 	}
 	own := random.Stream(n.hash)
 	n.delay = m.drawDelay(&own)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -134,7 +133,7 @@ func sameNature(t *testing.T, one, other Config, port, of uint16) {
 		got, _ := one.Nature(at)
 		want, ok := other.Nature(there)
 		same := ok && got == want
-		if r, o := one.Truth(at, scanner.AskPlayers), other.Truth(there, scanner.AskPlayers); same && r != nil {
+		if r, o := one.Truth(at, wire.AskPlayers), other.Truth(there, wire.AskPlayers); same && r != nil {
 			same = bytes.Equal(wire.AppendPlayers(nil, 0, r.Players), wire.AppendPlayers(nil, 0, o.Players))
 		}
 		if !same {

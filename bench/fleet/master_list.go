@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/master"
 	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // listed is an entry of a master's list: an address and port, and what the master knows
@@ -46,7 +46,7 @@ func listOf(c *MasterConfig) ([]listed, error) {
 		}
 		e := newListed(udp.Unpack(m.place(i)))
 		if ok {
-			said.fill(&n, scanner.AskInfo)
+			said.fill(&n, wire.AskInfo)
 			e.describe(&n, &said)
 		}
 		list = append(list, e)

@@ -8,7 +8,6 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -171,7 +170,7 @@ type nature struct {
 	addr       uint64
 	hash       uint64 // the seed of everything random about this server
 	kind       Kind
-	challenged scanner.Questions
+	challenged wire.Questions
 	quirks     quirk
 	game       *simpleGame
 	title      *games.Title // instead of game, for servers of kind Games and of fakers
@@ -255,16 +254,16 @@ func (n *nature) shape(r *random.Stream) {
 
 // challengedBy returns the questions for which the server demands a challenge. If
 // the kind does not determine them, they are those that are usual for its engine.
-func challengedBy(k Kind, r *random.Stream) scanner.Questions {
-	const lists = scanner.AskPlayers | scanner.AskRules
+func challengedBy(k Kind, r *random.Stream) wire.Questions {
+	const lists = wire.AskPlayers | wire.AskRules
 	at := r.Below(10)
 	switch k {
 	case Source, Rechallenge, EndlessChallenges, OwnChallenge, ShortChallenge:
-		return scanner.AskAll
+		return wire.AskAll
 	case SourceLists, GetChallenge:
 		return lists
 	case PlayersOnly:
-		return scanner.AskPlayers
+		return wire.AskPlayers
 	case TrailingNUL, SourceOpen, Tiny, Flood64K, OtherPort, OtherAddress:
 		return 0
 	}
@@ -275,7 +274,7 @@ func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	case old || at < 5:
 		return lists
 	}
-	return scanner.AskAll
+	return wire.AskAll
 }
 
 // drawLayout returns the layout of fragments and a random payload size for them, if

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -64,7 +63,7 @@ func TestNights(t *testing.T) {
 	next.Night = 1
 	gone, moved, all := 0, 0, 0
 	for addr := range cfg.All() {
-		was, is := cfg.Truth(addr, scanner.AskAll), next.Truth(addr, scanner.AskAll)
+		was, is := cfg.Truth(addr, wire.AskAll), next.Truth(addr, wire.AskAll)
 		all++
 		if is == nil {
 			gone++

@@ -47,7 +47,7 @@ type Expect struct {
 // Truth returns the result of a perfect scan of addr that asks these questions, or
 // nil if nothing answers. It derives the result from the model, and decodes no
 // packets.
-func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
+func (c Config) Truth(addr netip.AddrPort, asked wire.Questions) *scanner.Result {
 	truth, err := NewCensus(c)
 	if err != nil {
 		return nil
@@ -57,7 +57,7 @@ func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Res
 
 // WriteTruth writes the records of a perfect scan in address order, like a census
 // without records of silent targets. scan is the name of the scan in each record.
-func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) error {
+func (c Config) WriteTruth(w io.Writer, scan string, asked wire.Questions) error {
 	truth, err := NewCensus(c)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) er
 }
 
 // expect returns the Expect of a server. Its slices alias c.
-func (n *nature) expect(c *content, asked scanner.Questions) Expect {
+func (n *nature) expect(c *content, asked wire.Questions) Expect {
 	switch n.kind {
 	case Silent, PlayersOnly, OtherPort, OtherAddress:
 		return Expect{}

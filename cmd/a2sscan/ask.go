@@ -13,6 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // askFlags are the flags of ask.
@@ -26,7 +27,7 @@ type askFlags struct {
 }
 
 func (a *app) askCommand() *cobra.Command {
-	f := &askFlags{query: flags.Questions(scanner.AskAll)}
+	f := &askFlags{query: flags.Questions(wire.AskAll)}
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Query one server and explain every datagram",
@@ -87,12 +88,12 @@ func (a *app) ask(f *askFlags, arg string) error {
 	}
 	s := &transcript.Session{Target: target, Width: a.width()}
 	err = s.Query(ctx, scanner.Config{
-		Questions:   scanner.Questions(f.query),
-		Timeout:     f.timeout(),
-		Attempts:    1 + f.retries,
-		Cooldown:    f.timeout(), // also show late replies
-		Source:      f.source,
-		TrailingNUL: f.trailingNUL,
+		Questions: wire.Questions(f.query),
+		Timeout:   f.timeout(),
+		Attempts:  1 + f.retries,
+		Cooldown:  f.timeout(), // also show late replies
+		Source:    f.source,
+		Tuning:    scanner.Tuning{TrailingNUL: f.trailingNUL},
 	})
 	a.term.ClearStatus()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // demoFile is the file that the demo writes its records to.
@@ -62,7 +62,7 @@ func (a *app) demo(network string) error {
 	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f%% loss each way, %.0f%% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
 	o := scan.Plan{
-		Query: flags.Questions(scanner.AskAll),
+		Query: flags.Questions(wire.AskAll),
 		Targeting: scan.Targeting{
 			Ports: fmt.Sprint(cfg.Ports[0]), Exclude: scan.Exclude{AllowReserved: true},
 			Rate: flags.AutoRate{Rate: demoRate}, Timeout: flags.Auto{D: demoTimeout}, Retries: demoRetries,

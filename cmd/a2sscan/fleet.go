@@ -16,7 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // fleetFlags are the flags of fleet.
@@ -116,7 +116,7 @@ func (f *fleetFlags) check() error {
 func (a *app) fleet(f *fleetFlags) error {
 	if f.truth {
 		out := bufio.NewWriter(a.out)
-		err := errors.Join(f.Fleet.WriteTruth(out, "", scanner.AskAll), out.Flush())
+		err := errors.Join(f.Fleet.WriteTruth(out, "", wire.AskAll), out.Flush())
 		if err != nil && a.out.err == nil { // run reports a failure of standard output
 			err = console.Fail(console.ExitUsage, "%w", err)
 		}

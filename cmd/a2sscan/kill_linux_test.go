@@ -29,9 +29,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 var (
@@ -731,7 +731,7 @@ func (k *killed) checkTruth(lines []byte, complete bool) uint64 {
 		}
 		return line, nil
 	}
-	report, err := fleetjudge.Compare(k.cfg, scanner.AskAll, next)
+	report, err := fleetjudge.Compare(k.cfg, wire.AskAll, next)
 	check(k, err)
 	if !complete {
 		report.AsTheyAre += report.Missing

@@ -23,7 +23,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // readmePages are the README and the pages that continue it.
@@ -214,7 +214,7 @@ func TestReadmeProgram(t *testing.T) {
 	var servers, want []string
 	for addr := range cfg.All() {
 		servers = append(servers, strconv.Quote(addr.String()))
-		want = append(want, fmt.Sprintf("%v ok %q\n", addr, cfg.Truth(addr, scanner.AskAll).Info.Name))
+		want = append(want, fmt.Sprintf("%v ok %q\n", addr, cfg.Truth(addr, wire.AskAll).Info.Name))
 	}
 	list := regexp.MustCompile(`\[\]string\{"127\.43\.0\..*?\}`)
 	source := list.ReplaceAllString(blocks[0], "[]string{"+strings.Join(servers, ", ")+"}")

@@ -14,6 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // scanFlags are the flags of scan.
@@ -72,7 +73,7 @@ lower the rate by a tenth, and SIGQUIT prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{plan: scan.Plan{
-		Query:     flags.Questions(scanner.AskAll),
+		Query:     flags.Questions(wire.AskAll),
 		Selection: scan.Selection{Order: "random"},
 		Asking:    scan.Asking{Cooldown: flags.Auto{On: true}},
 	}}

@@ -15,7 +15,6 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -45,7 +44,7 @@ func TestFleetOfGames(t *testing.T) {
 		}
 		return line, err
 	}
-	report, err := fleetjudge.Compare(cfg, scanner.AskAll, next)
+	report, err := fleetjudge.Compare(cfg, wire.AskAll, next)
 	check(t, err)
 	if report.AsTheyAre != report.Servers || report.Twice+report.Invented > 0 {
 		t.Errorf("%+v", report)

@@ -23,7 +23,6 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
@@ -191,7 +190,7 @@ func writeNight(t *testing.T, path string, night uint64, servers int) {
 	for addr := range cfg.All() {
 		i := places
 		places++
-		r := c.Expect(addr, scanner.AskAll).Result
+		r := c.Expect(addr, wire.AskAll).Result
 		if r == nil {
 			continue
 		}

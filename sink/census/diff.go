@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Comparison is what Diff found, in numbers.
@@ -212,7 +213,7 @@ func (d *differ) pair(before, after *Server) {
 // already known to have changed.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
-	const verdict = scanner.AskInfo | scanner.AskPlayers // the answers from which farms are found
+	const verdict = wire.AskInfo | wire.AskPlayers // the answers from which farms are found
 	if before.replies.complete&after.replies.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
 		changed |= kindFarm

@@ -22,7 +22,7 @@ import (
 func fleetCensus(t *testing.T, c fleet.Config) *census.Census {
 	t.Helper()
 	var b bytes.Buffer
-	if err := c.WriteTruth(&b, "truth", scanner.AskAll); err != nil {
+	if err := c.WriteTruth(&b, "truth", wire.AskAll); err != nil {
 		t.Fatal(err)
 	}
 	return openRecords(t, b.Bytes())

@@ -80,7 +80,7 @@ func made(i int, later bool) *scanner.Result {
 	case "flags":
 		r.Flags = game.FlagRedirect
 	case "challenge":
-		r.Unchallenged ^= scanner.AskInfo
+		r.Unchallenged ^= wire.AskInfo
 	case "players":
 		in.Players++
 	}
@@ -91,7 +91,7 @@ func made(i int, later bool) *scanner.Result {
 func madeAnswer(i int, later bool) *scanner.Result {
 	rnd := rand.New(rand.NewPCG(uint64(i), 7))
 	r := &scanner.Result{
-		Addr: madeAddr(i, later), Status: scanner.StatusOK, Asked: scanner.AskAll, Ask: 1, Sent: 4, Received: 4,
+		Addr: madeAddr(i, later), Status: scanner.StatusOK, Asked: wire.AskAll, Ask: 1, Sent: 4, Received: 4,
 		HasInfo: true, HasPlayers: true, HasRules: true, RulesDistinct: true, PlayersAnnounced: -1, RulesAnnounced: -1,
 		Time: madeNight(later).Add(time.Duration(i) * time.Millisecond), RTT: time.Duration(1+rnd.IntN(200_000)) * time.Microsecond,
 	}
@@ -113,7 +113,7 @@ func madeAnswer(i int, later bool) *scanner.Result {
 		r.Rules = append(r.Rules, wire.Rule{Name: fmt.Append(nil, "rule_", n), Value: fmt.Append(nil, rnd.IntN(9))})
 	}
 	if i%3 == 0 {
-		r.Unchallenged = scanner.AskInfo
+		r.Unchallenged = wire.AskInfo
 	}
 	return r
 }
@@ -139,7 +139,7 @@ func madeClone(i int, later bool) *scanner.Result {
 
 func silent(i int, later bool) *scanner.Result {
 	return &scanner.Result{
-		Addr: madeAddr(i, later), Status: scanner.StatusNoReply, Asked: scanner.AskAll, Sent: 3, Time: madeNight(later),
+		Addr: madeAddr(i, later), Status: scanner.StatusNoReply, Asked: wire.AskAll, Sent: 3, Time: madeNight(later),
 		PlayersAnnounced: -1, RulesAnnounced: -1, Err: [wire.NumQuestions]wire.Error{wire.ErrTimeout},
 	}
 }

@@ -53,11 +53,11 @@ type Server struct {
 	farm int32  // index in Census.farms, plus 1; 0: none
 
 	replies struct {
-		complete scanner.Questions
+		complete wire.Questions
 		// Questions answered, at least in part, without a challenge.
-		open scanner.Questions
+		open wire.Questions
 		// The question whose reply lists the mods; 0 means unknown.
-		mods   scanner.Questions
+		mods   wire.Questions
 		errors [wire.QuestionRules + 1]wire.Error
 	}
 	system  byte // INFO's environment
@@ -84,7 +84,7 @@ func NewServer(r *scanner.Result) Server {
 	if in.IsRelay() {
 		s.fields &^= wire.HasMaxPlayers // spectators do not play, so it has no places
 	}
-	s.replies.open = r.Unchallenged & scanner.AskAll
+	s.replies.open = r.Unchallenged & wire.AskAll
 	if len(r.Geo.Country) == 2 {
 		s.Country = r.Geo.Country
 	}
@@ -157,8 +157,8 @@ func (s *Server) addGame(g *game.Game) {
 	if !g.Has.Has(game.KeyMods) {
 		return
 	}
-	if s.replies.mods = scanner.AskInfo; strings.HasPrefix(g.Sources[game.KeyMods], "rules") {
-		s.replies.mods = scanner.AskRules
+	if s.replies.mods = wire.AskInfo; strings.HasPrefix(g.Sources[game.KeyMods], "rules") {
+		s.replies.mods = wire.AskRules
 	}
 	for _, mod := range g.Mods {
 		s.hashes.mods += mix(mix(xxhash.Sum64(mod.ID), xxhash.Sum64(mod.Name)), xxhash.Sum64(mod.Hash))

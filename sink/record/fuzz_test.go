@@ -49,7 +49,7 @@ func (s *source) result() *scanner.Result {
 		Tag: string(s.text()), Master: string(s.text()), Status: scanner.Status(s.u8() % scanner.NumStatuses),
 		Notes: wire.Notes(s.u32()), Message: s.text(), RTT: time.Duration(s.u64()),
 		Took: time.Duration(s.u64()), Sent: s.u32(), Received: s.u32(), SentBytes: s.u64(),
-		RecvBytes: s.u64(), Unchallenged: scanner.Questions(s.u8()),
+		RecvBytes: s.u64(), Unchallenged: wire.Questions(s.u8()),
 		HasInfo: has(0), HasPlayers: has(1), HasRules: has(2),
 		PlayersAnnounced: int(int8(s.u8())), RulesAnnounced: int(int16(s.u32())),
 		Info: s.info(),

@@ -389,7 +389,7 @@ func (r *Reader) finish() {
 		}
 	}
 	if rec.HasPing {
-		rec.Asked |= scanner.AskPing
+		rec.Asked |= wire.AskPing
 	}
 	if rec.Game != nil {
 		for i := range rec.Game.Attributes {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // TestReaderAgain: Append makes the same record again from the Record that a Reader
@@ -152,11 +152,11 @@ func TestReadChosen(t *testing.T) {
 }
 
 func TestReadAsked(t *testing.T) {
-	tests := map[string]scanner.Questions{
+	tests := map[string]wire.Questions{
 		`{"schema":1}`:                              0,
-		`{"schema":1,"players":[]}`:                 scanner.AskPlayers,
-		`{"schema":1,"errors":{"rules":"timeout"}}`: scanner.AskRules,
-		`{"schema":1,"notes":["info.dropped"]}`:     scanner.AskInfo,
+		`{"schema":1,"players":[]}`:                 wire.AskPlayers,
+		`{"schema":1,"errors":{"rules":"timeout"}}`: wire.AskRules,
+		`{"schema":1,"notes":["info.dropped"]}`:     wire.AskInfo,
 	}
 	for line, want := range tests {
 		if _, r, err := Read([]byte(line)); err != nil || r.Asked != want {

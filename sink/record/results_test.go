@@ -27,7 +27,7 @@ func answered(addr string, status scanner.Status) *scanner.Result {
 	r.Addr = netip.MustParseAddrPort(addr)
 	r.Time = time.Date(2026, 11, 20, 3, 0, 1, 123_999_999, time.UTC)
 	r.Status = status
-	r.Asked = scanner.AskAll
+	r.Asked = wire.AskAll
 	r.RTT = 23_412_700 * time.Nanosecond
 	r.Took = 4523_100 * time.Microsecond
 	r.Sent, r.Received, r.SentBytes, r.RecvBytes = 6, 3, 90, 412
@@ -63,7 +63,7 @@ func playedGame() *game.Game {
 func full() *scanner.Result {
 	r := answered("203.0.113.7:27015", scanner.StatusOK)
 	r.Tag = "europe, 2"
-	r.Unchallenged = scanner.AskInfo | scanner.AskRules
+	r.Unchallenged = wire.AskInfo | wire.AskRules
 	r.Notes = wire.NoteInfoTrailing | wire.NotePlayersCount | wire.NoteRulesDuplicate
 	r.HasInfo = true
 	r.Info = wire.Info{
@@ -169,7 +169,7 @@ func ship() *scanner.Result {
 // not UTF-8, and did not answer INFO.
 func pinged() *scanner.Result {
 	r := answered("192.0.2.201:27018", scanner.StatusError)
-	r.Asked, r.RTT = scanner.AskInfo|scanner.AskPing, 0
+	r.Asked, r.RTT = wire.AskInfo|wire.AskPing, 0
 	r.Err[wire.QuestionInfo] = wire.ErrTimeout
 	r.HasPing, r.Ping, r.PingRTT = true, []byte("000\xff"), 21_900*time.Microsecond
 	return r

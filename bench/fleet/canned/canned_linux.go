@@ -64,7 +64,7 @@ const numCans = 1 << 10
 func New(cfg Config) (*Fleet, error) {
 	f := &Fleet{Config: cfg}
 	for i, seed := range canSeeds() {
-		f.cans[i], _ = fleet.Ordinary(seed, Players, Rules, scanner.AskAll)
+		f.cans[i], _ = fleet.Ordinary(seed, Players, Rules, wire.AskAll)
 	}
 	longest := cfg.DelayMax
 	if cfg.Tail {
@@ -94,7 +94,7 @@ func New(cfg Config) (*Fleet, error) {
 var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 	for i, found := uint64(0), 0; found < numCans; i++ {
 		seed := random.Hash(i)
-		_, truth := fleet.Ordinary(seed, Players, Rules, scanner.AskAll)
+		_, truth := fleet.Ordinary(seed, Players, Rules, wire.AskAll)
 		odd := !utf8.Valid(truth.Info.Name)
 		for _, p := range truth.Players {
 			odd = odd || !utf8.Valid(p.Name)
@@ -111,7 +111,7 @@ var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 })
 
 // Truth returns what a perfect scan finds at addr; there must be a server there.
-func (cfg Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
+func (cfg Config) Truth(addr netip.AddrPort, asked wire.Questions) *scanner.Result {
 	seed := canSeeds()[random.Hash(udp.Pack(addr))%numCans]
 	_, r := fleet.Ordinary(seed, Players, Rules, asked)
 	r.Addr = addr

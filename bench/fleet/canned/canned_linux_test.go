@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // TestCannedTruth checks that canned servers are ordinary servers, of the size that
@@ -18,7 +19,7 @@ func TestCannedTruth(t *testing.T) {
 		if cfg.HasServer(addr) {
 			live++
 		}
-		r := cfg.Truth(addr, scanner.AskAll)
+		r := cfg.Truth(addr, wire.AskAll)
 		players, rules := len(r.Players), len(r.Rules)
 		if r.Status != scanner.StatusOK || players != Players || rules != Rules || r.Notes != 0 {
 			t.Fatalf("%v: %v with %d players, %d rules, notes %b", addr, r.Status, players, rules, r.Notes)

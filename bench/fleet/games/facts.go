@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -65,7 +64,7 @@ func (s *Server) hasMods(source string) { s.is(source, game.KeyMods, nil) }
 
 // Meaning stores in g what the answers to these questions mean. Without INFO, g is
 // empty.
-func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
+func (s *Server) Meaning(g *game.Game, answered wire.Questions) {
 	*g = game.Game{Attributes: g.Attributes[:0]}
 	if !answered.Has(wire.QuestionInfo) {
 		return // without INFO, the game is unknown

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -59,19 +58,19 @@ func (s *Server) crowd(places, people int) {
 // fakeFlags lists the flag that each fake raises, and the answers that show it.
 var fakeFlags = map[string]struct {
 	flag  game.Flags
-	needs scanner.Questions
+	needs wire.Questions
 }{
-	"counts-only":     {game.FlagCountMismatch, scanner.AskInfo | scanner.AskPlayers},
-	"tiny-durations":  {game.FlagTinyDurations, scanner.AskPlayers},
-	"equal-durations": {game.FlagEqualDurations, scanner.AskPlayers},
-	"over-max":        {game.FlagPlayersOverMax, scanner.AskInfo},
-	"no-gslt":         {game.FlagNoGSLT, scanner.AskInfo},
-	"redirects":       {game.FlagRedirect, scanner.AskInfo},
+	"counts-only":     {game.FlagCountMismatch, wire.AskInfo | wire.AskPlayers},
+	"tiny-durations":  {game.FlagTinyDurations, wire.AskPlayers},
+	"equal-durations": {game.FlagEqualDurations, wire.AskPlayers},
+	"over-max":        {game.FlagPlayersOverMax, wire.AskInfo},
+	"no-gslt":         {game.FlagNoGSLT, wire.AskInfo},
+	"redirects":       {game.FlagRedirect, wire.AskInfo},
 }
 
 // Flags returns the flags that a scan raises for the answers to these questions, as
 // far as they follow from the contents of the answers.
-func (s *Server) Flags(answered scanner.Questions) game.Flags {
+func (s *Server) Flags(answered wire.Questions) game.Flags {
 	f := fakeFlags[s.plan.Fake]
 	if answered&f.needs != f.needs {
 		return 0

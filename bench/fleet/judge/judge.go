@@ -44,7 +44,7 @@ const maxExamples = 20
 // Compare ignores what depends on the clock, on the input or on the network path:
 // times, counts, scan, tag and raw. It returns an error if the census can't be
 // read; the Report is empty then.
-func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error)) (Report, error) {
+func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) (Report, error) {
 	truth, err := fleet.NewCensus(c)
 	if err != nil {
 		return Report{}, err
@@ -91,7 +91,7 @@ type judge struct {
 	Report
 	truth  *fleet.Census
 	lossy  bool
-	asked  scanner.Questions
+	asked  wire.Questions
 	seen   map[netip.AddrPort]bool
 	lies   []string // examples of false statements
 	lacks  []string // examples of what is missing
@@ -165,7 +165,7 @@ func (j *judge) unread(line []byte, rec *record.Record) string {
 // questions that have a complete answer in got. It returns what is wrong, or "" if
 // nothing is.
 func (j *judge) wrongMeaning(got *scanner.Result) string {
-	var answered scanner.Questions
+	var answered wire.Questions
 	for q, has := range [wire.NumQuestions]bool{got.HasInfo, got.HasPlayers, got.HasRules} {
 		if has && got.Err[q] == 0 {
 			answered |= 1 << q

@@ -22,7 +22,7 @@ func testConfig() fleet.Config {
 }
 
 // truthLines returns the records that WriteTruth writes.
-func truthLines(t testing.TB, c fleet.Config, asked scanner.Questions) (lines [][]byte) {
+func truthLines(t testing.TB, c fleet.Config, asked wire.Questions) (lines [][]byte) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := c.WriteTruth(&b, "test", asked); err != nil {
@@ -67,7 +67,7 @@ func TestTruthIsTrue(t *testing.T) {
 			return b.Bytes()
 		},
 	}
-	for _, asked := range []scanner.Questions{scanner.AskAll, scanner.AskInfo, scanner.AskRules} {
+	for _, asked := range []wire.Questions{wire.AskAll, wire.AskInfo, wire.AskRules} {
 		lines := truthLines(t, c, asked)
 		for name, rewrite := range rewritten {
 			var census [][]byte
@@ -179,7 +179,7 @@ func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 	at := netip.AddrPortFrom(c.Network.Addr(), c.Ports[0])
 	for range 10000 {
 		n, _ := c.Nature(at)
-		r := c.Truth(at, scanner.AskAll)
+		r := c.Truth(at, wire.AskAll)
 		odd := r != nil && (r.Notes&^wire.NotePlayersCount != 0 || r.RulesAnnounced >= 0)
 		fits := !odd && (r != nil && len(r.Rules) > 2 || k.Hostile() || k == fleet.Silent || k == fleet.InfoOnly)
 		if k == fleet.Games {
@@ -202,7 +202,7 @@ func TestCompare(t *testing.T) {
 	for _, s := range spoileds {
 		t.Run(s.name, func(t *testing.T) {
 			c := oneServer(t, s.kind)
-			truth := string(bytes.Join(truthLines(t, c, scanner.AskAll), nil))
+			truth := string(bytes.Join(truthLines(t, c, wire.AskAll), nil))
 			census := regexp.MustCompile(s.old).ReplaceAllString(truth, s.new)
 			if census == truth && s.name != "nothing" {
 				t.Fatalf("%s does not occur in %s", s.old, truth)
@@ -211,7 +211,7 @@ func TestCompare(t *testing.T) {
 			for line := range bytes.Lines([]byte(census)) {
 				lines = append(lines, line)
 			}
-			got, err := Compare(c, scanner.AskAll, each(lines))
+			got, err := Compare(c, wire.AskAll, each(lines))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,15 +236,15 @@ func TestCompareBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := truth.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
+	e := truth.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), wire.AskInfo)
 	r := *e.Result
 	r.Info = *e.Else
-	got, err := Compare(c, scanner.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
+	got, err := Compare(c, wire.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
 	if err != nil || got.Less != 1 {
 		t.Errorf("%+v, %v, want less", got, err)
 	}
 	c.Loss = 0.02 // now the 'I' may have been lost
-	got, err = Compare(c, scanner.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
+	got, err = Compare(c, wire.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
 	if err != nil || got.AsTheyAre != 1 {
 		t.Errorf("%+v, %v, want as it is", got, err)
 	}
@@ -257,12 +257,12 @@ func TestCompareRefuses(t *testing.T) {
 		``, `x`, `[]`, `{"ip":"127.0.0.1"`, `{"schema":1}`, `{"ip":"::1","port":5,"status":"ok"}`,
 		`{"ip":"127.0.0.1","port":70000}`, `{"ip":"127.0.0.1","port":5,"status":"ok"}x`,
 	} {
-		if _, err := Compare(testConfig(), scanner.AskAll, each([][]byte{[]byte(line)})); err == nil {
+		if _, err := Compare(testConfig(), wire.AskAll, each([][]byte{[]byte(line)})); err == nil {
 			t.Errorf("%q was taken for a record", line)
 		}
 	}
 	broken := func() ([]byte, error) { return nil, io.ErrUnexpectedEOF }
-	if _, err := Compare(testConfig(), scanner.AskAll, broken); err == nil {
+	if _, err := Compare(testConfig(), wire.AskAll, broken); err == nil {
 		t.Error("an unreadable census was compared")
 	}
 }

@@ -18,22 +18,22 @@ type Answer struct {
 	LastAt      time.Duration // last datagram received
 	RecvBytes   uint64
 	Received    uint32
-	InfoReplies uint32     // INFO replies, including reassembled ones
-	Conflicts   uint32     // fragments that contradicted an earlier one
-	Conflict    bool       // two complete answers to a question that was asked once differ
-	Attempt     uint8      // number of the attempt after which the first datagram came
-	Partial     Questions  // messages that lack their end
-	InCode      wire.Error // the error of decoding In
+	InfoReplies uint32         // INFO replies, including reassembled ones
+	Conflicts   uint32         // fragments that contradicted an earlier one
+	Conflict    bool           // two complete answers to a question that was asked once differ
+	Attempt     uint8          // number of the attempt after which the first datagram came
+	Partial     wire.Questions // messages that lack their end
+	InCode      wire.Error     // the error of decoding In
 
-	flying  uint8         // datagrams sent and not answered, as far as can be known
-	heard   Questions     // questions to which some reply came: see extraAsks
-	keyed   Questions     // questions sent with a challenge at least once
-	openly  Questions     // questions whose answer came, in part, in reply to a request without a challenge
-	slow    uint8         // silent waits in a row while questions are asked slowly
-	goldEnd time.Duration // end of the wait for an 'I' after an 'm'
+	flying  uint8          // datagrams sent and not answered, as far as can be known
+	heard   wire.Questions // questions to which some reply came: see extraAsks
+	keyed   wire.Questions // questions sent with a challenge at least once
+	openly  wire.Questions // questions whose answer came, in part, in reply to a request without a challenge
+	slow    uint8          // silent waits in a row while questions are asked slowly
+	goldEnd time.Duration  // end of the wait for an 'I' after an 'm'
 
-	unasked      Questions // questions answered before they were asked: see incoming.list
-	unchallenged Questions // answered, at least in part, in reply to a request without a challenge
+	unasked      wire.Questions // questions answered before they were asked: see incoming.list
+	unchallenged wire.Questions // answered, at least in part, in reply to a request without a challenge
 
 	RoundTrips
 	chunks     [][]byte
@@ -76,7 +76,7 @@ type RoundTrips struct {
 
 // Unchallenged returns the questions that were answered, at least in part, in reply to a
 // request without a challenge, as far as that is certain.
-func (a *Answer) Unchallenged() Questions {
+func (a *Answer) Unchallenged() wire.Questions {
 	if a.challenges.seen > 0 {
 		return a.unchallenged &^ a.unasked
 	}

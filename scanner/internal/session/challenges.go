@@ -12,13 +12,13 @@ import (
 // questions, and those that came so far.
 type challenges struct {
 	current wire.Challenge // in use; NoChallenge: none yet
-	origin  Questions      // questions to which current may be the reply
+	origin  wire.Questions // questions to which current may be the reply
 	echoed  bool           // current came again since the last datagram was sent
 	// same counts the requests with current that were answered by current again.
 	same uint8
 	// resent has the questions that were sent with several challenges. An answer to one
 	// of them may belong to any of these requests.
-	resent Questions
+	resent wire.Questions
 	seenAt time.Duration // when current, or one in own, last came
 
 	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
@@ -26,14 +26,14 @@ type challenges struct {
 	oldest   uint8                    // index of the oldest in values
 	returned bool                     // an older challenge replaced current since the last wait
 
-	get Questions // questions for which GETCHALLENGE is sent in place of the request
+	get wire.Questions // questions for which GETCHALLENGE is sent in place of the request
 	// getFirst means that servers of this game give a challenge for a list only in reply to
 	// GETCHALLENGE.
 	getFirst bool
 
-	fresh   Questions                         // questions to send without a challenge, to get their own
-	renewed Questions                         // questions that must not become fresh (again)
-	owned   Questions                         // questions that have their own challenge
+	fresh   wire.Questions                    // questions to send without a challenge, to get their own
+	renewed wire.Questions                    // questions that must not become fresh (again)
+	owned   wire.Questions                    // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
 
 	values [32]wire.Challenge // the most recent distinct values
@@ -128,7 +128,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	switch {
 	// Asking the questions later does not count as a retry.
 	case s.Flags.Has(Limited):
-		for q := range Each((s.Agenda.Waiting | s.Agenda.due) & s.Agenda.Open) {
+		for q := range ((s.Agenda.Waiting | s.Agenda.due) & s.Agenda.Open).Each() {
 			s.Agenda.Attempts[q] -= b2u8(s.Agenda.Attempts[q] > 0)
 		}
 		s.Agenda.hold()
@@ -150,7 +150,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	s.quiet = 0
-	if qs == Lowest(qs) {
+	if qs == qs.Lowest() {
 		s.Got.openly &^= qs // the earlier fragments belonged to this 'A'
 	}
 	first = known.current == wire.NoChallenge
@@ -159,7 +159,7 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	case !first:
 		known.resent |= s.Agenda.Waiting
 	case qs.Has(wire.QuestionInfo):
-		lists := s.Got.unasked &^ Info
+		lists := s.Got.unasked &^ wire.AskInfo
 		s.Got.unasked, s.Got.unchallenged = s.Got.unasked&^lists, s.Got.unchallenged&^lists
 		s.Agenda.Open |= lists
 	}
@@ -175,11 +175,11 @@ func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Cl
 	if qs == 0 {
 		return Duplicate
 	}
-	q := first(qs)
+	q := qs.First()
 	asked := known.fresh.Has(q)
 	switch {
 	case asked && c == known.current:
-		known.fresh, known.renewed = 0, All
+		known.fresh, known.renewed = 0, wire.AskAll
 		if s.Flags &^= flagSingle; !s.Flags.Has(flagSerial) {
 			s.ask(s.Agenda.Open &^ qs)
 		}
@@ -208,10 +208,10 @@ func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Cl
 
 // countRound counts a challenge round for each of qs, and gives up those that have
 // had too many.
-func (s *Session) countRound(qs Questions) {
+func (s *Session) countRound(qs wire.Questions) {
 	rounds := &s.Got.challenges.rounds
 	s.Got.heard |= qs
-	for q := range Each(qs) {
+	for q := range qs.Each() {
 		if rounds[q]++; rounds[q] > maxRounds {
 			s.Agenda.giveUp(1<<q, wire.ErrChallengeLoop)
 		}

@@ -60,10 +60,10 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	}
 	a.challenges.current = wire.NoChallenge
 	if remembered != wire.NoChallenge {
-		a.keyed = Info // the first attempt had the challenge, even if a later one did not
+		a.keyed = wire.AskInfo // the first attempt had the challenge, even if a later one did not
 	}
 	if s.Flags.Has(flagKeyed) {
-		a.challenges.current, a.challenges.origin = remembered, Info
+		a.challenges.current, a.challenges.origin = remembered, wire.AskInfo
 	}
 	for q := range a.sentUS { // only one request was outstanding
 		a.sentUS[q] = s.Clock.sentUS
@@ -73,9 +73,9 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	s.Flags &^= flagBlind
 	// PLAYER was sent as the last attempt at INFO. INFO gets all its attempts again.
 	if blind {
-		s.Agenda.Asked |= Players
-		s.Agenda.Waiting = Players | s.Agenda.Waiting&Ping
-		s.Agenda.bare |= Players
+		s.Agenda.Asked |= wire.AskPlayers
+		s.Agenda.Waiting = wire.AskPlayers | s.Agenda.Waiting&wire.AskPing
+		s.Agenda.bare |= wire.AskPlayers
 		s.Agenda.Attempts[wire.QuestionInfo], s.Agenda.Attempts[wire.QuestionPlayers] = 0, 1
 		a.askedUS[wire.QuestionPlayers] = s.Clock.sentUS
 	}
@@ -323,7 +323,7 @@ func (x *incoming) pong() Delivery {
 	switch {
 	case asked:
 		x.s.Flags |= flagPong
-		x.s.Agenda.Waiting &^= Ping
+		x.s.Agenda.Waiting &^= wire.AskPing
 		if !x.s.Agenda.due.Has(wire.QuestionPing) {
 			x.s.Got.PingRTT = x.s.Clock.since(x.s.Got.sentUS[wire.QuestionPing], x.now)
 		}
@@ -398,7 +398,7 @@ func (s *Session) Fragment() {
 	s.quiet = 0
 	qs := s.Agenda.Silent()
 	s.Got.heard |= qs
-	if qs == Lowest(qs) {
+	if qs == qs.Lowest() {
 		s.Agenda.fault(qs, wire.ErrIncomplete)
 		if s.Agenda.Asked == qs { // if several are outstanding, the fragment may be part of a late answer
 			s.Got.openly |= qs & s.Agenda.bare &^ s.Got.keyed
@@ -457,7 +457,7 @@ func (s *Session) Unpacked(m *Memory, now time.Duration, msg []byte, code wire.E
 // Captured returns the session of a capture. A capture does not show which questions were
 // asked, so any may have been.
 func Captured(a *Answer) (s Session) {
-	s = Session{Agenda: Agenda{Open: All, Asked: All, Waiting: All}, Flags: flagPing}
+	s = Session{Agenda: Agenda{Open: wire.AskAll, Asked: wire.AskAll, Waiting: wire.AskAll}, Flags: flagPing}
 	s.Hear(&Plan{}, a, 0, wire.NoChallenge)
 	return s
 }

@@ -2,44 +2,13 @@ package session
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 	"unsafe"
 
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-// TestSchedule checks the wait of every attempt, the number of attempts, and the sum
-// of their waits.
-func TestSchedule(t *testing.T) {
-	s := Schedule{Timeout: 100 * time.Millisecond}
-	var waits []time.Duration
-	for attempt := range 5 {
-		waits = append(waits, s.wait(attempt+1)/time.Millisecond)
-	}
-	if want := []time.Duration{100, 150, 200, 200, 200}; !slices.Equal(waits, want) {
-		t.Errorf("waits of %v ms, want %v", waits, want)
-	}
-	for _, test := range []struct {
-		retries    int
-		secondPass bool
-		attempts   int
-		silence    time.Duration
-	}{
-		{0, false, 1, 100 * time.Millisecond},
-		{1, false, 2, 250 * time.Millisecond},
-		{2, false, 3, 450 * time.Millisecond},
-		{3, false, 4, 650 * time.Millisecond},
-		{0, true, 2, 300 * time.Millisecond},
-		{2, true, 4, 650 * time.Millisecond},
-	} {
-		s.Attempts, s.SecondPass = 1+test.retries, test.secondPass
-		if s.Requests() != test.attempts || s.Silence() != test.silence {
-			t.Errorf("%+v: %d attempts in %v, want %d in %v", s, s.Requests(), s.Silence(), test.attempts, test.silence)
-		}
-	}
-}
 
 // TestMemory checks the byte budget: lent and kept buffers together never exceed it.
 func TestMemory(t *testing.T) {
@@ -95,15 +64,15 @@ func FuzzSession(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 12, 12}, uint8(7|32))
 	f.Fuzz(func(t *testing.T, events []byte, questions uint8) {
 		p := Plan{
-			Questions: Questions(questions) & (All | Ping), Fallback: questions&16 != 0,
-			Schedule: Schedule{Timeout: time.Second, Attempts: 3},
+			Questions: wire.Questions(questions) & (wire.AskAll | wire.AskPing), Fallback: questions&16 != 0,
+			Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3},
 		}
-		if p.Questions&All == 0 {
+		if p.Questions&wire.AskAll == 0 {
 			return
 		}
 		base := p.Schedule.Timeout
 		if questions&32 != 0 { // the scan has learned its timeouts
-			base, p.Last.Heard = LeastTimeout, time.Duration(questions>>6)*time.Second
+			base, p.Last.Heard = timing.LeastTimeout, time.Duration(questions>>6)*time.Second
 		}
 		var tk Session
 		m := NewMemory(1 << 20)
@@ -117,7 +86,7 @@ func FuzzSession(f *testing.F) {
 				tk.Tick(&p, now, base)
 			}
 			tk.Advance(&p, now)
-			for q := range Each(tk.Due()) {
+			for q := range tk.Due().Each() {
 				tk.Sent(&p, now, base, q)
 				sent++
 			}

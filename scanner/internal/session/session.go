@@ -44,6 +44,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -68,8 +69,8 @@ const (
 
 // Plan holds what is the same for every session of a scan.
 type Plan struct {
-	Questions   Questions // may include the ping
-	Schedule    Schedule
+	Questions   wire.Questions // may include the ping
+	Schedule    timing.Schedule
 	Fallback    bool // a server that ignores INFO is asked for PLAYER and ping once each
 	TryPlayers  bool // the last of several attempts at INFO of a silent server is PLAYER
 	TrailingNUL bool // every request but INFO ends with an additional NUL
@@ -136,8 +137,8 @@ type Session struct {
 
 // Due returns the requests to send as soon as the rate allows, by the question that
 // each serves.
-func (s *Session) Due() Questions {
-	s.Agenda.due &= s.Agenda.Open | Ping
+func (s *Session) Due() wire.Questions {
+	s.Agenda.due &= s.Agenda.Open | wire.AskPing
 	return s.Agenda.due
 }
 
@@ -155,15 +156,15 @@ func (s *Session) askedAt(q wire.Question) time.Duration {
 // Start opens a session: the first question is due. keyed means that INFO
 // bears the challenge of an earlier scan.
 func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
-	*s = Session{Agenda: Agenda{Open: p.Questions & All}}
+	*s = Session{Agenda: Agenda{Open: p.Questions & wire.AskAll}}
 	if infoOnly {
-		s.Agenda.Open &= Info
+		s.Agenda.Open &= wire.AskInfo
 		s.Flags |= flagInfoOnly
 	}
 	if keyed && s.Agenda.Open.Has(wire.QuestionInfo) {
 		s.Flags |= flagKeyed
 	}
-	s.ask(Lowest(s.Agenda.Open))
+	s.ask(s.Agenda.Open.Lowest())
 }
 
 // Request returns the request to send for q, and its challenge. The request may be
@@ -194,21 +195,21 @@ func (s *Session) Sent(p *Plan, now, base time.Duration, q wire.Question) {
 		s.Clock.FirstAt = now
 	}
 	s.Clock.sentUS = uint32(min((now-s.Clock.FirstAt)/time.Microsecond, math.MaxUint32))
-	qs := Questions(1) << q
-	bare := qs & All
+	qs := wire.Questions(1) << q
+	bare := qs & wire.AskAll
 	if s.Flags.Has(flagKeyed) || s.Got != nil && s.Got.challenges.of(q) != wire.NoChallenge {
 		bare = 0
 	}
 	if a := s.Got; a != nil {
-		a.keyed |= qs & All &^ bare
+		a.keyed |= qs & wire.AskAll &^ bare
 		a.challenges.echoed = false
-		a.flying += b2u8(All.Has(q))
+		a.flying += b2u8(wire.AskAll.Has(q))
 		a.sentUS[q] = s.Clock.sentUS
-		if !s.Flags.Has(Repeat) && All.Has(q) {
+		if !s.Flags.Has(Repeat) && wire.AskAll.Has(q) {
 			a.askedUS[q] = s.Clock.sentUS
 		}
 	}
-	s.Agenda.Asked |= qs & All
+	s.Agenda.Asked |= qs & wire.AskAll
 	s.Agenda.due &^= qs
 	s.Agenda.Waiting |= qs
 	s.Agenda.bare = s.Agenda.bare&^qs | bare
@@ -233,7 +234,7 @@ func (s *Session) Unsent(p *Plan, now, base time.Duration, q wire.Question) {
 // Refund takes back the attempt that was counted for a request for q that could not be
 // sent.
 func (s *Session) Refund(q wire.Question) {
-	if All.Has(q) && s.Agenda.Attempts[q] > 1 {
+	if wire.AskAll.Has(q) && s.Agenda.Attempts[q] > 1 {
 		s.Agenda.Attempts[q]--
 	}
 	s.quiet -= b2u8(s.quiet > 0)
@@ -242,12 +243,12 @@ func (s *Session) Refund(q wire.Question) {
 // Again makes all questions due again that are waited for, and reports whether there are
 // any. It counts no attempt. The answers show no round trip.
 func (s *Session) Again() bool {
-	qs := s.Agenda.Waiting & (s.Agenda.Open | Ping)
+	qs := s.Agenda.Waiting & (s.Agenda.Open | wire.AskPing)
 	s.Agenda.due |= qs
 	s.Agenda.Waiting = 0
 	if s.Got != nil {
 		s.Got.flying = 0
-		s.Got.challenges.resent |= qs & All
+		s.Got.challenges.resent |= qs & wire.AskAll
 	}
 	return qs != 0
 }
@@ -260,7 +261,7 @@ func (s *Session) Unreachable() {
 		s.Flags |= flagRefused
 		return
 	}
-	s.Agenda.Waiting &^= Ping
+	s.Agenda.Waiting &^= wire.AskPing
 	s.Agenda.giveUp(s.Agenda.Open, wire.ErrUnreachable)
 }
 
@@ -270,33 +271,33 @@ func (s *Session) Advance(p *Plan, now time.Duration) {
 	if s.Flags.Has(flagAnswered) {
 		s.Agenda.Open &= p.Questions // the fallback may have made further questions due
 		if s.Flags.Has(flagInfoOnly) {
-			s.Agenda.Open &= Info
+			s.Agenda.Open &= wire.AskInfo
 		}
 	}
 	// Send one ping, once the server has sent something.
 	if s.Got != nil && p.Questions.Has(wire.QuestionPing) && !s.Flags.Has(flagPing) {
 		s.Flags |= flagPing
-		s.Agenda.due |= Ping
+		s.Agenda.due |= wire.AskPing
 	}
-	s.Agenda.due &= s.Agenda.Open | Ping
-	s.Agenda.Waiting &= s.Agenda.Open | Ping
+	s.Agenda.due &= s.Agenda.Open | wire.AskPing
+	s.Agenda.Waiting &= s.Agenda.Open | wire.AskPing
 	switch {
 	case s.Agenda.Open == 0:
 		s.finish(p, now)
 	case s.Flags.Has(flagHeld) && s.Got.flying == 0:
 		s.Flags &^= flagHeld
-		s.resend(Lowest(s.Agenda.Open))
+		s.resend(s.Agenda.Open.Lowest())
 	case (s.Agenda.due|s.Agenda.Waiting)&s.Agenda.Open != 0:
 	case s.Flags.Has(flagSerial | flagSingle):
 		s.askSerially(p, now)
 	case s.Got != nil && s.Got.challenges.current != wire.NoChallenge:
 		s.ask(s.Agenda.Open)
 	default:
-		q := Lowest(s.Agenda.Open)
+		q := s.Agenda.Open.Lowest()
 		s.ask(q)
 		// Servers of some games send a list only for a challenge obtained with
 		// GETCHALLENGE; that request goes out instead of q.
-		if a := s.Got; a != nil && a.challenges.getFirst && q != Info && !s.Flags.Has(flagGet) {
+		if a := s.Got; a != nil && a.challenges.getFirst && q != wire.AskInfo && !s.Flags.Has(flagGet) {
 			s.Flags |= flagGet
 			a.challenges.get = q
 		}
@@ -304,7 +305,7 @@ func (s *Session) Advance(p *Plan, now time.Duration) {
 }
 
 // ask makes qs due and counts one more attempt for each.
-func (s *Session) ask(qs Questions) {
+func (s *Session) ask(qs wire.Questions) {
 	s.Agenda.count(qs)
 	s.Agenda.due |= qs
 	s.Flags &^= Repeat
@@ -312,7 +313,7 @@ func (s *Session) ask(qs Questions) {
 
 // resend makes qs due with the new challenge. For questions that were asked before
 // this does not count as another attempt.
-func (s *Session) resend(qs Questions) {
+func (s *Session) resend(qs wire.Questions) {
 	s.Agenda.count(qs &^ (s.Agenda.Asked | s.Agenda.due))
 	s.Agenda.due |= qs
 	s.Agenda.stopWaiting()
@@ -328,8 +329,8 @@ func (s *Session) askSerially(p *Plan, now time.Duration) {
 		s.Clock.wakeAt(next)
 		return
 	}
-	qs := Lowest(s.Agenda.Open)
-	if q := first(qs); int(s.Agenda.Attempts[q]) >= p.maxAsks(s, q) {
+	qs := s.Agenda.Open.Lowest()
+	if q := qs.First(); int(s.Agenda.Attempts[q]) >= p.maxAsks(s, q) {
 		s.Agenda.giveUp(qs, s.reason(q))
 		s.Advance(p, now)
 		return
@@ -372,7 +373,7 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 // Overdue reports whether a session that has nothing to send has waited twice as long
 // as its schedule allows since its last datagram.
 func (s *Session) Overdue(p *Plan, now time.Duration) bool {
-	most := 2 * (p.Schedule.sum(p.Schedule.Attempts+extraAsks) + maxRTTWait)
+	most := 2 * (p.Schedule.Sum(p.Schedule.Attempts+extraAsks) + maxRTTWait)
 	last := s.Clock.LastAt()
 	if s.Clock.sentUS == math.MaxUint32 { // the last datagram may have been sent later
 		last = s.Clock.Wake()
@@ -382,6 +383,6 @@ func (s *Session) Overdue(p *Plan, now time.Duration) bool {
 
 // Abandon ends a session because of a fault of this program.
 func (s *Session) Abandon() {
-	s.Agenda.Drop(^Questions(0), wire.ErrInternal)
+	s.Agenda.Drop(^wire.Questions(0), wire.ErrInternal)
 	s.Flags |= Done
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -61,7 +62,7 @@ type player struct {
 
 func playSession(text []byte) ([]byte, error) {
 	p := player{
-		plan: Plan{Questions: All, Schedule: Schedule{Timeout: time.Second, Attempts: 3}},
+		plan: Plan{Questions: wire.AskAll, Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3}},
 		base: time.Second, memory: NewMemory(math.MaxInt64), remembered: wire.NoChallenge,
 	}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
@@ -239,7 +240,7 @@ func (p *player) show() {
 	t := &p.session
 	if t.Flags.Has(Done) {
 		fmt.Fprint(&p.out, "\t> done")
-		for q := range Each(p.plan.Questions & All) {
+		for q := range (p.plan.Questions & wire.AskAll).Each() {
 			word := t.Agenda.Err[q].String()
 			if word == "" {
 				word = "answered"
@@ -257,7 +258,7 @@ func (p *player) show() {
 	}
 	if t.Due() != 0 {
 		fmt.Fprint(&p.out, "\t> send")
-		for q := range Each(t.Due()) {
+		for q := range t.Due().Each() {
 			request, c := t.Request(q, p.remembered)
 			fmt.Fprintf(&p.out, " %v", request)
 			if c != wire.NoChallenge && q != wire.QuestionPing {

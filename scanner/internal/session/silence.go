@@ -46,8 +46,8 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 		s.ignored(p)
 		return
 	}
-	var again Questions
-	for q := range Each(silent) {
+	var again wire.Questions
+	for q := range silent.Each() {
 		if int(s.Agenda.Attempts[q]) < p.maxAsks(s, q) {
 			again |= 1 << q
 		} else {
@@ -75,7 +75,7 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 // suspectLimit takes an entirely unanswered burst as a sign that the server limits
 // queries per second. If the server stays silent although the requests are sent slowly,
 // it drops the suspicion and returns all open questions as silent.
-func (s *Session) suspectLimit(silent Questions) Questions {
+func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	switch {
 	case s.Flags.Has(flagBurst) && count(silent) > 1:
 		s.Flags |= flagSerial | Limited | flagSuspect
@@ -96,16 +96,16 @@ func (s *Session) suspectLimit(silent Questions) Questions {
 // questions.
 func (s *Session) ignored(p *Plan) {
 	if !p.fallsBack(s) {
-		for q := range Each(s.Agenda.Open) {
+		for q := range s.Agenda.Open.Each() {
 			s.Agenda.giveUp(1<<q, s.reason(q))
 		}
 		return
 	}
-	s.Agenda.giveUp(Info, s.reason(wire.QuestionInfo))
+	s.Agenda.giveUp(wire.AskInfo, s.reason(wire.QuestionInfo))
 	s.Flags |= flagFallback | flagPing
-	s.Agenda.Open |= Players
-	s.ask(Players)
-	s.Agenda.due |= Ping
+	s.Agenda.Open |= wire.AskPlayers
+	s.ask(wire.AskPlayers)
+	s.Agenda.due |= wire.AskPing
 }
 
 // fallsBack reports whether a server that has sent nothing so far is yet to be asked for
@@ -131,12 +131,12 @@ func (s *Session) reason(q wire.Question) wire.Error {
 // getChallenge replaces the last attempt at a list question by GETCHALLENGE, if the
 // question was sent without a challenge and nothing came in reply. It does so once per
 // server, and only for a server that has sent something.
-func (s *Session) getChallenge(p *Plan, again Questions) {
-	qs := Lowest(again &^ Info & s.Agenda.bare)
+func (s *Session) getChallenge(p *Plan, again wire.Questions) {
+	qs := (again &^ wire.AskInfo & s.Agenda.bare).Lowest()
 	if qs == 0 || s.Flags.Has(flagGet) || s.Got.challenges.current != wire.NoChallenge {
 		return
 	}
-	if q := first(qs); int(s.Agenda.Attempts[q])+1 == p.maxAsks(s, q) && s.Agenda.Err[q] == 0 {
+	if q := qs.First(); int(s.Agenda.Attempts[q])+1 == p.maxAsks(s, q) && s.Agenda.Err[q] == 0 {
 		s.Flags |= flagGet
 		s.Got.challenges.get = qs
 	}
@@ -147,13 +147,13 @@ func (s *Session) getChallenge(p *Plan, again Questions) {
 // questions before their last attempt, if nothing came in reply to a challenge that is old
 // or was obtained for another question. Some servers have a challenge per question, or
 // forget old challenges, and silently drop requests with a wrong challenge.
-func (s *Session) renew(p *Plan, now time.Duration, qs Questions) {
+func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	known := &s.Got.challenges
 	if known.current == wire.NoChallenge {
 		return
 	}
 	old := now-known.seenAt >= freshFor
-	for q := range Each(qs &^ (known.renewed | s.Agenda.bare)) {
+	for q := range (qs &^ (known.renewed | s.Agenda.bare)).Each() {
 		last := int(s.Agenda.Attempts[q])+1 == p.maxAsks(s, q)
 		foreign := !known.owned.Has(q) && known.origin != 1<<q
 		if last && (foreign || old) && s.Agenda.Err[q] == 0 && !s.rarelyAnswered(q) {
@@ -175,7 +175,7 @@ func (p *Plan) maxAsks(s *Session, q wire.Question) int {
 	n := p.Schedule.Attempts
 	if s.rarelyAnswered(q) {
 		most := csgoAsks
-		for other := range Each(All &^ (1 << q)) {
+		for other := range (wire.AskAll &^ (1 << q)).Each() {
 			if s.Agenda.Attempts[other] > 1 { // the path may lose datagrams
 				most = csgoAsks + 1
 			}
@@ -193,8 +193,8 @@ func (p *Plan) maxAsks(s *Session, q wire.Question) int {
 // first datagram took; the latter two are limited to maxRTTWait. If the server limits
 // queries, it is at least SerialGap. base is how long the first attempt waits.
 func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
-	_, n := s.Agenda.most(All)
-	d := p.Schedule.wait(n)
+	_, n := s.Agenda.most(wire.AskAll)
+	d := p.Schedule.Wait(n)
 	switch {
 	case p.Second:
 		d = p.Schedule.Longest()
@@ -214,13 +214,13 @@ func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 // base for the first attempt.
 func (p *Plan) learnt(s *Session, base time.Duration) time.Duration {
 	if s.Flags.Has(flagFallback) {
-		return s.Clock.FirstAt + p.Schedule.sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()
+		return s.Clock.FirstAt + p.Schedule.Sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()
 	}
 	spent := p.spent(s)
 	switch {
 	case spent != s.Agenda.Silent():
 		q, n := s.Agenda.most(^spent)
-		return p.Schedule.learnt(base, s.Clock.LastAt()-s.askedAt(q), n, p.maxAsks(s, q))
+		return p.Schedule.Learnt(base, s.Clock.LastAt()-s.askedAt(q), n, p.maxAsks(s, q))
 	case s.Got == nil && !s.Flags.Has(Listening):
 		return base
 	}
@@ -228,8 +228,8 @@ func (p *Plan) learnt(s *Session, base time.Duration) time.Duration {
 }
 
 // spent returns the silent questions that have had all their attempts.
-func (p *Plan) spent(s *Session) (qs Questions) {
-	for q := range Each(s.Agenda.Silent()) {
+func (p *Plan) spent(s *Session) (qs wire.Questions) {
+	for q := range s.Agenda.Silent().Each() {
 		if int(s.Agenda.Attempts[q]) >= p.maxAsks(s, q) {
 			qs |= 1 << q
 		}
@@ -239,9 +239,9 @@ func (p *Plan) spent(s *Session) (qs Questions) {
 
 // spentEnd returns the time at which the fixed schedule gives up the last of qs, or an
 // earlier time at the end of a scan.
-func (p *Plan) spentEnd(s *Session, qs Questions) (end time.Duration) {
-	for q := range Each(qs) {
-		until := s.askedAt(q) + p.Schedule.sum(p.maxAsks(s, q))
+func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
+	for q := range qs.Each() {
+		until := s.askedAt(q) + p.Schedule.Sum(p.maxAsks(s, q))
 		switch {
 		case s.Got != nil && p.Last.Heard > 0:
 			until = min(until, s.SentAt(q)+p.Last.Heard)
@@ -255,11 +255,11 @@ func (p *Plan) spentEnd(s *Session, qs Questions) (end time.Duration) {
 
 // awaited returns the questions that have had all their attempts and are still waited
 // for, because the fixed schedule would wait for them.
-func (p *Plan) awaited(s *Session, now, base time.Duration) (qs Questions) {
+func (p *Plan) awaited(s *Session, now, base time.Duration) (qs wire.Questions) {
 	if p.Second || base >= p.Schedule.Timeout || p.fallsBack(s) {
 		return 0
 	}
-	for q := range Each(p.spent(s)) {
+	for q := range p.spent(s).Each() {
 		if now < p.spentEnd(s, 1<<q) {
 			qs |= 1 << q
 		}
@@ -279,6 +279,6 @@ func (p *Plan) Retime(s *Session, base time.Duration) bool {
 // StayedSilent reports whether nothing came from the server, and nothing but time ended
 // the session.
 func (p *Plan) StayedSilent(s *Session) bool {
-	qs := Lowest(p.Questions & All)
-	return s.Got == nil && qs != 0 && s.Agenda.Err[first(qs)] == wire.ErrTimeout
+	qs := (p.Questions & wire.AskAll).Lowest()
+	return s.Got == nil && qs != 0 && s.Agenda.Err[qs.First()] == wire.ErrTimeout
 }

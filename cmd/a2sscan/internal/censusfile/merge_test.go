@@ -16,6 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // shard is the census of one shard: the results of its servers, and its summary.
@@ -38,7 +39,7 @@ var scanned = fleet.Config{Network: network, Ports: []uint16{27015}, Seed: 3}
 var truths = sync.OnceValue(func() map[netip.AddrPort]*scanner.Result {
 	all := map[netip.AddrPort]*scanner.Result{}
 	for at := range scanned.All() {
-		all[at] = scanned.Truth(at, scanner.AskAll)
+		all[at] = scanned.Truth(at, wire.AskAll)
 	}
 	return all
 })

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -31,13 +30,13 @@ func ParseShard(text string) (string, error) {
 
 // Questions is the value of a flag for a set of questions: info,players,rules,ping.
 // A ping needs at least one of the other questions.
-type Questions scanner.Questions
+type Questions wire.Questions
 
 // Set parses a list of questions, separated by commas.
 func (q *Questions) Set(s string) error {
-	var set scanner.Questions
+	var set wire.Questions
 	for word := range strings.SplitSeq(s, ",") {
-		var named scanner.Questions
+		var named wire.Questions
 		for one := range wire.QuestionChallenge {
 			if one.String() == word {
 				named = 1 << one
@@ -47,7 +46,7 @@ func (q *Questions) Set(s string) error {
 			return errors.New("want info, players or rules, separated by commas, and optionally ping")
 		}
 	}
-	if set == scanner.AskPing {
+	if set == wire.AskPing {
 		return errors.New("ping needs info, players or rules, too: want a list such as info,ping")
 	}
 	*q = Questions(set)
@@ -63,7 +62,7 @@ func (q *Questions) UnmarshalText(text []byte) error { return q.Set(string(text)
 func (q Questions) String() string {
 	var words []string
 	for one := range wire.QuestionChallenge {
-		if scanner.Questions(q).Has(one) {
+		if wire.Questions(q).Has(one) {
 			words = append(words, one.String())
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // someCheckpoint returns a checkpoint with every kind of field set.
@@ -33,7 +34,7 @@ func someCheckpoint() *Checkpoint {
 	c := &Checkpoint{
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1<<40 + 3, Records: 7,
-		Plan:  Plan{Found: Found{Targets: []string{"127.0.0.0/30"}, Output: "/a/b", Parts: true}, Query: flags.Questions(scanner.AskAll), Targeting: Targeting{Ports: "27015"}},
+		Plan:  Plan{Found: Found{Targets: []string{"127.0.0.0/30"}, Output: "/a/b", Parts: true}, Query: flags.Questions(wire.AskAll), Targeting: Targeting{Ports: "27015"}},
 		List:  list.Stats{Excluded: 3, Given: 1 << 40},
 		Tally: ledger.Tally{Servers: 8, AtAsk: []uint64{7, 1}},
 		Output: OutputState{Position: sink.Position{Offset: 9, Sum: "0123456789abcdef", Records: 6,

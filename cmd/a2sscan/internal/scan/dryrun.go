@@ -7,7 +7,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // forecast returns the forecast for querying n targets of the list.
@@ -19,7 +19,7 @@ func (s *Run) forecast(n float64) *Forecast {
 	}
 	fc := &Forecast{
 		Listed: listed, InNetworks: n - listed,
-		Questions: scanner.Questions(o.Query), Schedule: o.Config().Schedule(), Fallback: o.Fallback,
+		Questions: wire.Questions(o.Query), Schedule: o.Config().Schedule(), Fallback: o.Fallback,
 		Rate: float64(o.Rate.Rate), Finds: o.Rate.On, AddressRate: float64(o.AddressRate),
 	}
 	if ports, err := ParsePorts("--port", o.Ports); err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -24,8 +25,8 @@ import (
 type Forecast struct {
 	Listed, InNetworks float64 // numbers of targets
 
-	Questions   scanner.Questions
-	Schedule    scanner.Schedule
+	Questions   wire.Questions
+	Schedule    timing.Schedule
 	Fallback    bool    // the scan also sends PLAYER and a ping to silent targets
 	Rate        float64 // datagrams per second; 0: no limit
 	Finds       bool    // the scan finds the rate that the path carries, up to Rate
@@ -43,12 +44,12 @@ const (
 
 // Longest returns about the longest time that a scan waits for one target: the target
 // answers none of the questions, and the scan asks one after another.
-func LongestSession(s scanner.Schedule, qs scanner.Questions) time.Duration {
-	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
+func LongestSession(s timing.Schedule, qs wire.Questions) time.Duration {
+	return time.Duration(howMany(qs&wire.AskAll)) * s.Silence()
 }
 
 // howMany returns the number of questions in qs.
-func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
+func howMany(qs wire.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
 // datagrams returns bounds of the number of datagrams sent: least if no address in the
 // networks answers, most if all addresses answer.
@@ -93,7 +94,7 @@ func (fc *Forecast) String() string {
 	} else {
 		s += "as fast as possible"
 	}
-	if fc.InNetworks > 0 && least == most && howMany(fc.Questions&scanner.AskAll) == 1 {
+	if fc.InNetworks > 0 && least == most && howMany(fc.Questions&wire.AskAll) == 1 {
 		return s
 	}
 	return s + ", depending on how many answer"

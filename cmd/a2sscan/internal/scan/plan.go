@@ -23,6 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Program is what a scan needs to know about the program that runs it.
@@ -325,9 +326,9 @@ func (p *Plan) ListConfig(args []string, stdin io.Reader) (list.Config, error) {
 // Config returns the configuration of the scanner.
 func (p *Plan) Config() scanner.Config {
 	cfg := p.Targeting.Config()
-	cfg.Questions, cfg.MaxPerAddress = scanner.Questions(p.Query), p.MaxPerAddress
-	cfg.SecondPass, cfg.Fallback = p.SecondLook, p.Fallback
-	cfg.InFlight, cfg.NoGSO, cfg.Raw = p.InFlight, p.NoGSO, p.Raw
+	cfg.Questions, cfg.MaxPerAddress = wire.Questions(p.Query), p.MaxPerAddress
+	cfg.SecondPass, cfg.Tuning.Fallback = p.SecondLook, p.Fallback
+	cfg.Tuning.InFlight, cfg.Tuning.NoGSO, cfg.Raw = p.InFlight, p.NoGSO, p.Raw
 	if p.Cooldown.On || p.Cooldown.D > 0 {
 		cfg.Cooldown = p.Cooldown.D // in scanner.Config, 0 means the default
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Run is one run of the scan command: its settings, its components and its counts.
@@ -357,35 +358,35 @@ const judgedEvery = 100 * time.Millisecond
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.plan.Config()
 	cfg.Excluded = s.exclusions.Excluded
-	if cfg.TryPlayers = !namesNetworks(s.inputs); len(s.fetched.sources) == 0 {
-		cfg.SweepPort = sweepPort(s.plan.Ports, s.inputs)
+	if cfg.Tuning.TryPlayers = !namesNetworks(s.inputs); len(s.fetched.sources) == 0 {
+		cfg.Tuning.SweepPort = sweepPort(s.plan.Ports, s.inputs)
 	}
-	cfg.Monitor = new(scanner.Monitor)
-	cfg.Drain = s.shutdown.Drained.Done()
-	cfg.Rates = s.rate.rates
+	cfg.Control.Monitor = new(scanner.Monitor)
+	cfg.Control.Drain = s.shutdown.Drained.Done()
+	cfg.Control.Rates = s.rate.rates
 	if s.checkpoint.Enabled {
 		s.checkpoint.Begin()
-		cfg.Snapshot = s.checkpoint.Snapshot
-		cfg.Asked = s.checkpoint.Recount(s.list)
-		cfg.Silent = s.checkpoint.SilentTargets
+		cfg.Resume.Snapshot = s.checkpoint.Snapshot
+		cfg.Resume.Asked = s.checkpoint.Recount(s.list)
+		cfg.Resume.Silent = s.checkpoint.SilentTargets
 	}
 	if s.enoughResults() {
 		s.shutdown.Drain() // starts no new targets
 	}
 	limit := s.plan.Rate.Rate.Limit()
 	s.observer = &ledger.Observer{Log: s.term.Log, Rate: limit, Parts: s.out.Parts, Reported: len(s.checkpoint.Past.Output.Parts)}
-	s.monitor.Store(cfg.Monitor)
+	s.monitor.Store(cfg.Control.Monitor)
 	defer console.Every(judgedEvery, func() {
-		now := cfg.Monitor.Stats()
+		now := cfg.Control.Monitor.Stats()
 		if now.Away != 0 && now.Elapsed == 0 { // the socket can't be opened
 			s.sayAway(time.Unix(now.Away, 0), flags.SourceFailure(s.plan.Source, syscall.EADDRNOTAVAIL))
 		}
 		s.sayTrip(s.guard.judge(&now, true))
 	})()
-	defer s.observer.Watch(cfg.Monitor)()
-	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), limit)()
+	defer s.observer.Watch(cfg.Control.Monitor)()
+	defer s.status.WatchScan(cfg.Control.Monitor, s.newTracker(), limit)()
 	defer s.program.Metrics.End()
-	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Monitor, s.handle))
+	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Control.Monitor, s.handle))
 }
 
 // namesNetworks reports whether an argument is a network, a range or a bare address. Most
@@ -431,7 +432,7 @@ func (s *Run) newTracker() *Tracker {
 	schedule := f.Config().Schedule()
 	cfg := TrackerConfig{
 		Input: input, Given: func() uint64 { return s.list.Stats().Given },
-		Silence: schedule.Silence(), Longest: LongestSession(schedule, scanner.Questions(f.Query)),
+		Silence: schedule.Silence(), Longest: LongestSession(schedule, wire.Questions(f.Query)),
 		SecondPass: f.SecondLook, Cooldown: schedule.Cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
 	}

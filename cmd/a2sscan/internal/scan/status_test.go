@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // TestWatchCounting: a long dry run shows its progress in the chosen kind of status
@@ -283,7 +284,7 @@ func TestForecast(t *testing.T) {
 		{"list", func(*Forecast) {}, 1e6, 0,
 			"about 4M to 4.67M datagrams, 14 to 16 min at 5k/s, depending on how many answer"},
 		{"few", func(*Forecast) {}, 3, 0, "about 12 to 14 datagrams, 3 to 16 s at 5k/s, depending on how many answer"},
-		{"info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 1e6, 0,
+		{"info", func(f *Forecast) { f.Questions = wire.AskInfo }, 1e6, 0,
 			"about 2M to 2.67M datagrams, 7 to 9 min at 5k/s, depending on how many answer"},
 		{"fast", func(f *Forecast) { f.Rate = 1e5 }, 1e6, 0,
 			"about 4M to 4.67M datagrams, 42 to 63 s at 100k/s, depending on how many answer"},
@@ -293,7 +294,7 @@ func TestForecast(t *testing.T) {
 			"about 4M to 4.67M datagrams, as fast as possible, depending on how many answer"},
 		{"network", func(*Forecast) {}, 0, 65536,
 			"about 197k to 262k datagrams, 46 to 68 s at 5k/s, depending on how many answer"},
-		{"network, info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 0, 65536,
+		{"network, info", func(f *Forecast) { f.Questions = wire.AskInfo }, 0, 65536,
 			"about 131k to 197k datagrams, 33 to 46 s at 5k/s, depending on how many answer"},
 		{"one attempt", func(f *Forecast) { f.Schedule.Attempts = 1 }, 0, 65536,
 			"about 65.5k to 262k datagrams, 17 to 58 s at 5k/s, depending on how many answer"},
@@ -303,7 +304,7 @@ func TestForecast(t *testing.T) {
 			"about 4M to 5M datagrams, 14 to 18 min at 5k/s, depending on how many answer"},
 		{"fallback", func(f *Forecast) { f.Fallback = true }, 0, 65536,
 			"about 262k to 328k datagrams, 59 to 82 s at 5k/s, depending on how many answer"},
-		{"fallback without info", func(f *Forecast) { f.Fallback, f.Questions = true, scanner.AskRules }, 0, 65536,
+		{"fallback without info", func(f *Forecast) { f.Fallback, f.Questions = true, wire.AskRules }, 0, 65536,
 			"about 131k to 197k datagrams, 33 to 46 s at 5k/s, depending on how many answer"},
 		{"ports", func(f *Forecast) { f.Ports = 1000 }, 0, 1000,
 			"about 3k to 4k datagrams, 7 min at 5k/s, depending on how many answer"},
@@ -322,7 +323,7 @@ func TestForecast(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := &Forecast{
 				Listed: test.listed, InNetworks: test.spread,
-				Questions: scanner.AskAll, Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate,
+				Questions: wire.AskAll, Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate,
 				Schedule: scanner.Config{Timeout: time.Second, Cooldown: 2 * time.Second}.Schedule(),
 			}
 			test.set(f)

@@ -18,6 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // DemoFile is the file to which the demo writes its records.
@@ -111,7 +112,7 @@ func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 		return fleetjudge.Report{}, censusfile.Failure(err)
 	}
 	defer r.Close()
-	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
+	report, err := fleetjudge.Compare(cfg, wire.AskAll, r.Next)
 	if err != nil {
 		return report, censusfile.Failure(err)
 	}

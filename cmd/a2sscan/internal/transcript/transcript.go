@@ -74,7 +74,7 @@ const maxDatagrams = 512
 // Query queries the server, and explains and judges what happened.
 func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	s.timeout, s.retries = cfg.Timeout, cfg.Attempts-1
-	cfg.Trace, cfg.NoOutage = s.trace, true // does not wait for the network
+	cfg.Control.Trace, cfg.Tuning.NoOutage = s.trace, true // does not wait for the network
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	target := slices.Values([]scanner.Target{{Addr: s.Target}})

@@ -22,7 +22,7 @@ var target = netip.MustParseAddrPort("127.0.0.1:27015")
 // makes up the result, because no system refuses to send to loopback.
 func TestUnsent(t *testing.T) {
 	s := &Session{Target: target, Result: &scanner.Result{
-		Addr: target, Status: scanner.StatusNoReply, Asked: scanner.AskInfo,
+		Addr: target, Status: scanner.StatusNoReply, Asked: wire.AskInfo,
 		Err: [wire.NumQuestions]wire.Error{wire.ErrSendFailed},
 	}}
 	if s.judge(); s.Verdict.Word != Unsent {

@@ -323,7 +323,7 @@ func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
 	// The watch handles an outage itself: it is blind. A new scan may query a server
 	// again that the failed one had just finished.
-	cfg.NoOutage = true
+	cfg.Tuning.NoOutage = true
 	cfg.Cooldown = scanner.Off
 	cfg.Attempts = r.Rules.Attempts
 	cfg.Excluded = r.Rules.Excluded
@@ -340,7 +340,7 @@ func (r *Watch) ask(ctx context.Context) error {
 		}
 	}
 	for first := true; ctx.Err() == nil; first = false {
-		cfg.Monitor = r.monitor
+		cfg.Control.Monitor = r.monitor
 		stats, err := scanner.Scan(ctx, cfg, targets, func(answer *scanner.Result) {
 			r.mu.Lock()
 			r.watcher.Answered(answer, time.Now())

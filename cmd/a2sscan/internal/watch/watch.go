@@ -283,7 +283,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	w.count(i, now, was)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
 	s.last, s.answers = now, true
-	full := r.Asked&scanner.AskAll == scanner.AskAll
+	full := r.Asked&wire.AskAll == wire.AskAll
 	if r.Challenge != 0 {
 		// The server ignored the old challenge: it got one request with it, one without,
 		// and one with a new challenge.

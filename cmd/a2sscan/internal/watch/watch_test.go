@@ -86,9 +86,9 @@ func newFake(i int) *fake {
 
 // answer is what the server answers to a check.
 func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
-	r := &scanner.Result{Addr: t.Addr, Time: at, Asked: scanner.AskInfo, PlayersAnnounced: -1, RulesAnnounced: -1}
+	r := &scanner.Result{Addr: t.Addr, Time: at, Asked: wire.AskInfo, PlayersAnnounced: -1, RulesAnnounced: -1}
 	if !t.InfoOnly {
-		r.Asked = scanner.AskAll
+		r.Asked = wire.AskAll
 	}
 	if f.dead {
 		r.Status, r.Sent = scanner.StatusNoReply, attempts

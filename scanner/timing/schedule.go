@@ -1,9 +1,8 @@
-package session
+// Package timing says how long a scan waits. A scan uses it, and so does a program that
+// forecasts how long a scan will take.
+package timing
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Schedule owns how long a scan waits. It says how many times a question without an
 // answer is sent, how long each attempt waits, and how long late replies are worth
@@ -14,8 +13,8 @@ import (
 //
 // A target that stays silent is sent its first question in each of these attempts,
 // and is then given up. The scan waits longer for a target that has answered: at
-// least two of its round trips (see Session.timeout). A question gets more attempts if
-// part of an answer or a challenge came (see Session.maxAsks).
+// least two of its round trips. A question gets more attempts if part of an answer or a
+// challenge came.
 //
 // A scan that learns its timeouts (see the learner of package scanner) makes the
 // attempts earlier: base is what it learned, at most Timeout. The last attempt still
@@ -55,11 +54,16 @@ const LearnTrips = 256
 const lastAttempt = 1200 * time.Millisecond
 
 // Requests returns how many times a silent target is sent its first question.
-func (s Schedule) Requests() int { return s.Attempts + int(b2u8(s.SecondPass)) }
+func (s Schedule) Requests() int {
+	if s.SecondPass {
+		return s.Attempts + 1
+	}
+	return s.Attempts
+}
 
-// wait returns how long an attempt of the first pass waits for an answer. Attempts are
+// Wait returns how long an attempt of the first pass waits for an answer. Attempts are
 // numbered from 1. There may be more of them than Attempts.
-func (s Schedule) wait(attempt int) time.Duration {
+func (s Schedule) Wait(attempt int) time.Duration {
 	switch {
 	case attempt <= 1:
 		return s.Timeout
@@ -76,30 +80,30 @@ func (s Schedule) Longest() time.Duration { return 2 * s.Timeout }
 // Silence returns how long a silent target is waited for in all attempts together,
 // including the second pass.
 func (s Schedule) Silence() time.Duration {
-	d := s.sum(s.Attempts)
+	d := s.Sum(s.Attempts)
 	if s.SecondPass {
 		d += s.Longest()
 	}
 	return d
 }
 
-// sum returns how long the first n attempts wait together.
-func (s Schedule) sum(n int) (d time.Duration) {
+// Sum returns how long the first n attempts wait together.
+func (s Schedule) Sum(n int) (d time.Duration) {
 	for attempt := range n {
-		d += s.wait(attempt + 1)
+		d += s.Wait(attempt + 1)
 	}
 	return d
 }
 
-// learnt returns how long attempt n waits in a scan that learns its timeouts. attempts
+// Learnt returns how long attempt n waits in a scan that learns its timeouts. attempts
 // is the number of all attempts, base is how long the first attempt waited, and after
 // is the time from the first attempt to attempt n.
-func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Duration {
-	switch d := (Schedule{Timeout: base}).wait(n); {
+func (s Schedule) Learnt(base, after time.Duration, n, attempts int) time.Duration {
+	switch d := (Schedule{Timeout: base}).Wait(n); {
 	case n >= attempts:
 		return base
 	case n == attempts-1:
-		return max(d, min(lastAttempt, s.sum(n))-after)
+		return max(d, min(lastAttempt, s.Sum(n))-after)
 	default:
 		return d
 	}
@@ -119,51 +123,8 @@ func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
 	if !s.SecondPass {
 		silence = 0
 		for n := range s.Attempts {
-			silence += s.learnt(min(LeastTimeout, s.Timeout), silence, n+1, s.Attempts)
+			silence += s.Learnt(min(LeastTimeout, s.Timeout), silence, n+1, s.Attempts)
 		}
 	}
 	return silence, cooldown
-}
-
-// LastWaits are how long after the last request an answer is still worth waiting
-// for, once every target was started; 0: as long as the fixed schedule says.
-type LastWaits struct {
-	Silent time.Duration // for a target that sent nothing
-	Heard  time.Duration // for the answer to a question, if the target sent something
-}
-
-// Clock holds the times of a session. Its times of sending, and those in Answer, are in µs
-// after FirstAt, so that they take four bytes.
-type Clock struct {
-	FirstAt time.Duration // first datagram sent
-	wakeMS  uint32        // ms after FirstAt: the time of the next call of Tick; 0: none
-	sentUS  uint32        // last datagram sent
-}
-
-// Wake returns the time of the next call of Tick, or 0 if none is needed.
-func (c *Clock) Wake() time.Duration {
-	if c.wakeMS == 0 {
-		return 0
-	}
-	return c.FirstAt + time.Duration(c.wakeMS)*time.Millisecond
-}
-
-// wakeAt sets the wake-up time to at, rounded up to a whole number of milliseconds
-// after FirstAt.
-func (c *Clock) wakeAt(at time.Duration) {
-	ms := (at - c.FirstAt + time.Millisecond - 1) / time.Millisecond
-	c.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
-}
-
-// LastAt returns the time at which the last datagram was sent.
-func (c *Clock) LastAt() time.Duration { return c.at(c.sentUS) }
-
-// at returns the time us µs after the first datagram.
-func (c *Clock) at(us uint32) time.Duration { return c.FirstAt + time.Duration(us)*time.Microsecond }
-
-// since returns the time from us µs after the first datagram until now, at least a
-// microsecond. The time at which a request left is not known exactly, so the answer
-// may seem to come before the request.
-func (c *Clock) since(us uint32, now time.Duration) time.Duration {
-	return max(now-c.at(us), time.Microsecond)
 }
