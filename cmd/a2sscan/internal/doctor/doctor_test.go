@@ -150,7 +150,7 @@ func TestDoctorFindings(t *testing.T) {
 		{"a disk that is enough", "disk", OK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "")},
 		{"compressed records are smaller", "disk", OK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "/data/census.ndjson.zst")},
 		{"nearly full", "disk", Bad, "1.0 MB free", "", onDisk(1e6, 1, true, nil, 0, "")},
-		{"no inodes", "disk", Bad, "no place for a new file", "", onDisk(100e9, 0, true, nil, 0, "")},
+		{"no inodes", "disk", Bad, "no free inode for a new file", "", onDisk(100e9, 0, true, nil, 0, "")},
 		{"read only", "disk", Bad, "can't be written to", "", onDisk(100e9, 1, false, nil, 0, "")},
 		{"no such directory", "disk", Bad, "not exist", "", onDisk(0, 0, false, fs.ErrNotExist, 0, "")},
 

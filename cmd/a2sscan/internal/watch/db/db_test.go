@@ -132,7 +132,7 @@ func TestRefused(t *testing.T) {
 	check(t, err)
 	check(t, db.Close())
 	for name, open := range map[string]func(string) (*DB, error){"Open": Open, "Read": Read} {
-		if _, err := open(path); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), "it has version 3, and this one reads version 2") {
+		if _, err := open(path); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), "it has version 3, but this program only reads version 2") {
 			t.Errorf("%s of a newer version: %v", name, err)
 		}
 	}
