@@ -31,9 +31,9 @@ type Target struct {
 	Place uint64
 }
 
-// Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Cooldown it means
-// none. The zero value of each means the default. Every rate in
-// this package, including those in Stats, is Off if there is no limit.
+// Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Cooldown, it
+// means no cooldown. The zero value of each means the default. Every rate in this
+// package, including those in Stats, is Off if there is no limit.
 const Off = -1
 
 // The defaults, each chosen so that a scan is fast and harms no one.
@@ -209,9 +209,8 @@ func (cfg *Config) defaultRate() float64 {
 // targets at 104 bytes are 26 MiB.
 const maxInFlight = 1 << 18
 
-// defaultInFlight returns how many targets are open at the full rate if none of them
-// answers, plus a quarter: each datagram keeps a target open for one wait, at most
-// the longest.
+// defaultInFlight returns how many targets are open at the full rate if no target
+// answers and each wait is as long as the longest, plus a quarter.
 func (set *settings) defaultInFlight() int {
 	if set.Rate == Off {
 		return maxInFlight

@@ -26,9 +26,9 @@ type Decoder struct {
 	// faults has, for each question, the error of the last reply to it or to all questions.
 	faults    [wire.NumQuestions]wire.Error
 	truncated wire.Questions // lists that end inside an item
-	// early has the unsound lists that came when perhaps only INFO had been asked.
+	// early has the lists that are not Sound and may have come before their question.
 	early   wire.Questions
-	cut     [wire.NumQuestions][]byte // truncated lists that a later list has replaced
+	cut     [wire.NumQuestions][]byte // truncated lists, each replaced by a later list
 	message []byte
 	plain   []byte
 }

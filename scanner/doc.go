@@ -70,7 +70,7 @@
 //     deals with datagrams that the kernel refuses.
 //   - pacer (pace.go) decides how large the batch is. It has a token bucket; if the
 //     scan has no rate, or has to find the rate that the path carries, a rateFinder
-//     (ratefinder.go) sets that of the bucket.
+//     (ratefinder.go) sets the rate of the bucket.
 //   - handoff (handoff.go) takes finished targets to the finisher, which makes Results
 //     and calls the caller's function.
 //

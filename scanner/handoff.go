@@ -34,7 +34,7 @@ type block struct {
 	snapshot *Snapshot
 	// The finisher counts what it has processed so far.
 	finished [NumStatuses]uint64    // by Status
-	unheard  uint64                 // of StatusError, without a reply
+	unheard  uint64                 // targets with StatusError and without a reply
 	errors   [wire.NumErrors]uint64 // by code
 }
 
@@ -55,8 +55,8 @@ type handoff struct {
 	snapshots int // snapshots that the caller's function has not processed
 	spare     []*block
 
-	given chan *block // to the finisher
-	back  chan *block // from the finisher, processed
+	given chan *block // blocks for the finisher
+	back  chan *block // blocks that the finisher has processed
 }
 
 func newHandoff(memory *session.Memory, limit int, stats *Stats) *handoff {

@@ -47,16 +47,16 @@ const (
 	queueMargin = 10 * time.Millisecond // our own queue may delay an answer
 	learnTime   = time.Second           // how long a scan must have run before it learns timeouts
 	enoughBlock = 200                   // round trips that must be known for a /8 to have its own timeout
-	// Timeouts are derived from the round trip that 1 in rareTrip exceeds, the last waits
-	// from the one that 1 in rarestTrip exceeds.
+	// Timeouts and the cooldown follow from the round trip that 1 in rareTrip exceeds.
+	// LastWaits follow from the round trip that 1 in rarestTrip exceeds.
 	rareTrip     = 100
 	rarestTrip   = 5000
-	enoughTotals = 500 // round trips that must be known for the last waits
+	enoughTotals = 500 // round trips that must be known for LastWaits
 	blindPart    = 5   // use the fixed timeout if the age of more than 1 answer in 5 is unknown
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps
-	lastFactor   = 2           // the last waits are this multiple of the rarest round trip
-	coolFactor   = 2           // the cooldown is this multiple of the rare round trip
+	lastFactor   = 2           // factor from the round trip of rarestTrip to LastWaits
+	coolFactor   = 2           // factor from the round trip of rareTrip to the cooldown
 )
 
 func newLearner(most time.Duration) *learner {

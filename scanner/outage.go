@@ -21,7 +21,7 @@ import (
 // datagram that failed counts as lost; if they show an outage, it no longer does.
 type outage struct {
 	route func(addr uint64) error // looks up a route; nil: do not detect outages
-	start time.Time               // of the scan
+	start time.Time               // when the scan began
 	stats *Stats
 
 	answered [16]uint64 // the last addresses that answered, as a ring
@@ -220,7 +220,7 @@ func pauseAfter(away time.Duration) time.Duration {
 	return min(max(away/8, firstPause), longestPause)
 }
 
-// publicAddr has only a default route on most machines. It belongs to no host (RFC 5737).
+// publicAddr belongs to no host (RFC 5737). Most machines reach it by the default route.
 var publicAddr = udp.Pack(netip.MustParseAddrPort("203.0.113.1:53"))
 
 // NetworkAway reports whether err says that this machine could not send, or could not

@@ -115,7 +115,7 @@ const (
 	leastWindow   = 60 * time.Millisecond
 	mostWindow    = 500 * time.Millisecond // minimum length of a window; twice this after few requests
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
-	enoughUnknown = 1000                   // likewise requests to unknown targets
+	enoughUnknown = 1000                   // requests to unknown targets that make a window long enough
 	judgeKnown    = 100                    // requests to known servers that a comparison needs on each side
 	judgeAnswers  = 40                     // answers that a comparison of unknown targets needs
 	leastLoss     = 0.02                   // loss below that is not worth slowing down for

@@ -225,7 +225,7 @@ func codeOf(err error) wire.Error {
 // until, not with the current time. A socket that is never empty delays timeouts by at
 // most maxBehind.
 type drained struct {
-	before  time.Duration // when the socket was last empty before emptyAt
+	before  time.Duration // when the socket was last empty, earlier than emptyAt
 	emptyAt time.Duration // when the socket was last empty
 	until   time.Duration // everything received before this time has been processed
 	behind  bool          // the loop has not caught up with the socket

@@ -42,8 +42,8 @@ func (s Status) String() string {
 type Result struct {
 	Addr netip.AddrPort // the server
 	Tag  string         // the text after the address in its input line
-	// Master is Target.Master: the master server's data about it, a JSON object; "" if
-	// none.
+	// Master is Target.Master: the master server's data about the server, a JSON
+	// object; "": none.
 	Master string
 	Geo    Geo // empty, unless the caller's function fills it in
 

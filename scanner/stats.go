@@ -79,9 +79,9 @@ type Stats struct {
 	Duplicate   uint64              // already being queried, or finished within the cooldown
 	OverLimit   uint64              // beyond MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status
-	Stopped     uint64              // of Finished: excluded after their first datagram
-	Overdue     uint64              // of Finished: ended because a fault of the scanner forgot them
-	Unheard     uint64              // of Finished[StatusError]: no reply, because of a fault of this machine
+	Stopped     uint64              // finished targets that were excluded after their first datagram
+	Overdue     uint64              // finished targets that the scanner forgot, because of a fault of its own
+	Unheard     uint64              // targets with StatusError that sent nothing, because this machine failed
 	Unfinished  uint64              // open, held back, waiting for the second pass, or read but not started
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
@@ -113,7 +113,7 @@ type Stats struct {
 	Away    int64         // since when the network of this machine is away, in seconds since 1970; 0: it is there
 	AwayFor time.Duration // time since Away
 
-	Conflicts uint64 // of Finished: targets with two different answers to a question that was asked once
+	Conflicts uint64 // finished targets with two different answers to a question that was asked once
 
 	Timeouts Timeouts // learned timeouts; zero if the timeouts are fixed
 
@@ -121,7 +121,7 @@ type Stats struct {
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64 // the most that replies took, without the fragments that Bytes includes
 
-	Path PathRate // for a scan that finds the rate that its path carries
+	Path PathRate // what a scan with Config.FindRate found
 
 	Rate float64 // datagrams per second, now; Off: as fast as possible
 	// Allowed counts the datagrams that the rate allowed in the time in which nothing else

@@ -22,7 +22,7 @@ type gunzip struct {
 	n      int64  // bytes read from in
 	recent uint32 // the last four of these bytes
 	member *gzip.Reader
-	open   bool // in a member
+	open   bool // reading is inside a member
 	got    bool // the current member had content
 }
 

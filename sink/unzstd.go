@@ -37,10 +37,10 @@ type unzstd struct {
 	in  io.Reader
 	buf []byte // read from in and not yet consumed
 	at  int64  // offset of buf in the file
-	err error  // of in, after buf
+	err error  // error of in, to return after buf
 
 	frames *zstd.Decoder // for complete frames
-	blocks *zstd.Decoder // for others
+	blocks *zstd.Decoder // for all other frames
 	stream bool          // blocks has more content to return
 	good   int64         // offset of the last complete block that blocks has read
 

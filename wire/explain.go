@@ -203,7 +203,7 @@ func (e *explanation) info(read func(*Info, *reader)) {
 // Players reads, an incomplete record, and deaths and money.
 func (e *explanation) players(ship ShipHint) {
 	var ps Players
-	_ = ps.Reset(e.b, ship) // without a count, e has ended
+	_ = ps.Reset(e.b, ship) // if there is no count, nothing is left to explain
 	record := func() {
 		e.number("index", 1)
 		e.text("name")

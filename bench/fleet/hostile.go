@@ -13,7 +13,7 @@ import (
 
 // The sizes of the replies of hostile servers.
 const (
-	stormReplies  = 2000 // to one question
+	stormReplies  = 2000 // replies to one question
 	floodReplies  = 64   // fragments to one question
 	floodPayload  = 200  // payload bytes per fragment
 	declaredHuge  = 1 << 31

@@ -42,7 +42,7 @@ const (
 	SplitNoSize                 // Source fragments without a size field (EC-112)
 	SplitGoldSource             // GoldSource fragments (EC-118)
 	Packed                      // rules in bzip2 (EC-95, EC-108)
-	InfoOnly                    // neither players nor rules (EC-86, EC-99)
+	InfoOnly                    // answers neither PLAYER nor RULES (EC-86, EC-99)
 	TruncatedRules              // rules that end inside a pair (EC-92)
 	Silent                      // a server that never answers
 	OwnChallenge                // a challenge for each question; drops requests with a wrong challenge (EC-143)
@@ -58,7 +58,7 @@ const (
 // The hostile kinds. They must not be able to stop a scan, to fill its memory, or
 // to make it record anything that they did not send.
 const (
-	EndlessChallenges Kind = numHonest + iota // answers everything with another new challenge
+	EndlessChallenges Kind = numHonest + iota // answers every request with a new challenge
 	FragmentsOfNone                           // fragments with a total of 0 (EC-120)
 	FragmentsBeyond                           // fragment numbers at and above the total (EC-120)
 	FragmentsDisagree                         // fragments of one reply with different totals
@@ -69,7 +69,7 @@ const (
 	Noise                                     // random bytes marked as bzip2
 	Tiny                                      // datagrams of 1 to 8 bytes (EC-8, EC-56)
 	Huge                                      // INFO of 65,507 bytes without an end
-	Flood64K                                  // about 64 KiB of honest data in answer to everything (EC-53)
+	Flood64K                                  // answers every request with about 64 KiB of honest data (EC-53)
 	FragmentFlood                             // fragments with random IDs, and never a complete reply
 	OtherPort                                 // replies from a port that was not queried
 	OtherAddress                              // replies from an address that was not queried (EC-127)
@@ -87,13 +87,13 @@ const (
 const (
 	FarmList       Kind = firstFaker + iota // all of its servers send the bytes of one PLAYER reply
 	FarmClones                              // one game, name, map and capacity for all its servers
-	CountsOnly                              // players in INFO, and but an empty list
+	CountsOnly                              // players in INFO, but an empty list
 	TinyDurations                           // players with the duration 00 00 00 01
 	EqualDurations                          // all players connected for the same long time
 	OverMax                                 // more players than slots
-	NoGSLT                                  // a Steam ID that is not that of a server account
+	NoGSLT                                  // a Steam ID that does not belong to a server account
 	Redirects                               // keywords that send players to another server
-	EdgeCache                               // an edge server answers INFO and PLAYER, a distant one RULES
+	EdgeCache                               // an edge server answers INFO and PLAYER, a distant server answers RULES
 	InfoFlood                               // hundreds of INFO replies to one question
 
 	numKinds = firstFaker + iota

@@ -30,7 +30,7 @@ var fateWords = [...]struct{ flag, what string }{
 	{"restarts", "restart"}, // silent for 5 s, then with another Steam ID and players who just came
 	{"renames", "renamed"},
 	{"maps", "map"},         // a new map; every second such server also has players who just came
-	{"steamids", "steamid"}, // another Steam ID, and nothing else: no restart
+	{"steamids", "steamid"}, // another Steam ID, without a restart
 	{"moves", "moved"},      // a server moves to an address that had no server
 }
 

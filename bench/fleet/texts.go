@@ -165,8 +165,8 @@ var simpleGames = func() map[Kind][]*simpleGame {
 		g := &simpleGame{uint32(app), uint8(protocol), t[0], t[1], t[2], t[3], constants(strings.Split(cells[7], "|")...)}
 		all[kind] = append(all[kind], g)
 	})
-	// Most servers of Counter-Strike 2 do not answer RULES, so scanners query them
-	// less often (EC-99).
+	// Scanners send RULES less often to Counter-Strike 2 (EC-99), so other games
+	// must also have servers of the kind InfoOnly.
 	all[InfoOnly] = append(all[InfoOnly], all[Source]...)
 	return all
 }()

@@ -39,8 +39,8 @@ type Expect struct {
 	// Meaning is true if the model knows what the answers mean for their game. Only then
 	// can the game and the flags in Result be compared.
 	Meaning bool
-	// Else is an INFO that is accepted instead of the one in Result: that of the
-	// 'm' of a Both server, if its 'I' is lost.
+	// Else is accepted in place of the INFO in Result: it is the 'm' of a
+	// server of the kind Both, for when the 'I' is lost.
 	Else *wire.Info
 }
 

@@ -6,10 +6,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Most games count bots among INFO's players; some do not. Only the player list can
-// tell which. These are the sources of KeyPlayers if INFO's bots must not be subtracted
-// from its players. Where a list has as many entries as INFO has players, KeyPlayers is not
-// set, and whoever counts people subtracts the bots.
+// Most games count bots among INFO's players; some do not. Only the player list shows
+// which. If it has as many entries as INFO has players, INFO counts the bots: KeyPlayers is
+// not set, and whoever counts people subtracts the bots. If the bots must not be
+// subtracted, KeyPlayers is set, with one of these sources.
 const (
 	// The list has players and bots, so INFO's players are people (CoD4X). Innocent
 	// causes: as many ghosts or relays in the list as there are bots (ARK, Squad,

@@ -163,7 +163,7 @@ var _ = register("killingfloor2", "Killing Floor 2", []uint32{232090}, &table{
 })
 
 // Soulmask: INFO's version is always 1.0.0.0. The real version is in a rule.
-var _ = register("soulmask", "Soulmask", []uint32{2646460, 3017310}, &table{ // the game, and its server
+var _ = register("soulmask", "Soulmask", []uint32{2646460, 3017310}, &table{ // application IDs of the game and of its server
 	evidence: "gamedig's change 772",
 	rules:    []field{{name: "NO_s", read: text(KeyVersion)}},
 })

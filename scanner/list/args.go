@@ -43,8 +43,8 @@ type input struct {
 	// until then there is one name, with only the port.
 	names  []name
 	host   string  // a name that Load looks up, without its port; empty: there is none
-	path   string  // of a list; "-" for standard input
-	source *Source // of a list that is not a file; path is its name
+	path   string  // path of a list; "-" for standard input
+	source *Source // a list that is not a file; path is its name
 	size   int64   // size of a list in bytes; -1: unknown
 	number int     // index among the arguments, from 1; 0 for a Source
 	arg    string  // the argument as given

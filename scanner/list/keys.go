@@ -13,7 +13,7 @@ type keySet struct {
 	// round has keys with their indexes in the round, so that sorting puts the first
 	// mention first.
 	round  []uint64
-	labels []*labels // of the round, by index
+	labels []*labels // labels of the keys in round, by index
 	runs   []run     // the oldest first
 	empty  [][]uint64
 }
@@ -21,16 +21,16 @@ type keySet struct {
 // run is a sequence of keys in ascending order, without duplicates.
 type run struct {
 	keys  sorted
-	taken int    // keys of the first block that have been taken
+	taken int    // number of keys that were taken from the first block
 	notes []note // the labels, in the order of their keys; most keys have none
 }
 
-// sorted is keys in ascending order, in blocks of roundLen; only the last may have fewer.
-// A key is shifted left by indexBits; the lowest bit is set if its first mention has
-// labels.
+// sorted holds keys in ascending order, in blocks of roundLen keys; only the last block
+// may have fewer. A key is shifted left by indexBits; the lowest bit is set if its first
+// mention has labels.
 type sorted [][]uint64
 
-// note is the labels of a target.
+// note holds the labels of a target.
 type note struct {
 	key    uint64
 	labels *labels

@@ -31,9 +31,9 @@ func setOf(keys ...[]string) map[string]bool {
 
 // member is what a key or the name of a column means.
 type member struct {
-	name string // the key in object.values; empty: it does not matter
+	name string // the key in object.values; empty: the member is ignored
 	port portKind
-	rare bool // most rows do not have it
+	rare bool // most rows lack this key
 }
 
 // portKind says which port a key names. A query port precedes a port that is only called

@@ -21,11 +21,11 @@ type object struct {
 	noPort bool     // the key of the port has no value
 	nested bool     // a nested value may be the port
 	rare   bool     // there is a key that most rows do not have
-	at     string   // the jq filter that finds this object in its line; empty: it is the line
+	at     string   // the jq filter that finds this object in its line; empty: the line is the object
 	dec    jsontext.Decoder
 	keys   map[string]member // the keys that were seen
-	census bool              // it is a census record
-	schema string            // of a census record, if it is not recordSchema
+	census bool              // the object is a census record
+	schema string            // schema of the census record, if it is not recordSchema
 }
 
 // entries yields the targets of the object, and reports whether to continue. text is the

@@ -24,7 +24,7 @@ type reader struct {
 	check bool                        // the reader only looks for invalid lines
 
 	in    *input
-	line  int // of in, or the index of the argument, from 1
+	line  int // line of in, or index of the argument, from 1
 	count Input
 	said  struct{ aside, beside, hosts uint64 } // rows of in that sayRows describes
 	tap   *tap

@@ -24,9 +24,9 @@ var errNoIPv4 = errors.New("the name has no IPv4 address")
 // pending is a host name, or a name that waits for the host names before it: the
 // addresses of a host must come at its place in the input.
 type pending struct {
-	name   name // of a host, only its port
+	name   name // for a host name, this has only the port
 	labels labels
-	host   string // empty: there is nothing to look up
+	host   string // the host name; empty: there is nothing to look up
 	where  Invalid
 	found  []uint32
 	err    error

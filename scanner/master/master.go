@@ -118,9 +118,9 @@ type Stats struct {
 	Foreign  uint64 // datagrams that are not pages
 
 	Servers uint64 // servers passed to the caller, each address once
-	// Of Servers: addresses of Steam's relays, which can't be queried (EC-126).
+	// Servers at addresses of Steam's relays, which can't be queried (EC-126).
 	Relays     uint64
-	Unusable   uint64 // of Servers: 0.0.0.0 or port 0
+	Unusable   uint64 // servers with the address 0.0.0.0 or port 0
 	Duplicates uint64 // entries whose address occurred before
 	// Web API: servers skipped because they do not claim the requested region.
 	Elsewhere uint64

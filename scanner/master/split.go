@@ -13,7 +13,7 @@ import (
 // The limits of a division.
 const (
 	maxDepthOfParts = 40 // how often a part is divided
-	// The conditions in one half; the other half excludes all of them.
+	// The maximum number of conditions in one half. The other half excludes them.
 	maxConditions = 24
 	// The length of an escaped filter in bytes: it keeps the URL below 8 KiB.
 	maxWebFilter = 6000

@@ -28,7 +28,7 @@ type Comparison struct {
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts of servers that answered on both nights.
-	Compared    uint64 `json:"compared"` // number of these servers
+	Compared    uint64 `json:"compared"` // number of servers that answered on both nights
 	MoreMaps    uint64 `json:"map_rotations"`
 	PeopleMore  uint64 `json:"people_more"`  // people gained, summed over the servers that gained
 	PeopleFewer uint64 `json:"people_fewer"` // people lost, summed over the servers that lost
@@ -62,7 +62,7 @@ type Night struct {
 type differ struct {
 	old, new *Census
 	report   kinds // the kinds to report
-	always   kinds // of these, the kinds to report even if they are volatile
+	always   kinds // the kinds to report even if they are volatile
 	chance   float64
 	out      *Comparison
 	events   []event

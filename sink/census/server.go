@@ -61,9 +61,9 @@ type Server struct {
 		errors [wire.QuestionRules + 1]wire.Error
 	}
 	system  byte // INFO's environment
-	hasGame bool // the record has an object game
+	hasGame bool // the record has the key game
 	pvp     bool
-	// No two servers can have the player list by chance.
+	// The player list is distinctive: no two servers have it by chance.
 	listed bool
 	other  bool // excluded by Options
 	// Nothing was sent to the server, or a fault of the scan prevented an answer: the

@@ -147,7 +147,7 @@ type omission uint8
 
 const (
 	omitZero    omission = 1 << iota
-	omitUnknown          // in a record of a capture
+	omitUnknown          // omit the zero in a record of a capture
 )
 
 // omits reports whether e omits m if its value is zero.

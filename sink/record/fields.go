@@ -71,14 +71,14 @@ type field struct {
 	name   string
 	is     ColumnType
 	lists  int    // nesting of lists: 1 is a list of values, 2 a list of lists
-	always bool   // it is never absent
+	always bool   // the key is never absent
 	about  string // one line: its meaning, and when it is present
 
 	fields []field // of ColumnObject
 	// For typeWord: the word of each value, or "" if it has none; in a list, of each
 	// bit.
 	words   []string
-	pattern string // for text and words
+	pattern string // regular expression for text and words
 
 	// The value in a Result, or in the last element of its list. An object has none.
 	at func(*result) value

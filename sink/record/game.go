@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// modsValue is mods. An empty list says that there are none. Properties of a mod that
-// the game does not send are absent.
+// modsValue is a list of mods. An empty list says that there are no mods. Properties
+// of a mod that the game does not send are absent.
 type modsValue []game.Mod
 
 func (v *modsValue) put(e *Encoder, dst []byte, m *member) []byte {

@@ -73,7 +73,7 @@ type Reader struct {
 	d     *jsontext.Decoder
 	rec   Record
 	game  game.Game
-	path  []string    // keys around the current value
+	path  []string    // keys of the objects around the current value
 	text  []byte      // decoded texts of the record
 	exact []wire.Rule // rules_raw
 	pair  [][]byte

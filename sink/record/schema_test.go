@@ -123,7 +123,7 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%q is not in %s", text, statement)
 		}
 	}
-	if !strings.Contains(click, "server''s line in the list") {
+	if !strings.Contains(click, "server''s line of the list") {
 		t.Error("a comment's quote is not doubled")
 	}
 }

@@ -28,7 +28,7 @@ type scalar interface {
 	set(r *Reader, f *field, s []byte) bool
 }
 
-// bytesValue is text.
+// bytesValue is text that the result holds as bytes.
 type bytesValue []byte
 
 func (v *bytesValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -47,7 +47,7 @@ func (v *bytesValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// stringValue is text.
+// stringValue is text that the result holds as a string.
 type stringValue string
 
 func (v *stringValue) put(e *Encoder, dst []byte, m *member) []byte {

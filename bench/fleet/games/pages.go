@@ -41,8 +41,8 @@ const inPages = "rules.pages" // source of the meaning of the pages
 // pages adds the rules that hold the binary pages, with the difficulty in two bytes, and
 // states what they mean.
 func (s *Server) pages() {
-	var mask uint16 // of the DLCs
-	var dlc []byte  // their hashes
+	var mask uint16 // bits of the DLCs
+	var dlc []byte  // hashes of the DLCs
 	var names []string
 	for i, name := range []string{"karts", "marksmen", "heli", "zeus", "apex", "jets", "laws_of_war", "malden", "tac_ops", "tanks", "contact"} {
 		if s.lasting.OneIn(3) {

@@ -54,8 +54,8 @@ type Answer struct {
 
 // RoundTrips are the round trips of a server that answers.
 type RoundTrips struct {
-	RTT  time.Duration                    // of the first question that was asked once and answered
-	RTTs [wire.NumQuestions]time.Duration // of each question that was asked once and answered
+	RTT  time.Duration                    // round trip of the first question that was asked once and answered
+	RTTs [wire.NumQuestions]time.Duration // round trips of the questions that were asked once and answered
 
 	sentUS [wire.NumRequests]uint32 // when each request was last sent, in µs after Clock.FirstAt
 	// askedUS is when each question was first sent with this challenge, in the same unit.

@@ -20,9 +20,9 @@ const (
 
 func isComputed(field string) bool { return field == people || field == capacity || field == bots }
 
-// value returns the value of a field as it is written; nil if the record lacks it. kept has
-// the keys of the fields, and who the keys that computed fields need. Both are nil if the
-// line is not a record.
+// value returns the value of a field as it is written; nil if the record lacks the field.
+// kept has the keys of the fields. who has the keys that computed fields need. Both are nil
+// if the line is not a record.
 func (t *Table) value(field string, kept, who *record.Record) []byte {
 	n, known := 0, false
 	switch {

@@ -101,7 +101,7 @@ func (b *Database) useful() bool {
 	return false
 }
 
-// Fill adds to g what g lacks of the place and the owner of an address.
+// Fill adds the place and the owner of an address to g, where g lacks them.
 func (d Databases) Fill(g *scanner.Geo, addr netip.Addr) {
 	for _, b := range d {
 		g2 := b.place(b.db.Lookup(addr))

@@ -35,7 +35,7 @@ type Options struct {
 	Where    string
 	Keep     bool   // store the master's data in records
 	UDP      string // HOST:PORT of a master server
-	URL      string // of a Web API
+	URL      string // URL of a Web API
 	KeyFile  string
 	Region   master.Region
 	App      uint32 // Steam application; 0: any

@@ -13,7 +13,8 @@ import (
 // fact is a number with its name.
 type fact struct{ Name, Value, Aside string }
 
-// row is a row of a table with bars: N of Of. Most is the largest N of the table.
+// row is a row of a table with bars. The row shows N as a share of Of. Most is the
+// largest N of the table.
 type row struct {
 	Name, Text  string
 	N, Of, Most uint64

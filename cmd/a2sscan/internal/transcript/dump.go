@@ -17,7 +17,7 @@ import (
 // These limit what is shown of one datagram.
 const (
 	shownItems = 3 // players or rules
-	fieldRows  = 2 // of one field
+	fieldRows  = 2 // rows of one field
 	dumpIndent = 4
 	wideSheet  = 110 // screens this wide get rows of 16 bytes, others of 8
 )

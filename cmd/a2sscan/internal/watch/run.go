@@ -35,8 +35,8 @@ type Options struct {
 	ListEvery time.Duration    // how often Load is called; 0: once
 	Reload    <-chan os.Signal // calls Load at once
 
-	// Hourly is how long the database has a row per hour, Daily how long it has days and
-	// events.
+	// Hourly is how long the database retains hourly rows. Daily is how long it retains
+	// daily rows and events.
 	Hourly, Daily time.Duration
 
 	Terminal *console.Terminal
@@ -48,7 +48,7 @@ type Options struct {
 // Status has the numbers of a status line.
 type Status struct {
 	Time     time.Time `json:"time"`
-	Servers  int       `json:"servers"` // in the list
+	Servers  int       `json:"servers"` // number of servers in the list
 	Up       int       `json:"up"`
 	Down     int       `json:"down"`
 	People   int       `json:"people"`
@@ -56,8 +56,8 @@ type Status struct {
 	Every    float64   `json:"every"`           // configured seconds of a cycle
 	Took     float64   `json:"cycle,omitempty"` // seconds of the latest cycle
 	Events   uint64    `json:"events"`          // since the watch began
-	Waiting  uint64    `json:"waiting"`         // events that the output lacks
-	Dropped  uint64    `json:"dropped"`         // events that the output never got
+	Waiting  uint64    `json:"waiting"`         // events that wait for the output
+	Dropped  uint64    `json:"dropped"`         // events that were dropped before the output took them
 	Trouble  string    `json:"trouble,omitempty"`
 	Sent     uint64    `json:"sent"`     // datagrams
 	Received uint64    `json:"received"` // datagrams
@@ -90,7 +90,7 @@ func (s *Status) String() string {
 // them.
 type Watch struct {
 	*Options
-	size int // of the list
+	size int // number of servers in the list
 
 	lastID  atomic.Int64  // ID of the latest event
 	dropped atomic.Uint64 // events
@@ -107,7 +107,7 @@ type Watch struct {
 	events  uint64
 	sent    time.Time     // time of the last datagram
 	then    scanner.Stats // the counters when sent was last set
-	elapsed time.Duration // of the scan, when last checked
+	elapsed time.Duration // time of the scan at the last check
 }
 
 // The intervals and limits of Run.

@@ -93,13 +93,13 @@ func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
 type Watcher struct {
 	rules   Rules
 	servers []server         // by ID in the database, minus 1
-	index   map[uint64]int32 // of servers, by key
+	index   map[uint64]int32 // indexes of servers, by key
 	schedule
 	changing []int // servers to query in full after follow
 
 	last   time.Time     // the time of the latest Tick
 	paused time.Duration // time in which nothing ran
-	// If a check began at ignore or before, its silence means nothing.
+	// An unanswered check that began at ignore or earlier counts as no evidence.
 	ignore uint32
 
 	view    network
@@ -109,8 +109,8 @@ type Watcher struct {
 
 	noted map[uint64]int // latest server down or new, by identity
 
-	hours   [2]db.Hour  // that may still change
-	changed []db.Server // to store, in this order
+	hours   [2]db.Hour  // the two hours that may still change
+	changed []db.Server // servers to store, in this order
 	pending int         // approximate bytes of changed
 	encoder record.Encoder
 

@@ -25,7 +25,7 @@ const (
 // Hour holds the samples of servers in one hour.
 type Hour struct {
 	Number  int64    // hours since 1970
-	Samples []Sample // by the IDs of the servers, from 1 on
+	Samples []Sample // in the order of the IDs of the servers
 	// Block is the number of the block of servers: the ID of the first server in Samples is
 	// 1 + Block * BlockSize.
 	Block int

@@ -148,7 +148,7 @@ type series struct {
 	To     int64      `json:"to"`
 	Times  []int64    `json:"times"`
 	Up     []*float64 `json:"up"`     // servers
-	People []*float64 `json:"people"` // on these servers
+	People []*float64 `json:"people"` // people on these servers
 }
 
 // newSeries returns the numbers of servers up and of people on them over the span that ends

@@ -201,7 +201,7 @@ func peopleChart(history []db.Period, now time.Time) timeline {
 			mean.Values[last], most.Values[last] = tenths(people.Mean), tenths(float64(people.Max))
 		}
 	}
-	end := time.Time{} // of the previous period
+	end := time.Time{} // end of the previous period
 	for _, one := range history {
 		if one.Time.After(end) && !end.IsZero() {
 			add(end, nil)

@@ -203,7 +203,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 
 // sorted returns the indexes of all servers, sorted by a key.
 func (s *snapshot) sorted(key func(*server) uint64) []int32 {
-	const places = 28 // the low bits hold the index, the others the key
+	const places = 28 // the low bits hold the index, the other bits the key
 	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
 	for i := range s.servers {
 		keys[i] = key(&s.servers[i])<<places | uint64(i)
