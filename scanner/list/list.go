@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // Config describes where targets come from.
@@ -177,8 +177,8 @@ func (l *List) load(ctx context.Context) error {
 // From yields the targets from index place of the order on, and yields nothing if it is
 // called again. In the order of the input it reads the lists line by line meanwhile, and
 // counts only duplicates and invalid lines among the targets before place.
-func (l *List) From(place uint64) iter.Seq[scanner.Target] {
-	return func(yield func(scanner.Target) bool) {
+func (l *List) From(place uint64) iter.Seq[target.Target] {
+	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
 			return
 		}
