@@ -227,7 +227,7 @@ func (c *Census) run() *Run {
 // its shards.
 type Run struct {
 	Summaries  int       `json:"summaries" about:"how many summaries were read"`
-	Ended      string    `json:"ended" about:"complete if all scans are complete; else the word of the first scan that is not"`
+	Ended      string    `json:"ended" about:"how the first scan ended that is not complete, as in its summary; else complete"`
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
 	Seconds    float64   `json:"seconds" about:"duration of the longest scan"`

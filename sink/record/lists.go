@@ -201,7 +201,8 @@ func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {
 
 func (schemaValue) set(*Reader, *field, []byte) bool { return true }
 
-// scanValue is the name of the scan, which belongs to no Result.
+// scanValue is the name of the scan. Result has no field for it: it is in the Encoder, or in
+// the record of the Reader.
 type scanValue struct{}
 
 func (scanValue) put(e *Encoder, dst []byte, m *member) []byte {

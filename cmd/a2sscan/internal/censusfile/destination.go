@@ -55,7 +55,7 @@ var notWritten = map[string]string{
 	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
 	".zip": "compressed files end in .zst or .gz", ".7z": "compressed files end in .zst or .gz",
 	".lz4": "compressed files end in .zst or .gz", ".br": "compressed files end in .zst or .gz",
-	".db": "scan into census.ndjson.zst, then load it: a2sscan schema", ".sqlite": "scan into census.ndjson.zst, then load it: a2sscan schema",
+	".db": "scan into census.csv, then import it into the database", ".sqlite": "scan into census.csv, then import it into the database",
 	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb",
 }
 

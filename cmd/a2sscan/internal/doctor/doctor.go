@@ -58,7 +58,8 @@ type Finding struct {
 	Level Level  `json:"level"`
 	Found string `json:"found"`
 	Need  string `json:"need,omitempty"` // how much, and why
-	// Mend has commands. If there are two, the second is for after a reboot.
+	// Mend has the commands that fix it. If there are two, the first acts at once, and the second
+	// makes the change survive a reboot.
 	Mend []string `json:"mend,omitempty"`
 
 	// Measured is how many datagrams per second were sent and answered on loopback;

@@ -19,7 +19,7 @@ import (
 // that fetches nothing neither creates a file nor changes an old one. Until the list is
 // complete, it is in a file beside path, whose name ends in disk.PartSuffix.
 type Writer struct {
-	JSON  bool   // write all data of the master
+	JSON  bool   // write what the master says about each server, not only its address
 	Most  uint64 // maximum of Count; 0: no limit
 	Count uint64 // servers written so far
 

@@ -99,7 +99,7 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 		return signalled, nil
 	case ctx.Err() != nil:
 		return true, console.Fail(console.ExitInterrupted, "interrupted: stopped --on-complete %s", name).
-			WithHint("the census is complete; with --checkpoint, the same command runs the program again")
+			WithHint("the census is complete; if the scan had --checkpoint, repeat the scan command to run the program again")
 	}
 	return signalled, console.Fail(console.ExitUsage, "--on-complete %s: %w", name, err).
 		WithHint("the census is complete; only the command failed")

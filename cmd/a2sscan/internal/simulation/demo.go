@@ -125,7 +125,7 @@ func Proof(r fleetjudge.Report) string {
 	s := fmt.Sprintf("%s servers: %s recorded correctly, %d wrong, %d missing",
 		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
 	if r.Less > 0 {
-		s += fmt.Sprintf(", %d lack an answer, as their record says", r.Less)
+		s += fmt.Sprintf(", %d incomplete, with the reason in the record", r.Less)
 	}
 	if r.Twice+r.Invented > 0 {
 		s += fmt.Sprintf(", %d twice, %d invented", r.Twice, r.Invented)
