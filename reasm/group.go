@@ -33,8 +33,8 @@ type group struct {
 
 	shape shape
 	count int     // fragments held
-	size  int     // of these fragments, headers included
-	seen  numbers // the numbers of these fragments, once they are sorted
+	size  int     // bytes of the fragments held, headers included
+	seen  numbers // numbers of the fragments held, once the group is sorted
 
 	// The fragments in order of arrival. If the group is done, the blocks hold digests
 	// instead.

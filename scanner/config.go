@@ -70,9 +70,9 @@ type Config struct {
 	Raw bool
 	// Source is the local address and port to send from; zero: any.
 	Source netip.AddrPort
-	// Excluded, if set, is called before every datagram. An address for which it reports
-	// true is sent nothing more; its Result has what it answered before. One goroutine
-	// calls Excluded, which must be quick.
+	// Excluded, if set, is called before every datagram. If it reports true, the scan
+	// sends nothing more to the address; the Result has what the server answered before.
+	// One goroutine calls Excluded, which must be quick.
 	Excluded func(netip.Addr) bool
 
 	Resume  Resume  // saves the state of a scan, and resumes an earlier one

@@ -79,7 +79,7 @@ type Result struct {
 	Challenge uint32
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
-	Info    wire.Info // the zero value without an answer
+	Info    wire.Info // zero if INFO has no answer
 
 	HasPlayers       bool          // PLAYER was answered; Players may be empty
 	Players          []wire.Player // the complete entries, in the server's order

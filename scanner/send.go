@@ -184,7 +184,7 @@ var faultOf = map[syscall.Errno]sendFault{
 type gso struct {
 	off      bool
 	silent   int // pairs for which neither request was answered in time
-	answered int // the other pairs
+	answered int // pairs for which a request was answered in time
 }
 
 // Every server that gets a pair has just sent a challenge, so it should answer. If

@@ -35,7 +35,7 @@ type slots struct {
 	n      int   // slots in use
 
 	heads []int32 // the first slot of each chain, -1: none
-	chain []int32 // of each slot, the next one in its chain, -1: none
+	chain []int32 // for each slot, the next slot in its chain, -1: none
 }
 
 const chunkSlots = 1 << 10

@@ -110,8 +110,8 @@ type Stats struct {
 	// answers.
 	GSOStopped uint64
 
-	Away    int64         // since when the network of this machine is away, in seconds since 1970; 0: it is there
-	AwayFor time.Duration // time since Away
+	Away    int64         // start of the current outage, in seconds since 1970; 0: there is no outage
+	AwayFor time.Duration // length of the current outage so far
 
 	Conflicts uint64 // finished targets with two different answers to a question that was asked once
 

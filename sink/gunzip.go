@@ -20,7 +20,7 @@ type gunzip struct {
 	unpacking
 	in     *bufio.Reader
 	n      int64  // bytes read from in
-	recent uint32 // the last four of these bytes
+	recent uint32 // the last four bytes read from in
 	member *gzip.Reader
 	open   bool // reading is inside a member
 	got    bool // the current member had content

@@ -66,7 +66,7 @@ type Output struct {
 	opened, closed bool
 
 	count   atomic.Uint64 // records that were passed to Write
-	bytes   atomic.Uint64 // their length
+	bytes   atomic.Uint64 // length of the records that were passed to Write
 	written atomic.Uint64 // records that are in the files
 	writes  atomic.Bool   // a block is being written
 	failed  atomic.Pointer[error]

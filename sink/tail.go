@@ -62,7 +62,7 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 			head = append(head, ' ') // a frame in which nothing can be read is not a census
 		}
 	}
-	n := min(len(head), len(begins)) // a file that is shorter need only match to its end
+	n := min(len(head), len(begins)) // a shorter file need match only up to its end
 	switch {
 	case err != nil && err != io.EOF || bytes.Equal(head[:n], begins[:n]):
 	case begins[0] == '{':

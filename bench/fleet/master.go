@@ -79,12 +79,12 @@ const (
 	MasterTooMany   MasterFault = "429"
 	MasterBroken    MasterFault = "503"
 	MasterMalformed MasterFault = "malformed" // invalid JSON after some servers
-	MasterRedirect  MasterFault = "redirect"  // to another host
+	MasterRedirect  MasterFault = "redirect"  // a redirection to another host
 	MasterHuge      MasterFault = "huge"      // JSON without an end
 	MasterEmptyJSON MasterFault = "empty"     // {"response":{}}
-	MasterPage      MasterFault = "html"      // HTML with the request in it, and 200
+	MasterPage      MasterFault = "html"      // status 200, and HTML that quotes the request
 	MasterForbidden MasterFault = "403"
-	MasterRefuses   MasterFault = "400" // with the request in it
+	MasterRefuses   MasterFault = "400" // status 400, and a text that quotes the request
 )
 
 var masterFaults = []string{

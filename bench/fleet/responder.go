@@ -333,8 +333,8 @@ func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.
 // packed is a reply as bzip2 data, with the header fields of fragment 0.
 type packed struct {
 	data []byte
-	size uint32 // of the reply
-	crc  uint32 // of the reply, CRC-32 (IEEE)
+	size uint32 // size of the reply
+	crc  uint32 // CRC-32 (IEEE) of the reply
 }
 
 // compress compresses a reply with bzip2.

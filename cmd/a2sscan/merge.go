@@ -40,6 +40,6 @@ files of one shard that scan --rotate wrote count as one part.`,
 	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH`, compressed if it ends in .zst; -: standard output")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
 	fs.StringVar(&o.Summary, "summary", "", "write the summary to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.StringVar(&o.Scan, "scan-id", "", "name the scan `NAME` in every record (default: that of the earliest part)")
+	fs.StringVar(&o.Scan, "scan-id", "", "name the scan `NAME` in every record (default: the name in the earliest part)")
 	return cmd
 }

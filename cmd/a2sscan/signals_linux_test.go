@@ -353,7 +353,7 @@ func TestControls(t *testing.T) {
 	p.wait(p.err, `state     scan \x1b[2Jtonight, 0:0`)
 	for _, line := range []string{
 		" = 1 invalid + 300 duplicate + ", "sent  ",
-		"rate      495/s set, after 2 changes from 500/s", "output    " + dir + `/\x1b[31m\u202ered.ndjson, `,
+		"rate      495/s set, after 2 changes; 500/s at first", "output    " + dir + `/\x1b[31m\u202ered.ndjson, `,
 	} {
 		p.wait(p.err, line)
 	}

@@ -186,7 +186,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
 		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
 		console.Rule{Broken: rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
-		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.maxRuntime) < 0, Err: "a duration is negative", Hint: "0 switches it off"},
+		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.maxRuntime) < 0, Err: "a duration is negative", Hint: "use 0 to switch off what the flag does"},
 		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "hourly rows are merged into daily rows after --keep-hours"},
 		console.Rule{Broken: f.Rate.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
 		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name without --listen", Hint: "serve the live page with --listen, such as --listen 8080"},

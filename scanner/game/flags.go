@@ -143,8 +143,8 @@ var FlagRules = [...]FlagRule{
 // its replies. A round trip of zero was not measured.
 type Facts struct {
 	InfoRTT    time.Duration // round-trip time of INFO
-	PlayersRTT time.Duration // of PLAYER
-	RulesRTT   time.Duration // of RULES
+	PlayersRTT time.Duration // round-trip time of PLAYER
+	RulesRTT   time.Duration // round-trip time of RULES
 
 	InfoRequests int  // sent
 	InfoReplies  int  // received

@@ -4,7 +4,7 @@ package game
 // tag hc stays as it is: the only recorded server with it does not have the rules of a
 // hardcore server.
 var _ = register("vrising", "V Rising", []uint32{1604030}, &table{
-	evidence: "a recorded reply of GameQ's tests; UncoreMetrics; it reads days-runningv2 where older servers say days-running",
+	evidence: "a recorded reply of GameQ's tests; UncoreMetrics, which reads days-runningv2 where older servers say days-running",
 	tags: tags{
 		split: ',',
 		words: []field{

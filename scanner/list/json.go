@@ -69,7 +69,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 			bad := o.parse(text)
 			switch {
 			case o.schema != "":
-				return fmt.Errorf("line %d is a record of schema %s, and this version of a2sscan knows schema %s",
+				return fmt.Errorf("line %d is a record of schema %s, but this version of a2sscan knows only schema %s",
 					line.number, o.schema, recordSchema)
 			case bad == nil && !o.entries(line.number, text, yield):
 				return nil

@@ -29,7 +29,7 @@ type perm struct {
 	shift   int
 	mul     [rounds]uint64
 	add     [rounds]uint64
-	inverse [rounds]uint64 // of mul, modulo 2^64
+	inverse [rounds]uint64 // inverses of mul, modulo 2^64
 }
 
 func newPerm(size uint64, keys *keyStream) perm {

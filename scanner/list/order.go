@@ -80,14 +80,14 @@ type nets struct {
 	ends  []uint64  // the number of addresses up to the end of each part
 	tiers []tier
 	size  uint64 // the number of targets
-	turn  perm   // of all addresses; chooses the first port of an address
+	turn  perm   // permutation of all addresses; chooses the first port of an address
 }
 
 // tier is a sequence of rounds with the same addresses.
 type tier struct {
-	start uint64 // number of places before it
-	round uint64 // its first round
-	perm  perm   // of the addresses in these rounds
+	start uint64 // number of places before the tier
+	round uint64 // first round of the tier
+	perm  perm   // permutation of the addresses in these rounds
 }
 
 func newNets(parts []stretch, keys *keyStream) *nets {

@@ -20,7 +20,7 @@ import (
 type reader struct {
 	l     *List
 	ctx   context.Context
-	take  func(n name, s labels) bool // receives the names
+	take  func(n name, s labels) bool // called with each name
 	check bool                        // the reader only looks for invalid lines
 
 	in    *input

@@ -46,7 +46,7 @@ func sniffColumns(first []byte, between rune) bool {
 type table struct {
 	csv   *csv.Reader
 	line  bytes.Buffer // the line that csv reads
-	names []member     // of the columns; nil: not yet known
+	names []member     // meanings of the columns; nil: not yet known
 	named bool         // the first line names the columns
 	row   object
 }

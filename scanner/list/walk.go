@@ -15,7 +15,7 @@ type giver struct {
 	counts *counters
 	yield  func(target.Target) bool
 	from   uint64 // the first place to yield
-	place  uint64 // of the next target
+	place  uint64 // place of the next target
 }
 
 // pass advances to the next place, and reports whether to yield its target. If not,

@@ -88,7 +88,7 @@ func parseCondition(parts *[]string) (Condition, error) {
 		c.Group = append(c.Group, inner)
 	}
 	if c.Key == "nor" && addresses == 1 {
-		return c, fmt.Errorf("nor: masters return nothing for a nor with a single gameaddr; name two gameaddr, or none")
+		return c, fmt.Errorf("nor: masters return nothing for a nor with a single gameaddr; use two gameaddr conditions, or none")
 	}
 	return c, nil
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno is not caused by the datagram: buffers are full.
+// isAgain reports whether errno has another cause than the datagram: buffers are full.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {
 	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EINTR:

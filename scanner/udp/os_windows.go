@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isAgain reports whether errno is not caused by the datagram.
+// isAgain reports whether errno has another cause than the datagram.
 func isAgain(errno syscall.Errno) bool {
 	return errno == windows.WSAEWOULDBLOCK || errno == windows.WSAENOBUFS
 }

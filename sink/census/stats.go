@@ -51,13 +51,13 @@ type Stats struct {
 	All          Sums `json:"all" about:"servers that answered"`
 	WithoutFarms Sums `json:"without_farms" about:"servers that answered and are in no farm"`
 
-	Games     Groups `json:"games" about:"by game, the first 400"`
-	Maps      Groups `json:"maps" about:"by game and map, the first 500"`
-	Versions  Groups `json:"versions" about:"by game and version, the first 500"`
-	Modes     Groups `json:"modes" about:"by game and mode, the first 200"`
-	Systems   Groups `json:"systems" about:"by operating system, the first 20"`
-	Countries Groups `json:"countries" about:"by ISO 3166-1 code, the first 300; unknown: servers without a known country"`
-	Networks  Groups `json:"networks" about:"by autonomous system, the first 500"`
+	Games     Groups `json:"games" about:"servers by game; at most 400 games"`
+	Maps      Groups `json:"maps" about:"servers by game and map; at most 500 maps"`
+	Versions  Groups `json:"versions" about:"servers by game and version; at most 500 versions"`
+	Modes     Groups `json:"modes" about:"servers by game and mode; at most 200 modes"`
+	Systems   Groups `json:"systems" about:"servers by operating system; at most 20 systems"`
+	Countries Groups `json:"countries" about:"servers by ISO 3166-1 code; at most 300 countries; unknown: servers without a known country"`
+	Networks  Groups `json:"networks" about:"servers by autonomous system; at most 500 networks"`
 
 	RoundTrips *Distribution `json:"round_trips_ms,omitempty" about:"round trip of the first question that was answered, in milliseconds"`
 	Capacity   *Distribution `json:"capacity,omitempty" about:"places for people"`
@@ -77,8 +77,8 @@ type Stats struct {
 		Top   []Farm `json:"top" about:"most servers first, at most 100"`
 	} `json:"farms" about:"groups of servers with a verdict: clones or shared player lists"`
 
-	Stacks   []Stack   `json:"stacks" about:"addresses and /24 networks with the most servers, the first 50; context, not a verdict"`
-	Accounts []account `json:"accounts" about:"persistent Steam IDs at several IP addresses, the first 50; context, not a verdict"`
+	Stacks   []Stack   `json:"stacks" about:"addresses and /24 networks with the most servers; at most 50; context, not a verdict"`
+	Accounts []account `json:"accounts" about:"persistent Steam IDs at several IP addresses; at most 50; context, not a verdict"`
 }
 
 // Sums are totals over a set of servers that answered. People and Bots are the game's
@@ -87,7 +87,7 @@ type Stats struct {
 type Sums struct {
 	Servers  uint64 `json:"servers" about:"how many servers"`
 	Occupied uint64 `json:"occupied" about:"servers with people"`
-	People   uint64 `json:"people" about:"people on them, as the games count them, without bots"`
+	People   uint64 `json:"people" about:"people on the servers, as the games count them, without bots"`
 	Bots     uint64 `json:"bots" about:"players that are programs"`
 	Places   uint64 `json:"places" about:"places for people"`
 }
@@ -159,7 +159,7 @@ type Farm struct {
 	Map       string   `json:"map,omitempty"`
 	Capacity  uint64   `json:"capacity,omitempty" about:"places for people"`
 	Evidence  []string `json:"evidence" about:"a sentence for each reason"`
-	Members   []string `json:"members" about:"addresses in numerical order, the first 20"`
+	Members   []string `json:"members" about:"the first 20 addresses, in numerical order"`
 }
 
 // Stack is an address or a /24 network with many servers.
@@ -173,7 +173,7 @@ type account struct {
 	SteamID   string   `json:"steam_id"`
 	Servers   uint64   `json:"servers" about:"how many servers"`
 	Addresses uint64   `json:"addresses" about:"distinct IP addresses"`
-	Members   []string `json:"members" about:"addresses in numerical order, the first 20"`
+	Members   []string `json:"members" about:"the first 20 addresses, in numerical order"`
 }
 
 // ParseStats reads a stats.json.

@@ -18,8 +18,8 @@ type ColumnType uint8
 const (
 	ColumnText    ColumnType = iota // from strangers: KEY_hex may follow
 	ColumnID                        // 64 bits, a decimal string in the record
-	ColumnMillis                    // a time in UTC with milliseconds
-	ColumnSeconds                   // a time in UTC with seconds
+	ColumnMillis                    // a time in UTC, to the millisecond
+	ColumnSeconds                   // a time in UTC, to the second
 	ColumnFloat64                   // milliseconds with up to three decimals
 	ColumnFloat32                   // a number, or null
 	ColumnBool

@@ -154,7 +154,7 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 		missing = r.decode | r.keep | 1
 		for i := range schemaKeys {
 			if i > 0 && schemaKeys[i-1].is == ColumnText {
-				missing &^= 1 << i // KEY_hex follows KEY, if it is there
+				missing &^= 1 << i // if the record has KEY_hex, it follows KEY
 			}
 		}
 	}

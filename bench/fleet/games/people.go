@@ -8,8 +8,8 @@ import (
 // regulars is the number of people who play on a server now and then.
 const regulars = 40
 
-// setPeople makes a list of n players, some of the regulars and strangers, and sets
-// INFO's count to the low byte of n.
+// setPeople makes a list of n players, regulars and strangers, and sets INFO's
+// count to the low byte of n.
 func (s *Server) setPeople(n int) {
 	s.people, s.Info.Players = n, uint32(uint8(n))
 	night := s.plan.Night

@@ -270,7 +270,7 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 			}
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL:
 			drops := binary.NativeEndian.Uint32(data)
-			p.stats.KernelDrops += uint64(drops - p.drops) // it wraps
+			p.stats.KernelDrops += uint64(drops - p.drops) // the count wraps
 			p.drops = drops
 		}
 		control = rest

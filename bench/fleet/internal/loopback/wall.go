@@ -72,8 +72,8 @@ type Stats struct {
 	Replies    uint64 // datagrams sent
 	ReplyBytes uint64 // UDP payload
 
-	Walled      uint64 // from or to an address outside 127.0.0.0/8: dropped unread
-	Foreign     uint64 // to an address outside the fleet: dropped
+	Walled      uint64 // datagrams from or to an address outside 127.0.0.0/8: dropped unread
+	Foreign     uint64 // datagrams to an address outside the fleet: dropped
 	LostQueries uint64 // queries dropped on purpose
 	LostReplies uint64 // replies dropped on purpose
 	Overflow    uint64 // replies dropped because too many were waiting

@@ -33,7 +33,7 @@ func (t *Terminal) OpenLog(name string) error {
 			WithHint("name a writable file in an existing directory")
 	}
 	t.logged = newQueue(file, func(n int) string {
-		return fmt.Sprintf("time=%s level=WARN msg=\"lines dropped while nobody read them\" lines=%d\n", time.Now().UTC().Format(time.RFC3339Nano), n)
+		return fmt.Sprintf("time=%s level=WARN msg=\"lines dropped because nobody read them\" lines=%d\n", time.Now().UTC().Format(time.RFC3339Nano), n)
 	})
 	t.Log = slog.New(NewLogHandler(&logFile{terminal: t, w: t.logged, name: name}))
 	return nil

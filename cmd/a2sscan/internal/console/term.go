@@ -45,8 +45,8 @@ type Terminal struct {
 	logged      io.Writer // log file, behind a queue; nil: none
 	Interactive bool      // err is a terminal
 	status      bool      // a status line is shown
-	line        string    // that status line
-	shown       string    // last line, if a status line
+	line        string    // the status line that is shown
+	shown       string    // the last line, if it was a status line
 
 	columns func() int   // width in tests; nil: real width
 	Log     *slog.Logger // discards everything without --log-file
@@ -55,7 +55,7 @@ type Terminal struct {
 // New returns a terminal that prints messages to w.
 func New(w io.Writer) *Terminal {
 	return &Terminal{err: w, out: newQueue(w, func(n int) string {
-		return fmt.Sprintf("%s%s dropped while nobody read them\n", speaker, Plural(n, "line"))
+		return fmt.Sprintf("%s%s dropped because nobody read them\n", speaker, Plural(n, "line"))
 	}), Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
 }
 

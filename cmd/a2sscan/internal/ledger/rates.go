@@ -62,7 +62,7 @@ func (r *Rates) String() string {
 	asked := "as fast as possible"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
-		asked = fmt.Sprintf("%s/s set, after %s from %s/s", console.Short(*r.RateAsked),
+		asked = fmt.Sprintf("%s/s set, after %s; %s/s at first", console.Short(*r.RateAsked),
 			console.Plural(len(r.Changes), "change"), console.Short(r.Changes[0].From))
 	case r.found > 0:
 		asked = console.Short(r.found) + "/s found, at most " + console.Short(*r.RateAsked) + "/s"

@@ -27,7 +27,7 @@ func (l *limit) changed(conn net.Conn, state http.ConnState) {
 			l.open[0].Close()
 			l.open = l.open[1:]
 		}
-	case http.StateIdle: // it has sent a request
+	case http.StateIdle: // the client has sent a request
 		if i := slices.Index(l.open, conn); i >= 0 {
 			l.open = append(slices.Delete(l.open, i, i+1), conn)
 		}

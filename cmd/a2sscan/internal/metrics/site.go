@@ -30,7 +30,8 @@ type SiteOptions struct {
 	// descriptors of a scan.
 	Connections int
 	Names       []string
-	// Anywhere checks the name in a request also if the address is not on loopback.
+	// Anywhere makes the site check the host name in requests even if its address is
+	// not on loopback.
 	Anywhere bool
 	Log      *slog.Logger
 }

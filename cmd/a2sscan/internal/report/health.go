@@ -78,7 +78,7 @@ func ledger(r *census.Run) []row {
 		row{Name: "Answered completely", N: t.ByStatus["ok"]},
 		row{Name: "Answered in part", N: t.ByStatus["partial"]},
 		row{Name: "Answered, nothing usable", N: useless},
-		row{Name: "Could not be asked", N: t.ByStatus["error"] - min(t.ByStatus["error"], useless)},
+		row{Name: "Could not be queried", N: t.ByStatus["error"] - min(t.ByStatus["error"], useless)},
 		row{Name: "Silent", N: t.ByStatus["no_reply"]},
 		row{Name: "Unreachable", N: t.ByStatus["unreachable"]},
 	)
@@ -94,8 +94,8 @@ var classNames = map[string]string{
 	"late": "Late", "foreign": "From elsewhere",
 }
 
-// datagrams returns the counts of datagrams sent and received. Each share is one of the
-// datagrams sent or of those received. All bars have the same scale.
+// datagrams returns the counts of datagrams sent and received. Each share is relative
+// to all datagrams sent or to all datagrams received. All bars have the same scale.
 func datagrams(r *census.Run) []row {
 	if r == nil {
 		return nil

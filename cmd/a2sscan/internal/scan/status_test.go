@@ -93,7 +93,7 @@ func TestStatusLine(t *testing.T) {
 	// Silent targets count as three quarters done. They count as queried but not
 	// answered, although they may still answer.
 	s.Silent = 1000
-	check("0:03 32%, 0:07 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, for a second pass")
+	check("0:03 32%, 0:07 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, waiting for a second pass")
 
 	// An earlier run scanned a fifth of the list. The time of that run does not
 	// count here.

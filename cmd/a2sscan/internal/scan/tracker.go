@@ -249,7 +249,7 @@ func (v *View) flows() []string {
 		parts = append(parts, console.Short(float64(v.Held))+" held back")
 	}
 	if v.Silent > 0 {
-		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second pass")
+		parts = append(parts, console.Short(float64(v.Silent))+" silent, waiting for a second pass")
 	}
 	return parts
 }
@@ -270,7 +270,7 @@ func (v *View) Waiting() (s string) {
 		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
 	}
 	if v.Silent > 0 {
-		s += "; silent, for a second pass: " + console.Grouped(uint64(v.Silent))
+		s += "; silent, waiting for a second pass: " + console.Grouped(uint64(v.Silent))
 	}
 	return s
 }

@@ -128,7 +128,7 @@ func Proof(r fleetjudge.Report) string {
 		s += fmt.Sprintf(", %d incomplete, with the reason in the record", r.Less)
 	}
 	if r.Twice+r.Invented > 0 {
-		s += fmt.Sprintf(", %d twice, %d invented", r.Twice, r.Invented)
+		s += fmt.Sprintf(", %d repeated, %d invented", r.Twice, r.Invented)
 	}
 	return s
 }
@@ -147,7 +147,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
 			console.Grouped(d.N("sent")), console.Bytes(d.N("sent_bytes")), console.Grouped(d.N("received")), console.Bytes(d.N("received_bytes")))},
-		{"retries", fmt.Sprintf("%s of the datagrams sent, because no reply came in time: some were lost, and %s addresses have no server",
+		{"retries", fmt.Sprintf("%s of the datagrams sent repeat a request that had no reply in time: some were lost, and %s addresses have no server",
 			console.Grouped(d.N("repeats")), console.Grouped(l.N("by_status.no_reply")))},
 		{"replies", console.Listed(d.By("matched_by_kind"), scanner.ReplyKinds[:], ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},

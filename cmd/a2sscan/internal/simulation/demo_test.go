@@ -22,7 +22,7 @@ func TestProof(t *testing.T) {
 		{"lost on the way", fleetjudge.Report{Servers: 9000, AsTheyAre: 8999, Less: 1},
 			"9,000 servers: 8,999 recorded correctly, 0 wrong, 0 missing, 1 incomplete, with the reason in the record", false},
 		{"invented", fleetjudge.Report{Servers: 9000, AsTheyAre: 9000, Invented: 1},
-			"9,000 servers: 9,000 recorded correctly, 0 wrong, 0 missing, 0 twice, 1 invented", false},
+			"9,000 servers: 9,000 recorded correctly, 0 wrong, 0 missing, 0 repeated, 1 invented", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -104,7 +104,7 @@ func value(name string, v, msg []byte) string {
 		}
 		return [...]string{"0: no", "1: yes"}[u]
 	case "extra data flag":
-		return fmt.Sprintf("0x%02x", u) // the fields that this byte announces follow
+		return fmt.Sprintf("0x%02x", u) // this byte announces which fields follow
 	case "score", "deaths", "money":
 		return fmt.Sprint(int32(u))
 	case "duration":

@@ -75,9 +75,9 @@ type damped struct {
 // window counts the events of a damped kind during Rules.Damp.
 type window struct {
 	end     uint32
-	shown   int      // at most 2: a pair
+	shown   int      // number of events shown, at most 2: a pair
 	last    db.Event // the last one shown
-	waiting db.Event // the last one left out
+	waiting db.Event // the last event left out
 	leftOut int
 }
 

@@ -245,7 +245,7 @@ func (r *Watch) saveCursor() error {
 func (r *Watch) hold(since time.Time) {
 	if since.IsZero() {
 		r.held.Store(nil)
-		r.Terminal.Log.Info("state is free again")
+		r.Terminal.Log.Info("no other program locks the state any more")
 		return
 	}
 	r.held.Store(&since)
