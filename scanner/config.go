@@ -17,8 +17,8 @@ import (
 // type is in package target, so that package list needs nothing of the scanner.
 type Target = target.Target
 
-// Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Cooldown, it
-// means no cooldown. The zero value of each means the default. Every rate in this
+// Off means no limit, as a Rate, AddressRate or MaxPerAddress, and no cooldown, as a
+// Cooldown. The zero value of each means the default. Every rate in this
 // package, including those in Stats, is Off if there is no limit.
 const Off = -1
 

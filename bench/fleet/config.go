@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// None, as Config.Alive, means that the fleet has no servers.
+// None is the value of Config.Alive for a fleet without servers.
 const None = -1
 
 // defaultPort is the default port of game servers.

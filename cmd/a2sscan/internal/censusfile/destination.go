@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Choice says where the records go and in which format.
+// Destination says where the records go and in which format.
 type Destination struct {
 	Path   string // "-" or empty: standard output
 	Append bool   // add to an existing file
@@ -146,7 +146,7 @@ func (c *Destination) table() (*Table, error) {
 	return NewTable(c.format(), c.Fields, screen)
 }
 
-// Shown returns the table that formats records as lines for w, which may be a terminal.
+// TableFor returns the table that formats records as lines for w, which may be a terminal.
 // It returns nil if records are written unchanged. With an empty format, a terminal gets
 // text.
 func TableFor(w any, format Format, fields []string, color bool) (*Table, error) {

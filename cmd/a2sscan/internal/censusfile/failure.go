@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Readable returns how many records can be read back from the files of an output that
+// ReadableRecords returns how many records can be read back from the files of an output that
 // failed. The last records written may be lost. If header is set, the first line of each
 // file does not count. A pipe has no readable records. The records of a part that was
 // moved away count as readable.
@@ -40,7 +40,7 @@ func ReadableRecords(parts []sink.Part, header bool) (n uint64) {
 	return n
 }
 
-// Place describes, for a message, the files of a census, or its parts.
+// FilesText describes, for a message, the files of a census, or its parts.
 func FilesText(name string, divided bool, parts []sink.Part) string {
 	switch {
 	case !divided:
@@ -60,8 +60,8 @@ func IsFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Failure returns err as a console.Failure with an exit code and a hint. The hint comes
-// from the sink.Error. For fs.ErrExist, Failure has its own hint, which names flags of
+// WriteFailure returns err as a console.Failure with an exit code and a hint. The hint comes
+// from the sink.Error. For fs.ErrExist, WriteFailure has its own hint, which names flags of
 // a2sscan.
 func WriteFailure(err error) error {
 	if err == nil {

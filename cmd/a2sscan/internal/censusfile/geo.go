@@ -37,7 +37,7 @@ const maxKnown = 1 << 16
 
 const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
 
-// Open reads the databases in files.
+// OpenDatabases reads the databases in files.
 func OpenDatabases(files []string) (bases Databases, err error) {
 	for _, name := range files {
 		refuse := func(hint, format string, args ...any) error {
@@ -182,7 +182,7 @@ func (d Databases) Bytes() (n int64) {
 	return n
 }
 
-// Note describes a database in a summary.
+// DatabaseNote describes a database in a summary.
 type DatabaseNote struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`

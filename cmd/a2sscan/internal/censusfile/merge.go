@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options selects the parts and the output of a merge.
+// MergeOptions selects the parts and the output of a merge.
 type MergeOptions struct {
 	Files   []string
 	Output  string

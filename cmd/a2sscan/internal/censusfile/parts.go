@@ -38,9 +38,9 @@ func group(files []string) (parts []*part) {
 	return parts
 }
 
-// load reads the summary of a part, with its plan into plan, and sets its shard. gap says why the part can't be
-// merged, judging by its summary; it is "" if the part can. err is an error of reading or
-// decoding the summary.
+// load reads the summary of a part, decodes its plan into plan, and sets its shard. gap
+// says why the part can't be merged, judging by its summary; it is "" if the part can. err
+// is an error of reading or decoding the summary.
 func (p *part) load(plan any) (gap string, err error) {
 	text, err := os.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {

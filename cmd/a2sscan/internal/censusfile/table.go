@@ -24,12 +24,12 @@ const (
 // Formats are all formats.
 var Formats = []Format{JSON, Text, CSV, TSV}
 
-// Usual are the fields of CSV and TSV if none are chosen.
+// UsualFields are the fields of CSV and TSV if none are chosen.
 var UsualFields = []string{
 	"addr", "time", "status", "rtt_ms", people, capacity, bots, "info.map", "info.game", "info.app_id", "info.version", "info.name",
 }
 
-// Screen describes the terminal that text is shown on. Width returns its current width in
+// Display describes the terminal that text is shown on. Width returns its current width in
 // columns.
 type Display struct {
 	Width func() int // nil: no limit
@@ -49,7 +49,7 @@ type Table struct {
 	csv   *csv.Writer
 }
 
-// New returns a table of the given fields, or of the usual ones if fields is empty. It
+// NewTable returns a table of the given fields, or of the usual ones if fields is empty. It
 // returns nil if records are to be written unchanged.
 func NewTable(format Format, fields []string, screen Display) (*Table, error) {
 	if err := checkFields(fields); err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// MaxSize is the maximum size of a file in bytes. Without this limit, Read would never
+// MaxFileSize is the maximum size of a file in bytes. Without this limit, ReadFile would never
 // end on a device such as /dev/zero.
 const MaxFileSize = 1 << 20
 
@@ -42,7 +42,7 @@ type Key struct {
 	Bool   bool // the value is true or false
 }
 
-// Read reads a file. It reports syntax errors, but does not check the keys.
+// ReadFile reads a file. It reports syntax errors, but does not check the keys.
 func ReadFile(path string) (*File, error) {
 	shown := console.Plain(path, 200)
 	file, err := os.Open(path)

@@ -30,7 +30,7 @@ type Writer struct {
 	line   []byte
 }
 
-// NewWriter returns an output after checking that the file can be created. The path
+// NewWriter returns a writer after checking that the file can be created. The path
 // "-" means stdout. force allows it to replace an existing file.
 func NewWriter(path string, force bool, stdout io.Writer) (*Writer, error) {
 	info, missing := os.Stat(path)

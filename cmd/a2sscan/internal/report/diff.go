@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options choose what Diff compares and prints.
+// DiffOptions choose what Diff compares and prints.
 type DiffOptions struct {
 	Old, New  []string // files
 	OldSums   []string // summaries; nil: those beside the files

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Kind is a kind of file that a command makes from censuses. It lists the bytes with which
+// FileKind is a kind of file that a command makes from censuses. It lists the bytes with which
 // such a file may begin, in this version or an earlier one.
 type FileKind []string
 

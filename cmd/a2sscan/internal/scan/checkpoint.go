@@ -116,7 +116,7 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	return append([]byte(head), packed...), nil
 }
 
-// Decode decodes the content of a checkpoint file.
+// DecodeCheckpoint decodes the content of a checkpoint file.
 func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
 	head, packed, _ := bytes.Cut(file, []byte{'\n'})
 	rest, ours := strings.CutPrefix(string(head), magic)

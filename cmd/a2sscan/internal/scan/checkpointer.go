@@ -56,7 +56,7 @@ type Checkpointer struct {
 	err     atomic.Pointer[error] // the first error; nil: none
 }
 
-// Scan is what a checkpointer needs to know about the running scan.
+// RunningScan is what a checkpointer needs to know about the running scan.
 type RunningScan struct {
 	ID     string
 	Start  time.Time

@@ -42,7 +42,7 @@ const (
 	addressTurn     = 4
 )
 
-// Longest returns about the longest time that a scan waits for one target: the target
+// LongestSession returns about the longest time that a scan waits for one target: the target
 // answers none of the questions, and the scan asks one after another.
 func LongestSession(s timing.Schedule, qs wire.Questions) time.Duration {
 	return time.Duration(howMany(qs&wire.AskAll)) * s.Silence()

@@ -16,13 +16,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// DefaultName is the name of the key file, in the folder of the census.
+// DefaultPlayerKey is the name of the key file, in the folder of the census.
 const DefaultPlayerKey = "a2sscan-player.key"
 
 // prefix begins the only line of a key file. 64 hexadecimal digits follow it.
 const prefix = "a2sscan-player-key-1 "
 
-// Key is the key of one scan. With a nil Key, records have the names of players instead
+// PlayerKey is the key of one scan. With a nil PlayerKey, records have the names of players instead
 // of hashes.
 type PlayerKey struct {
 	path string
@@ -30,9 +30,9 @@ type PlayerKey struct {
 	made bool // Open created the key, and no file has it yet
 }
 
-// Open reads the key for a census that is written to output. If path is empty, the key
-// file is beside the output. If there is no such file, Open creates a random key, which
-// Store writes. Open refuses a key file that other users may read, except on Windows,
+// OpenPlayerKey reads the key for a census that is written to output. If path is empty, the key
+// file is beside the output. If there is no such file, OpenPlayerKey creates a random key, which
+// Store writes. OpenPlayerKey refuses a key file that other users may read, except on Windows,
 // where the file mode says nothing about that.
 func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 	if path == "" {

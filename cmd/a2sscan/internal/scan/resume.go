@@ -18,7 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options select the checkpoint of a scan.
+// CheckpointOptions select the checkpoint of a scan.
 type CheckpointOptions struct {
 	Path     string
 	Fresh    bool     // discard an existing checkpoint
@@ -28,7 +28,7 @@ type CheckpointOptions struct {
 	Version  string   // version of the program
 }
 
-// Open locks the checkpoint and reads it if it exists. With LookOnly it takes no lock,
+// OpenCheckpoint locks the checkpoint and reads it if it exists. With LookOnly it takes no lock,
 // and it disables the checkpointer if there is nothing to resume.
 func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, error) {
 	opt.Path = disk.Resolve(opt.Path) // two scans may use different names for one file

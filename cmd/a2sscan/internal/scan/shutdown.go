@@ -34,7 +34,7 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
-// Handle calls do for each of these signals until end is called. end waits for a call of
+// HandleSignals calls do for each of these signals until end is called. end waits for a call of
 // do that is running. After that the signals have no effect until the process exits: a
 // signal at the very end must not kill a run that has reported its success.
 func HandleSignals(do func(os.Signal), which ...os.Signal) (end func()) {
@@ -76,7 +76,7 @@ type Shutdown struct {
 // stuck is called.
 const cancelTime = 700 * time.Millisecond
 
-// Listen returns a Shutdown and the context that its second signal cancels. If
+// NewShutdown returns a Shutdown and the context that its second signal cancels. If
 // hangup is set, SIGHUP acts as the first signal, but never as the second. end
 // makes the signals ineffective and cancels the context.
 func NewShutdown(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context, end func()) {

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Record is a status line as JSON. While the scan queries targets, the line also has the
+// StatusRecord is a status line as JSON. While the scan queries targets, the line also has the
 // counters of ledger.Table with a Status, then waiting and waiting_for. Later versions of
 // a2sscan may add keys. A key whose value is unknown is absent. In a resumed scan, all
 // numbers except Part cover only this run.
@@ -39,7 +39,7 @@ func unless(unknown bool, v float64) *float64 {
 	return &v
 }
 
-// Kind says how status lines are shown.
+// StatusKind says how status lines are shown.
 type StatusKind string
 
 // These are the kinds of status lines.
@@ -49,7 +49,7 @@ const (
 	StatusNone StatusKind = "none"
 )
 
-// ParseKind parses text, json or none.
+// ParseStatusKind parses text, json or none.
 func ParseStatusKind(word string) (StatusKind, error) {
 	if kind := StatusKind(word); kind == StatusText || kind == StatusJSON || kind == StatusNone {
 		return kind, nil

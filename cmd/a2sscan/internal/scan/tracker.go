@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Config describes a scan to its Tracker.
+// TrackerConfig describes a scan to its Tracker.
 type TrackerConfig struct {
 	Input   func() (part float64, known bool) // fraction of the input read so far
 	Given   func() uint64                     // number of targets that the list yielded in this run
