@@ -86,6 +86,9 @@ func (w *Watcher) wanted(kind string) bool {
 	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 
+// report adds an event to the effects.
+func (w *Watcher) report(e db.Event) { w.decided.events = append(w.decided.events, e) }
+
 // emit reports an event of a server if its kind is wanted. After two events in a window, it
 // only counts an event as left out.
 func (w *Watcher) emit(i int, e db.Event, now uint32) {
@@ -115,7 +118,7 @@ func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	e.LeftOut, d.leftOut = d.leftOut, 0
 	d.shown++
 	d.last = e
-	w.events = append(w.events, e)
+	w.report(e)
 }
 
 // release ends the windows that are over. It reports the last event that was left out, if
@@ -133,7 +136,7 @@ func (w *Watcher) release(now uint32) {
 		if e := d.waiting; e.Kind != d.last.Kind || !reflect.DeepEqual(e.After, d.last.After) {
 			e.LeftOut, d.leftOut = d.leftOut-1, 0
 			d.shown, d.last = 1, e
-			w.events = append(w.events, e)
+			w.report(e)
 		}
 	}
 }

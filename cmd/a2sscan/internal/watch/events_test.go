@@ -252,7 +252,7 @@ func TestDropped(t *testing.T) {
 	var said bytes.Buffer
 	r := &Watch{Options: &Options{DB: state, Log: l, Terminal: console.New(&said)}, watcher: New(usual(), time.Now())}
 	add := func(n int) {
-		r.watcher.events = make([]db.Event, n)
+		r.watcher.decided.events = make([]db.Event, n)
 		check(t, r.flush(t.Context(), false))
 	}
 	add(1)

@@ -56,17 +56,47 @@ func (v *network) count(n int, since uint32) (all, answered int) {
 
 func isSilent(s *server) bool { return s.status == db.Up && s.silent > 0 }
 
-// inspect counts the servers, finds out whether the watcher is blind or sees again, and
-// calls servers down that have been silent long enough.
+// setSending tells the watcher whether datagrams can be sent.
+func (w *Watcher) setSending(works bool) { w.view.failing = !works }
+
+// resumeBlind continues a watch that ended while it was blind.
+func (w *Watcher) resumeBlind(since, now time.Time) {
+	w.view.blind, w.view.since = true, min(seconds(since), seconds(now))
+}
+
+// survey is the answer to the question who is silent.
+type survey struct {
+	up, silent int
+	// networks has /24 networks with servers that are up, at most blindNetworks, and dead
+	// those with silent servers.
+	networks, dead map[uint64]bool
+	// references counts the references that were checked, and answering those whose latest
+	// check was answered.
+	references, answering int
+	// suspects are the servers that have been silent for long enough to be down.
+	suspects []int
+}
+
+// inspect asks three questions: who is silent, is that the fault of the watcher's own
+// network, and if not, who is down?
 func (w *Watcher) inspect(now uint32) {
-	v, n := &w.view, Status{Servers: len(w.order)}
-	silent, references, answering := 0, 0, 0
-	// These are the /24 networks with servers that are up (at most blindNetworks) and with
-	// silent servers.
-	up, dead := map[uint64]bool{}, map[uint64]bool{}
-	var held []int // servers that were silent long enough
+	s := w.survey()
+	if saw := w.doubtItself(&s, now); !saw {
+		w.judge(&s, now)
+	}
+}
+
+// survey counts the servers.
+func (w *Watcher) survey() survey {
+	n := Status{Servers: len(w.order)}
+	v := survey{networks: map[uint64]bool{}, dead: map[uint64]bool{}}
 	for i := range w.servers {
 		s := &w.servers[i]
+		if s.reference && (s.answers || s.silent > 0) {
+			if v.references++; s.answers {
+				v.answering++
+			}
+		}
 		switch {
 		case s.gone:
 		case s.status == db.Down:
@@ -74,68 +104,75 @@ func (w *Watcher) inspect(now uint32) {
 		case s.status == db.Up:
 			n.Up++
 			n.People += int(max(s.people, 0))
-			if len(up) < blindNetworks {
-				up[s.key>>24] = true
+			if len(v.networks) < blindNetworks {
+				v.networks[s.key>>24] = true
 			}
 			if isSilent(s) {
-				silent++
-				dead[s.key>>24] = true
+				v.silent++
+				v.dead[s.key>>24] = true
 			}
 			if int(s.silent) >= w.rules.DownAfter {
-				held = append(held, i)
-			}
-		}
-		if s.reference && (s.answers || s.silent > 0) {
-			if references++; s.answers {
-				answering++
+				v.suspects = append(v.suspects, i)
 			}
 		}
 	}
-	dark := silent >= blindServers && silent*100 >= n.Up*blindPercent && len(dead) >= blindNetworks
-	enough := min(len(v.latest), max(n.Up, 1))
+	v.up = n.Up
+	w.status = n
+	return v
+}
+
+// doubtItself finds out whether the watcher is blind or sees again, and reports both. If it
+// just began to see again, it forgets all silence and returns true.
+func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
+	v := &w.view
+	dark := s.silent >= blindServers && s.silent*100 >= s.up*blindPercent && len(s.dead) >= blindNetworks
+	enough := min(len(v.latest), max(s.up, 1))
 	all, answered := v.count(enough, 0)
 	light := all == enough && answered*100 >= all*blindPercent
-	if references > 0 {
-		dark, light = answering == 0, answering > 0
+	if s.references > 0 {
+		dark, light = s.answering == 0, s.answering > 0
 	}
 	switch {
 	case !v.blind && (dark || v.failing):
 		v.blind, v.since, v.outcomes = true, now, 0
-		e := &db.Evidence{Servers: n.Up, Silent: silent, Networks: len(dead)}
+		e := &db.Evidence{Servers: s.up, Silent: s.silent, Networks: len(s.dead)}
 		switch {
 		case v.failing:
 			e.Signs = []string{"datagrams can't be sent"}
-		case references > 0:
+		case s.references > 0:
 			e.Signs = []string{"no answer from the servers of --reference"}
 		}
 		if w.wanted("blind") {
-			w.events = append(w.events, db.Event{Kind: "blind", Time: moment(now), Evidence: e})
+			w.report(db.Event{Kind: "blind", Time: moment(now), Evidence: e})
 		}
 	case v.blind && light && !v.failing:
 		if w.wanted("seeing") {
-			w.events = append(w.events, db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
+			w.report(db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
 		}
-		v.blind, held = false, nil
-		w.ignore = now
+		v.blind, v.outcomes, w.ignore, saw = false, 0, now, true
 		for i := range w.servers {
 			if isSilent(&w.servers[i]) {
 				w.unseen(i, now, now)
 			}
 		}
-		v.outcomes = 0
 	}
-	n.Blind = v.blind
-	w.status = n
+	w.status.Blind = v.blind
+	return saw
+}
+
+// judge calls the suspects down, unless the network of the watcher is in doubt.
+func (w *Watcher) judge(s *survey, now uint32) {
+	v := &w.view
 	expired := v.blind && now-v.since >= uint32(w.rules.BlindMax.Seconds()) // then silent servers are down
-	if len(held) == 0 || v.blind && !expired {
+	if v.blind && !expired {
 		return
 	}
-	doubt := !expired && references == 0 && n.Up >= blindServers && len(up) >= blindNetworks
-	for _, i := range held {
-		s := &w.servers[i]
-		all, answered := v.count(len(v.latest), s.asked)
+	doubt := !expired && s.references == 0 && s.up >= blindServers && len(s.networks) >= blindNetworks
+	for _, i := range s.suspects {
+		asked := w.servers[i].asked
+		all, answered := v.count(len(v.latest), asked)
 		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network worked at that time
-		if !doubt || now-s.asked >= uint32(w.rules.Every/time.Second) || alive {
+		if !doubt || now-asked >= uint32(w.rules.Every/time.Second) || alive {
 			w.fall(i, now, expired)
 		}
 	}

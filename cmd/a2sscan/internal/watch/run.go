@@ -99,8 +99,7 @@ type Watch struct {
 	// alive is when the loop of the watch or of the scan last did something.
 	alive atomic.Pointer[time.Time]
 
-	mu      sync.Mutex       // guards the following
-	fresh   []netip.AddrPort // to add to the database
+	mu      sync.Mutex // guards the following
 	watcher *Watcher
 	monitor *scanner.Monitor
 	before  scanner.Stats // counters of earlier scans that failed
@@ -116,9 +115,6 @@ const (
 	flushEvery = time.Minute
 	// atRest is how long the feed sleeps if no server is due.
 	atRest = 250 * time.Millisecond
-	// maxPending is the size of changes above which Run stores them at once, not after a
-	// minute.
-	maxPending = 8 << 20
 	// outputCursor is the cursor of the output stream, after which the next watch
 	// continues.
 	outputCursor = "output"
@@ -213,7 +209,7 @@ func (r *Watch) restore() error {
 		return err
 	}
 	if len(latest) > 0 && latest[0].Kind == "blind" { // the watch ended blind
-		r.watcher.view.blind, r.watcher.view.since = true, min(seconds(latest[0].Time), seconds(now))
+		r.watcher.resumeBlind(latest[0].Time, now)
 	}
 	if r.Log.file != nil { // a file contains the ID of its last event
 		err = r.DB.SetCursor(outputCursor, -1)
@@ -313,7 +309,7 @@ func (r *Watch) list(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.size = len(addrs)
-	r.fresh = append(r.fresh, r.watcher.Watch(addrs, time.Now())...)
+	r.watcher.Watch(addrs, time.Now())
 	return nil
 }
 
@@ -363,7 +359,7 @@ func (r *Watch) scanFailed(stats *scanner.Stats) {
 	defer r.mu.Unlock()
 	r.before.Add(stats)
 	r.monitor, r.sent, r.then = &scanner.Monitor{}, time.Now(), r.before
-	r.watcher.view.failing = true
+	r.watcher.setSending(false)
 	r.alive.Store(new(time.Now()))
 }
 
@@ -386,14 +382,9 @@ func (r *Watch) loop(ctx context.Context) {
 		now := time.Now()
 		r.mu.Lock()
 		r.checkSending(now)
-		r.watcher.Tick(now)
-		paused := r.watcher.paused
-		r.watcher.paused = 0
-		if left := len(r.watcher.events) - db.MaxInMemory; left > 0 { // the state was locked for long
-			r.watcher.events = r.watcher.events[left:]
-			r.dropped.Add(uint64(left))
-		}
+		paused, dropped := r.watcher.Tick(now)
 		r.mu.Unlock()
+		r.dropped.Add(uint64(dropped))
 		if paused > 0 {
 			r.Terminal.Say("the machine slept, or its clock was set: %v count as unseen", paused.Round(time.Second/10))
 		}
@@ -449,9 +440,9 @@ func (r *Watch) checkSending(now time.Time) {
 	}
 	if stats.DatagramsSent() != r.then.DatagramsSent() {
 		r.sent, r.then = now, stats
-		r.watcher.view.failing = false
+		r.watcher.setSending(true)
 	} else if stats.SendErrors > r.then.SendErrors && now.Sub(r.sent) >= r.Rules.Every {
-		r.watcher.view.failing = true
+		r.watcher.setSending(false)
 	}
 }
 
@@ -462,12 +453,12 @@ func (r *Watch) checkSending(now time.Time) {
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []db.Hour
 	r.mu.Lock()
-	if !all && len(r.fresh)+len(r.watcher.events) == 0 && r.watcher.pending <= maxPending {
+	if !all && !r.watcher.decided.urgent() {
 		r.mu.Unlock()
 		return nil
 	}
-	fresh, events, servers := r.fresh, r.watcher.events, r.watcher.changed
-	r.fresh, r.watcher.events, r.watcher.changed, r.watcher.pending = nil, nil, nil, 0
+	decided := r.watcher.take()
+	events := decided.events
 	r.events += uint64(len(events))
 	if all {
 		hours = r.watcher.Running()
@@ -477,10 +468,10 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 		events[i].ID = r.lastID.Add(1)
 	}
 	err := r.stored(ctx, func() error {
-		err := r.DB.Add(fresh)
+		err := r.DB.Add(decided.fresh)
 		if err == nil {
-			fresh = nil
-			err = r.DB.Flush(events, servers, hours...)
+			decided.fresh = nil
+			err = r.DB.Flush(events, decided.servers, hours...)
 		}
 		return err
 	})
@@ -546,8 +537,8 @@ func stateFailed(err error) error {
 func (r *Watch) Status() *Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stats, status := r.stats(), r.watcher.status
-	status.Time, status.Every, status.Took, status.Events = time.Now().UTC(), r.Rules.Every.Seconds(), r.watcher.took.Seconds(), r.events
+	stats, status := r.stats(), r.watcher.Status()
+	status.Time, status.Events = time.Now().UTC(), r.events
 	status.Waiting, status.Dropped, status.Trouble = r.waiting(), r.dropped.Load(), r.Trouble()
 	status.Sent, status.Received = stats.DatagramsSent(), stats.DatagramsReceived()
 	return &status
@@ -572,20 +563,15 @@ const copied = 1000
 // Rows yields all watched servers, in the order of their IDs.
 func (r *Watch) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
-		var servers []server
-		for id, more := int64(0), true; more; {
+		var rows []Row
+		for next, done := 0, false; !done; {
 			r.mu.Lock()
-			rest := r.watcher.servers[id:]
-			servers = append(servers[:0], rest[:min(copied, len(rest))]...)
+			begin := next
+			rows, next = r.watcher.Rows(rows[:0], begin, copied)
 			r.mu.Unlock()
-			more = len(rest) > copied
-			for _, s := range servers {
-				id++
-				row := Row{
-					ID: id, Addr: s.addr(), Known: s.known, Status: s.status,
-					Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
-				}
-				if !s.gone && !yield(row) {
+			done = next < begin+copied
+			for _, row := range rows {
+				if !yield(row) {
 					return
 				}
 			}

@@ -58,38 +58,65 @@ const askPlainly = 16
 // server is what the watcher knows about one server. Times are seconds since 1970; 0:
 // never.
 type server struct {
-	key     uint64         // udp.Pack of its address
-	known   *census.Server // its last full answer; nil: none since the watcher began
-	info    uint64         // infoHash of known
-	steam   uint64         // Steam ID in known
-	started int64          // start of its world; 0: unknown
-	uptime  int64          // value of its uptime rule; 0: none
-	longest float32        // longest duration of a player
+	// key is udp.Pack of its address.
+	key uint64
 
-	challenge   uint32
-	last, since uint32 // time of the latest answer, and of the status
-	// The times of the latest check and of the first unanswered one. upto is the end of
-	// the time that has been counted.
-	asked, silentAt, upto uint32
-	// fullAt is the time of known. A server that has left the list is checked until the
-	// time until.
-	fullAt, until  uint32
-	people, places int32 // -1: unknown
-	// These count the checks and requests in a row without an answer.
-	silent, requests   uint32
-	poor               uint8 // poorer answers in a row
-	plain              uint8 // number of coming checks that omit the challenge
-	status             db.Status
-	flying, listed     bool // asked: a check is running; listed: the server is in the list
-	elsewhere          bool // people are not in INFO
-	reference, answers bool // one of References; latest check answered
-	gone               bool // not watched any more
-	arrived            bool // new since the watcher began
+	// known is its last full answer; nil: the watcher has none. fullAt is the time of
+	// known. The next five fields come from the same answer: infoHash, the Steam ID, the
+	// time when the world began, the value of the rule uptime, and the longest time that a
+	// player was connected. 0: the answer did not contain it.
+	known   *census.Server
+	info    uint64
+	steam   uint64
+	started int64
+	uptime  int64
+	longest float32
+	fullAt  uint32
+
+	// challenge is the challenge that the server gave last; 0: none.
+	challenge uint32
+	// last is the time of the latest answer.
+	last uint32
+	// since is the time when status began.
+	since uint32
+	// asked is the time of the latest check.
+	asked uint32
+	// silentAt is the time of the first of the latest unanswered checks.
+	silentAt uint32
+	// upto is the end of the time that count has counted.
+	upto uint32
+	// until is the time until which a server that has left the list is checked.
+	until uint32
+	// people and places are the latest counts; -1: unknown.
+	people, places int32
+	// silent and requests count the checks and requests in a row without an answer.
+	silent, requests uint32
+	// poor counts the answers in a row that had less than known.
+	poor uint8
+	// plain is the number of coming checks that omit the challenge.
+	plain  uint8
+	status db.Status
+	// flying is set while a check runs.
+	flying bool
+	// listed is set while the server is in the list.
+	listed bool
+	// elsewhere is set if INFO does not contain the number of people.
+	elsewhere bool
+	// reference is set if the server is one of Rules.References.
+	reference bool
+	// answers is set if the latest check was answered.
+	answers bool
+	// gone is set when the server is not watched any more.
+	gone bool
+	// arrived is set if the server answered for the first time since the watcher began.
+	arrived bool
 }
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
 
-// Watcher decides what to ask, and what the answers mean. Only one goroutine may use it.
+// Watcher decides what to ask, and what the answers mean. It sends and stores nothing: take
+// returns what Watch, Next, Answered and Tick have decided. Only one goroutine may use a
+// Watcher at a time.
 type Watcher struct {
 	rules   Rules
 	servers []server         // by ID in the database, minus 1
@@ -97,25 +124,48 @@ type Watcher struct {
 	schedule
 	changing []int // servers to query in full after follow
 
-	last   time.Time     // the time of the latest Tick
-	paused time.Duration // time in which nothing ran
+	// last is the time of the latest call, and ticked the second of the latest Tick.
+	last   time.Time
+	ticked uint32
+	// paused is the time in which nothing ran, since the latest Tick.
+	paused time.Duration
 	// An unanswered check that began at ignore or earlier counts as no evidence.
 	ignore uint32
 
 	view    network
 	status  Status // of the latest Tick
 	damping map[damped]*window
-	ticked  uint32 // the second of the latest Tick
 
 	noted map[uint64]int // latest server down or new, by identity
+	hours [2]db.Hour     // the two hours that may still change
 
-	hours   [2]db.Hour  // the two hours that may still change
-	changed []db.Server // servers to store, in this order
-	pending int         // approximate bytes of changed
+	decided effects
 	encoder record.Encoder
 
 	interpreter scanner.Interpreter
-	events      []db.Event // without IDs
+}
+
+// effects are what the watcher has decided: what to report, and what to store.
+type effects struct {
+	events []db.Event // without IDs
+	// fresh are servers to add to the database, in the order of their IDs.
+	fresh []netip.AddrPort
+	// servers are rows to store in this order, and size is approximately their bytes.
+	servers []db.Server
+	size    int
+}
+
+// maxPending is the size of rows above which they are stored at once, not after a minute.
+const maxPending = 8 << 20
+
+// urgent reports whether the effects should be stored at once.
+func (e *effects) urgent() bool { return len(e.fresh)+len(e.events) > 0 || e.size > maxPending }
+
+// take returns the effects since the previous call.
+func (w *Watcher) take() effects {
+	decided := w.decided
+	w.decided = effects{}
+	return decided
 }
 
 // New returns a watcher without servers.
@@ -155,9 +205,8 @@ func (w *Watcher) add(s server) {
 }
 
 // Watch sets the list of servers to check, which must have no duplicates. Servers that have
-// left the list are checked for another day. Watch returns the servers that are new to the
-// watcher, in the order of their IDs.
-func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.AddrPort) {
+// left the list are checked for another day.
+func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 	for i := range w.servers {
 		if s := &w.servers[i]; s.listed {
 			s.listed, s.until = false, seconds(now)+keepAsking
@@ -169,7 +218,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 		if !ok {
 			i = int32(len(w.servers))
 			w.add(server{key: udp.Pack(a), status: db.Unknown, people: -1, places: -1})
-			fresh = append(fresh, a)
+			w.decided.fresh = append(w.decided.fresh, a)
 		}
 		w.servers[i].listed = true
 	}
@@ -188,7 +237,6 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 	}
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
 	w.schedule.rearrange(now, w.rules.Every)
-	return fresh
 }
 
 func (w *Watcher) excluded(s *server) bool {
@@ -318,17 +366,18 @@ func (w *Watcher) setStatus(i int, to db.Status, since uint32) {
 
 // store queues a server for the database, with its new answer if there is one.
 func (w *Watcher) store(i int, answer []byte) {
-	s := &w.servers[i]
-	if n := len(w.changed) - 1; n >= 0 && answer != nil && w.changed[n].ID == int64(i+1) {
-		w.changed = w.changed[:n] // the last entry has the status from the same answer: replace that entry
+	s, changed := &w.servers[i], w.decided.servers
+	if n := len(changed) - 1; n >= 0 && answer != nil && changed[n].ID == int64(i+1) {
+		changed = changed[:n] // the last entry has the status from the same answer: replace that entry
 	}
-	w.changed = append(w.changed, db.Server{
+	changed = append(changed, db.Server{
 		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
 	})
-	w.pending += 100 + len(answer)
-	if len(w.changed) > 2*len(w.servers)+1000 { // the database has been locked for long
-		w.changed = latest(w.changed)
+	w.decided.size += 100 + len(answer)
+	if len(changed) > 2*len(w.servers)+1000 { // the database has been locked for long
+		changed = latest(changed)
 	}
+	w.decided.servers = changed
 }
 
 // latest returns the last change of each server, with its last answer.
@@ -491,8 +540,10 @@ func (w *Watcher) notice(now time.Time) {
 	}
 }
 
-// Tick lets time pass. It must be called several times a second.
-func (w *Watcher) Tick(now time.Time) {
+// Tick lets time pass. It must be called several times a second. It returns for how long
+// nothing ran since the previous Tick, and how many events were dropped because nobody
+// took them.
+func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 	w.notice(now)
 	if at := seconds(now); at != w.ticked {
 		w.ticked = at
@@ -500,6 +551,33 @@ func (w *Watcher) Tick(now time.Time) {
 		w.inspect(at)
 		w.release(at)
 	}
+	if dropped = max(0, len(w.decided.events)-db.MaxInMemory); dropped > 0 {
+		w.decided.events = w.decided.events[dropped:]
+	}
+	paused, w.paused = w.paused, 0
+	return paused, dropped
+}
+
+// Status returns the numbers of the latest Tick.
+func (w *Watcher) Status() Status {
+	status := w.status
+	status.Every, status.Took = w.rules.Every.Seconds(), w.took.Seconds()
+	return status
+}
+
+// Rows appends the servers from an index on to rows, at most limit, and returns the next
+// index.
+func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
+	end := min(from+limit, len(w.servers))
+	for i := from; i < end; i++ {
+		if s := &w.servers[i]; !s.gone {
+			rows = append(rows, Row{
+				ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: s.status,
+				Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
+			})
+		}
+	}
+	return rows, end
 }
 
 // gap is the longest time between two calls. After a longer time, the process did not run

@@ -24,6 +24,9 @@ type world struct {
 	loss    float64 // of checks
 	rng     *rand.Rand
 	events  []db.Event
+	stored  []db.Server
+	fresh   []netip.AddrPort
+	paused  time.Duration
 	asked   int
 	full    int
 }
@@ -160,9 +163,9 @@ func (x *world) run(d time.Duration) {
 				i--
 			}
 		}
-		x.w.Tick(x.now)
-		x.events = append(x.events, x.w.events...)
-		x.w.events = nil
+		paused, _ := x.w.Tick(x.now)
+		x.paused += paused
+		x.take()
 	}
 	for i := range x.servers {
 		x.servers[i].played += int(d.Seconds())
@@ -172,10 +175,23 @@ func (x *world) run(d time.Duration) {
 	}
 }
 
+// take collects the effects of the watcher.
+func (x *world) take() {
+	decided := x.w.take()
+	x.events, x.stored = append(x.events, decided.events...), append(x.stored, decided.servers...)
+	x.fresh = append(x.fresh, decided.fresh...)
+}
+
+// giveBack returns the effects to the watcher, as if nobody had taken them.
+func (x *world) giveBack() {
+	x.w.decided = effects{events: x.events, servers: x.stored}
+	x.events, x.stored = nil, nil
+}
+
 // rows returns the servers that were stored, by their ID.
 func (x *world) rows() []db.Server {
 	rows := make([]db.Server, len(x.servers))
-	for _, s := range x.w.changed {
+	for _, s := range x.stored {
 		answer := rows[s.ID-1].Answer
 		if rows[s.ID-1] = s; len(s.Answer) == 0 {
 			rows[s.ID-1].Answer = answer
@@ -389,8 +405,8 @@ func TestScanFailed(t *testing.T) {
 	r.scanFailed(&scanner.Stats{})
 	r.checkSending(x.now)
 	x.w.Tick(x.now.Add(time.Second))
-	if n := len(x.w.events); n != 1 || x.w.events[0].Kind != "blind" {
-		t.Errorf("%+v", x.w.events)
+	if events := x.w.take().events; len(events) != 1 || events[0].Kind != "blind" {
+		t.Errorf("%+v", events)
 	}
 }
 
@@ -426,9 +442,8 @@ func TestClockOrder(t *testing.T) {
 	x := newWorld(t, 2, usual())
 	x.run(time.Minute)
 	x.w.Tick(x.now.Add(-30 * time.Millisecond))
-	x.w.Tick(x.now)
-	if x.w.paused != 0 {
-		t.Errorf("paused for %v", x.w.paused)
+	if paused, _ := x.w.Tick(x.now); paused != 0 || x.paused != 0 {
+		t.Errorf("paused for %v", paused+x.paused)
 	}
 }
 
@@ -588,8 +603,10 @@ func TestList(t *testing.T) {
 	fresh := newFake(9)
 	x.servers = append(x.servers, fresh)
 	list := append(two, fresh.addr)
-	if got := x.w.Watch(list, x.now); !slices.Equal(got, []netip.AddrPort{fresh.addr}) {
-		t.Errorf("unknown: %v", got)
+	x.fresh = nil
+	x.w.Watch(list, x.now)
+	if x.take(); !slices.Equal(x.fresh, []netip.AddrPort{fresh.addr}) {
+		t.Errorf("unknown: %v", x.fresh)
 	}
 	x.run(2 * time.Minute)
 	if n := x.w.status; n.Servers != 3 || n.Up != 3 {
@@ -617,7 +634,7 @@ func TestRestore(t *testing.T) {
 	x.servers[1].dead = true
 	x.run(5 * time.Minute)
 	x.want("down 1")
-	if n := len(x.w.changed); n != 4+1 {
+	if n := len(x.stored); n != 4+1 {
 		t.Errorf("%d changes to store, want an answer of each server, and an outage", n)
 	}
 	rows, hours := x.rows(), x.w.Running()
@@ -641,8 +658,8 @@ func TestRestore(t *testing.T) {
 	x.servers[1].dead, x.servers[2].name = false, "renamed while nobody watched"
 	again.run(2 * time.Minute)
 	again.want("up 1", "renamed 2")
-	if again.w.paused != 0 {
-		t.Errorf("a pause of %v", again.w.paused)
+	if again.paused != 0 {
+		t.Errorf("a pause of %v", again.paused)
 	}
 	var s db.Sample
 	for _, h := range again.w.Running() {
@@ -668,8 +685,8 @@ func TestHours(t *testing.T) {
 			if hours[0].Number+1 < x.now.Unix()/3600 {
 				t.Fatalf("hour %d is stored again at %v", hours[0].Number, x.now)
 			}
-			check(t, state.Flush(nil, x.w.changed, hours...))
-			x.w.changed = nil
+			check(t, state.Flush(nil, x.stored, hours...))
+			x.stored = nil
 		}
 	}
 	watch(165 * time.Minute)         // until 14:55
@@ -786,10 +803,11 @@ func TestKilled(t *testing.T) {
 	check(t, state.Add([]netip.AddrPort{x.servers[0].addr}))
 	x.run(2 * time.Minute)
 	r := &Watch{Options: &Options{DB: state, Log: &Log{}}, watcher: x.w}
+	x.giveBack()
 	check(t, r.flush(t.Context(), true))
 	x.servers[0].dead = true
 	x.run(4 * time.Minute)
-	x.w.events = x.events
+	x.giveBack()
 	if err := r.flush(t.Context(), false); err != nil || r.events != 1 {
 		t.Fatal(r.events, err)
 	}
