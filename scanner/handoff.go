@@ -22,8 +22,8 @@ type outcome struct {
 	firstAt   time.Duration // when the first datagram was sent
 	lastAt    time.Duration // when the last datagram was sent
 	endAt     time.Duration // when the target was finished
-	// shift is how far the scan's clock was behind when the first reply came or, if none
-	// came, at the end.
+	// shift is how far the scan's clock, which stops during outages, was behind real time
+	// when the first reply came or, if none came, when the target was finished.
 	shift time.Duration
 }
 

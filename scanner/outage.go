@@ -50,7 +50,7 @@ type failure struct {
 // span is an outage that is over.
 type span struct {
 	at    time.Duration // the time of the scan at which its clock was stopped
-	shift time.Duration // how much the clock is behind after that
+	shift time.Duration // how far the clock is behind real time after the outage
 }
 
 const (
@@ -252,8 +252,8 @@ func (e *engine) recover(now time.Duration) {
 	}
 }
 
-// sleep is a turn of the loop during an outage: it receives datagrams, but sends nothing.
-// It reports whether the outage is over.
+// sleep takes the place of sending in a turn of the loop during an outage. It reports
+// whether the outage is over.
 func (e *engine) sleep() bool {
 	e.publish()
 	if !e.outage.over() {

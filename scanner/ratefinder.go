@@ -208,7 +208,8 @@ func (f *rateFinder) begin(now time.Duration, rate float64) {
 	f.pace.limit(now, rate)
 }
 
-// answered counts the answer to a first request that was sent at the time at.
+// answered counts the answer to a first request. The request was sent at the time that
+// the parameter at holds.
 func (f *rateFinder) answered(now, at time.Duration, class int) {
 	f.trips.add(now-at, true)
 	for i := f.begun - 1; i >= f.judged; i-- {
@@ -219,8 +220,8 @@ func (f *rateFinder) answered(now, at time.Duration, class int) {
 	}
 }
 
-// measure ends the window under way if it is long enough, and judges those whose
-// answers have arrived.
+// measure ends the current window if it is long enough, and judges the earlier windows
+// whose answers have had the time to arrive.
 func (f *rateFinder) measure(now time.Duration) {
 	least, echo := mostWindow/2, time.Second
 	if f.trips.known() >= 64 {

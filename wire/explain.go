@@ -19,8 +19,8 @@ type Part struct {
 }
 
 // Bits for the fields of an INFO reply that have no presence bit in Info.Has. The
-// reader adds them to its set as it adds presence bits, so that Explain can name every
-// field.
+// reader adds them to its set in the same way as presence bits, so that Explain can
+// name every field.
 const (
 	fieldShipMode Fields = (hasAll + 1) << iota
 	fieldShipWitnesses

@@ -118,7 +118,7 @@ func setFlag(flag *pflag.Flag, k flags.Key) (texts []string, err error) {
 	return texts, nil
 }
 
-// onlyTyped maps each flag that a configuration file must not set to a hint.
+// onlyTyped has the flags that a configuration file must not set, each with a hint.
 var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",

@@ -208,7 +208,7 @@ func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 func checkNames(cmd *cobra.Command, args []string) (err error) {
 	isObject := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "s3://") }
 	if slices.ContainsFunc(args, isObject) {
-		return console.Fail(console.ExitUsage, "s3:// names an object in a store, and %s reads files", cmd.CommandPath()).
+		return console.Fail(console.ExitUsage, "s3:// names an object in a store, but %s reads only files", cmd.CommandPath()).
 			WithHint("rclone cat REMOTE:BUCKET/KEY | a2sscan cat - reads an object; rclone copy fetches a folder")
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -217,7 +217,7 @@ func checkNames(cmd *cobra.Command, args []string) (err error) {
 			values = list.GetSlice()
 		}
 		if f.Changed && slices.ContainsFunc(values, isObject) {
-			err = console.Fail(console.ExitUsage, "--%s: s3:// names an object in a store, and %s reads and writes files", f.Name, cmd.CommandPath()).
+			err = console.Fail(console.ExitUsage, "--%s: s3:// names an object in a store, but %s reads and writes only files", f.Name, cmd.CommandPath()).
 				WithHint("name a file: rclone move REMOTE:BUCKET/ takes it to the store, and rclone copy fetches objects")
 		}
 	})

@@ -27,7 +27,7 @@ files of one shard that scan --rotate wrote count as one part.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if censusfile.SamePath(o.Summary, o.Output) {
 				return console.Fail(console.ExitUsage, "--summary and --output name the same file").
-					WithHint("omit --summary: it goes to PATH.summary.json")
+					WithHint("omit --summary: the summary then goes to PATH.summary.json")
 			}
 			if err := censusfile.Overwritten("--summary", o.Summary, args); err != nil {
 				return err

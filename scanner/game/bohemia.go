@@ -42,7 +42,7 @@ const (
 // pages holds the binary pages of a reply.
 type pages struct {
 	total int // according to the first page in the rules
-	have  int // pages in text
+	have  int // number of pages that text holds
 	text  [maxPages][]byte
 }
 

@@ -164,7 +164,7 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 
 // peekHead returns the beginning of a list, for Sniff. Because a pipe may be written
 // slowly, it waits for no more than the first line that is neither empty nor a
-// comment, unless that line begins JSON of several lines.
+// comment, unless that line begins a JSON value of several lines.
 func peekHead(b *bufio.Reader) ([]byte, error) {
 	for {
 		head, _ := b.Peek(min(b.Buffered(), sniffLen))

@@ -152,7 +152,7 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 			say("%s is truncated: its last compressed frame has no end", r.File)
 		}
 		if r.Bad > 0 {
-			say("%s: ignored %s; one of them %v", r.File, plural(r.Bad, "line that is not a record", "lines that are not records"), r.Why)
+			say("%s: ignored %s; one of these lines %v", r.File, plural(r.Bad, "line that cannot be read", "lines that cannot be read"), r.Why)
 		}
 	}
 	for _, s := range summaries {

@@ -68,8 +68,8 @@ var fakeFlags = map[string]struct {
 	"redirects":       {game.FlagRedirect, wire.AskInfo},
 }
 
-// Flags returns the flags that a scan raises for the answers to these questions, as
-// far as they follow from the contents of the answers.
+// Flags returns the flags that a scan raises if the server answered the given
+// questions. It covers only flags that follow from the contents of the answers.
 func (s *Server) Flags(answered wire.Questions) game.Flags {
 	f := fakeFlags[s.plan.Fake]
 	if answered&f.needs != f.needs {

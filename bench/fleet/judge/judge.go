@@ -259,7 +259,7 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 		case e != 0 && e != w.Err[q] && !(expect.Allowed[q] | excuses).Has(e):
 			return fmt.Sprintf("%v failed with %q, which this server can't cause", q, e)
 		case e == 0 && w.Err[q] != 0 && j.asked.Has(q):
-			return fmt.Sprintf("%v has no error, but should have %v", q, w.Err[q])
+			return fmt.Sprintf("%v has no error, but should have the error %v", q, w.Err[q])
 		}
 	}
 	// The record must have no note that the truth lacks and, if no question failed,

@@ -60,8 +60,8 @@ type RoundTrips struct {
 	sentUS [wire.NumRequests]uint32 // when each request was last sent, in µs after Clock.FirstAt
 	// askedUS is when each question was first sent with this challenge, in the same unit.
 	askedUS [wire.NumQuestions]uint32
-	// Took is the time from the first request to the answer that the last datagram
-	// completed.
+	// Took belongs to the question that the latest datagram answered. It is the time from
+	// the first request for this question until that datagram.
 	Took time.Duration
 	// Unsure means that the first datagram came after several requests, and may belong to
 	// any of them.

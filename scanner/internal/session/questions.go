@@ -52,8 +52,8 @@ func (a *Agenda) fault(qs wire.Questions, code wire.Error) {
 	}
 }
 
-// giveUp closes qs. code is the reason why they have no complete answer; 0: they have
-// one.
+// giveUp closes the questions qs. code is the reason why they have no complete answer,
+// or 0 if they have one.
 func (a *Agenda) giveUp(qs wire.Questions, code wire.Error) {
 	a.Open &^= qs
 	for q := range qs.Each() {

@@ -48,7 +48,7 @@ func (c *Destination) Check() error {
 
 // notWritten maps the suffixes of formats that a2sscan can't write to hints.
 var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb",
+	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the statement",
 	".arrow":   "scan into census.ndjson.zst, then convert it",
 	".xlsx":    "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
 	".html": "scan into census.ndjson.zst, then run a2sscan report", ".htm": "scan into census.ndjson.zst, then run a2sscan report",
@@ -56,7 +56,7 @@ var notWritten = map[string]string{
 	".zip": "compressed files end in .zst or .gz", ".7z": "compressed files end in .zst or .gz",
 	".lz4": "compressed files end in .zst or .gz", ".br": "compressed files end in .zst or .gz",
 	".db": "scan into census.csv, then import it into the database", ".sqlite": "scan into census.csv, then import it into the database",
-	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb",
+	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb prints the statement",
 }
 
 // ofSuffix maps a file name's suffix to its format.

@@ -126,7 +126,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	}
 	if sum.Answers.Servers > 0 {
 		if n := sum.Answers.Corrected; n > 0 {
-			t.Say("players: on %s, the game's own count replaces the count of INFO", console.Plural(n, "server"))
+			t.Say("players: on %s, the game's own count replaces the count in INFO", console.Plural(n, "server"))
 		}
 		t.Say("answered: %s", &sum.FirstAnswers)
 		if sum.RoundTrips != nil {

@@ -239,7 +239,7 @@ func (p *Plan) checkRules() error {
 		console.Rule{Broken: p.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: p.Out.ToFile() && censusfile.SamePath(p.Summary, p.Out.Path), Err: "--summary and --output name the same file",
-			Hint: "omit --summary: it goes to PATH.summary.json"},
+			Hint: "omit --summary: the summary then goes to PATH.summary.json"},
 		console.Rule{Broken: censusfile.SamePath(p.Summary, p.PlayerKey), Err: "--summary and --player-key name the same file",
 			Hint: "choose another file for the summary: later censuses need the key"},
 		console.Rule{Broken: p.Guard.MaxSendErrors < -1, Err: "--max-send-errors is negative",

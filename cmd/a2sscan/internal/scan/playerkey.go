@@ -58,7 +58,7 @@ func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 	if err == nil {
 		if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 			return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
-				WithHint("chmod 600 %s; with the key, anyone can test guesses of names", name)
+				WithHint("chmod 600 %s; whoever has the key can check guesses at the names of players", name)
 		}
 		text, err = io.ReadAll(io.LimitReader(f, 200))
 	}

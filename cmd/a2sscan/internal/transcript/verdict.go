@@ -217,7 +217,7 @@ func (s *Session) addHints() {
 		holds bool
 		text  string
 	}{
-		{answered && len(open[borrowed]) > 0, fmt.Sprintf("it may want a challenge of its own for %s: --retries 1 asks for one",
+		{answered && len(open[borrowed]) > 0, fmt.Sprintf("it may want a separate challenge for %s: --retries 1 requests it",
 			strings.Join(open[borrowed], " and "))},
 		{answered && len(mute) > 0, fmt.Sprintf("many games never send %s, and many filters allow only info: "+
 			"that is the server's choice", strings.Join(mute, " or "))},

@@ -136,8 +136,10 @@ type Watcher struct {
 	status  Status // of the latest Tick
 	damping map[damped]*window
 
-	noted map[uint64]int // latest server down or new, by identity
-	hours [2]db.Hour     // the two hours that may still change
+	// noted has the index of the server that last went down or was new, by its identity
+	// and by its Steam ID.
+	noted map[uint64]int
+	hours [2]db.Hour // the two hours that may still change
 
 	decided effects
 	encoder record.Encoder
