@@ -56,21 +56,24 @@
 // One loop (engine.go) owns the socket and the state of all open targets, so
 // nothing in it needs a lock. A turn of the loop reads the clock, receives a batch,
 // wakes the sessions that have waited long enough, sends a batch, and sleeps if there
-// was nothing to receive or send. Each part has its own file:
+// was nothing to receive or send. Each part has its own file, owns its data and returns
+// values. No part knows another one: the engine tells each what the others found. For a
+// datagram that came, engine.take does so; for one that was sent, engine.sent; for a
+// target that is finished, engine.done.
 //
-//   - receiver (receive.go) finds the session of each datagram, gives it the datagram,
-//     and classifies the datagram. It puts split replies together.
+//   - receiver (receive.go) gives each datagram to its session and classifies it. It puts
+//     split replies together.
 //   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
 //     (package internal/session): it takes an event and returns requests and a wake-up
 //     time. The lengths of the waits are in [Schedule].
 //   - learner (learner.go) learns from the round trips how long to wait.
-//   - supply (supply.go) chooses the next target: from the list, from the targets that
-//     the rate limit of their address (addrs.go) held back, or for the second pass.
+//   - supply (supply.go) has the targets to start: those of the list and of the second
+//     pass. Those that the rate limit of their address holds back are in addrs (addrs.go).
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
 //     deals with datagrams that the kernel refuses.
-//   - pacer (pace.go) decides how large the batch is. It has a token bucket; if the
-//     scan has no rate, or has to find the rate that the path carries, a rateFinder
-//     (ratefinder.go) sets the rate of the bucket.
+//   - pacer (pace.go) decides how large the batch is, with a token bucket.
+//   - rateFinder (ratefinder.go) finds the rate of the bucket if the scan has none, or has
+//     to find the rate that the path carries.
 //   - handoff (handoff.go) takes finished targets to the finisher, which makes Results
 //     and calls the caller's function.
 //

@@ -37,17 +37,19 @@ type engine struct {
 	sock  transport
 	stats Stats
 
-	open     *sessions // targets that were started
-	supply   *supply   // targets to start
-	addrs    *addrs    // the limit of every address
-	recv     *receiver // datagrams in
-	sender   *sender   // datagrams out
-	pacer    *pacer    // how many datagrams to send
-	outage   *outage   // whether this machine's network is away; owns the clock
+	open     *sessions   // targets that were started
+	supply   *supply     // targets to start
+	addrs    *addrs      // the limit of every address
+	recv     *receiver   // datagrams in
+	sender   *sender     // datagrams out
+	pacer    *pacer      // how many datagrams to send
+	finder   *rateFinder // finds the rate of a scan that has none; nil: the scan has a rate
+	outage   *outage     // whether this machine's network is away; owns the clock
 	memory   *session.Memory
 	handoff  *handoff // finished targets out
 	finisher *finisher
 
+	clock       func() time.Duration // the time of the scan; tests replace it
 	draining    bool
 	quietEnd    time.Duration // when the cooldown is over; 0: it has not begun
 	publishedAt time.Duration // when the Monitor last got the numbers
@@ -58,23 +60,23 @@ type engine struct {
 }
 
 func newEngine(cfg settings, sock transport, handle func(*Result)) *engine {
-	e := &engine{cfg: cfg, start: time.Now(), sock: sock}
-	e.outage = newOutage(&cfg, sock, e.start, &e.stats)
-	e.open = newSessions(&cfg)
-	e.addrs = newAddrs(&cfg)
-	e.memory = session.NewMemory(cfg.Tuning.ByteBudget / 4 * 3)
-	e.pacer = newPacer(&cfg, e.start, &e.stats)
-	e.handoff = newHandoff(e.memory, cfg.Tuning.unhandled, &e.stats)
+	e := &engine{
+		cfg: cfg, start: time.Now(), sock: sock,
+		open: newSessions(&cfg), supply: newSupply(&cfg, sock.Interrupt), addrs: newAddrs(&cfg),
+		recv: newReceiver(&cfg), sender: newSender(&cfg),
+		memory: session.NewMemory(cfg.Tuning.ByteBudget / 4 * 3), handoff: newHandoff(cfg.Tuning.unhandled),
+	}
+	e.outage, e.pacer = newOutage(&cfg, sock, e.start), newPacer(&cfg, e.start)
+	e.clock = e.outage.clock
+	if e.pacer.finds {
+		e.finder = newRateFinder(cfg.Rate)
+		e.pacer.adopt(0, e.finder.now)
+	}
 	e.finisher = &finisher{
 		start: e.start, questions: cfg.Questions, handle: handle, snapshot: cfg.Resume.Snapshot, raw: cfg.Raw,
 	}
-	e.supply = newSupply(&cfg, sock.Interrupt, e.open, e.addrs, e.handoff, &e.stats)
-	e.sender = newSender(&cfg, sock, e.clock, e.open, e.addrs, e.pacer.finder, &e.stats)
-	e.recv = newReceiver(&cfg, e.open, e.addrs, e.memory, e.pacer.finder, e.outage.heard, &e.stats)
 	return e
 }
-
-func (e *engine) clock() time.Duration { return e.outage.clock() }
 
 // scan runs the loop and the goroutines beside it, and returns the final Stats.
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
@@ -90,11 +92,11 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	if e.cfg.Resume.Snapshot != nil {
 		last = e.snapshot()
 	}
-	e.handoff.end(last)
+	e.handoff.end(last, e.memory)
 	e.stats.Wait = WaitNothing
 	e.outage.settle(e.clock())
 	e.stats.Elapsed = time.Since(e.start)
-	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.slots.n)
+	e.stats.Unfinished = uint64(e.unstarted() + e.open.slots.n)
 	e.publish()
 	return e.stats, err
 }
@@ -153,9 +155,7 @@ func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err 
 		wall := read.UnixNano()
 		for i := range e.recv.batch[:n] {
 			p := &e.recv.batch[i]
-			if slot := e.recv.take(now, e.recv.drained.arrival(now, wall, p.Stamp), p); slot >= 0 {
-				e.advance(now, slot)
-			}
+			e.take(now, e.recv.drained.arrival(now, wall, p.Stamp), p)
 		}
 		total += n
 		if n < len(e.recv.batch) {
@@ -168,10 +168,9 @@ func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err 
 
 // housekeeping does everything in a turn of the loop except receiving and sending.
 func (e *engine) housekeeping(now time.Duration) {
-	advance := func(i int32) { e.advance(now, i) }
-	e.recv.collect(now, advance)
-	e.recv.unreachable(e.sock, advance)
-	e.handoff.collect()
+	e.unpacked(now)
+	e.unreachable(now)
+	e.handoff.collect(e.memory)
 	e.open.wheel.advance(e.open.slots, e.recv.drained.until, func(i int32) { e.fire(now, i) })
 	e.endOverdue(now)
 	e.learn(now)
@@ -199,7 +198,7 @@ func (e *engine) housekeeping(now time.Duration) {
 		}
 	default:
 	}
-	e.pacer.findRate(now, e.sock, e.charge)
+	e.findRate(now)
 	if now-e.publishedAt >= idleWait {
 		e.publishedAt = now
 		e.recv.table.Expire(now)
@@ -215,7 +214,7 @@ func (e *engine) fire(now time.Duration, i int32) {
 		e.open.wheel.file(e.open.slots, i) // the scan's clock is stopped
 		return
 	}
-	e.sender.gso.waited(sl, &e.stats)
+	e.sender.gso.waited(sl)
 	was := sl.session.Flags
 	sl.session.Tick(&e.open.plan, now, e.open.timeout(sl))
 	if !was.Has(session.Listening) && sl.session.Flags.Has(session.Listening) {
@@ -226,28 +225,30 @@ func (e *engine) fire(now time.Duration, i int32) {
 }
 
 // advance decides what a session does after an event, and puts the session into a queue or
-// the wheel: a session that is in neither would wait for ever. If it is done, advance frees
-// its slot and hands off the outcome, unless the target waits for the second pass.
+// the wheel: a session that is in neither would wait for ever.
 func (e *engine) advance(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	sl.session.Advance(&e.open.plan, now)
 	switch flags := sl.session.Flags; {
 	case flags.Has(session.Done):
+		e.done(now, i)
 	case sl.session.Due() == 0:
 		e.open.wheel.file(e.open.slots, i) // also if the wake-up time has passed
-		return
-	case flags.Has(session.Queued):
-		return
-	default:
+	case !flags.Has(session.Queued):
 		sl.session.Flags |= session.Queued
 		q := &e.open.follow
 		if flags.Has(session.Repeat) {
 			q = &e.open.retry
 		}
 		q.push(e.open.slots.ref(i))
-		return
 	}
-	e.sender.gso.waited(sl, &e.stats)
+}
+
+// done closes the session of a finished target: it frees the slot and hands off the
+// outcome, unless the target waits for the second pass.
+func (e *engine) done(now time.Duration, i int32) {
+	sl := e.open.slots.at(i)
+	e.sender.gso.waited(sl)
 	e.memory.Learn(sl.session.Got)
 	if sl.session.Flags.Has(session.Listening) {
 		e.open.listening--
@@ -255,7 +256,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 		e.addrs.refund(now, sl.source(), int(sl.sent))
 	}
 	keepParts(&sl.session, e.memory, e.recv.table, sl.source(), &e.recv.scratch)
-	if !e.supply.park(sl) {
+	if !e.park(sl) {
 		s, o := &sl.session, e.handoff.add()
 		o.addr, o.label, o.answer = sl.source(), e.open.labels[sl.source()], s.Got
 		o.err, o.infoAsks = s.Agenda.Err, s.Agenda.Attempts[wire.QuestionInfo]
@@ -305,7 +306,7 @@ func (e *engine) learn(now time.Duration) {
 		return
 	}
 	shorter := l.update(now)
-	if e.draining || !e.supply.more() {
+	if e.draining || !e.more() {
 		last := l.last()
 		shorter = shorter || plan.Last.Heard == 0 && last.Heard > 0
 		plan.Last = last
@@ -326,23 +327,27 @@ func (e *engine) send(now time.Duration) int {
 	if len(e.sender.out) == 0 {
 		return 0
 	}
-	n, failed, errs := e.sender.flush()
-	if n > len(failed) {
-		e.outage.reached = e.sender.reached
+	e.sender.flush(e.sock, e.clock)
+	left, failed := e.sender.left, e.sender.failed
+	for i := range left {
+		e.sent(&left[i])
+	}
+	if n := len(left); n > 0 {
+		e.outage.reached = left[n-1].addr
 		e.outage.proved(now)
 	}
-	e.unsent(now, failed, errs)
+	e.unsent(now, failed)
 	e.outage.check(now)
 	if len(e.sender.out) > 0 {
 		e.stats.Wait = waitKernel
 	}
-	return n
+	return len(left) + len(failed)
 }
 
 // charge accounts for the time in which nothing was sent although the rate allowed
 // it.
 func (e *engine) charge(now time.Duration) {
-	e.pacer.charge(now, !e.open.queued() && (e.draining || !e.supply.more()))
+	e.pacer.charge(now, e.stats.Wait, !e.open.queued() && (e.draining || !e.more()))
 }
 
 // fill builds the next batch, as large as the rate allows: first follow-ups, since some
@@ -367,7 +372,7 @@ func (e *engine) fill(now time.Duration) {
 				e.advance(now, r.slot)
 				continue
 			default:
-				full = e.sender.addDue(r, sl, room)
+				full = e.sender.addDue(&e.open.plan, r, sl, e.open.remembered(sl), room)
 			}
 			if full {
 				break
@@ -379,7 +384,7 @@ func (e *engine) fill(now time.Duration) {
 		wait := e.mayStart()
 		var addr uint64
 		if wait == WaitNothing {
-			addr, wait = e.supply.next(now)
+			addr, wait = e.nextTarget(now)
 		}
 		if e.stats.Wait = wait; wait != WaitNothing {
 			break
@@ -413,13 +418,13 @@ func (e *engine) begin(addr uint64) {
 	sl := e.open.slots.at(r.slot)
 	e.recv.foreign.begin(addr)
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.waiting())
-	e.sender.addDue(r, sl, len(e.sender.out)+1)
+	e.sender.addDue(&e.open.plan, r, sl, e.open.remembered(sl), len(e.sender.out)+1)
 }
 
 // finished reports whether nothing is left to do and the cooldown is over. There is no
 // cooldown if Drain was closed or nothing was sent.
 func (e *engine) finished(now time.Duration) bool {
-	if e.open.slots.n > 0 || len(e.sender.out) > 0 || !e.draining && e.supply.more() {
+	if e.open.slots.n > 0 || len(e.sender.out) > 0 || !e.draining && e.more() {
 		return false
 	}
 	if e.draining || e.cfg.Cooldown == 0 || e.stats.DatagramsSent() == 0 {
@@ -451,7 +456,7 @@ func (e *engine) idle(now time.Duration) time.Duration {
 		d = min(d, next-now)
 	}
 	// If only the rate keeps the loop from sending, sleep until it allows a batch.
-	if e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.supply.more() {
+	if e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.more() {
 		wait := e.pacer.pace.wait(now)
 		d, e.pacer.paced = min(d, wait), wait > 0
 	}
@@ -463,7 +468,9 @@ func (e *engine) idle(now time.Duration) time.Duration {
 
 // publish updates the Stats and passes them to the Monitor.
 func (e *engine) publish() {
-	s := &e.stats
+	s, now := &e.stats, e.clock()
+	e.pacer.allow(now)
+	e.tally()
 	s.Open, s.Held, s.HeldAddrs = e.open.slots.n, e.addrs.n, len(e.addrs.held)
 	s.Silent = e.supply.second.waiting()
 	if l := e.open.learner; l != nil {
@@ -471,14 +478,32 @@ func (e *engine) publish() {
 		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
 		s.Timeouts = learned
 	}
-	now := e.clock()
 	e.estimateHeld(now)
-	e.pacer.allow(now)
 	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
 	s.Bytes = e.memory.Used + s.Reasm.Bytes
 	if e.cfg.Control.Monitor != nil {
 		e.cfg.Control.Monitor.set(*s)
+	}
+}
+
+// tally brings the counters of all parts together.
+func (e *engine) tally() {
+	s, o, p := &e.stats, e.outage, e.pacer
+	s.Finished, s.Unheard, s.Errors = e.handoff.counts.finished, e.handoff.counts.unheard, e.handoff.counts.errors
+	s.SendAgain, s.GSOStopped = e.sender.refused, e.sender.gso.stopped
+	s.SendFaults, s.SendErrors = o.faults, sum(o.faults[:])
+	s.Outages, s.OutageTime, s.Away, s.AwayFor = o.outages, uint64(o.total/time.Microsecond), 0, o.awayFor
+	if o.away() {
+		s.Away = o.since.Unix()
+	}
+	s.Rate, s.Waited, s.Allowed = e.cfg.Rate, p.waited, uint64(max(p.allowed, 0))
+	switch f := e.finder; {
+	case f == nil:
+	case p.free:
+		s.Slowed, s.Settled = f.overloads, f.settled
+	default:
+		s.Path = f.found
 	}
 }
 

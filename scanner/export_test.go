@@ -53,7 +53,7 @@ func NewHarness() (*Harness, error) {
 	h := &Harness{Give: func(*Result) {}, now: time.Second}
 	h.e = newEngine(cfg, &h.net, func(*Result) {})
 	h.e.draining = true // there is no list
-	h.e.sender.clock = func() time.Duration { return h.now }
+	h.e.clock = func() time.Duration { return h.now }
 	return h, nil
 }
 
@@ -77,9 +77,7 @@ func (h *Harness) Send() []udp.Packet {
 // Receive gives the engine a datagram.
 func (h *Harness) Receive(p *udp.Packet) {
 	h.now += time.Microsecond
-	if slot := h.e.recv.take(h.now, h.now, p); slot >= 0 {
-		h.e.advance(h.now, slot)
-	}
+	h.e.take(h.now, h.now, p)
 }
 
 // Wait advances the clock to the next timeout.
@@ -95,7 +93,7 @@ func (h *Harness) Wait() {
 // Unpack waits until the decompressor is done, and passes its replies to the engine.
 func (h *Harness) Unpack() {
 	for h.e.recv.worker.Pending() > 0 {
-		h.e.recv.collect(h.now, func(i int32) { h.e.advance(h.now, i) })
+		h.e.unpacked(h.now)
 		runtime.Gosched()
 	}
 }

@@ -32,10 +32,27 @@ type outcome struct {
 type block struct {
 	outcomes []outcome
 	snapshot *Snapshot
-	// The finisher counts what it has processed so far.
+	counts   resultCounts // what the finisher has processed so far
+}
+
+// resultCounts counts the Results that the finisher has made.
+type resultCounts struct {
 	finished [NumStatuses]uint64    // by Status
 	unheard  uint64                 // targets with StatusError and without a reply
 	errors   [wire.NumErrors]uint64 // by code
+}
+
+// add counts a Result.
+func (c *resultCounts) add(r *Result) {
+	c.finished[r.Status]++
+	if r.Status == StatusError && !r.Answered() {
+		c.unheard++
+	}
+	for _, code := range r.Err {
+		if code != 0 {
+			c.errors[code]++
+		}
+	}
 }
 
 const (
@@ -44,24 +61,22 @@ const (
 )
 
 // handoff takes outcomes from the loop to the finisher's goroutine, in blocks, without
-// making the loop wait. It also returns the memory of the blocks and of their answers
-// to the loop.
+// making the loop wait. It also takes the blocks back.
 type handoff struct {
-	memory    *session.Memory
-	stats     *Stats
 	filling   *block
-	waiting   int // outcomes that the caller's function has not processed
-	limit     int // maximum of waiting; when it is reached, no new target is started
-	snapshots int // snapshots that the caller's function has not processed
+	counts    resultCounts // of the blocks that came back
+	waiting   int          // outcomes that the caller's function has not processed
+	limit     int          // maximum of waiting; when it is reached, no new target is started
+	snapshots int          // snapshots that the caller's function has not processed
 	spare     []*block
 
 	given chan *block // blocks for the finisher
 	back  chan *block // blocks that the finisher has processed
 }
 
-func newHandoff(memory *session.Memory, limit int, stats *Stats) *handoff {
+func newHandoff(limit int) *handoff {
 	return &handoff{
-		memory: memory, stats: stats, filling: new(block), limit: limit,
+		filling: new(block), limit: limit,
 		given: make(chan *block, maxBlocks), back: make(chan *block, maxBlocks),
 	}
 }
@@ -95,25 +110,26 @@ func (h *handoff) give(snapshot *Snapshot) {
 	}
 }
 
-// collect takes back the blocks that the finisher has processed.
-func (h *handoff) collect() {
+// collect takes back the blocks that the finisher has processed, and returns the memory
+// of their answers to m.
+func (h *handoff) collect(m *session.Memory) {
 	for len(h.back) > 0 {
-		h.recycle(<-h.back)
+		h.recycle(<-h.back, m)
 	}
 }
 
 // recycle takes a block back. Its outcomes no longer count as waiting.
-func (h *handoff) recycle(b *block) {
+func (h *handoff) recycle(b *block, m *session.Memory) {
 	for i := range b.outcomes {
 		if a := b.outcomes[i].answer; a != nil {
-			h.memory.Recycle(a)
+			m.Recycle(a)
 		}
 	}
 	if b.snapshot != nil {
 		h.snapshots--
 	}
 	b.snapshot = nil
-	h.stats.Finished, h.stats.Unheard, h.stats.Errors = b.finished, b.unheard, b.errors
+	h.counts = b.counts
 	h.waiting -= len(b.outcomes)
 	clear(b.outcomes)
 	b.outcomes = b.outcomes[:0]
@@ -122,11 +138,11 @@ func (h *handoff) recycle(b *block) {
 
 // end passes everything that is left to the finisher, and the last snapshot after it.
 // It returns when the caller's function has processed everything.
-func (h *handoff) end(last *Snapshot) {
+func (h *handoff) end(last *Snapshot, m *session.Memory) {
 	h.give(last)
 	close(h.given)
 	for b := range h.back {
-		h.recycle(b)
+		h.recycle(b, m)
 	}
 }
 
@@ -149,27 +165,17 @@ type finisher struct {
 func (f *finisher) run(h *handoff) {
 	defer close(h.back)
 	thread.Lower()
-	var finished [NumStatuses]uint64
-	var unheard uint64
-	var errs [wire.NumErrors]uint64
+	var counts resultCounts
 	for b := range h.given {
 		for i := range b.outcomes {
 			r := f.make(&b.outcomes[i])
-			finished[r.Status]++
-			if r.Status == StatusError && !r.Answered() {
-				unheard++
-			}
-			for _, code := range r.Err {
-				if code != 0 {
-					errs[code]++
-				}
-			}
+			counts.add(r)
 			f.handle(r)
 		}
-		b.finished, b.unheard, b.errors = finished, unheard, errs
+		b.counts = counts
 		if b.snapshot != nil {
 			s := &b.snapshot.Stats
-			s.Finished, s.Unheard, s.Errors = finished, unheard, errs
+			s.Finished, s.Unheard, s.Errors = counts.finished, counts.unheard, counts.errors
 			f.snapshot(b.snapshot)
 		}
 		h.back <- b

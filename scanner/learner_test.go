@@ -161,7 +161,7 @@ func TestNoRoomToUnpack(t *testing.T) {
 	reply := []byte(inBzip2(string(newServer().rules))[0])
 	learned := e.open.timeout(e.open.slots.at(slot))
 	h.Close() // the decompressor takes nothing any more
-	e.recv.take(h.now, h.now, &udp.Packet{Addr: 1<<16 | 27015, Data: reply})
+	e.take(h.now, h.now, &udp.Packet{Addr: 1<<16 | 27015, Data: reply})
 	if got := e.open.timeout(e.open.slots.at(slot)); learned != timing.LeastTimeout || got != DefaultTimeout {
 		t.Errorf("%v, and %v after it", learned, got)
 	}

@@ -22,7 +22,6 @@ import (
 type outage struct {
 	route func(addr uint64) error // looks up a route; nil: do not detect outages
 	start time.Time               // when the scan began
-	stats *Stats
 
 	answered [16]uint64 // the last addresses that answered, as a ring
 	n        int        // number of addresses that answered
@@ -38,6 +37,11 @@ type outage struct {
 	next    time.Time     // when the routes are looked up next
 	targets []uint64      // the addresses whose routes are looked up
 	past    []span
+
+	faults  [numSendFaults]uint64 // datagrams that could not be sent for a reason other than an outage
+	outages uint64
+	total   time.Duration // of the outages that are over
+	awayFor time.Duration // time since the outage began
 }
 
 // failure is a datagram that could not be sent.
@@ -45,6 +49,7 @@ type failure struct {
 	outgoing
 	addr  uint64
 	fault sendFault
+	err   error
 }
 
 // span is an outage that is over.
@@ -60,8 +65,8 @@ const (
 	longestPause = 10 * time.Second
 )
 
-func newOutage(cfg *settings, sock transport, start time.Time, stats *Stats) *outage {
-	o := &outage{start: start, stats: stats}
+func newOutage(cfg *settings, sock transport, start time.Time) *outage {
+	o := &outage{start: start}
 	if r, ok := sock.(interface{ Route(addr uint64) error }); ok && !cfg.Tuning.NoOutage {
 		o.route = r.Route
 	}
@@ -113,8 +118,7 @@ func (o *outage) heard(addr uint64) {
 func (o *outage) proved(now time.Duration) {
 	o.provedAt, o.failedAt = now, 0
 	for _, f := range o.failed {
-		o.stats.SendErrors++
-		o.stats.SendFaults[f.fault]++
+		o.faults[f.fault]++
 	}
 	o.failed = o.failed[:0]
 }
@@ -123,17 +127,17 @@ func (o *outage) proved(now time.Duration) {
 // not over, its time.
 func (o *outage) settle(now time.Duration) {
 	if o.away() {
-		o.stats.OutageTime += uint64(time.Since(o.since) / time.Microsecond)
+		o.total += time.Since(o.since)
 		return
 	}
 	o.proved(now)
 }
 
 // fail notes a datagram that could not be sent.
-func (o *outage) fail(now time.Duration, f failure, err error) {
+func (o *outage) fail(now time.Duration, f failure) {
 	o.failed = append(o.failed, f)
 	switch {
-	case o.route == nil || !isLocal(err):
+	case o.route == nil || !isLocal(f.err):
 		o.proved(now)
 	case o.failedAt == 0:
 		o.failedAt = max(now, 1)
@@ -182,8 +186,7 @@ func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 	o.targets = append(o.targets[:0], tried...)
 	o.since, o.frozen, o.lostAt = time.Now(), now, o.provedAt
 	o.next = o.since.Add(pauseAfter(0))
-	o.stats.Outages++
-	o.stats.Away = o.since.Unix()
+	o.outages++
 	return true
 }
 
@@ -200,16 +203,16 @@ func (o *outage) found(addrs []uint64) bool {
 // over looks up the routes again if that is due, and reports whether the outage is over.
 func (o *outage) over() bool {
 	now := time.Now()
-	if o.stats.AwayFor = now.Sub(o.since); now.Before(o.next) {
+	if o.awayFor = now.Sub(o.since); now.Before(o.next) {
 		return false
 	}
 	if !o.found(o.targets) {
-		o.next = now.Add(pauseAfter(o.stats.AwayFor))
+		o.next = now.Add(pauseAfter(o.awayFor))
 		return false
 	}
-	o.past = append(o.past, span{o.frozen, o.shift() + o.stats.AwayFor})
-	o.stats.OutageTime += uint64(o.stats.AwayFor / time.Microsecond)
-	o.stats.Away, o.stats.AwayFor, o.since = 0, 0, time.Time{}
+	o.past = append(o.past, span{o.frozen, o.shift() + o.awayFor})
+	o.total += o.awayFor
+	o.awayFor, o.since = 0, time.Time{}
 	o.provedAt, o.failedAt = o.frozen, 0
 	return true
 }
@@ -266,9 +269,9 @@ func (e *engine) sleep() bool {
 
 // unsent handles the datagrams of a batch that could not be sent. Each counts as an
 // attempt, and the session waits as if the datagram had been lost on its way.
-func (e *engine) unsent(now time.Duration, failed []failure, errs []error) {
-	for i, f := range failed {
-		e.outage.fail(now, f, errs[i])
+func (e *engine) unsent(now time.Duration, failed []failure) {
+	for _, f := range failed {
+		e.outage.fail(now, f)
 		sl := e.open.slots.alive(f.ref)
 		if sl == nil {
 			continue

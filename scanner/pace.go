@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // pace is the token bucket of the entire scan, and uses a rate.Limiter, once per batch.
@@ -131,40 +129,35 @@ func (p *pace) wait(now time.Duration) time.Duration {
 // pacer decides how many datagrams a batch may hold, and accounts for the time in
 // which nothing was sent although the rate allowed it.
 type pacer struct {
-	pace   *pace
-	finder *rateFinder // finds the rate of a scan that has none; nil: the scan has a rate
-	free   bool        // the scan has no rate and no maximum
-	stats  *Stats
+	pace  *pace
+	free  bool // the scan has no rate and no maximum
+	finds bool // the scan finds its own rate
 
 	unhindered bool // since the finder's last sample, only the rate held the scan back
 	paced      bool // the loop sleeps because of the rate
 
-	chargedAt   time.Duration // time up to here is accounted for
-	allowed     float64       // Stats.Allowed, not rounded
-	allowedAt   time.Duration // time up to here is included in allowed
-	allowedWait time.Duration // sum of Stats.Waited at allowedAt
+	waited      [NumWaits]uint64 // Stats.Waited
+	chargedAt   time.Duration    // time up to here is accounted for
+	allowed     float64          // Stats.Allowed, not rounded
+	allowedAt   time.Duration    // time up to here is included in allowed
+	allowedWait time.Duration    // sum of waited at allowedAt
 }
 
-func newPacer(cfg *settings, start time.Time, stats *Stats) *pacer {
-	p := &pacer{pace: newPace(cfg.Rate, start), stats: stats, free: cfg.Rate == Off}
-	if p.free || cfg.FindRate {
-		p.finder = newRateFinder(p.pace, cfg.Rate)
-		stats.Path = p.finder.found
-	}
-	stats.Rate = cfg.Rate
-	return p
+func newPacer(cfg *settings, start time.Time) *pacer {
+	free := cfg.Rate == Off
+	return &pacer{pace: newPace(cfg.Rate, start), free: free, finds: free || cfg.FindRate}
 }
 
 // charge accounts for the time since the last call in which the rate allowed datagrams
-// and none went out: it adds that time to Stats.Waited, under the reason. allStarted
-// means that no session and no target has anything to send.
-func (p *pacer) charge(now time.Duration, allStarted bool) {
+// and none went out: it adds that time to waited, under the reason, which is why unless
+// that is WaitNothing. allStarted means that no session and no target has anything to
+// send.
+func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
 	if !p.free {
 		unused = p.pace.unused(now)
 	}
-	why := p.stats.Wait
 	switch {
 	case why != WaitNothing:
 	case allStarted:
@@ -174,85 +167,57 @@ func (p *pacer) charge(now time.Duration, allStarted bool) {
 	default:
 		why = WaitSending
 	}
-	p.stats.Waited[why] += uint64(unused / time.Microsecond)
+	p.waited[why] += uint64(unused / time.Microsecond)
 }
 
-// allow adds to Stats.Allowed the datagrams that the rate allowed since the last
+// allow adds to allowed the datagrams that the rate allowed since the last
 // call. Only time in which nothing but the rate held the scan back counts.
 func (p *pacer) allow(now time.Duration) {
 	var waited time.Duration
-	for _, us := range p.stats.Waited {
+	for _, us := range p.waited {
 		waited += time.Duration(us) * time.Microsecond
 	}
 	if paced := (now - p.allowedAt) - (waited - p.allowedWait); !p.free {
 		p.allowed += p.pace.rate * paced.Seconds() // the difference is negative if waiting was recorded late
 	}
 	p.allowedAt, p.allowedWait = now, waited
-	p.stats.Allowed = uint64(max(p.allowed, 0))
 }
 
 // change sets a new rate. It returns false if the value is not a valid rate or if
 // the scan finds its own rate. The bucket keeps its tokens, so that no datagram goes out
 // early.
 func (p *pacer) change(now time.Duration, perSecond float64) bool {
-	if p.finder != nil || !isRate(perSecond) {
+	if p.finds || !isRate(perSecond) {
 		return false
 	}
 	p.allow(now)
 	p.pace.limit(now, perSecond)
-	p.stats.Rate = perSecond
 	return true
 }
 
 // findRate gives the finder, if there is one, the counts of the scan and of the socket,
-// a hundred times a second, so that it adjusts the rate.
-func (p *pacer) findRate(now time.Duration, sock transport, charge func(now time.Duration)) {
-	f := p.finder
+// a hundred times a second, and adopts the rate that the finder returns.
+func (e *engine) findRate(now time.Duration) {
+	f, p := e.finder, e.pacer
 	if f == nil || now-f.at < sampleEvery {
 		return
 	}
 	if !p.free {
-		charge(now)
+		e.charge(now)
 		p.allow(now)
 	}
-	s := sock.Stats()
-	overloaded := f.sample(now, signs{
-		sent: p.stats.DatagramsSent(), drops: s.KernelDrops, putOff: p.stats.SendAgain,
+	s := e.sock.Stats()
+	f.sample(now, signs{
+		sent: e.stats.DatagramsSent(), drops: s.KernelDrops, putOff: e.sender.refused,
 		queued: s.RecvQueued, room: s.RecvBuffer,
 	}, p.unhindered)
-	if p.unhindered = true; !p.free {
-		p.stats.Path = f.found
-		return
-	}
-	if overloaded {
-		p.stats.Slowed++
-	}
-	p.stats.Settled = f.settled
+	p.unhindered = true
+	p.adopt(now, f.now)
 }
 
-// noteAsked counts a request that was just sent, if it is the first for its question.
-func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
-	switch {
-	case f.most == Off || !wire.AskAll.Has(q):
-	case sl.session.Got == nil && sl.sent == 1:
-		f.current().asked[toUnknown]++
-	case sl.session.Got != nil && sl.session.Agenda.Attempts[q] == 1:
-		f.current().asked[toKnown]++
-	}
-}
-
-// noteAnswered counts the answers that a datagram brought. before has the questions that
-// were outstanding before the datagram came.
-func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before wire.Questions) {
-	if sl.session.Got.Received == 1 {
-		if sl.sent == 1 {
-			f.answered(now, sl.session.Clock.FirstAt, toUnknown)
-		}
-		return
-	}
-	for q := range (before &^ sl.session.Agenda.Silent()).Each() {
-		if sl.session.Agenda.Attempts[q] == 1 {
-			f.answered(now, sl.session.SentAt(q), toKnown)
-		}
+// adopt sets the rate that the finder found; Off: there is none yet.
+func (p *pacer) adopt(now time.Duration, rate float64) {
+	if rate != p.pace.rate {
+		p.pace.limit(now, rate)
 	}
 }

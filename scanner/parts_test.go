@@ -168,7 +168,8 @@ func TestSilentTargetSize(t *testing.T) {
 	for n := 1; n <= maxInFlight; n++ {
 		e.begin(uint64(n)<<16 | 27015)
 		for i := range e.sender.out {
-			e.sender.sent(time.Duration(n), i)
+			o, p := e.sender.out[i], &e.sender.packets[i]
+			e.sent(&departure{outgoing: o, at: time.Duration(n), addr: p.Addr, data: p.Data})
 		}
 		e.sender.out, e.sender.packets = e.sender.out[:0], e.sender.packets[:0]
 		if n >= 1<<15 && n%(1<<13) == 0 {

@@ -148,8 +148,8 @@ func TestPathEvidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all yields
-		for i := range e.pacer.finder.begun {
-			all.add(&e.pacer.finder.window(i).yields, 1)
+		for i := range e.finder.begun {
+			all.add(&e.finder.window(i).yields, 1)
 		}
 		if all.asked != [2]float64{targets, 3 * live} || all.answered != [2]float64{live, 2 * live} {
 			t.Errorf("%+v", all)
@@ -195,7 +195,7 @@ func (m *road) run(p *rateFinder, now *time.Duration, until time.Duration) (rate
 	for *now < until {
 		*now += sampleEvery
 		p.sample(*now, signs{sent: m.sent}, true)
-		rate := p.pace.rate
+		rate := p.now
 		rates = append(rates, rate)
 		if m.uses > 0 {
 			rate = min(rate, m.uses)
@@ -292,7 +292,7 @@ func TestPathRate(t *testing.T) {
 		{"slow list", road{known: 0.7, uses: 3000}, 4000, 50_000, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, now := newRateFinder(newPace(50_000, time.Now()), 50_000), time.Duration(0)
+			p, now := newRateFinder(50_000), time.Duration(0)
 			test.road.run(p, &now, 15*s)
 			_, mean, _ := extent(test.road.run(p, &now, 35*s))
 			lost := float64(test.road.lost) / float64(test.road.sent)

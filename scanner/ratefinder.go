@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/timing"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // rateFinder finds the rate of a scan that has none. It has no clock and no I/O: counts
@@ -32,8 +33,8 @@ import (
 // of them, first requests to unknown targets count, too, and both sides must agree, since
 // the share of dead targets may change along the list.
 type rateFinder struct {
-	pace *pace
 	most float64 // the maximum rate; Off: only this machine limits it
+	now  float64 // the rate of the scan; Off: it has none yet
 
 	at      time.Duration // when the last sample was taken
 	seen    signs
@@ -41,9 +42,10 @@ type rateFinder struct {
 	fell    float64 // the share of tooMuch to which the rate then fell
 	// slowed is the time of that overload, not counting time in which the scan used
 	// little of its rate; 0: never.
-	slowed  time.Duration
-	lately  float64 // mean rate of the last samples
-	settled float64 // mean rate while nothing else held the scan back
+	slowed    time.Duration
+	lately    float64 // mean rate of the last samples
+	settled   float64 // mean rate while nothing else held the scan back
+	overloads uint64  // samples in which this machine was overloaded
 
 	trips     roundTrips
 	windows   [64]window // more windows than can begin within a second
@@ -132,8 +134,8 @@ const (
 	mostRest   = 16 * time.Second
 )
 
-func newRateFinder(p *pace, most float64) *rateFinder {
-	f := &rateFinder{pace: p, most: most, step: 1, keep: 0.5, rest: time.Second}
+func newRateFinder(most float64) *rateFinder {
+	f := &rateFinder{most: most, now: Off, step: 1, keep: 0.5, rest: time.Second}
 	if most == Off {
 		return f
 	}
@@ -144,13 +146,12 @@ func newRateFinder(p *pace, most float64) *rateFinder {
 }
 
 // sample is called a hundred times a second, and adjusts the pace. free means that
-// nothing but the rate and the processor held the scan back since the last sample. It
-// reports whether this machine is overloaded.
-func (f *rateFinder) sample(now time.Duration, s signs, free bool) (overload bool) {
+// nothing but the rate and the processor held the scan back since the last sample.
+func (f *rateFinder) sample(now time.Duration, s signs, free bool) {
 	took := (now - f.at).Seconds()
 	reached := float64(s.sent-f.seen.sent) / took
 	filling := s.room > 0 && s.queued > s.room/2 && s.queued >= f.seen.queued
-	overload = s.drops > f.seen.drops || s.putOff > f.seen.putOff || filling
+	overload := s.drops > f.seen.drops || s.putOff > f.seen.putOff || filling
 	w := f.current()
 	w.sent, w.drops = w.sent+float64(s.sent-f.seen.sent), w.drops+float64(s.drops-f.seen.drops)
 	f.at, f.seen = now, s
@@ -163,16 +164,18 @@ func (f *rateFinder) sample(now time.Duration, s signs, free bool) (overload boo
 	}
 	if f.most == Off {
 		f.adapt(now, overload)
+		if overload {
+			f.overloads++
+		}
 	} else {
 		f.measure(now)
 	}
-	return overload
 }
 
 // adapt sets the rate of a scan without a maximum. After a fall it waits until the fall
 // can show in the signs.
 func (f *rateFinder) adapt(now time.Duration, overload bool) {
-	rate, since, echo := f.pace.rate, now-f.slowed, sampleEvery
+	rate, since, echo := f.now, now-f.slowed, sampleEvery
 	if f.trips.known() >= 64 {
 		echo += min(f.trips.upper(2), mostWindow)
 	}
@@ -186,13 +189,13 @@ func (f *rateFinder) adapt(now time.Duration, overload bool) {
 			f.fell = 0.5 // the last reduction was not enough
 		}
 		f.slowed = now
-		f.pace.limit(now, max(f.tooMuch*f.fell, leastRate))
+		f.now = max(f.tooMuch*f.fell, leastRate)
 	case overload || rate == Off:
 	case f.lately < rate/2:
 		f.slowed += sampleEvery // the scan does not use the rate
 	default:
 		t := since.Seconds() - math.Cbrt((nearMuch-f.fell)/cubicUp)
-		f.pace.limit(now, min(max(rate, f.tooMuch*(nearMuch+cubicUp*t*t*t)), maxRate))
+		f.now = min(max(rate, f.tooMuch*(nearMuch+cubicUp*t*t*t)), maxRate)
 	}
 }
 
@@ -205,7 +208,7 @@ func (f *rateFinder) begin(now time.Duration, rate float64) {
 	w.to, w.seconds = now, (now - w.from).Seconds()
 	f.begun++
 	*f.current() = window{rate: rate, from: now}
-	f.pace.limit(now, rate)
+	f.now = rate
 }
 
 // answered counts the answer to a first request. The request was sent at the time that
@@ -355,4 +358,31 @@ func (f *rateFinder) set(now time.Duration, rate float64, why string) {
 	copy(f.found.Changes[1:], f.found.Changes[:])
 	f.found.Changes[0] = rateChange{At: now, From: f.found.Now, To: rate, Why: why}
 	f.found.Now = rate
+}
+
+// sent counts a request that was just sent, if it is the first for its question.
+func (f *rateFinder) sent(sl *slot, q wire.Question) {
+	switch {
+	case f.most == Off || !wire.AskAll.Has(q):
+	case sl.session.Got == nil && sl.sent == 1:
+		f.current().asked[toUnknown]++
+	case sl.session.Got != nil && sl.session.Agenda.Attempts[q] == 1:
+		f.current().asked[toKnown]++
+	}
+}
+
+// heard counts the answers that a datagram brought. before has the questions that were
+// outstanding before the datagram came.
+func (f *rateFinder) heard(now time.Duration, sl *slot, before wire.Questions) {
+	if sl.session.Got.Received == 1 {
+		if sl.sent == 1 {
+			f.answered(now, sl.session.Clock.FirstAt, toUnknown)
+		}
+		return
+	}
+	for q := range (before &^ sl.session.Agenda.Silent()).Each() {
+		if sl.session.Agenda.Attempts[q] == 1 {
+			f.answered(now, sl.session.SentAt(q), toKnown)
+		}
+	}
 }

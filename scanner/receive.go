@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
@@ -10,9 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// receiver is the receiving part of the loop: it finds the session of each datagram,
-// gives it the datagram, and counts the datagram. It returns the slots that had an
-// event; the engine advances them.
+// receiver is the receiving part of the loop: it reads datagrams, puts split replies
+// together, and classifies what came.
 type receiver struct {
 	batch   []udp.Packet // the datagrams of one system call
 	gone    [64]uint64   // sources that ICMP reported as unreachable
@@ -24,101 +22,98 @@ type receiver struct {
 	foreign foreign
 	info    wire.Info // scratch space for decoding
 	raw     bool
-	trace   func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
-
-	open   *sessions
-	addrs  *addrs
-	memory *session.Memory
-	rate   *rateFinder       // nil: the scan has a rate
-	heard  func(addr uint64) // called with each target that answers
-	stats  *Stats
 }
 
-func newReceiver(cfg *settings, open *sessions, a *addrs, memory *session.Memory, rate *rateFinder, heard func(addr uint64), stats *Stats) *receiver {
+func newReceiver(cfg *settings) *receiver {
 	return &receiver{
 		batch:  make([]udp.Packet, batchLen),
 		table:  reasm.New(cfg.Tuning.ByteBudget / 4),
 		worker: reasm.NewWorker(workerQueue),
-		raw:    cfg.Raw, trace: cfg.Control.Trace,
-		open: open, addrs: a, memory: memory, rate: rate, heard: heard, stats: stats,
+		raw:    cfg.Raw,
 	}
+}
+
+// event is what one datagram of an open target brought.
+type event struct {
+	session.Delivery
+	waiting wire.Questions // the questions that were outstanding before
 }
 
 // take handles one datagram: at is when the kernel received it, now when the loop reads
-// it. take returns the slot of its session, or -1.
-func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
-	i := r.open.slots.find(p.Addr)
+// it. All parts of the engine learn of the datagram here.
+func (e *engine) take(now, at time.Duration, p *udp.Packet) {
+	i := e.open.slots.find(p.Addr)
 	if i >= 0 {
-		at = max(at, r.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly than the time of arrival
+		at = max(at, e.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly than the time of arrival
 	}
-	if r.trace != nil {
-		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
+	if e.cfg.Control.Trace != nil {
+		e.cfg.Control.Trace(at, false, udp.Unpack(p.Addr), p.Data)
 	}
-	r.stats.RecvBytes += uint64(len(p.Data))
+	e.stats.RecvBytes += uint64(len(p.Data))
 	if i < 0 {
-		r.stranger(p)
-		return -1
+		e.stranger(p)
+		return
 	}
-	sl := r.open.slots.at(i)
-	if sl.session.Flags.Has(session.Listening) { // the target answers late
-		sl.session.Flags &^= session.Listening
-		r.open.listening--
-		r.stats.Timeouts.Reopened++
-		r.addrs.reclaim(now, p.Addr, int(sl.sent))
+
+	// The session.
+	sl := e.open.slots.at(i)
+	if sl.session.Flags.Has(session.Listening) {
+		e.reopen(now, sl)
 	}
 	if sl.session.Got == nil {
-		r.heard(p.Addr)
-		sl.session.Hear(&r.open.plan, r.memory.Answer(), at, r.open.labels[p.Addr].remembered())
+		remembered := e.open.remembered(sl)
+		sl.session.Hear(&e.open.plan, e.memory.Answer(), at, remembered)
+		e.outage.heard(p.Addr)
 	}
+	ev := e.recv.take(e.memory, at, e.open.slots.ref(i), sl, p.Data)
+
+	// What counts datagrams, and learns from them.
+	e.stats.Received[ev.Class]++
+	if ev.Class == session.Matched {
+		e.stats.Kinds[ev.Kind]++
+	}
+	if ev.Kind == session.KindText && sl.session.Flags.Has(session.Limited) {
+		e.addrs.slowDown(now, p.Addr)
+	}
+	if e.finder != nil {
+		e.finder.heard(now, sl, ev.waiting)
+	}
+	e.open.learn(at, sl)
+	e.advance(now, i)
+}
+
+// reopen takes a target that answers late back among those that are waited for.
+func (e *engine) reopen(now time.Duration, sl *slot) {
+	sl.session.Flags &^= session.Listening
+	e.open.listening--
+	e.stats.Timeouts.Reopened++
+	e.addrs.reclaim(now, sl.source(), int(sl.sent))
+}
+
+// take gives a datagram to the session of its target, and returns what it brought.
+func (r *receiver) take(m *session.Memory, at time.Duration, to ref, sl *slot, datagram []byte) (ev event) {
 	a := sl.session.Got
 	a.LastAt = at
 	a.Received++
-	a.RecvBytes += uint64(len(p.Data))
+	a.RecvBytes += uint64(len(datagram))
 	if r.raw {
-		a.KeepRaw(r.memory, p.Data)
+		a.KeepRaw(m, datagram)
 	}
-	waiting := sl.session.Agenda.Silent()
-	var d session.Delivery
+	ev.waiting = sl.session.Agenda.Silent()
 	switch {
-	case wire.IsSingle(p.Data):
-		d = sl.session.Message(r.memory, at, p.Data)
-	case wire.IsSplit(p.Data):
-		d = r.fragment(at, i, sl, p.Data)
+	case wire.IsSingle(datagram):
+		ev.Delivery = sl.session.Message(m, at, datagram)
+	case wire.IsSplit(datagram):
+		ev.Delivery = r.fragment(m, at, to, sl, datagram)
 	default:
 		sl.session.Junk(wire.ErrMalformed)
-		d.Class = session.Malformed
+		ev.Class = session.Malformed
 	}
-	r.stats.Received[d.Class]++
-	if d.Class == session.Matched {
-		r.stats.Kinds[d.Kind]++
-	}
-	if d.Kind == session.KindText && sl.session.Flags.Has(session.Limited) {
-		r.addrs.slowDown(now, p.Addr)
-	}
-	if r.rate != nil {
-		r.rate.noteAnswered(now, sl, waiting)
-	}
-	if l := r.open.learner; l != nil {
-		if a.Took > 0 {
-			l.asked.add(a.Took, true)
-			a.Took = 0
-		}
-		switch {
-		case r.open.plan.Second || sl.session.Agenda.Asked == 0:
-		case a.Received == 1:
-			a.Unsure = sl.sent > 1
-			l.first(p.Addr, at-sl.session.Clock.FirstAt, !a.Unsure)
-		case a.Doubled:
-			a.Doubled, a.Unsure, a.Attempt = false, false, 1
-			a.Late = a.FirstAt - sl.session.Clock.FirstAt
-			l.late(p.Addr, a.Late)
-		}
-	}
-	return i
+	return ev
 }
 
-// fragment handles a fragment of a split reply for the session in slot i.
-func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte) session.Delivery {
+// fragment handles a fragment of a split reply.
+func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slot, datagram []byte) session.Delivery {
 	d := session.Delivery{Kind: session.KindFragment, Class: session.Matched}
 	msg, outcome, err := r.table.Add(at, sl.source(), datagram, r.scratch[:0])
 	r.scratch = msg[:0]
@@ -137,7 +132,7 @@ func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte
 	sl.session.Fragment()
 	switch outcome {
 	case reasm.Whole:
-		reply := sl.session.Message(r.memory, at, msg)
+		reply := sl.session.Message(m, at, msg)
 		d.Class, d.Full = reply.Class, reply.Full
 		if reply.Kind == session.KindText {
 			d.Kind = session.KindText
@@ -145,7 +140,7 @@ func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte
 	case reasm.Packed:
 		if d.Full = !sl.session.Pack(); !d.Full {
 			packed := append(make([]byte, 0, len(msg)), msg...)
-			if d.Full = !r.worker.Submit(r.open.slots.ref(i).tag64(), packed); d.Full {
+			if d.Full = !r.worker.Submit(to.tag64(), packed); d.Full {
 				sl.session.Got.Refuse()
 			}
 		}
@@ -158,15 +153,14 @@ func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte
 	return d
 }
 
-// collect takes replies back from the decompressor and calls changed for the
-// session of each.
-func (r *receiver) collect(now time.Duration, changed func(i int32)) {
-	if r.worker.Pending() == 0 {
+// unpacked gives the replies that come back from the decompressor to their sessions.
+func (e *engine) unpacked(now time.Duration) {
+	if e.recv.worker.Pending() == 0 {
 		return
 	}
-	r.worker.Poll(func(tag uint64, _, msg []byte, err error) {
+	e.recv.worker.Poll(func(tag uint64, _, msg []byte, err error) {
 		ref := refOf(tag)
-		sl := r.open.slots.alive(ref)
+		sl := e.open.slots.alive(ref)
 		if sl == nil {
 			return
 		}
@@ -174,8 +168,8 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 		if err != nil {
 			code = codeOf(err)
 		}
-		sl.session.Unpacked(r.memory, now, msg, code)
-		changed(ref.slot)
+		sl.session.Unpacked(e.memory, now, msg, code)
+		e.advance(now, ref.slot)
 	})
 }
 
@@ -188,28 +182,28 @@ func keepParts(s *session.Session, m *session.Memory, t *reasm.Table, source uin
 	}
 }
 
-// unreachable calls changed for each session whose server ICMP reports as
-// unreachable.
-func (r *receiver) unreachable(sock transport, changed func(i int32)) {
-	for n := len(r.gone); n == len(r.gone); {
-		n = sock.Unreachable(r.gone[:])
-		for _, addr := range r.gone[:n] {
-			if i := r.open.slots.find(addr); i >= 0 {
-				r.open.slots.at(i).session.Unreachable()
-				changed(i)
+// unreachable tells the sessions whose servers ICMP reports as unreachable.
+func (e *engine) unreachable(now time.Duration) {
+	gone := &e.recv.gone
+	for n := len(gone); n == len(gone); {
+		n = e.sock.Unreachable(gone[:])
+		for _, addr := range gone[:n] {
+			if i := e.open.slots.find(addr); i >= 0 {
+				e.open.slots.at(i).session.Unreachable()
+				e.advance(now, i)
 			}
 		}
 	}
 }
 
 // stranger counts a datagram whose source has no open session: it is late or foreign.
-func (r *receiver) stranger(p *udp.Packet) {
-	if r.open.closed.has(p.Addr) || r.open.sweep != nil && r.open.sweep.has(p.Addr) {
-		r.stats.Received[session.Late]++
+func (e *engine) stranger(p *udp.Packet) {
+	if e.open.closed.has(p.Addr) || e.open.sweep != nil && e.open.sweep.has(p.Addr) {
+		e.stats.Received[session.Late]++
 		return
 	}
-	r.stats.Received[session.Foreign]++
-	r.stats.Foreign[r.foreign.cause(p.Addr, p.Data, &r.info)]++
+	e.stats.Received[session.Foreign]++
+	e.stats.Foreign[e.recv.foreign.cause(p.Addr, p.Data, &e.recv.info)]++
 }
 
 // codeOf returns err as a code, or ErrMalformed if err is not a wire.Error.

@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"errors"
-	"net/netip"
 	"syscall"
 	"time"
 
@@ -18,18 +17,19 @@ type sender struct {
 	out     []outgoing   // one element for each of packets
 	request []byte       // the memory that packets point to
 	again   int          // attempts to send out[0]
-	reached uint64       // destination of the last datagram that was sent
+	refused uint64       // how many times the kernel refused a datagram with ErrAgain
+	left    []departure  // the datagrams that the last flush sent
 	failed  []failure    // the datagrams that the last flush could not send
-	errs    []error      // the reasons
 	gso     gso
+}
 
-	sock  transport
-	clock func() time.Duration
-	open  *sessions
-	addrs *addrs
-	stats *Stats
-	rate  *rateFinder // nil: the scan has a rate
-	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
+// departure is a datagram that was sent.
+type departure struct {
+	outgoing
+	at   time.Duration
+	addr uint64
+	data []byte // valid until the next batch is filled
+	gso  bool
 }
 
 // outgoing is one datagram of a batch.
@@ -39,55 +39,50 @@ type outgoing struct {
 	request wire.Question // the request itself: q, or GETCHALLENGE in its place
 }
 
-func newSender(
-	cfg *settings, sock transport, clock func() time.Duration, open *sessions, a *addrs, rate *rateFinder, stats *Stats,
-) *sender {
+func newSender(cfg *settings) *sender {
 	return &sender{
 		packets: make([]udp.Packet, 0, batchLen),
 		out:     make([]outgoing, 0, batchLen),
 		request: make([]byte, batchLen*requestLen),
+		left:    make([]departure, 0, batchLen),
 		gso:     gso{off: cfg.Tuning.NoGSO},
-		trace:   cfg.Control.Trace,
-		sock:    sock, clock: clock, open: open, addrs: a, rate: rate, stats: stats,
 	}
 }
 
 // addDue adds the due requests of a session until the batch is as long as room. It
-// reports whether some of them did not fit.
-func (s *sender) addDue(r ref, sl *slot, room int) bool {
+// reports whether some of them did not fit. remembered is the challenge of an earlier
+// scan.
+func (s *sender) addDue(plan *session.Plan, r ref, sl *slot, remembered wire.Challenge, room int) bool {
 	for q := range sl.session.Due().Each() {
 		if len(s.out) == room {
 			return true
 		}
 		at := s.request[len(s.out)*requestLen:][:0:requestLen]
-		remembered := wire.NoChallenge
-		if sl.session.Got == nil && len(s.open.labels) > 0 {
-			remembered = s.open.labels[sl.source()].remembered()
-		}
 		request, challenge := sl.session.Request(q, remembered)
 		s.out = append(s.out, outgoing{r, q, request})
 		s.packets = s.packets[:len(s.out)]
 		p := &s.packets[len(s.out)-1] // filled in place: appending a literal would copy it
-		p.Addr, p.Data, p.GSO = sl.source(), s.open.plan.AppendRequest(at, request, challenge), false
+		p.Addr, p.Data, p.GSO = sl.source(), plan.AppendRequest(at, request, challenge), false
 		s.gso.mark(s.packets, s.out, sl)
 	}
 	sl.session.Flags &^= session.Queued
 	return false
 }
 
-// flush sends the batch. It returns how many datagrams it removed from the batch, and
-// those among them that could not be sent, with the reasons. A datagram that can't be
-// sent does not hold up the others. flush assumes that a system call spends the same time
-// on each datagram.
-func (s *sender) flush() (done int, failed []failure, errs []error) {
-	s.failed, s.errs = s.failed[:0], s.errs[:0]
+// flush sends the batch. It removes from the batch the datagrams that it sent (left) and
+// those that could not be sent (failed). A datagram that can't be sent does not hold up the
+// others. flush assumes that a system call spends the same time on each datagram.
+func (s *sender) flush(sock transport, clock func() time.Duration) {
+	s.left, s.failed = s.left[:0], s.failed[:0]
+	done := 0
 	for done < len(s.out) {
-		begun := s.clock()
-		n, err := s.sock.Send(s.packets[done:])
-		took := s.clock() - begun
+		begun := clock()
+		n, err := sock.Send(s.packets[done:])
+		took := clock() - begun
 		n = max(n, 0)
 		for i := range n {
-			s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), done+i)
+			at, p := begun+took*time.Duration(2*i+1)/time.Duration(2*n), &s.packets[done+i]
+			s.left = append(s.left, departure{s.out[done+i], at, p.Addr, p.Data, p.GSO})
 		}
 		if done += n; n > 0 {
 			s.again = 0
@@ -100,51 +95,43 @@ func (s *sender) flush() (done int, failed []failure, errs []error) {
 			no, _ := errors.AsType[syscall.Errno](err)
 			fault = faultOf[no]
 		} else if s.again++; s.again <= maxAgain {
-			s.stats.SendAgain++
+			s.refused++
 			break
 		}
 		s.again = 0
-		s.failed = append(s.failed, failure{s.out[done], s.packets[done].Addr, fault})
-		s.errs = append(s.errs, err)
+		s.failed = append(s.failed, failure{s.out[done], s.packets[done].Addr, fault, err})
 		done++
 	}
 	left := copy(s.out, s.out[done:])
 	copy(s.packets, s.packets[done:])
 	s.out, s.packets = s.out[:left], s.packets[:left]
-	return done, s.failed, s.errs
 }
 
-// sent records that datagram i of the batch was sent at the time now.
-func (s *sender) sent(now time.Duration, i int) {
-	o, p := &s.out[i], &s.packets[i]
-	s.reached = p.Addr
-	if s.trace != nil {
-		s.trace(now, true, udp.Unpack(p.Addr), p.Data)
+// sent records that a datagram was sent.
+func (e *engine) sent(d *departure) {
+	if e.cfg.Control.Trace != nil {
+		e.cfg.Control.Trace(d.at, true, udp.Unpack(d.addr), d.data)
 	}
-	s.stats.Sent[o.request]++
-	s.stats.SentBytes += uint64(len(p.Data))
-	sl := s.open.slots.alive(o.ref)
+	e.stats.Sent[d.request]++
+	e.stats.SentBytes += uint64(len(d.data))
+	sl := e.open.slots.alive(d.ref)
 	if sl == nil {
 		return
 	}
 	if sl.session.Flags.Has(session.Repeat) {
-		s.stats.Repeats++
+		e.stats.Repeats++
 	}
 	sl.sent++
-	sl.sentBytes += uint16(len(p.Data))
+	sl.sentBytes += uint16(len(d.data))
 	if sl.sent > addrBurst {
-		s.addrs.sent(now, sl.source())
+		e.addrs.sent(d.at, sl.source())
 	}
-	if p.GSO {
+	if d.gso {
 		sl.session.Flags |= session.Paired
 	}
-	if s.open.learner != nil {
-		s.open.learner.sent(now)
-	}
-	sl.session.Sent(&s.open.plan, now, s.open.timeout(sl), o.q)
-	s.open.wheel.file(s.open.slots, o.ref.slot)
-	if s.rate != nil {
-		s.rate.noteAsked(sl, o.q)
+	e.open.sent(d.at, d.ref.slot, d.q)
+	if e.finder != nil {
+		e.finder.sent(sl, d.q)
 	}
 }
 
@@ -183,8 +170,9 @@ var faultOf = map[syscall.Errno]sendFault{
 // the server even behind a device that loses such pieces.
 type gso struct {
 	off      bool
-	silent   int // pairs for which neither request was answered in time
-	answered int // pairs for which a request was answered in time
+	stopped  uint64 // 1 if it is off because pairs got lost
+	silent   int    // pairs for which neither request was answered in time
+	answered int    // pairs for which a request was answered in time
 }
 
 // Every server that gets a pair has just sent a challenge, so it should answer. If
@@ -211,9 +199,9 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	}
 }
 
-// waited evaluates the first wait of a session after a pair was sent to it, and
-// turns GSO off if pairs get lost. It does nothing for other waits.
-func (g *gso) waited(sl *slot, stats *Stats) {
+// waited evaluates the first wait of a session after a pair was sent to it, and turns GSO
+// off if pairs get lost. It does nothing for other waits.
+func (g *gso) waited(sl *slot) {
 	if !sl.session.Flags.Has(session.Paired) {
 		return
 	}
@@ -225,6 +213,6 @@ func (g *gso) waited(sl *slot, stats *Stats) {
 	}
 	if !g.off && g.silent >= maxSilentPairs && g.silent > mostlySilent*g.answered {
 		g.off = true
-		stats.GSOStopped++
+		g.stopped++
 	}
 }

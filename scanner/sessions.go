@@ -129,6 +129,47 @@ func (s *sessions) timeout(sl *slot) time.Duration {
 	return s.learner.timeout(sl.source())
 }
 
+// remembered returns the challenge to send with the first request to a target that has
+// not answered yet, or NoChallenge.
+func (s *sessions) remembered(sl *slot) wire.Challenge {
+	if sl.session.Got != nil || len(s.labels) == 0 {
+		return wire.NoChallenge
+	}
+	return s.labels[sl.source()].remembered()
+}
+
+// sent tells the session of a slot that its request for q was sent.
+func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
+	if s.learner != nil {
+		s.learner.sent(now)
+	}
+	sl := s.slots.at(i)
+	sl.session.Sent(&s.plan, now, s.timeout(sl), q)
+	s.wheel.file(s.slots, i)
+}
+
+// learn takes from a datagram what it reveals about round trips.
+func (s *sessions) learn(at time.Duration, sl *slot) {
+	l, a := s.learner, sl.session.Got
+	if l == nil {
+		return
+	}
+	if a.Took > 0 {
+		l.asked.add(a.Took, true)
+		a.Took = 0
+	}
+	switch {
+	case s.plan.Second || sl.session.Agenda.Asked == 0:
+	case a.Received == 1:
+		a.Unsure = sl.sent > 1
+		l.first(sl.source(), at-sl.session.Clock.FirstAt, !a.Unsure)
+	case a.Doubled:
+		a.Doubled, a.Unsure, a.Attempt = false, false, 1
+		a.Late = a.FirstAt - sl.session.Clock.FirstAt
+		l.late(sl.source(), a.Late)
+	}
+}
+
 // retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
 	for i := range s.slots.all() {

@@ -54,6 +54,7 @@ func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
 	e.pacer.allow(e.stats.Elapsed)
+	e.tally()
 	e.stats.Socket = e.sock.Stats()
 	open := make([]Target, 0, e.open.slots.n+len(e.open.held))
 	for i := range e.open.slots.all() {

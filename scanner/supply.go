@@ -8,21 +8,16 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// supply decides which target starts next: first those that the rate limit of their
-// address held back, then those of the list, then those of the second pass.
+// supply has the targets that were not started: those of the list, and the silent ones
+// that wait for the second pass.
 type supply struct {
 	list     *feed
-	addrs    *addrs
 	second   secondPass
 	excluded exclusion
-
-	open    *sessions
-	handoff *handoff
-	stats   *Stats
 }
 
-func newSupply(cfg *settings, wake func(), open *sessions, a *addrs, h *handoff, stats *Stats) *supply {
-	s := &supply{list: newFeed(wake), addrs: a, excluded: cfg.Excluded, open: open, handoff: h, stats: stats}
+func newSupply(cfg *settings, wake func()) *supply {
+	s := &supply{list: newFeed(wake), excluded: cfg.Excluded}
 	if cfg.Resume.Silent != nil {
 		for t := range cfg.Resume.Silent {
 			s.second.push(udp.Pack(t.Addr), labelOf(&t))
@@ -37,30 +32,31 @@ type exclusion func(netip.Addr) bool
 // has reports whether an address is excluded: nothing more may be sent to it.
 func (x exclusion) has(addr uint64) bool { return x != nil && x(udp.Unpack(addr).Addr()) }
 
-// next returns the next target that may start now, or what the scan waits for.
-func (s *supply) next(now time.Duration) (addr uint64, wait Wait) {
-	// First the targets that the rate limit of their address held back until now.
+// nextTarget returns the next target that may start now, or what the scan waits for. It
+// chooses first among the targets that the rate limit of their address held back, then
+// from the list, then from the second pass.
+func (e *engine) nextTarget(now time.Duration) (addr uint64, wait Wait) {
 	for {
-		if addr = s.addrs.release(now); addr == 0 {
+		if addr = e.addrs.release(now); addr == 0 {
 			break
 		}
-		if !s.excluded.has(addr) {
+		if !e.supply.excluded.has(addr) {
 			return addr, WaitNothing
 		}
-		if s.open.plan.Second {
-			s.skip(now, addr)
+		if e.open.plan.Second {
+			e.skip(now, addr)
 		} else {
-			s.stats.Excluded++
+			e.stats.Excluded++
 		}
-		s.open.drop(addr)
-		s.addrs.refund(now, addr, 0)
+		e.open.drop(addr)
+		e.addrs.refund(now, addr, 0)
 	}
-	for s.addrs.n < maxHeld {
-		t := s.list.next()
+	for e.addrs.n < maxHeld {
+		t := e.supply.list.next()
 		if t == nil {
-			return s.nextSilent(now)
+			return e.nextSilent(now)
 		}
-		if addr := s.accept(t); addr != 0 && s.admit(now, addr, labelOf(t)) {
+		if addr := e.accept(t); addr != 0 && e.admit(now, addr, labelOf(t)) {
 			return addr, WaitNothing
 		}
 	}
@@ -69,18 +65,18 @@ func (s *supply) next(now time.Duration) (addr uint64, wait Wait) {
 
 // accept counts a target of the list. It returns the packed address, or 0 if the target
 // must not be queried.
-func (s *supply) accept(t *Target) uint64 {
-	s.stats.Taken++
+func (e *engine) accept(t *Target) uint64 {
+	e.stats.Taken++
 	addr := udp.Pack(t.Addr)
 	switch {
 	case addr == 0 || t.Addr.Port() == 0:
-		s.stats.Unscannable++
-	case s.open.sweep == nil && s.open.known(addr):
-		s.stats.Duplicate++
-	case s.excluded.has(addr):
-		s.stats.Excluded++
-	case s.addrs.overLimit(addr):
-		s.stats.OverLimit++
+		e.stats.Unscannable++
+	case e.open.sweep == nil && e.open.known(addr):
+		e.stats.Duplicate++
+	case e.supply.excluded.has(addr):
+		e.stats.Excluded++
+	case e.addrs.overLimit(addr):
+		e.stats.OverLimit++
 	default:
 		return addr
 	}
@@ -88,44 +84,44 @@ func (s *supply) accept(t *Target) uint64 {
 }
 
 // admit reports whether a target may start, or has to wait for the limit of its address.
-func (s *supply) admit(now time.Duration, addr uint64, lb *label) bool {
+func (e *engine) admit(now time.Duration, addr uint64, lb *label) bool {
 	if lb != nil {
-		s.open.labels[addr] = lb
+		e.open.labels[addr] = lb
 	}
-	if s.addrs.admit(now, addr) {
+	if e.addrs.admit(now, addr) {
 		return true
 	}
-	s.open.held[addr] = true
+	e.open.held[addr] = true
 	return false
 }
 
 // nextSilent returns the next target of the second pass, which begins when nothing else
 // is left to do.
-func (s *supply) nextSilent(now time.Duration) (uint64, Wait) {
-	plan := &s.open.plan
-	if idle := s.open.slots.n == 0 && s.addrs.n == 0 && s.list.ended; idle && s.second.waiting() > 0 {
+func (e *engine) nextSilent(now time.Duration) (uint64, Wait) {
+	plan := &e.open.plan
+	if idle := e.open.slots.n == 0 && e.addrs.n == 0 && e.supply.list.ended; idle && e.supply.second.waiting() > 0 {
 		plan.Second = true
 	}
-	for plan.Second && s.second.waiting() > 0 && s.addrs.n < maxHeld {
-		addr, lb := s.second.pop()
+	for plan.Second && e.supply.second.waiting() > 0 && e.addrs.n < maxHeld {
+		addr, lb := e.supply.second.pop()
 		switch {
-		case !s.excluded.has(addr):
-			if s.admit(now, addr, lb) {
+		case !e.supply.excluded.has(addr):
+			if e.admit(now, addr, lb) {
 				return addr, WaitNothing
 			}
 			continue
 		case lb != nil:
-			s.open.labels[addr] = lb
+			e.open.labels[addr] = lb
 		}
-		s.skip(now, addr)
-		if s.open.drop(addr); s.handoff.full() {
+		e.skip(now, addr)
+		if e.open.drop(addr); e.handoff.full() {
 			return 0, waitOutput
 		}
 	}
 	switch {
-	case s.addrs.n > 0:
+	case e.addrs.n > 0:
 		return 0, WaitAddress
-	case !s.list.ended:
+	case !e.supply.list.ended:
 		return 0, WaitTargets
 	}
 	return 0, WaitReplies
@@ -134,36 +130,36 @@ func (s *supply) nextSilent(now time.Duration) (uint64, Wait) {
 // park saves the target of a finished session for the second pass, and reports whether it
 // did so. It saves no target if the scan has no second pass, if that pass has begun, or
 // if the target sent something.
-func (s *supply) park(sl *slot) bool {
-	plan := &s.open.plan
+func (e *engine) park(sl *slot) bool {
+	plan := &e.open.plan
 	if !plan.Schedule.SecondPass || plan.Second || !plan.StayedSilent(&sl.session) {
 		return false
 	}
-	s.second.push(sl.source(), s.open.labels[sl.source()])
+	e.supply.second.push(sl.source(), e.open.labels[sl.source()])
 	return true
 }
 
 // skip finishes a target that was excluded before its second pass.
-func (s *supply) skip(now time.Duration, addr uint64) {
-	s.stats.Stopped++
-	*s.handoff.add() = outcome{
-		addr: addr, label: s.open.labels[addr], sent: s.open.silentSent, sentBytes: s.open.silentBytes,
+func (e *engine) skip(now time.Duration, addr uint64) {
+	e.stats.Stopped++
+	*e.handoff.add() = outcome{
+		addr: addr, label: e.open.labels[addr], sent: e.open.silentSent, sentBytes: e.open.silentBytes,
 		err:     [wire.NumQuestions]wire.Error{wire.ErrTimeout, wire.ErrTimeout, wire.ErrTimeout},
 		firstAt: now, lastAt: now, endAt: now,
 	}
 }
 
 // more reports whether there are targets that have not been started.
-func (s *supply) more() bool {
-	return !s.list.ended || s.addrs.n > 0 || s.second.waiting() > 0
+func (e *engine) more() bool {
+	return !e.supply.list.ended || e.addrs.n > 0 || e.supply.second.waiting() > 0
 }
 
 // unstarted returns the number of targets that were read and never started. It adds
 // those that are still in the feed to Stats.Taken.
-func (s *supply) unstarted() int {
-	rest := s.list.read.Load() - s.stats.Taken
-	s.stats.Taken += rest
-	return int(rest) + s.addrs.n + s.second.waiting()
+func (e *engine) unstarted() int {
+	rest := e.supply.list.read.Load() - e.stats.Taken
+	e.stats.Taken += rest
+	return int(rest) + e.addrs.n + e.supply.second.waiting()
 }
 
 // secondPass holds the targets that stayed silent, 8 bytes each, until all others are

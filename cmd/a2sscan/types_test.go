@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,4 +196,105 @@ func mentions(t types.Type) *types.TypeName {
 		}
 	}
 	return nil
+}
+
+// TestPartsOwnTheirData: no part of the engine points to another part or to the Stats.
+// Only the engine knows all parts, and tells each what the others found.
+func TestPartsOwnTheirData(t *testing.T) {
+	skipShort(t)
+	p := checked(t, "scanner", nil)
+	bad, parts := tangles(p, p.Scope().Lookup("engine").Type())
+	for _, b := range bad {
+		t.Errorf("%s points to another part or to the Stats", b)
+	}
+	if parts < 9 {
+		t.Errorf("the engine has only %d parts", parts)
+	}
+}
+
+// TestPartsOwnTheirDataFinds: tangles finds a pointer to a part wherever a part may
+// hide it, and a pointer to the Stats.
+func TestPartsOwnTheirDataFinds(t *testing.T) {
+	skipShort(t)
+	p := checked(t, "scanner", `package scanner
+		type inner struct { list []*pacer }
+		type first struct { in inner; second *second }
+		type second struct { tell func(*Stats) }
+		type third struct { next *third; count int }
+		type other struct { first *first; second *second; third *third; pacer *pacer }`)
+	bad, parts := tangles(p, p.Scope().Lookup("other").Type())
+	want := []string{"first.in.list", "first.second", "second.tell"}
+	if !slices.Equal(bad, want) || parts != 4 {
+		t.Errorf("%d parts; %q, want %q", parts, bad, want)
+	}
+}
+
+// tangles returns the fields of the parts of an engine that point to another part, to the
+// engine or to the Stats, and the number of parts. The parts are the structs of package p
+// that the engine points to.
+func tangles(p *types.Package, engine types.Type) (bad []string, n int) {
+	parts := map[types.Object]bool{}
+	for f := range engine.Underlying().(*types.Struct).Fields() {
+		if ptr, ok := f.Type().(*types.Pointer); ok {
+			if part, ok := ptr.Elem().(*types.Named); ok && strings.HasPrefix(part.Obj().Pkg().Path(), p.Path()) {
+				parts[part.Obj()] = true
+			}
+		}
+	}
+	shared := map[types.Object]bool{engine.(*types.Named).Obj(): true, p.Scope().Lookup("Stats"): true}
+	maps.Copy(shared, parts)
+	for part := range parts {
+		t := tangle{shared: shared, part: part, seen: map[types.Type]bool{}}
+		t.fields(part.Name(), part.Type())
+		bad = append(bad, t.bad...)
+	}
+	slices.Sort(bad)
+	return bad, len(parts)
+}
+
+// tangle searches one part for types that it must not know.
+type tangle struct {
+	shared map[types.Object]bool
+	part   types.Object
+	seen   map[types.Type]bool
+	bad    []string
+}
+
+// fields searches the fields of a struct, and those of the structs in them.
+func (t *tangle) fields(path string, of types.Type) {
+	s, ok := of.Underlying().(*types.Struct)
+	if !ok || t.seen[of] {
+		return
+	}
+	t.seen[of] = true
+	for f := range s.Fields() {
+		t.visit(path+"."+f.Name(), f.Type())
+	}
+}
+
+// visit searches everything that a value of type v holds or points to.
+func (t *tangle) visit(path string, v types.Type) {
+	switch v := v.(type) {
+	case *types.Pointer:
+		if to, ok := v.Elem().(*types.Named); ok && to.Obj() != t.part && t.shared[to.Obj()] {
+			t.bad = append(t.bad, path)
+			return
+		}
+		t.visit(path, v.Elem())
+	case *types.Named:
+		if v.Obj().Pkg() == t.part.Pkg() {
+			t.fields(path, v)
+		}
+	case *types.Map:
+		t.visit(path, v.Key())
+		t.visit(path, v.Elem())
+	case interface{ Elem() types.Type }:
+		t.visit(path, v.Elem())
+	case *types.Signature:
+		for _, tuple := range []*types.Tuple{v.Params(), v.Results()} {
+			for x := range tuple.Variables() {
+				t.visit(path, x.Type())
+			}
+		}
+	}
 }
