@@ -270,9 +270,25 @@ func (f *rateFinder) watch(now time.Duration, w *window) {
 	}
 }
 
-// compare returns the share that was lost at the higher of two rates compared with the
-// lower one, and the z score of the difference (the test of Cochran, Mantel and
-// Haenszel). ok is false if there is too little to compare.
+// compare compares the answers at two rates. lost is the share of the answers that the
+// lower rate lets expect at the higher one, and that did not come. z says how unlikely
+// that is by chance: it is the difference in standard deviations, and negative if fewer
+// answers came at the higher rate. ok is false if there is too little to compare.
+//
+// Servers that answered before answer far more often than unknown targets, and the two
+// rates may have a different mix of both. So the classes are not added up, but compared
+// each on its own, and the differences are added (the test of Cochran, Mantel and
+// Haenszel). With l requests of a class at the lower rate, h at the higher one, and a
+// share p of both together that was answered, if the rate makes no difference:
+//
+//	weight      w = l×h / (l+h)                   few requests on one side count little
+//	difference  w × (share at high − share at low)   0 on average
+//	variance    w × p × (1−p)                     at least w × 0.01, lest luck look certain
+//	z           sum of the differences / √(sum of the variances)
+//
+// By chance alone, z is below −2 once in 44 comparisons, and below −4.5 once in 300,000.
+// Datagrams that are sent together are lost together, which makes large values more
+// likely than that. Therefore significant is strict, and a doubtful trial is repeated.
 func compare(low, high *yields) (lost, z float64, ok bool) {
 	first := toKnown
 	if min(low.asked[toKnown], high.asked[toKnown]) < judgeKnown {
@@ -356,7 +372,7 @@ func (f *rateFinder) set(now time.Duration, rate float64, why string) {
 		f.found.Slowed++
 	}
 	copy(f.found.Changes[1:], f.found.Changes[:])
-	f.found.Changes[0] = rateChange{At: now, From: f.found.Now, To: rate, Why: why}
+	f.found.Changes[0] = RateChange{At: now, From: f.found.Now, To: rate, Why: why}
 	f.found.Now = rate
 }
 

@@ -25,13 +25,13 @@ type Snapshot struct {
 	SecondPassed int
 	// SilentLabels holds the labels of the targets in Silent that have one, ordered by
 	// Index.
-	SilentLabels []silentLabel
+	SilentLabels []SilentLabel
 	// Stats are the statistics at the time of the snapshot.
 	Stats Stats
 }
 
-// silentLabel is the label that a list gave a silent target.
-type silentLabel struct {
+// SilentLabel is the label that a list gave a silent target.
+type SilentLabel struct {
 	Index       int    // in Snapshot.Silent
 	Tag, Master string // as in Target
 	InfoOnly    bool   // likewise

@@ -193,11 +193,11 @@ type PathRate struct {
 	Slowed    uint64 // how many times the rate was lowered
 	Unrelated uint64 // how many times loss increased but did not follow the rate
 
-	Changes [16]rateChange // the last changes of the rate, the latest first
+	Changes [16]RateChange // the last changes of the rate, the latest first
 }
 
-// rateChange is a change of the rate that a scan made itself.
-type rateChange struct {
+// RateChange is a change of the rate that a scan made itself.
+type RateChange struct {
 	At       time.Duration // since the scan began; 0: this element is unused
 	From, To float64       // datagrams per second
 	Why      string        // clear, loss, drops_here or few_answers

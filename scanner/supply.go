@@ -168,7 +168,7 @@ func (e *engine) unstarted() int {
 // then.
 type secondPass struct {
 	silent []uint64      // packed; elements never change, so that snapshots share them
-	labels []silentLabel // labels of the targets that have one; elements never change, either
+	labels []SilentLabel // labels of the targets that have one; elements never change, either
 	next   int           // index into silent: the next target
 	named  int           // index into labels: the first that is not before next
 }
@@ -176,7 +176,7 @@ type secondPass struct {
 // push adds a target.
 func (l *secondPass) push(addr uint64, lb *label) {
 	if lb != nil {
-		l.labels = append(l.labels, silentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
+		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
 	}
 	l.silent = append(l.silent, addr)
 }
