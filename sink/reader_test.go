@@ -271,6 +271,42 @@ func TestReaderDamage(t *testing.T) {
 
 // TestNotCensus checks that Next returns ErrNotCensus for a file that is not a
 // census.
+// TestReaderCrafted: the work that a crafted file can cause grows with its length, not with
+// the square of it. Each place of these files seems to begin a frame that contains all
+// later ones.
+func TestReaderCrafted(t *testing.T) {
+	const header = "\x28\xB5\x2F\xFD\x04\x00" // with a checksum, and a window of 1 KiB
+	line := []byte(prefix + "1}\n")
+	p, err := newPacker(inZstd)
+	check(t, err)
+	first, err := p.pack(job{block: line, end: true})
+	check(t, err)
+	first = bytes.Clone(first)
+	for name, unit := range map[string]string{
+		"frames with a wrong checksum": header + "\x30\x00\x00",             // a block of 6 bytes: the next header
+		"frames without an end":        header + "\x30\x00\x00",             // likewise
+		"long content":                 header + "\x02\x00\x10\n\x30\x00\x00", // 128 KiB of newlines, then that block
+	} {
+		const units = 20_000
+		crafted := append(bytes.Clone(first), strings.Repeat(unit, units)...)
+		if name != "frames without an end" {
+			crafted = append(crafted, header+"\x01\x00\x00sum "...)
+		}
+		crafted = append(crafted, first...)
+		r := NewReader(bytes.NewReader(crafted))
+		n := 0
+		for _, err = r.Next(); err == nil; _, err = r.Next() {
+			n++
+		}
+		if r.zstd.failed > 2*maxFailed*(int64(len(crafted))+maxTail) {
+			t.Errorf("%s: %d bytes for a file of %d", name, r.zstd.failed, len(crafted))
+		}
+		if err != io.EOF || !r.Damage().Found() || n == 0 {
+			t.Errorf("%s: %d lines, %+v, %v", name, n, r.Damage(), err)
+		}
+	}
+}
+
 func TestNotCensus(t *testing.T) {
 	for _, in := range []string{"text\n", "text", strings.Repeat("text\n", maxForeign) + "1\n"} {
 		if got, err := readAll(NewReader(strings.NewReader(in))); !errors.Is(err, ErrNotCensus) || len(got) > 0 {

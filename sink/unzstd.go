@@ -45,6 +45,10 @@ type unzstd struct {
 	good   int64         // offset of the last complete block that blocks has read
 
 	store, out []byte // out is unpacked and not yet returned; store is its memory
+
+	// failed is how many bytes findFrame has examined or unpacked in vain, because they were
+	// no frame with a correct checksum.
+	failed int64
 }
 
 func newUnzstd(in io.Reader) (u *unzstd, err error) {
@@ -109,8 +113,10 @@ func (u *unzstd) take(n int) {
 
 // unpack unpacks the frame at the beginning of buf, which must be complete, and returns
 // its length. It follows the lengths of its blocks (RFC 8878, 3.1.1). A skippable frame
-// has no content.
+// has no content. With an error, end is the length of what seemed to be the frame, as far
+// as it was examined.
 func (u *unzstd) unpack() (end int, err error) {
+	u.store = u.store[:0]
 	if u.fill(1) != nil {
 		return 0, u.err
 	}
@@ -129,10 +135,10 @@ func (u *unzstd) unpack() (end int, err error) {
 	}
 	for last := h.Skippable; !last; {
 		if end > maxTail {
-			return 0, errLong
+			return end, errLong
 		}
 		if err := u.fill(end + header); err != nil {
-			return 0, err
+			return end, err
 		}
 		head := int(u.buf[end]) | int(u.buf[end+1])<<8 | int(u.buf[end+2])<<16
 		kind, n := head>>1&3, head>>3
@@ -140,7 +146,7 @@ func (u *unzstd) unpack() (end int, err error) {
 			n = 1 // repeated
 		}
 		if kind == reserved || n > maxBlock {
-			return 0, errCorrupt
+			return end, errCorrupt
 		}
 		end += header + n
 		if last = head&lastBlock != 0; last && h.HasCheckSum {
@@ -148,15 +154,15 @@ func (u *unzstd) unpack() (end int, err error) {
 		}
 	}
 	if err := u.fill(end); err != nil {
-		return 0, err
+		return end, err
 	}
-	u.store, err = u.frames.DecodeAll(u.buf[:end], u.store[:0])
+	u.store, err = u.frames.DecodeAll(u.buf[:end], u.store)
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded),
 		errors.Is(err, zstd.ErrWindowSizeExceeded) && h.WindowSize > maxFrame && h.WindowSize <= maxWindow:
-		return 0, errLong
+		return end, errLong
 	case err != nil:
-		return 0, err
+		return end, err
 	}
 	u.out = u.store
 	return end, nil
@@ -166,12 +172,6 @@ func (u *unzstd) unpack() (end int, err error) {
 // damage.
 func (u *unzstd) next() error {
 	end, err := u.unpack()
-	// A frame that seems to be truncated contains another: its own length is wrong.
-	inside := false
-	if err == errCut {
-		inner := &unzstd{in: bytes.NewReader(u.buf[1:]), frames: u.frames, unpacking: unpacking{last: '\n'}}
-		inside = inner.skipDamage() == nil
-	}
 	switch {
 	case err == nil:
 		u.take(end)
@@ -180,13 +180,24 @@ func (u *unzstd) next() error {
 			u.unended = u.out[n-1] != '\n'
 		}
 		return nil
-	case err == errLong || err == errCut && !inside:
-		u.stream, u.good = true, u.at
-		return u.blocks.Reset(rest{u})
+	case err == errLong:
+	case err == errCut:
+		// If another frame follows, this one is damaged: its own length is wrong. buf holds
+		// the rest of the file.
+		before := *u
+		if end, err = u.findFrame(); err == nil {
+			u.endDamage(before.at, end)
+			return nil
+		}
+		before.failed = u.failed
+		*u = before
 	case err == u.err:
 		return err
+	default:
+		return u.skipDamage()
 	}
-	return u.skipDamage()
+	u.stream, u.good = true, u.at
+	return u.blocks.Reset(rest{u})
 }
 
 // rest reads the rest of the file.
@@ -230,33 +241,56 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 }
 
 // skipDamage consumes everything before the next frame whose checksum is correct, and
-// unpacks that frame. It counts the damaged frames. If the damage cuts off a line, it
-// ends the line with a newline, so that the next line is not joined to it. If no frame
-// follows, it returns the error of the file.
+// unpacks that frame. If no frame follows, it returns the error of the file.
 func (u *unzstd) skipDamage() error {
-	start, end, err := u.at, 0, errCorrupt
-	for err != nil && u.fill(len(frameMagic)) == nil {
+	start := u.at
+	end, err := u.findFrame()
+	u.endDamage(start, end)
+	if err != nil && len(u.out) == 0 {
+		return u.err
+	}
+	return nil
+}
+
+// maxFailed is how often a byte of the file may be examined or unpacked in vain, on average.
+// Damage by chance needs less: a damaged frame costs a few times its length, rarely that of
+// the longest frame. Without a limit, a file in which each frame seems to contain all later
+// frames would take time that grows with the square of its length.
+const maxFailed = 8
+
+// findFrame consumes everything before the next frame whose checksum is correct, unpacks
+// that frame, and returns its length. It counts the damaged frames. If no frame follows, it
+// consumes everything.
+func (u *unzstd) findFrame() (end int, err error) {
+	for err = errCorrupt; err != nil && u.fill(len(frameMagic)) == nil; {
 		i := bytes.Index(u.buf, frameMagic)
 		if i < 0 {
 			u.take(len(u.buf) - len(frameMagic) + 1)
 			continue
 		}
 		u.take(i)
-		if end, err = u.unpack(); err != nil {
-			u.damage.Frames++
+		if end, err = u.unpack(); err == nil {
+			return end, nil
+		}
+		u.damage.Frames++
+		end = max(1, min(end, len(u.buf)))
+		if u.failed += int64(end + len(u.store)); u.failed > maxFailed*(u.at+maxTail) {
+			u.take(end) // without looking for frames inside
+		} else {
 			u.take(1)
 		}
 	}
-	if err != nil {
-		u.take(len(u.buf))
-	}
+	u.take(len(u.buf))
+	return 0, err
+}
+
+// endDamage counts the bytes since start as damaged, and consumes the frame of length end
+// that follows them. If the damage cuts off a line, it ends the line with a newline, so that
+// the next line is not joined to it.
+func (u *unzstd) endDamage(start int64, end int) {
 	u.damage.add(start, u.at-start)
 	u.take(end)
 	if u.last != '\n' {
 		u.out, u.last = append([]byte{'\n'}, u.out...), '\n'
 	}
-	if err != nil && len(u.out) == 0 {
-		return u.err
-	}
-	return nil
 }
