@@ -283,8 +283,8 @@ func TestReaderCrafted(t *testing.T) {
 	check(t, err)
 	first = bytes.Clone(first)
 	for name, unit := range map[string]string{
-		"frames with a wrong checksum": header + "\x30\x00\x00",             // a block of 6 bytes: the next header
-		"frames without an end":        header + "\x30\x00\x00",             // likewise
+		"frames with a wrong checksum": header + "\x30\x00\x00",               // a block of 6 bytes: the next header
+		"frames without an end":        header + "\x30\x00\x00",               // likewise
 		"long content":                 header + "\x02\x00\x10\n\x30\x00\x00", // 128 KiB of newlines, then that block
 	} {
 		const units = 20_000

@@ -360,7 +360,10 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 // word returns a short text as a string. It keeps the strings of earlier records,
 // because many records have the same words.
 func (r *Reader) word(b []byte) string {
-	const most = 1 << 14
+	const most, longest = 1 << 14, 64
+	if len(b) > longest { // so that long texts do not fill the memory
+		return string(b)
+	}
 	s, ok := r.words[string(b)]
 	if !ok {
 		if len(r.words) == most {

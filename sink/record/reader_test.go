@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -80,14 +81,18 @@ func TestReaderBad(t *testing.T) {
 		`{"schema":1,"notes":"x"}`:        `notes: "x" is not of type array`,
 		`{"schema":1,"info":[]}`:          "info: [] is not of type object",
 		`{"schema":1,"info":{"name":1}}`:  "info.name: 1 is not of type string",
-		`{"schema":1,"info":{"players":4294967296}}`: "info.players: 4294967296 is not of type integer from 0 to 4294967295",
-		`{"schema":1,"info":{"steam_id":"x"}}`:       `info.steam_id: "x" is not of type 64-bit number in a string`,
-		`{"schema":1,"info":{"server_type":"0xzz"}}`: "info.server_type",
-		`{"schema":1,"players":{}}`:                  "players: {} is not of type array",
-		`{"schema":1,"players":[{"deaths":"x"}]}`:    "players.deaths",
-		`{"schema":1,"rules":{"a":1}}`:               `rules: "a": 1 is not of type string`,
-		`{"schema":1,"rules_raw":[["0","0"]]}`:       "rules_raw",
-		`{"schema":1,"raw":["%"]}`:                   "raw",
+		`{"schema":1,"info":{"players":4294967296}}`:  "info.players: 4294967296 is not of type integer from 0 to 4294967295",
+		`{"schema":1,"info":{"steam_id":"x"}}`:        `info.steam_id: "x" is not of type 64-bit number in a string`,
+		`{"schema":1,"info":{"server_type":"0xzz"}}`:  "info.server_type",
+		`{"schema":1,"players":{}}`:                   "players: {} is not of type array",
+		`{"schema":1,"info":{"players":1e400}}`:       "info.players: 1e400 is not of type integer from 0 to 4294967295",
+		`{"schema":1,"rtt_ms":1e400}`:                 "rtt_ms: 1e400 is not of type number",
+		`{"schema":1,"players":[{"duration":1e400}]}`: "players.duration: 1e400 is not of type number or null",
+		`{"schema":1,"players":[{"duration":1e39}]}`:  "players.duration: 1e39 is not of type number or null",
+		`{"schema":1,"players":[{"deaths":"x"}]}`:     "players.deaths",
+		`{"schema":1,"rules":{"a":1}}`:                `rules: "a": 1 is not of type string`,
+		`{"schema":1,"rules_raw":[["0","0"]]}`:        "rules_raw",
+		`{"schema":1,"raw":["%"]}`:                    "raw",
 	} {
 		if _, err := r.Read([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
@@ -97,6 +102,24 @@ func TestReaderBad(t *testing.T) {
 
 // TestReaderChosen: a Reader decodes the chosen keys, keeps others as they are written,
 // and stops when it has all of them.
+// TestReaderWords: a Reader keeps short texts only, so that a census with long tags does
+// not fill the memory.
+func TestReaderWords(t *testing.T) {
+	r := NewReader()
+	for i := range 1000 {
+		if _, err := r.Read(fmt.Appendf(nil, `{"schema":1,"tag":"%d%s"}`, i, strings.Repeat("x", 1000))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := 0
+	for s := range r.words {
+		size += len(s)
+	}
+	if size > 100_000 {
+		t.Errorf("the Reader keeps %d bytes", size)
+	}
+}
+
 func TestReaderChosen(t *testing.T) {
 	r := NewReader("addr", "info").Keep("hashes")
 	line := Append(nil, "", full())

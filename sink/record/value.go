@@ -406,12 +406,12 @@ func (v *floatValue) put(_ *Encoder, dst []byte, m *member) []byte {
 }
 
 func (v *floatValue) set(_ *Reader, _ *field, s []byte) bool {
-	x, err := strconv.ParseFloat(string(s), 32) // a number beyond the range becomes infinite
-	if err != nil && x == 0 {
-		x = math.NaN() // null
+	x, err := strconv.ParseFloat(string(s), 32)
+	if string(s) == "null" {
+		x, err = math.NaN(), nil
 	}
 	*v = floatValue(x)
-	return true
+	return err == nil
 }
 
 // addressValue is an address: ip and port, and addr with both.
