@@ -8,7 +8,7 @@ import "bytes"
 // the rules.
 var (
 	_ = register("ark", "ARK: Survival Evolved", []uint32{346110},
-		arkTable("recorded replies of v192 and v259; queryhost and UncoreMetrics for later ones"))
+		arkTable("recorded replies of v192 and v259; queryhost and UncoreMetrics for later versions"))
 	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable("two recorded replies of version 400.21"))
 	_ = register("pixark", "PixARK", []uint32{593600}, arkTable("three recorded replies of versions 1.66 to 1.177"))
 	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable("two recorded replies of version 100.54345"))
@@ -49,7 +49,7 @@ func arkTable(evidence string) *table {
 		},
 		finish: func(d *decoder) {
 			d.numberedMods("MOD", "_s", "rules.MODN_s", arkMod)
-			if string(d.in.Info.Map) == "ShooterEntry" { // the world is not loaded yet: these are defaults
+			if string(d.in.Info.Map) == "ShooterEntry" { // the world is not loaded yet: these values are defaults
 				d.drop(KeyPVP)
 				d.drop(KeyTimeOfDay)
 			}

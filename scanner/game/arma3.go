@@ -7,8 +7,8 @@ import (
 
 // Arma 3: INFO's counts are right. Mods, DLCs and difficulty are in the binary
 // pages of RULES (see bohemia.go). Each keyword is a letter followed by a value.
-// Servers of 2015 (1.38) still sent the names and hashes of their mods as text,
-// split over several rules.
+// In 2015, servers of version 1.38 still sent the names and hashes of their mods as
+// text, split over several rules.
 var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
 	evidence: "Bohemia's wiki, ServerBrowserProtocol3 and STEAMWORKSquery; recorded replies of " +
 		"versions 1.38 (lists), 1.66 to 1.84 (pages, version 2) and 1.94 to 2.06 (pages, version 3)",
@@ -46,8 +46,8 @@ var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
 	},
 })
 
-// Arma 2: Operation Arrowhead and its mod DayZ: servers of either may report either
-// application ID. Their rules have the lists of Arma 3's servers of 2015.
+// Arma 2: Operation Arrowhead and its mod DayZ. A server of one may report the application
+// ID of the other. The rules contain the same lists as those of Arma 3 servers in 2015.
 var (
 	_ = register("arma2oa", "Arma 2: Operation Arrowhead", []uint32{33930}, arma2())
 	_ = register("dayzmod", "DayZ Mod", []uint32{224580}, arma2())
@@ -63,7 +63,7 @@ func arma2() *table {
 
 // armaTags are the keywords of Arma 2 and 3: a letter and a value. The words for states
 // and languages come from WoozyMasta's reader. A language is 65536 plus Windows' number
-// for it.
+// for the language.
 var armaTags = []field{
 	{name: "b", read: truth(KeyAnticheat)},
 	{name: "r", read: attribute("required_version")},
@@ -87,7 +87,8 @@ var armaLanguage = words("language", map[string]string{
 	"65550": "Hungarian", "65552": "Italian", "65553": "Japanese", "65557": "Polish", "65558": "Portuguese", "65561": "Russian",
 })
 
-// armaLists are lists of mods that are cut anywhere into rules of at most 127 bytes.
+// armaLists are lists of mods and signatures. They are split into rules of at most 127
+// bytes, at any place.
 var armaLists = []series{
 	{prefix: "modNames:", join: armaModNames, after: '-'},
 	{prefix: "modHashes:", join: armaModHashes, after: '-'},
@@ -105,8 +106,8 @@ var armaDLCs = []dlcBit{
 }
 
 // armaPlace reads the server's coordinates, "longitude-latitude", of which either
-// may be negative. It ignores values that are out of range: the server sends them
-// if it does not know its location.
+// may be negative. It ignores values that are out of range: the server sends such
+// values if it does not know its location.
 func armaPlace(d *decoder, v []byte, source string) {
 	if len(v) == 0 {
 		return

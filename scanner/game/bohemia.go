@@ -41,7 +41,7 @@ const (
 
 // pages holds the binary pages of a reply.
 type pages struct {
-	total int // according to the first page in the rules
+	total int // number of pages, according to the first page in the rules
 	have  int // number of pages that text holds
 	text  [maxPages][]byte
 }
@@ -53,8 +53,8 @@ const overflowKnown = 0x03 // mods and signatures
 
 // takePages collects the pages from the rules and returns their bytes without
 // escapes. It returns false if no rule is a page. If two pages have the same number,
-// the first stays. A page with a different total than the first one belongs to another
-// list.
+// the first one is used. A page with a different total than the first page belongs to
+// another list.
 func (d *decoder) takePages() ([]byte, bool) {
 	p := &d.pages
 	p.total, p.have = 0, 0
@@ -196,7 +196,8 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 }
 
 // readDLCs skips the hashes, one for each bit in mask, and sets the attribute dlc
-// to the names of the DLCs. A DLC without a name is its bit in hexadecimal.
+// to the names of the DLCs. A DLC that is not in known is written as its bit in
+// hexadecimal.
 func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 	for range bits.OnesCount16(mask) {
 		c.u32()

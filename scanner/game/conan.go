@@ -10,7 +10,7 @@ var _ = register("conan", "Conan Exiles", []uint32{440900}, &table{
 	rules: []field{
 		{name: "OWNINGNAME", read: attribute("name")},
 	},
-	// If the keywords fill their field and end with the name, it may be incomplete.
+	// If the keywords fill their field and end with the name, the name may be incomplete.
 	finish: func(d *decoder) {
 		k := d.in.Info.Keywords
 		name, ok := unrealTag(k, "OWNINGNAME:")
@@ -26,7 +26,7 @@ var _ = register("conan", "Conan Exiles", []uint32{440900}, &table{
 
 // unrealTag returns the value of a tag of the Unreal engine's online subsystem. The
 // keywords are "NAME:value,NAME:value"; name includes the colon. Values may contain
-// commas, so a comma ends a value only if beginsTag accepts what follows.
+// commas, so a comma ends a value only if another tag begins after the comma.
 func unrealTag(keywords []byte, name string) ([]byte, bool) {
 	at := bytes.Index(keywords, []byte(name))
 	if at < 0 || at > 0 && keywords[at-1] != ',' {

@@ -3,9 +3,9 @@ package game
 // DayZ: INFO's counts are right. Mods and description are in binary pages of
 // version 2, which are like Arma 3's but without the two difficulty bytes. The
 // queue and the time of day are in the keywords.
-var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the second is DayZ Experimental
-	evidence: "recorded replies of versions 0.45, 0.54 and 1.29; for the pages, what Bohemia's page and the " +
-		"readers of WoozyMasta and dayzquery agree on",
+var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the second application is DayZ Experimental
+	evidence: "recorded replies of versions 0.45, 0.54 and 1.29; for the binary pages, the facts on which " +
+		"Bohemia's page and the readers of WoozyMasta and dayzquery agree",
 	tags: tags{
 		split: ',',
 		words: []field{
@@ -33,7 +33,7 @@ var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the secon
 		},
 	},
 	rules: []field{
-		{name: "island", read: text(KeyMap)}, // two recorded servers: ChernarusPlus, INFO DayZ_Auto
+		{name: "island", read: text(KeyMap)}, // ChernarusPlus on two recorded servers whose INFO says DayZ_Auto
 		{name: "language", read: armaLanguage},
 	},
 	finish: func(d *decoder) {

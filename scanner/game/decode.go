@@ -13,7 +13,7 @@ const (
 	maxNumber     = 1 << 40 // other numbers, including Unix times
 	maxText       = 1 << 10 // bytes of a value
 	maxLongText   = 8 << 10 // bytes of a description or a long attribute
-	maxMods       = 512     // mods; the binary pages of Arma 3 hold at most 255
+	maxMods       = 512     // mods of a server; the binary pages of Arma 3 hold at most 255
 	maxParts      = 64      // rules per series
 	maxSeries     = 4       // series per game
 	keywordsField = 127     // length in bytes at which Steam cuts the keywords (EC-40)
@@ -32,14 +32,14 @@ type decoder struct {
 
 // parts are the parts of a series that a reply contains.
 type parts struct {
-	seen uint64 // bit n is set if text[n] is
+	seen uint64 // bit n is set if text[n] holds a part
 	text [maxParts][]byte
 }
 
 // Decode reads the game-specific values of in into dst, which it resets first. If
-// in has no INFO, dst stays empty. If no table matches the game, dst has at most the
-// number of people. There are no errors: what Decode cannot understand becomes one of
-// dst.Notes.
+// in has no INFO, dst stays empty. If no table matches the game, dst gets at most the
+// number of people. There are no errors: if Decode cannot understand a value, it adds a
+// note to dst.Notes.
 func Decode(dst *Game, in Reply) {
 	dst.reset()
 	if in.Info == nil {
@@ -59,8 +59,8 @@ func Decode(dst *Game, in Reply) {
 }
 
 // run decodes the reply by table t: first t.info, then the keywords, the rules in
-// the server's order, the series, and t.finish. The first value of a key or
-// attribute stays.
+// the server's order, the series, and t.finish. If a key or attribute gets several
+// values, the first one is used.
 func (d *decoder) run(t *table) {
 	d.g.ID, d.g.Name = t.id, t.name
 	if t.info != nil {
@@ -140,7 +140,7 @@ func (d *decoder) readRules(t *table) {
 			if !ok {
 				continue
 			}
-			// If two parts have the same number, the first stays.
+			// If two parts have the same number, the first one is used.
 			if p := &d.parts[i]; p.seen&(1<<n) == 0 {
 				p.seen |= 1 << n
 				p.text[n] = r.Value
@@ -174,8 +174,8 @@ func (s *series) number(name []byte) (int, bool) {
 }
 
 // join joins the parts of a series up to the first missing part, without empty
-// parts at the end, and calls s.join with the result. It does not copy a single
-// part.
+// parts at the end, and calls s.join with the result. If there is only one part, it is
+// not copied.
 func (d *decoder) join(s *series, p *parts) {
 	if p.seen == 0 {
 		return

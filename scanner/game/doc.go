@@ -23,9 +23,9 @@
 //
 // # Hostile replies
 //
-// Rules and keywords are untrusted bytes. Decode never fails and never panics: what
-// it can't understand becomes a note, and every size is limited. The limits are in
-// decode.go; those of binary pages are in bohemia.go. Decode does not check strings:
+// Rules and keywords are untrusted bytes. Decode never fails and never panics: it adds
+// a note for a value that it can't understand, and every size is limited. The limits
+// are in decode.go; the limits of binary pages are in bohemia.go. Decode does not check strings:
 // they can have any encoding and contain control characters.
 //
 // # Where other readers differ
@@ -58,18 +58,18 @@
 // Records contain the ID "ourgame", so it must never change. tags describes the
 // keywords of INFO, rules describes rules by name, and series describes values that
 // are split over several rules. info and finish are functions for everything else:
-// Decode calls info first and finish last. The first value of a key or attribute
-// stays. The actions that store values are in set.go. Names of attributes are lower
-// case with underscores, and never made from the reply's bytes.
-// A game should have as few attributes as possible.
+// Decode calls info first and finish last. If a key or attribute gets several values,
+// the first one is used. The actions that store values are in set.go. Names of
+// attributes are lower case with underscores, and never contain bytes of the reply. A
+// game should have as few attributes as possible.
 //
 // A rule that speaks for itself needs no field, because the record contains the rules.
 // An attribute is for a value that the record's reader would have to decode or join,
 // or that is right where INFO is wrong.
 //
-// Decode has no clock, so a value that counts from now can't become a time.
+// Decode has no clock, so it can't convert a time relative to the present into a date.
 //
-// A game whose table fits that of another is a row beside it, such as those in ark.go.
-// docs/CONTRIBUTING.md lists the other places of a game: replies for tests, evidence,
-// and lists of games whose counts are known to be wrong.
+// Games that need the same table are registered side by side, as in ark.go.
+// docs/CONTRIBUTING.md lists what else a new game needs: replies for tests, evidence,
+// and entries in the lists of games whose counts are known to be wrong.
 package game

@@ -13,9 +13,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Flags is a set of findings about one reply that are hard to explain for an honest
-// server. A flag is evidence, not a verdict: FlagRules lists the innocent causes of
-// each flag.
+// Flags is a set of findings about one reply. An honest server is unlikely to cause
+// them. A flag is evidence, not a verdict: FlagRules lists the innocent causes of each
+// flag.
 type Flags uint16
 
 // The flags. Their words in records are stable.
@@ -63,21 +63,21 @@ var FlagRules = [...]FlagRule{
 	{
 		Word: "players_over_max",
 		Rule: "more players than slots, by at least Least and by more than Percent of the slots; " +
-			"the game's own counts replace those of INFO",
+			"the game's own counts replace INFO's counts",
 		Innocent: "reserved slots and spectators, such as 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
 			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are checked only " +
 			"if their rules have a count; sv_visiblemaxplayers below the real number of slots. " +
-			"The robots of Team Fortress 2's Mann vs. Machine do not count",
+			"The robots of Team Fortress 2's Mann vs. Machine are not counted",
 		Source: "EC-36, EC-60; heuristics of server browsers",
 		Least:  3, Percent: 10,
 	},
 	{
 		Word: "count_mismatch",
-		Rule: "the length of the player list differs from INFO's count, and from the game's own if there is one, " +
+		Rule: "the length of the player list differs from INFO's count, and from the game's own count if there is one, " +
 			"by at least Least, not counting bots, and by more than Percent of the larger number",
 		Innocent: "cached lists. Not compared: games without player lists (Conan, DayZ, Battalion 1944, Mordhau, Days of War); games that list ghosts (Squad, " +
-			"Post Scriptum, ARK); Sandstorm with 0 of 0 in INFO; CS2 and CS:GO with one player named \"Max Players\"",
-		Source: "spoofspy scores a difference of 12 with 0.2, and of 64 with 1; gamedig's issue 440: 120 players and an empty list; EC-83",
+			"Post Scriptum, ARK); Sandstorm if INFO says 0 of 0 players; CS2 and CS:GO if the list has a single player named \"Max Players\"",
+		Source: "spoofspy gives a difference of 12 the score 0.2, and a difference of 64 the score 1; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
 	},
 	{
@@ -98,7 +98,7 @@ var FlagRules = [...]FlagRule{
 		Word:     "reply_flood",
 		Rule:     "at least Least INFO replies for each INFO request",
 		Innocent: "none known: a network that duplicates datagrams adds only a few replies",
-		Source:   "garrysmod-issues 6403 and 6503: thousands",
+		Source:   "garrysmod-issues 6403 and 6503, where servers send thousands of replies",
 		Least:    100,
 	},
 	{
@@ -106,7 +106,7 @@ var FlagRules = [...]FlagRule{
 		Rule: "the Steam ID does not belong to a persistent game server account, in Counter-Strike 2, " +
 			"or in CS:GO from version 1.Least",
 		Innocent: "a server for a local network; older versions, and all of Counter-Strike 1.6, need no account",
-		Source:   "fakeservers.link; Steam IDs: account type 3",
+		Source:   "fakeservers.link; the Steam ID of a persistent account has account type 3",
 		Least:    36,
 	},
 	{
@@ -117,17 +117,17 @@ var FlagRules = [...]FlagRule{
 	},
 	{
 		Word: "edge_answers",
-		Rule: "the round trip of RULES exceeds INFO's by at least Time and is at least Percent of INFO's, " +
-			"while the round trip of PLAYER, if measured, is closer to INFO's",
+		Rule: "the round trip of RULES exceeds that of INFO by at least Time and is at least Percent of it, " +
+			"while the round trip of PLAYER, if measured, is closer to that of INFO",
 		Innocent: "rules that take the server long to collect, or that arrive in many datagrams",
 		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
 		Percent:  300, Time: 60 * time.Millisecond,
 	},
 	{
 		Word: "conflict",
-		Rule: "a question was asked once and has two complete answers that differ, or two fragments of one reply contradict each other",
+		Rule: "a question was asked once and got two complete answers that differ, or two fragments of one reply contradict each other",
 		Innocent: "the network duplicated the request, and the game changed between the two answers; the server reused a split ID, " +
-			"or gives one split ID to all replies to simultaneous requests",
+			"or uses one split ID for all replies to simultaneous requests",
 		Source: "fragments: EC-119; answers: a UDP source address is easily forged, and a server sends one reply to each request",
 	},
 	{
@@ -146,8 +146,8 @@ type Facts struct {
 	PlayersRTT time.Duration // round-trip time of PLAYER
 	RulesRTT   time.Duration // round-trip time of RULES
 
-	InfoRequests int  // sent
-	InfoReplies  int  // received
+	InfoRequests int  // number of INFO requests sent
+	InfoReplies  int  // number of INFO replies received
 	Conflict     bool // an answer or a fragment contradicted an earlier one
 }
 
@@ -196,8 +196,8 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	}
 	s.set(FlagPlayersOverMax, overMax(n-robots(i, g), i, g, own >= 0))
 	s.set(FlagPlayersOverGame, n >= FlagPlayersOverGame.rule().Least && slices.Contains(counterStrikes, g.ID))
-	// 0 of 0 in INFO is no count: some servers of Insurgency: Sandstorm send it and have
-	// the real counts in their rules.
+	// If INFO says 0 of 0 players, that is not a count: some servers of Insurgency:
+	// Sandstorm send these zeros and have the real counts in their rules.
 	counted := own >= 0 || info > 0 || i.MaxPlayers > 0 || i.Has&wire.HasMaxPlayers == 0
 	listed := len(in.Players)
 	lies := slices.Contains(ghostly, g.ID) || listed == 0 && slices.Contains(unlisted, g.ID) ||
@@ -223,11 +223,11 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 var (
 	counterStrikes = []string{"cs16", "czero", "css", "csgo", "cs2"}
 
-	// INFO or the list counts players who have left, or who hold a reserved slot: 104 of
-	// 80 players, or a connection time of 140,000 seconds.
+	// INFO or the list counts players who have left, or who hold a reserved slot. Examples
+	// are 104 of 80 players, and a connection time of 140,000 seconds.
 	ghostly = []string{"squad", "postscriptum", "ark"}
 
-	// PLAYER is answered with an empty list even if there are players.
+	// Servers answer PLAYER with an empty list even if there are players.
 	unlisted = []string{"conan", "dayz", "battalion1944", "mordhau", "daysofwar"}
 )
 
@@ -240,8 +240,8 @@ func robots(in *wire.Info, g *Game) int {
 	return 0
 }
 
-// overMax reports whether n players are too many for players_over_max. corrected
-// means that n is the game's own count.
+// overMax reports whether n players exceed the slots by more than players_over_max
+// allows. corrected means that n is the game's own count.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	places := int(in.MaxPlayers)
 	if g.Has.Has(KeyMaxPlayers) {

@@ -14,7 +14,7 @@ type Reply struct {
 	Rules   []wire.Rule
 
 	HasPlayers bool   // PLAYER was answered, even if nobody plays
-	PlayersCut bool   // players at the end are missing
+	PlayersCut bool   // players at the end of the list are missing
 	Redirect   []byte // the text of a reply of type '9' (EC-140)
 }
 
@@ -74,7 +74,7 @@ type Game struct {
 	MaxPlayers int   // player slots
 	Queue      int   // people who wait for a slot
 	Bots       int   // players that are programs
-	Day        int   // day of the game's calendar
+	Day        int   // day in the game's calendar
 	Started    int64 // Unix time at which the world began
 
 	Version     []byte
@@ -87,7 +87,7 @@ type Game struct {
 	PVP       bool // players may fight each other
 	Password  bool // players need a password
 	Modded    bool // the server declares itself modded
-	Anticheat bool // besides VAC, which is in INFO
+	Anticheat bool // the server uses an anti-cheat system other than VAC, which INFO reports
 
 	Mods       []Mod       // in the server's order
 	Attributes []Attribute // the game's other values, sorted by name
@@ -95,9 +95,9 @@ type Game struct {
 
 	// Sources has the source of each common key: "info", "keywords" or "rules", then a
 	// full stop and the name of the field, tag or rule. In the name, N stands for the
-	// numbers of several rules. "keywords" alone means that a complete tag, or all
-	// keywords together, are the value, and "rules.pages" means the binary pages of Arma 3 and DayZ.
-	// It is empty for a key that is not in Has.
+	// numbers of several rules. "keywords" alone means that the value is a complete tag or
+	// all keywords together, and "rules.pages" means the binary pages of Arma 3 and DayZ.
+	// The source of a key that is not in Has is empty.
 	Sources [NumKeys]string
 
 	dec *decoder
@@ -108,7 +108,7 @@ type Mod struct {
 	ID   []byte // mostly a Steam Workshop item ID
 	Name []byte // as the server calls it
 	Hash []byte // in hexadecimal digits
-	// Arma 3: not a mod but a Creator DLC, whose application ID is ID.
+	// In Arma 3, this is not a mod but a Creator DLC, and ID is its application ID.
 	CreatorDLC bool
 }
 

@@ -30,9 +30,10 @@ func goldSource(folder string) *table {
 	}
 }
 
-// recordedWithBots are the folders of games of which a recorded reply has bots, and a list
-// that has as many entries as INFO has players: Counter-Strike with 2 of 23, Condition
-// Zero with 4 of 29, Day of Defeat with 4 of 16, and Half-Life with 26 of 26.
+// recordedWithBots are the folders of games whose INFO counts bots as players, as recorded
+// replies show: the player list has as many entries as INFO has players. Of these players,
+// 2 of 23 are bots in Counter-Strike, 4 of 29 in Condition Zero, 4 of 16 in Day of Defeat,
+// and 26 of 26 in Half-Life.
 var recordedWithBots = []string{"cstrike", "czero", "dod", "valve"}
 
 // cvars are the console variables that Decode reads for every game on the Source or

@@ -10,7 +10,7 @@ import (
 // Mordhau: INFO's player count is always 0 and the player list is empty. B is the
 // number of people; O probably marks official servers; H, C and M are unknown.
 var _ = register("mordhau", "Mordhau", []uint32{629760}, &table{
-	evidence: "four recorded replies, all with B:0; DiscordGSM's reader and opengsq-python's issue 2 for B",
+	evidence: "four recorded replies, all with B:0; DiscordGSM's reader and opengsq-python's issue 2 for the meaning of B",
 	tags: tags{
 		split: ',',
 		prefixes: []field{
@@ -21,8 +21,8 @@ var _ = register("mordhau", "Mordhau", []uint32{629760}, &table{
 	},
 })
 
-// Space Engineers: names and values without a separator, separated by spaces. S is
-// survival, with three multipliers in an unknown order, so they stay as they are.
+// Space Engineers: a tag is a name directly followed by its value, and spaces separate the
+// tags. The mode S is survival, with three multipliers whose order is unknown.
 var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 	evidence: "three recorded replies of versions 1.118 to 1.157",
 	tags: tags{
@@ -61,7 +61,7 @@ var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 	},
 })
 
-// spaceVersion reads a version whose parts are a number: 1157012 is 1.157.012.
+// spaceVersion reads a version that is written as one number: 1157012 is 1.157.012.
 func spaceVersion(d *decoder, v []byte, source string) {
 	n, ok := parseInt(v, 999_999_999)
 	if !ok {
@@ -85,8 +85,8 @@ func spaceModCount(d *decoder, v []byte, source string) {
 	}
 }
 
-// Insurgency, the game of 2014. Servers of 1.x sent the mode as the first tag. Other
-// tags are the owner's.
+// Insurgency, the game of 2014. Servers of version 1.x sent the mode as the first tag. The
+// server's owner chooses the other tags.
 var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
 	evidence: "four recorded replies of versions 1.2 and 2.x; the meanings are likely, and not documented",
 	tags: tags{
@@ -109,8 +109,8 @@ var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
 	},
 })
 
-// Natural Selection 2: the first two keywords are the build, where INFO's version is
-// always 1.0.0.0, and the mode. The five after them are unknown.
+// Natural Selection 2: the first keyword is the build, and the second is the mode; the
+// meaning of the next five is unknown. INFO's version is always 1.0.0.0.
 var _ = register("ns2", "Natural Selection 2", []uint32{4920}, &table{
 	evidence: "two recorded replies; the game's NS2Gamerules.lua for P_S, scripts of servers for R_S",
 	tags: tags{
@@ -152,7 +152,7 @@ func ns2Mods(d *decoder, v []byte, source string) {
 }
 
 // Citadel: Forged With Fire: INFO's version is always 1.0.0.0, and its password byte
-// is 0 where PWD is 1.
+// is 0 even if PWD is 1.
 var _ = register("citadel", "Citadel: Forged With Fire", []uint32{487120}, &table{
 	evidence: "a recorded reply of version 1.0.33216; the meaning of PWD is likely",
 	tags: tags{
@@ -173,8 +173,8 @@ var _ = register("citadel", "Citadel: Forged With Fire", []uint32{487120}, &tabl
 	},
 })
 
-// America's Army: RULES is never answered (EC-99). P was 0 on every recorded server,
-// so it stays as it is; C, VM and sm are unknown.
+// America's Army: RULES is never answered (EC-99). The meaning of P, which was 0 on every
+// recorded server, and of C, VM and sm is unknown.
 var (
 	_ = register("aapg", "America's Army: Proving Grounds", []uint32{203290}, americasArmy(attribute("phase")))
 	_ = register("aa3", "America's Army 3", []uint32{13140}, americasArmy(text(KeyTimeOfDay)))
@@ -200,8 +200,8 @@ func americasArmy(t action) *table {
 }
 
 // Red Orchestra 2 and Rising Storm 2. The meanings of the letters come from comparing
-// keywords and rules of the same server, so they stay attributes; b, c, d, e, h and i
-// are unknown. The rules have the same values in words.
+// keywords and rules of the same server, so their values become attributes; the meanings
+// of b, c, d, e, h and i are unknown. The rules have the same values in words.
 var (
 	_ = register("redorchestra2", "Red Orchestra 2", []uint32{35450}, redOrchestra())
 	_ = register("risingstorm2", "Rising Storm 2: Vietnam", []uint32{418460}, redOrchestra())
@@ -238,7 +238,7 @@ var _ = register("groundbranch", "Ground Branch", []uint32{16900}, &table{
 	}},
 })
 
-// Sons of the Forest: nobody knows what Pwd means, which was 31 on one server.
+// Sons of the Forest: the meaning of Pwd, which was 31 on one server, is unknown.
 var _ = register("sonsoftheforest", "Sons of the Forest", []uint32{1326470}, &table{
 	evidence: "an issue of srcds_exporter",
 	tags:     tags{split: ',', prefixes: []field{{name: "Pwd:", read: attribute("pwd")}}},
@@ -246,7 +246,7 @@ var _ = register("sonsoftheforest", "Sons of the Forest", []uint32{1326470}, &ta
 
 // Ace of Spades: Battle Builder, in its revival.
 var _ = register("battlebuilder", "Ace of Spades: Battle Builder", []uint32{224540}, &table{
-	evidence: "the tests of the project that revived it",
+	evidence: "the tests of the project that revived the game",
 	tags: tags{split: ';', prefixes: []field{
 		{name: "region=", read: text(KeyRegion)},
 		{name: "mode=", read: text(KeyMode)},

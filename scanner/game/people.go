@@ -7,22 +7,22 @@ import (
 )
 
 // Most games count bots among INFO's players; some do not. Only the player list shows
-// which. If it has as many entries as INFO has players, INFO counts the bots: KeyPlayers is
-// not set, and whoever counts people subtracts the bots. If the bots must not be
-// subtracted, KeyPlayers is set, with one of these sources.
+// whether a game does. If the list has as many entries as INFO has players, INFO counts the
+// bots: KeyPlayers is not set, and whoever counts people subtracts the bots. If the bots
+// must not be subtracted, KeyPlayers is set, with one of these sources.
 const (
-	// The list has players and bots, so INFO's players are people (CoD4X). Innocent
-	// causes: as many ghosts or relays in the list as there are bots (ARK, Squad,
-	// HLTV on Counter-Strike).
+	// The list has as many entries as INFO has players and bots together, so INFO's
+	// players are people (CoD4X). This is wrong if the list has as many ghosts or relays
+	// as there are bots (ARK, Squad, HLTV on Counter-Strike).
 	sourceListed = "info.players+list"
 	// The game counts people only, or nothing shows what it counts: subtracting the
 	// bots might remove people.
 	sourceInfo = "info.players"
 )
 
-// countPeople sets KeyPlayers if INFO names bots and does not count them among its
-// players, or if nothing shows whether it does: neither the list nor t, the table of
-// the game if it has one. Relays have neither people nor bots (EC-33).
+// countPeople sets KeyPlayers if INFO reports bots and does not count the bots among its
+// players. It also does so if neither the list nor the game's table t, which may be nil,
+// shows whether INFO counts the bots. Relays have neither people nor bots (EC-33).
 func (g *Game) countPeople(t *table, in *Reply) {
 	const needed = wire.HasPlayers | wire.HasBots
 	i := in.Info

@@ -3,13 +3,13 @@ package game
 import "bytes"
 
 // This file has the games that put all their values into rules, and games that need no
-// more than a name. What nobody has recorded, or nobody can explain, is an attribute as the
-// server sent it.
+// more than a name. A value that was never recorded, or whose meaning is unknown, becomes
+// an attribute, as the server sent it.
 
-// Call of Duty 4 with CoD4X: INFO's players are people, and the list has the bots too
-// (people.go). INFO has no game ID, so the application is the short one.
+// Call of Duty 4 with CoD4X: INFO's players are people, but the player list also contains
+// the bots (people.go). INFO has no 64-bit game ID, only the 16-bit application ID.
 var _ = register("cod4", "Call of Duty 4", []uint32{7940}, &table{
-	evidence: "the source of CoD4X, sv_main.c",
+	evidence: "the source code of CoD4X, file sv_main.c",
 })
 
 // Barotrauma: INFO's version is always 1.0.0.0.
@@ -111,7 +111,7 @@ var _ = register("postscriptum", "Post Scriptum", []uint32{736220}, &table{
 	rules:    squadRules,
 })
 
-// squadRules are the rules of both games.
+// squadRules are the rules of Squad and of Post Scriptum.
 var squadRules = []field{
 	{name: "PlayerCount_i", read: count(KeyPlayers)},
 	{name: "PublicQueue_i", read: count(KeyQueue)},
@@ -158,7 +158,7 @@ var _ = register("sandstorm", "Insurgency: Sandstorm", []uint32{581320}, &table{
 // Killing Floor 2: INFO's counts are right, and a rule has the mode. The rule MapName is not
 // read: it says KF-BurningParis on three servers whose INFO names other maps.
 var _ = register("killingfloor2", "Killing Floor 2", []uint32{232090}, &table{
-	evidence: "queryhost, after recorded replies",
+	evidence: "queryhost, which is based on recorded replies",
 	rules:    []field{{name: "Mode", read: text(KeyMode)}},
 })
 
@@ -168,9 +168,10 @@ var _ = register("soulmask", "Soulmask", []uint32{2646460, 3017310}, &table{ // 
 	rules:    []field{{name: "NO_s", read: text(KeyVersion)}},
 })
 
-// EXFIL: the rule Players_s has people and places, such as 1/24, and is better than INFO.
+// EXFIL: the rule Players_s has players and slots, such as 1/24, and is more reliable than
+// INFO.
 var _ = register("exfil", "EXFIL", []uint32{860020}, &table{
-	evidence: "DiscordGSM, which reads the rules",
+	evidence: "DiscordGSM, which reads these rules",
 	rules: []field{
 		{name: "SteamServerName_s", read: attribute("name")},
 		{name: "Players_s", read: func(d *decoder, v []byte, source string) {
@@ -193,7 +194,7 @@ var _ = register("thefront", "The Front", []uint32{2285150}, &table{
 	},
 })
 
-// Hurtworld: a rule has the time of the last wipe. The other rules stay rules.
+// Hurtworld: a rule has the time of the last wipe.
 var _ = register("hurtworld", "Hurtworld", []uint32{393420}, &table{
 	evidence: "an old output of gamedig in its issue 45",
 	rules: []field{
@@ -218,9 +219,9 @@ var (
 		},
 	})
 	_ = register("tf2classified", "Team Fortress 2 Classified", []uint32{3545060}, &table{
-		evidence: "issue 711 of its tracker, where several people say that bots are not among the players",
+		evidence: "issue 711 of the game's tracker, where several people say that INFO does not count bots as players",
 	})
 	_ = register("enshrouded", "Enshrouded", []uint32{1203620}, &table{
-		evidence: "gamedig's issues 512 and 524, where nobody explains the keywords",
+		evidence: "gamedig's issues 512 and 524, which do not explain the keywords",
 	})
 )

@@ -121,7 +121,8 @@ func truth(k Key) action { return equals(k, true) }
 // opposite returns an action that reads a boolean and sets k to its opposite.
 func opposite(k Key) action { return equals(k, false) }
 
-// equals returns an action that reads a boolean and sets k to whether it is want.
+// equals returns an action that reads a boolean and sets k to true if the boolean is equal
+// to the parameter want, and else to false.
 func equals(k Key, want bool) action {
 	return func(d *decoder, v []byte, source string) {
 		if b, ok := parseTruth(v); ok {
@@ -150,7 +151,7 @@ func tagged(name, word string) action {
 }
 
 // words returns an action that sets an attribute to the word for a number, or to the
-// value itself if the number has none.
+// value itself if there is no word for it.
 func words(name string, of map[string]string) action {
 	texts := map[string][]byte{}
 	for number, word := range of {

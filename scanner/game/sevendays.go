@@ -4,11 +4,11 @@ import "bytes"
 
 // 7 Days to Die: about 40 rules. The keywords of early versions hold the same names
 // and values, those of Alpha 15 a list of numbers, and those of Alpha 20 base64 of
-// unknown meaning. Not read are CurrentPlayers, which lags behind INFO (10 where INFO and
-// the list have 11, and 0 in keywords whose INFO has 8), and LevelName, which is INFO's map.
+// unknown meaning. Decode ignores CurrentPlayers, which lags behind INFO (10 when INFO and
+// the list have 11; 0 in the keywords when INFO has 8), and LevelName, which is INFO's map.
 var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
-	evidence: "recorded replies of Alpha 8.6, 15 and 20; UncoreMetrics; the comments in the " +
-		"server's own configuration file for PlayerKillingMode",
+	evidence: "recorded replies of Alpha 8.6, 15 and 20; UncoreMetrics; for PlayerKillingMode, " +
+		"the comments in the server's configuration file",
 	rules: []field{
 		{name: "Version", read: text(KeyVersion)},
 		{name: "GameMode", read: text(KeyMode)},

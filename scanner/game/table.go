@@ -13,18 +13,18 @@ type table struct {
 	name string
 	apps []uint32 // application IDs
 
-	folder   string // for GoldSource: see find
+	folder   string // folder of a GoldSource game (see find); else empty
 	evidence string // documents or recorded replies
 	// INFO's players include bots, as a recorded reply of this game shows (people.go)
 	countsBots bool
 
-	tags   tags     // in the keywords of INFO
-	rules  []field  // by name
+	tags   tags     // tags in the keywords of INFO
+	rules  []field  // rules that Decode reads
 	series []series // values that are split over several rules
 	info   func(d *decoder)
 	finish func(d *decoder)
 
-	byName matcher // of rules
+	byName matcher // finds rules by name
 	parts  someOf  // first bytes of the prefixes of series
 }
 
@@ -41,11 +41,11 @@ type action func(d *decoder, v []byte, source string)
 
 // tags describes how to read the keywords of INFO.
 type tags struct {
-	split byte    // between tags; 0: the keywords have no tags
+	split byte    // separator of the tags; 0 if the keywords have no tags
 	words []field // complete tags
-	// The beginnings of tags; the rest of the tag is the value. The first match counts.
+	// The beginnings of tags; the rest of the tag is the value. The first match is used.
 	prefixes []field
-	byName   matcher // of words
+	byName   matcher // finds words by name
 	begins   someOf  // first bytes of prefixes
 }
 
@@ -54,7 +54,7 @@ type tags struct {
 type series struct {
 	prefix string
 	suffix string
-	digits int // in the number; 0: any
+	digits int // how many digits the number has; 0: any number of digits
 	// The separator between number and total, as in n/m or n-m; 0 means that there is
 	// no total.
 	after  byte
@@ -69,7 +69,7 @@ var (
 	tables   []*table
 	byFolder = map[string]*table{}
 	apps     []uint32 // sorted
-	ofApps   []*table // by index of apps
+	ofApps   []*table // the table of each application in apps
 )
 
 // register adds the table of a game with these application IDs, and fills in the
@@ -127,8 +127,8 @@ func find(in *wire.Info) *table {
 }
 
 // someOf is an approximate set of bytes or lengths: it compares only their lower
-// six bits. It may seem to contain a value that was not added, but it rejects most
-// of them.
+// six bits. It may seem to contain a value that was not added, but it rejects most such
+// values.
 type someOf uint64
 
 // mayBegin reports whether the first byte of a name may be in the set.

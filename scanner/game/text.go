@@ -118,8 +118,8 @@ func (l *list) next() bool {
 	return false
 }
 
-// between returns the bytes between open and shut if b ends with shut. If b has
-// several opens, the last one counts.
+// between returns the bytes between open and shut if b ends with shut. If b contains
+// open several times, the bytes begin after the last occurrence.
 func between(b []byte, open, shut string) ([]byte, bool) {
 	b = trim(b)
 	if !hasSuffix(b, shut) {

@@ -12,7 +12,7 @@ import (
 // description, each split over several rules. Later versions encode the description
 // as base64.
 var _ = register("unturned", "Unturned", []uint32{304930}, &table{
-	evidence: "two recorded replies of version 3.13; queryhost for later ones; the game's own code for the tags and the port",
+	evidence: "two recorded replies of version 3.13; queryhost for later versions; the game's own code for the tags and the port",
 	tags: tags{
 		split: ',',
 		words: []field{
@@ -72,7 +72,7 @@ var _ = register("unturned", "Unturned", []uint32{304930}, &table{
 })
 
 // unturnedText returns an action that stores the value before the closing tag shut
-// as an attribute. It ignores a value without that tag.
+// as an attribute. It ignores a value without the closing tag.
 func unturnedText(name, shut string) action {
 	return func(d *decoder, v []byte, source string) {
 		if hasSuffix(v, shut) {
@@ -126,8 +126,8 @@ func unturnedConfig(d *decoder) {
 	d.addAttribute("config", d.limit(d.since(start), maxLongText), "rules.Cfg_N")
 }
 
-// unturnedLoader recognises legacy RocketMod: it announces one bot, which does not
-// exist, and sends no tag <pf>.
+// unturnedLoader recognises a server with legacy RocketMod: the server reports one bot,
+// which does not exist, and sends no tag <pf>.
 func unturnedLoader(d *decoder) {
 	in := d.in.Info
 	for i := range d.g.Attributes {
@@ -142,8 +142,9 @@ func unturnedLoader(d *decoder) {
 	}
 }
 
-// unturnedPort adds the port where clients join. Since 2021-10-15, when the game
-// introduced the tag <net>, that port is one above the query port, which INFO repeats.
+// unturnedPort adds the port that clients join. Since 2021-10-15, when the game introduced
+// the tag <net>, this port is the query port plus one, and INFO's game port is the query
+// port.
 func unturnedPort(d *decoder) {
 	in := d.in.Info
 	if in.Has&wire.HasGamePort == 0 || in.GamePort == 0 || !bytes.Contains(in.Keywords, []byte("<net>")) {

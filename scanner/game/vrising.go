@@ -1,10 +1,10 @@
 package game
 
 // V Rising: the rules have the day and, split over several rules, the description. The
-// tag hc stays as it is: the only recorded server with it does not have the rules of a
-// hardcore server.
+// meaning of the tag hc is unclear: the only recorded server with this tag does not have
+// the rules of a hardcore server.
 var _ = register("vrising", "V Rising", []uint32{1604030}, &table{
-	evidence: "a recorded reply of GameQ's tests; UncoreMetrics, which reads days-runningv2 where older servers say days-running",
+	evidence: "a recorded reply from GameQ's tests; UncoreMetrics, which reads days-runningv2 where older servers send days-running",
 	tags: tags{
 		split: ',',
 		words: []field{

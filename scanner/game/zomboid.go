@@ -4,9 +4,9 @@ import "bytes"
 
 // Project Zomboid: INFO's version is always 1.0.0.0. The keywords and the rules
 // have the real version, and the rules also have the mods. A value that is too long
-// for one rule is split over several, such as "description:1/2".
+// for one rule is split over several rules with names such as "description:1/2".
 var _ = register("zomboid", "Project Zomboid", []uint32{108600}, &table{
-	evidence: "a recorded INFO of 42.20; UncoreMetrics and queryhost for the rules",
+	evidence: "a recorded INFO reply of version 42.20; UncoreMetrics and queryhost for the rules",
 	tags: tags{
 		split: ';',
 		words: []field{

@@ -14,7 +14,7 @@ const stdin = "-"
 
 // ArgError is the error for an argument that does not name any targets.
 type ArgError struct {
-	Arg     string // as given, made printable; empty: there was no argument
+	Arg     string // the argument, made printable; empty if there was none
 	Problem string // what is wrong
 	Hint    string // what to do about it; may be empty
 	// Err is the cause: a *fs.PathError if the file can't be read, the fault of an
@@ -39,23 +39,23 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted, or a Source.
 type input struct {
-	// names are the targets, if path is empty. Those of a host are only known after Load;
-	// until then there is one name, with only the port.
+	// names are the targets, if path is empty. Until Load has looked up a host, names
+	// holds one name that has only the port.
 	names  []name
-	host   string  // a name that Load looks up, without its port; empty: there is none
+	host   string  // the host name that Load looks up, without its port; may be empty
 	path   string  // path of a list; "-" for standard input
-	source *Source // a list that is not a file; path is its name
+	source *Source // a list that is not a file; path is then the name of the Source
 	size   int64   // size of a list in bytes; -1: unknown
 	number int     // index among the arguments, from 1; 0 for a Source
 	arg    string  // the argument as given
 
 	mu   sync.Mutex
 	read Input // what was read from a list; updated with a short delay
-	used int64 // bytes of the list that have become targets; likewise
+	used int64 // how many bytes of the list were turned into targets; updated with a short delay
 }
 
 // isStdin reports whether the input is standard input. It checks source too,
-// because a Source may have any name.
+// because a Source may be named "-".
 func (in *input) isStdin() bool { return in.path == stdin && in.source == nil }
 
 // title returns the printable name of the input for messages.
@@ -109,7 +109,8 @@ func (l *List) open(arg string) (*input, error) {
 		err = &fs.PathError{Op: "read", Path: arg, Err: errors.New("is a directory")}
 		return fail("is a directory", "name the files in the directory", err)
 	case err == nil && !info.Mode().IsRegular():
-		// Opening a FIFO may block, and closing it again would kill its writer with SIGPIPE.
+		// Opening a named pipe may block, and closing it again would kill its writer with
+		// SIGPIPE.
 		return &input{path: arg, size: -1}, nil
 	case err == nil:
 		file, err := os.Open(arg)
@@ -133,8 +134,8 @@ func (l *List) open(arg string) (*input, error) {
 	return fail("no such file, and not an IPv4 address or network", "", err)
 }
 
-// unreadable returns the error for a list that exists but can't be read. The reason is
-// without the operation and the path, which the ArgError contains already.
+// unreadable returns the error for a list that exists but can't be read. It removes the
+// operation and the path from the message of err, because the ArgError names the list.
 func unreadable(path string, err error) error {
 	reason := err
 	if in, ok := errors.AsType[*fs.PathError](err); ok {

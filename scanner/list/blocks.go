@@ -9,13 +9,13 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// blocks holds networks and ranges as they were named: consecutive addresses with
-// one or more ports each.
+// blocks holds the networks and ranges that the user named. A block is a sequence of
+// consecutive addresses with one or more ports each.
 type blocks struct {
 	sets     []portSet
-	known    map[string]int // index of the set with these ports
+	known    map[string]int // maps printed ports to the index in sets of their set
 	recent   []uint16       // the ports of the block that was added last
-	set      int            // the index in sets of recent
+	set      int            // index in sets of the set with the ports in recent
 	n        int            // number of blocks added
 	labelled bool           // a block has labels
 }
@@ -83,11 +83,11 @@ type stretch struct {
 // stretches returns all addresses of the blocks, in ascending order, with all ports
 // that an address has in any block.
 func (bs *blocks) stretches() (out []stretch) {
-	// edge is an address before which a network begins or ends.
+	// edge marks the first address of a network, or the address after its last one.
 	type edge struct {
 		at  uint64
 		set int
-		by  int // 1 or -1
+		by  int // 1 for the first address, -1 for the address after the last one
 	}
 	var edges []edge
 	for i := range bs.sets {

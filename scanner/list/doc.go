@@ -22,8 +22,9 @@
 //
 // An address without a port stands for one target per port of Config.Ports, or for port
 // 27015 if there are none. A network or a range stands for all of its addresses at all
-// ports of Config.Ports, which then must not be empty. Each of them may also have its own
-// ports after a colon: numbers and ranges of numbers, separated by commas.
+// ports of Config.Ports, which then must not be empty. An address, a network or a range
+// may also have its own ports after a colon: numbers and ranges of numbers, separated by
+// commas.
 //
 // A line may hold several targets of one form: addresses with ports, addresses without,
 // networks, or ranges. A line with several targets and other text is invalid, unless the
@@ -32,9 +33,9 @@
 //
 // The target's tag is the text after the address, separated from it by white space, a
 // semicolon, or a comma that is not part of its ports. No character of a tag is special. If
-// an address has no port, and its tag is a port number or begins with one from 1024 on,
-// the line is invalid, because the number is probably meant as the port. If Config.Ports
-// names ports, such a number is a tag.
+// an address has no port, and its tag is a port number or begins with a port number from
+// 1024 up, the line is invalid, because the number is probably meant as the port. If
+// Config.Ports names ports, such a number is a tag.
 //
 // A line without a target is invalid: it is reported to Config.Invalid and counted, and
 // reading continues. Numbers with leading zeros are invalid, since some programs
@@ -47,11 +48,11 @@
 //
 //   - NDJSON, one object per line: a census, or what Shodan, naabu, ZMap, httpx,
 //     xash3d-query, masscan -oD, Censys, gamedig, BattleMetrics, DZSA and Pterodactyl
-//     write. The keys are listed at addrKeys, in any case and with any separators.
-//   - CSV, with commas or semicolons, and TSV. The first line may name the columns, like
-//     the keys of NDJSON. Without names the address is in the first column that holds
-//     one, and its port in the next column if that holds a port. But a line that begins
-//     with ip:port is text: the rest is its tag.
+//     write. addrKeys lists the keys; upper and lower case and separators don't matter.
+//   - CSV, with commas or semicolons, and TSV. The first line may name the columns; the
+//     names are the keys of NDJSON. Without names, the address is in the first column that
+//     holds an address, and its port is in the next column if that column holds a port.
+//     But a line that begins with ip:port is text, and the rest of it is the tag.
 //   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
 //   - any of Config.Formats.
 //
@@ -60,22 +61,22 @@
 //
 // Rows for TCP, closed ports and banners are skipped. The port comes from a key query_port,
 // queryPort, qport or portQuery, else from the address, else from the key port; gameport,
-// where players join, is not used. Other keys with the word port are never ignored
-// silently. If the row has no other port, and Config.Ports names none, the row is invalid.
-// If the port is inside a nested object, the fault names the jq command that flattens the
-// row. Otherwise a Note counts the row.
+// where players join, is not used. The meaning of other keys with the word port is
+// unknown. If a row has only such a key, and Config.Ports is empty, the row is invalid. If
+// the row has another port, which is used, a Note counts the row. If the port is inside a
+// nested object, the fault names the jq command that flattens the row.
 //
 // A list that was truncated, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.
 //
 // # Which targets count
 //
-// No server can have the address 0.0.0.0, and 169.254.0.0/16 are addresses of Steam's
-// relays, which can't be reached from the internet (EC-126). Both count as Unscannable,
+// No server can have the address 0.0.0.0, and the addresses in 169.254.0.0/16 belong to
+// Steam's relays, which can't be reached from the internet (EC-126). Both count as Unscannable,
 // like IPv6 addresses; targets that Config.Exclusions excludes count as Excluded.
 //
-// A target that was named before is a Duplicate, in whatever form it is named again. It
-// keeps the tag of its first mention. In random order, an address that was listed
+// A target that was named before is a Duplicate, in whatever form it is named again. The
+// target keeps the tag of its first mention. In random order, an address that was listed
 // without a tag gets the tag of a network that is named later and contains it.
 //
 // # Order

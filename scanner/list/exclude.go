@@ -15,9 +15,9 @@ import (
 	"github.com/gaissmai/bart" // longest-prefix match
 )
 
-// Exclusions holds the addresses to which nothing may be sent: special-purpose
-// networks, and the networks that a user or their owners want excluded. All methods
-// may be called from any goroutine at any time. Excluded never blocks.
+// Exclusions holds the addresses to which nothing may be sent: special-purpose networks,
+// and the networks that the user excludes. All methods may be called from any goroutine
+// at any time. Excluded never blocks.
 type Exclusions struct {
 	note func(string)
 	ipv6 *source
@@ -28,36 +28,36 @@ type Exclusions struct {
 }
 
 // Exclusion is a source of exclusions: a file, a network that is not from a file, or
-// IPv6. A target counts for the smallest network that contains it and, if several
-// sources have that network, for the first of them.
+// IPv6. Each excluded target is counted at one source: the source of the smallest network
+// that contains the target. If several sources name this network, the first source counts.
 type Exclusion struct {
 	Network     string `json:"network,omitempty"`     // a.b.c.d/n, or a range a.b.c.d-e.f.g.h; empty for a file
-	Reason      string `json:"reason,omitempty"`      // from the registry; empty for a file
+	Reason      string `json:"reason,omitempty"`      // the network's name in IANA's registry, or "IPv6"; empty for a user's rule
 	Source      string `json:"source"`                // "RFC 1918", "--exclude", or the name of the file
 	Unscannable bool   `json:"unscannable,omitempty"` // the targets count as Unscannable, not as Excluded
-	Targets     uint64 `json:"targets"`               // number of targets excluded before From yielded them
-	Stopped     uint64 `json:"stopped"`               // number excluded by the sender, after From had yielded them
+	Targets     uint64 `json:"targets"`               // number of targets that From excluded
+	Stopped     uint64 `json:"stopped"`               // number of targets that From yielded and the sender excluded
 }
 
-// source counts what an Exclusion describes.
+// source is an Exclusion with its rules and its running counts.
 type source struct {
 	Exclusion
 	rules            []span
-	file             bool // Reload reads the rules again
+	file             bool // the rules are from a file that Reload can read again
 	targets, stopped atomic.Uint64
 }
 
 // NewExclusions excludes the special-purpose networks, unless allowReserved is set, and
 // networks: addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h. It also reads
-// files with one of these per line; a comment may follow a '#'. note, if it is not nil, is
-// called if a file is a named pipe that has had no writer for a second.
+// files with one address, network or range per line; a comment may follow a '#'. note, if
+// it is not nil, is called if a file is a named pipe that has had no writer for a second.
 //
 // It returns an *ArgError for an invalid network or a file that can't be read, and an
 // Invalid for an invalid line of a file.
 func NewExclusions(allowReserved bool, networks, files []string, note func(string)) (*Exclusions, error) {
 	x := &Exclusions{note: note}
 	for _, r := range specialPurpose {
-		never := r[0] == "0.0.0.0/32" || r[0] == "169.254.0.0/16" // no server can be there
+		never := r[0] == "0.0.0.0/32" || r[0] == "169.254.0.0/16" // no server can have such an address
 		if never || !allowReserved {
 			x.sources = append(x.sources, &source{rules: []span{spanOf(netip.MustParsePrefix(r[0]))},
 				Exclusion: Exclusion{Network: r[0], Reason: r[1], Source: r[2], Unscannable: never}})
@@ -84,8 +84,8 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 }
 
 // Reload reads the files again, and returns how many rules are in force. If it returns an
-// error, the rules stay as they are. Rules from a pipe stay, because it can't be read
-// again. If several rules name the same network, the first one applies, except that a
+// error, the rules do not change. Nor do rules from a pipe ever change, because a pipe
+// can't be read again. If several rules name the same network, the first one applies, except that a
 // user's rule precedes a special-purpose network that allowReserved would allow.
 func (x *Exclusions) Reload() (rules int, err error) {
 	x.mu.Lock()
@@ -116,8 +116,8 @@ func (x *Exclusions) Reload() (rules int, err error) {
 	return rules, nil
 }
 
-// read returns the rules in the file at path, and whether it can be read again. An IPv6
-// network is no rule, because nothing is ever sent to IPv6 addresses.
+// read returns the rules in the file at path, and whether the file can be read again. It
+// ignores IPv6 networks, because a scan never sends to IPv6 addresses.
 func (x *Exclusions) read(path string) (rules []span, again bool, err error) {
 	f, err := openPipe(context.Background(), path, x.note)
 	if err != nil {
@@ -153,8 +153,8 @@ func (x *Exclusions) find(ip uint32) *source {
 	return s
 }
 
-// Excluded reports whether a is excluded, and counts that as Stopped. It is for the
-// sender of datagrams. Only IPv4 addresses can be excluded.
+// Excluded reports whether an address is excluded, and if so counts it as Stopped. The
+// sender of datagrams calls it. Only IPv4 addresses can be excluded.
 func (x *Exclusions) Excluded(a netip.Addr) bool {
 	if !a.Is4() {
 		return false

@@ -166,16 +166,16 @@ func TestExclusionErrors(t *testing.T) {
 		want       string
 		fault      fault
 	}{
-		{"network", "8.8.8.0/24\n# c\n8.8.8.0/33 # why", `:3: the length of the network is not a number from 0 to 32: "8.8.8.0/33 # why"`, faultNetwork},
+		{"network", "8.8.8.0/24\n# c\n8.8.8.0/33 # why", `:3: the prefix length is not a number from 0 to 32: "8.8.8.0/33 # why"`, faultNetwork},
 		{"name", "example.com\r\n", `:1: not an IPv4 address: "example.com"`, faultAddress},
 		{"port", "1.2.3.4:27015", `:1: an exclusion applies to all ports of an address: omit the port: "1.2.3.4:27015"`, faultNoPort},
 		{"backwards", "1.2.3.4-1.2.3.3", `:1: the range ends before it begins: "1.2.3.4-1.2.3.3"`, faultRange},
 		{"half a range", "1.2.3.4-", `:1: not an IPv4 address: "1.2.3.4-"`, faultAddress},
 		{"range of networks", "1.2.3.4-1.2.4.0/24", `:1: not an IPv4 address: "1.2.3.4-1.2.4.0/24"`, faultAddress},
-		{"no comment", "1.2.3.0/24 somebody", `:1: the length of the network is not a number from 0 to 32: "1.2.3.0/24 somebody"`, faultNetwork},
+		{"no comment", "1.2.3.0/24 somebody", `:1: the prefix length is not a number from 0 to 32: "1.2.3.0/24 somebody"`, faultNetwork},
 		{"IPv6", "2001:db8::/129", `:1: IPv6 address: only IPv4 is supported: "2001:db8::/129"`, faultIPv6},
 		{"hostile", "\x1b[2J", `:1: not an IPv4 address: "\\x1b[2J"`, faultAddress},
-		{"long", "1.2.3.4 #" + strings.Repeat("x", maxLine), `:1: the line is longer than 64 KiB, or 9 MiB of JSON: "`, faultLong},
+		{"long", "1.2.3.4 #" + strings.Repeat("x", maxLine), `:1: the line is too long: at most 64 KiB, or 9 MiB for JSON: "`, faultLong},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -42,20 +42,20 @@ type Entry struct {
 
 	Tag    []byte // hostile text
 	Master []byte // a JSON object that a master server reported; hostile text
-	Fault  error  // why the entry is invalid, reported with Text; nil: valid
+	Fault  error  // why the entry is invalid, reported with Text; nil if it is valid
 
 	skip bool // a row for TCP, or for a port that is closed
-	// unclear is the fault of a row whose port is in a place that is not read. It counts
-	// only if the target has no other port.
+	// unclear is the fault of a row that has a port only under a key of unknown meaning.
+	// The row is valid if Config.Ports names the ports.
 	unclear  fault
-	beside   bool // the row has another port, too
-	hostOnly bool // the port of the row is empty
+	beside   bool // the row has more ports than the one in Text
+	hostOnly bool // the row has a key or a column for the port, but no value
 }
 
 // Source is a list that is not in a file, such as one that was just fetched.
 type Source struct {
 	Name string // for messages
-	Size int64  // number of bytes that Open's reader returns; -1: unknown
+	Size int64  // number of bytes in the list; -1 if unknown
 
 	// Open returns the list from its beginning. The caller closes it.
 	Open func() (io.ReadCloser, error)
@@ -63,12 +63,12 @@ type Source struct {
 
 // Input describes what was read from a list.
 type Input struct {
-	Name        string // as named, made printable; "standard input" for "-"
+	Name        string // the name that the user gave, made printable; "standard input" for "-"
 	Format      string // Format.Name, or "text"
-	Compression string // such as "gzip"; empty: none
+	Compression string // such as "gzip"; empty if the list is not compressed
 	Truncated   bool   // the compressed data ended early; the missing size is unknown
 	Bytes       int64  // number of bytes read, before decompression
-	SHA256      string // of these bytes, in hex; empty: not read to the end
+	SHA256      string // SHA-256 of all bytes of the list, in hex; empty if the list was not read to its end
 	Targets     uint64 // number of targets, including duplicates and excluded targets
 	Invalid     uint64 // number of lines and entries that name no target
 	Skipped     uint64 // number of rows for TCP and for closed ports
@@ -77,7 +77,7 @@ type Input struct {
 // Invalid is a line that names no target, or a line of a file of exclusions that names no
 // network.
 type Invalid struct {
-	File string // as named; "standard input" for "-"
+	File string // the name that the user gave; "standard input" for "-"
 	Line int    // line, item or argument number, from 1
 	Text string // the line, or its beginning; made printable
 	Err  error  // what is wrong; for a host name, why its lookup failed

@@ -11,17 +11,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext" // reads values without decoding them
 )
 
-// The formats of JSON. All but jsonArray have one object per line, such as a census.
+// The JSON formats. All but jsonArray have one object per line, as a census does.
 var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
 	// httpx lists web servers: the host is used, and the port of its web server is not.
-	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers: only the hosts are queried, at --port or 27015", Sniff: func(head []byte) bool {
+	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at 27015", Sniff: func(head []byte) bool {
 		var o object
 		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
 	}}
 
-	// masscan writes an array, but each object on its own line.
+	// masscan writes an array with each object on its own line.
 	masscanJSON = Format{Name: "masscan JSON", Sniff: isMasscan.Match, Read: readNDJSON}
 
 	// jsonArray is an array, or an object of several lines. It is refused, except for
@@ -79,7 +79,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 				fault = faultNaN
 			case bad != nil:
 				fault = faultJSON
-			case fault != "": // the record is complete, but its line has no end
+			case fault != "": // the record is complete, but its line has no line ending
 				line.number++
 				text = nil
 			}

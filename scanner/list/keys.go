@@ -2,16 +2,16 @@ package list
 
 import "slices"
 
-// keySet collects the keys of targets and removes duplicates. A key is a number of
-// 48 bits that a scatterer made from a target.
+// keySet collects the keys of targets and removes duplicates. A key is the 48-bit number
+// that a scatterer made from a target.
 //
-// The set collects keys in rounds. It sorts a round and drops its duplicates; the round
-// is then a run. Two runs of similar length are merged, so that there are few runs. Runs
+// The set collects keys in rounds. It sorts each round and removes the duplicates; the
+// result is a run. Two runs of similar length are merged, so that there are few runs. Runs
 // are made of blocks, and a merge refills the blocks that it has emptied: a set takes 8
 // bytes for each distinct key, however often the key is added.
 type keySet struct {
-	// round has keys with their indexes in the round, so that sorting puts the first
-	// mention first.
+	// round holds keys with their indexes in the round, so that after sorting the first
+	// mention of a key comes before the others.
 	round  []uint64
 	labels []*labels // labels of the keys in round, by index
 	runs   []run     // the oldest first
@@ -26,8 +26,8 @@ type run struct {
 }
 
 // sorted holds keys in ascending order, in blocks of roundLen keys; only the last block
-// may have fewer. A key is shifted left by indexBits; the lowest bit is set if its first
-// mention has labels.
+// may have fewer. Each key is shifted left by indexBits; the lowest bit is set if the first
+// mention of the key has labels.
 type sorted [][]uint64
 
 // note holds the labels of a target.
@@ -53,7 +53,7 @@ func (s sorted) len() (n uint64) {
 // at returns the key with index i.
 func (s sorted) at(i uint64) uint64 { return s[i/roundLen][i%roundLen] >> indexBits }
 
-// add adds a target. s is nil if it has no labels.
+// add adds the key of a target. s is nil if the target has no labels.
 func (ks *keySet) add(key uint64, s *labels) {
 	ks.labels[len(ks.round)] = s
 	ks.round = append(ks.round, key<<indexBits|uint64(len(ks.round)))
@@ -62,7 +62,8 @@ func (ks *keySet) add(key uint64, s *labels) {
 	}
 }
 
-// endRound makes a run of the round, and merges it with shorter and similar runs.
+// endRound turns the round into a run, and merges this run with earlier runs that are at
+// most twice as long.
 func (ks *keySet) endRound() {
 	slices.Sort(ks.round)
 	r := run{}
@@ -107,7 +108,7 @@ func (r *run) first() uint64 {
 	return r.keys[0][r.taken] >> indexBits
 }
 
-// take removes the first key of a run, and returns its labels.
+// take removes the first key of a run, and returns the labels of that key.
 func (ks *keySet) take(r *run) (s *labels) {
 	if r.keys[0][r.taken]%roundLen != 0 {
 		s, r.notes = r.notes[0].labels, r.notes[1:]
@@ -119,8 +120,8 @@ func (ks *keySet) take(r *run) (s *labels) {
 	return s
 }
 
-// mergeLast merges the two youngest runs. If a key is in both, the entry of the older
-// one counts.
+// mergeLast merges the two youngest runs. If a key is in both, the labels in the older run
+// are used.
 func (ks *keySet) mergeLast() {
 	last := len(ks.runs) - 1
 	a, b, out := ks.runs[last-1], ks.runs[last], run{}

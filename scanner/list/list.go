@@ -20,26 +20,26 @@ type Config struct {
 	Args []string
 
 	Sources         []Source    // lists that come before those of Args
-	Ports           []uint16    // for networks and addresses without their own ports
-	Stdin           io.Reader   // the input that "-" names; nil: none
+	Ports           []uint16    // the ports of networks and addresses that name no ports themselves
+	Stdin           io.Reader   // the input that "-" names; may be nil
 	StdinIsTerminal bool        // read Stdin only if "-" is named
-	Exclusions      *Exclusions // nil: the special-purpose networks
+	Exclusions      *Exclusions // nil excludes the special-purpose networks
 	Max             uint64      // maximum number of targets to yield; 0: no limit
 
 	// Invalid is called by Load and From for each invalid line. It may be nil.
 	Invalid func(Invalid)
 
-	// Passed, if it is not nil, is called by From with the address of each target
-	// that comes before the first place and would have been yielded otherwise.
+	// From calls Passed with the address of each target that it skips only because the
+	// target comes before the place at which From begins. Passed may be nil.
 	Passed func(netip.Addr)
 
 	InOrder bool   // yield the targets in the order of the input while it is read, not in random order
-	Seed    uint64 // of the random order: the same targets and seed give the same order
+	Seed    uint64 // seed of the random order: the same targets and seed give the same order
 	Shard   Shard  // yield only the targets of this part
 
 	// Strict makes Load and From stop at the first line of a list that is invalid or names
 	// only addresses that are Unscannable. If Load finds such a line, Load returns it as an
-	// error; if From finds it, Err does.
+	// error; if From finds such a line, Err returns it.
 	Strict bool
 
 	// Resolve looks up a host name, also from several goroutines at the same time. If it
@@ -63,7 +63,7 @@ type List struct {
 	inputs  []*input
 	formats []Format
 
-	bytes int64 // total size of the lists; 0: there are none; -1: unknown
+	bytes int64 // total size of the lists; 0 if there are none, -1 if it is unknown
 
 	loading sync.Once
 	failed  error                 // the error that Load returned
@@ -75,8 +75,8 @@ type List struct {
 	counts  counters
 }
 
-// Open checks the arguments, and that files can be read. It keeps no file open. Its
-// errors are of type *ArgError.
+// Open checks the arguments, and that files can be read. It leaves no file open. Its errors
+// are of type *ArgError.
 func Open(cfg Config) (*List, error) {
 	args := cfg.Args
 	if len(args) == 0 && len(cfg.Sources) == 0 {
@@ -138,11 +138,11 @@ func Open(cfg Config) (*List, error) {
 // Load reads what must be read before the first target is yielded: all inputs in
 // random order, none in the order of the input. With Config.Strict, Load returns the first
 // invalid line as an error of type Invalid; in the order of the input, it searches all
-// regular files for one. If ctx ends first, Load returns its error.
+// regular files for invalid lines. If ctx ends first, Load returns the error of ctx.
 //
-// Load also looks up the host names among the arguments. If one has no IPv4 address, it
-// returns an *ArgError. From calls Load if the caller did not, and a second call returns
-// the same result.
+// Load also looks up the host names among the arguments. If a host has no IPv4 address,
+// Load returns an *ArgError. From calls Load if the caller did not. A second call of Load
+// returns the same result as the first.
 func (l *List) Load(ctx context.Context) error {
 	l.loading.Do(func() { l.failed = l.load(ctx) })
 	return l.failed
@@ -174,9 +174,9 @@ func (l *List) load(ctx context.Context) error {
 	return nil
 }
 
-// From yields the targets from index place of the order on, and yields nothing if it is
-// called again. In the order of the input it reads the lists line by line meanwhile, and
-// counts only duplicates and invalid lines among the targets before place.
+// From yields the targets whose index in the order is place or greater. A second call
+// yields nothing. In the order of the input, From reads the lists while it yields, and
+// before place it counts only duplicates and invalid lines.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
@@ -246,7 +246,7 @@ func (l *List) Size() (n uint64, known bool) {
 
 // Listed returns approximately how many of the Size targets were named one by one.
 // The others are in networks and ranges, or belong to an address with several
-// ports. It is 0 if Size is not known.
+// ports. If Size is not known, Listed returns 0.
 func (l *List) Listed() uint64 {
 	if o := l.sized.Load(); o != nil {
 		return o.list.len() - min(o.small, o.list.len())
@@ -258,17 +258,17 @@ func (l *List) Listed() uint64 {
 // Duplicate count everything that was read; the other fields count only the targets that
 // From has passed, beginning with its first place.
 type Stats struct {
-	Read uint64 // the sum of the next six; an address without a port counts once per port
+	Read uint64 // the sum of the next six counts; an address without a port counts once per port
 
 	Invalid     uint64 // lines that name no target
 	Unscannable uint64 // addresses no server can have (0.0.0.0, relays); port 0; IPv6
-	Excluded    uint64 // by Config.Exclusions
+	Excluded    uint64 // targets that Config.Exclusions excludes
 	Duplicate   uint64 // targets that were named before
 	OtherShard  uint64 // targets outside Config.Shard
-	Given       uint64 // yielded
+	Given       uint64 // targets that were yielded
 
-	NoPort      uint64 // the part of Unscannable with port 0
-	BadPort     uint64 // the part of Invalid whose port was not understood
+	NoPort      uint64 // how many of the Unscannable targets have port 0
+	BadPort     uint64 // how many of the Invalid lines have a port that was not understood
 	DefaultPort uint64 // addresses without a port, which get port 27015; not part of the sum
 	Resolved    uint64 // host names that were looked up; not part of Read
 }

@@ -196,8 +196,8 @@ func TestFile(t *testing.T) {
 	}
 	want = []string{
 		`4 bad \x1b]0;title\a\u202e\xff not an IPv4 address`,
-		`6 1.0.0.3:3 ` + long[:34] + ` the line is longer than 64 KiB, or 9 MiB of JSON`,
-		`8 ` + long[:44] + ` the line is longer than 64 KiB, or 9 MiB of JSON`,
+		`6 1.0.0.3:3 ` + long[:34] + ` the line is too long: at most 64 KiB, or 9 MiB for JSON`,
+		`8 ` + long[:44] + ` the line is too long: at most 64 KiB, or 9 MiB for JSON`,
 	}
 	want = append(want, want...)
 	if !slices.Equal(bad, want) {
@@ -221,7 +221,7 @@ func TestOpenErrors(t *testing.T) {
 		want string
 	}{
 		{"1.2.3.0/24", "1.2.3.0/24: a network needs ports (name the ports, such as --port 27015 or --port 27015-27020)"},
-		{"1.2.3.0/33", "1.2.3.0/33: the length of the network is not a number from 0 to 32"},
+		{"1.2.3.0/33", "1.2.3.0/33: the prefix length is not a number from 0 to 32"},
 		{"1.2.3.4:0", "1.2.3.4:0: the port is not a number from 1 to 65535"},
 		{"1.2.3.4:70000", "1.2.3.4:70000: the port is not a number from 1 to 65535"},
 		{"999.1.1.1", "999.1.1.1: not an IPv4 address: a number is above 255"},

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// The keys of an address and of the protocol, in lower case and without separators; the
-// first one with a value counts.
+// The keys of the address, of the protocol and of the state, in lower case and without
+// separators. Of several such keys in a row, the first one here that has a value is used.
 var (
 	addrKeys  = []string{"ipstr", "ip", "saddr", "addr", "resolved", "address", "connect", "endpoint", "host", "ipport", "ipaddress"}
 	protoKeys = []string{"transport", "transportprotocol", "protocol", "proto"}
 	stateKeys = []string{"status", "state"}
 )
 
-// isColumn has the keys that matter in tables and in JSON, isMember those of JSON.
+// isColumn has the keys that are used in tables and in JSON, isMember the keys that are
+// used only in JSON.
 var (
 	isColumn = setOf(addrKeys, protoKeys, stateKeys, []string{"port", "sport", "dport", "ports", "tag", "classification", "success"})
 	isMember = setOf([]string{"hostip", "a", "ports", "services", "taghex", "master", "servers", "data", "result",
@@ -31,13 +32,13 @@ func setOf(keys ...[]string) map[string]bool {
 
 // member is what a key or the name of a column means.
 type member struct {
-	name string // the key in object.values; empty: the member is ignored
+	name string // the key in object.values; empty if the value is not stored there
 	port portKind
 	rare bool // most rows lack this key
 }
 
-// portKind says which port a key names. A query port precedes a port that is only called
-// port.
+// portKind says which port a key names. If a row has a query port and a port that is only
+// called port, the query port is used.
 type portKind uint8
 
 const (
@@ -65,8 +66,8 @@ func (o *object) member(key string) member {
 	return m
 }
 
-// newMember applies one rule to all keys. A key names a port if port is a word of it. It
-// names the query port if query is in it as well.
+// newMember returns what a key means. A key names a port if it contains the word port, and
+// the query port if it also contains query.
 func newMember(key string) member {
 	m := member{name: strings.ToLower(separators.ReplaceAllString(key, ""))}
 	isPort := portWord.MatchString(noPort.ReplaceAllString(key, "")) || portFirst.MatchString(m.name)
@@ -110,7 +111,7 @@ func (o *object) put(m member, value string) {
 	}
 	switch m.port {
 	case queryPort, plainPort:
-		value = strings.TrimSuffix(value, ".0") // tables of numbers with gaps write ports like this
+		value = strings.TrimSuffix(value, ".0") // some programs write ports as floating-point numbers
 		o.noPort = o.noPort || value == ""
 		if was != "" && was != value {
 			o.other(value)
@@ -133,7 +134,7 @@ func (o *object) put(m member, value string) {
 	o.values[m.name] = value
 }
 
-// other records a value that may be a port, although its key does not say which one.
+// other records a value that may be a port, although its key does not say which port.
 func (o *object) other(value string) {
 	if isNumber(value) {
 		o.others = append(o.others, strings.TrimSuffix(value, ".0"))

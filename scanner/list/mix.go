@@ -22,7 +22,7 @@ const rounds = 3
 // permutes the numbers below the next power of two in reversible steps:
 // multiplication by odd factors, addition, and an exclusive or with the number
 // shifted by half the width. A result that is not below size is permuted again
-// until it is, which takes at most two permutations on average.
+// until it is below size, which takes at most two permutations on average.
 type perm struct {
 	size    uint64
 	mask    uint64
@@ -68,7 +68,7 @@ func (p *perm) at(x uint64) uint64 {
 // Multiples of the golden ratio are evenly spread over the circle of 32-bit
 // numbers: the distance between any two of n consecutive ports of an address is
 // more than 1/(3n) of the list. The lower 16 bits are the port.
-type scatterer struct{ perm } // of all addresses
+type scatterer struct{ perm } // a permutation of all addresses
 
 // goldenStep is 2^32 divided by the golden ratio. It is odd.
 const goldenStep = 0x9e3779b9

@@ -16,12 +16,12 @@ import (
 // values that matter here: strings without their quotes, and others as they are written.
 type object struct {
 	values map[string]string
-	others []string // values of keys that name a port, but not which one
+	others []string // values of keys that name a port of unknown meaning
 	joins  bool     // there is a port at which players join
 	noPort bool     // the key of the port has no value
 	nested bool     // a nested value may be the port
 	rare   bool     // there is a key that most rows do not have
-	at     string   // the jq filter that finds this object in its line; empty: the line is the object
+	at     string   // the jq filter that finds this object in its line; empty if it is the entire line
 	dec    jsontext.Decoder
 	keys   map[string]member // the keys that were seen
 	census bool              // the object is a census record
@@ -118,8 +118,8 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	return yield(e)
 }
 
-// rows yields the targets of the rows inside the object, and reports whether there are
-// any.
+// rows yields the targets of the rows inside the object. It reports in done whether there
+// are such rows, and in more whether to continue.
 func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done bool) {
 	for _, key := range []string{"servers", "data", "result"} { // the keys of xash3d-query, of Shodan's hosts and BattleMetrics, and of DZSA
 		list := elements(o.values[key])
@@ -207,9 +207,9 @@ func (o *object) within(path string) string {
 	return o.at + " | " + path
 }
 
-// flatten searches the objects nested in text for a member for which is reports true. It
-// returns a fault with the jq command that moves this member to the top, or "" if there is
-// none.
+// flatten searches the objects nested in text for a member that satisfies the function is.
+// It returns a fault with the jq command that moves this member to the top level, or "" if
+// there is no such member.
 func (o *object) flatten(text []byte, is func(m member, value string) bool) fault {
 	if o.census {
 		return ""
@@ -288,8 +288,8 @@ func (o *object) host() (host string) {
 	return host
 }
 
-// notUDP reports whether a row is about another protocol. A row without a protocol
-// counts as UDP, and so does a row with any other word.
+// notUDP reports whether a row is about another protocol than UDP. A row with no protocol,
+// or with an unknown word, counts as UDP.
 func notUDP(protocol string) bool {
 	switch strings.ToLower(protocol) {
 	case "tcp", "sctp", "icmp":

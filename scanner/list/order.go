@@ -8,7 +8,7 @@ import (
 )
 
 // order is a random order of all targets. Listed targets come in the order of their
-// keys, and targets of networks in the order of nets; the two are evenly mixed.
+// keys, and targets of networks in the order of nets; the two sequences are evenly mixed.
 type order struct {
 	keys  scatterer
 	list  sorted // the keys of targets that were named one by one
@@ -17,8 +17,8 @@ type order struct {
 	named blocks // networks and ranges
 
 	total uint64
-	// small counts the listed targets that come from small networks and ranges, with
-	// duplicates.
+	// small counts the listed targets that come from small networks and ranges, and from
+	// addresses with several ports. It includes duplicates.
 	small uint64
 	ipv6  uint64 // IPv6 addresses, which have no place
 }
@@ -28,7 +28,7 @@ type cursor struct {
 	*order
 	place  uint64
 	listed uint64 // listed targets before this place
-	share  uint64 // place * listed targets, modulo total
+	share  uint64 // place * number of all listed targets, modulo total
 }
 
 // from returns a cursor at index place, which must not be greater than total.
@@ -41,8 +41,8 @@ func (o *order) from(place uint64) *cursor {
 	return c
 }
 
-// next returns the target at the cursor and advances. The cursor must not be at the
-// end.
+// next returns the target at the cursor and advances. The cursor must not be at the end of
+// the order.
 func (c *cursor) next() (ip uint32, port uint16) {
 	c.place++
 	c.share += c.list.len()

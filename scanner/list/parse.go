@@ -20,28 +20,28 @@ const (
 	faultOctet       fault = "not an IPv4 address: a number is above 255"
 	faultLeadingZero fault = "a number begins with 0"
 	faultPort        fault = "the port is not a number from 1 to 65535"
-	faultNetwork     fault = "the length of the network is not a number from 0 to 32"
+	faultNetwork     fault = "the prefix length is not a number from 0 to 32"
 	faultNoPorts     fault = "a network needs ports (--port)"
 	faultPortZero    fault = "no server has port 0"
 	faultNoServer    fault = "no server can have this address"
 	faultIPv6        fault = "IPv6 address: only IPv4 is supported"
-	faultLong        fault = "the line is longer than 64 KiB, or 9 MiB of JSON"
+	faultLong        fault = "the line is too long: at most 64 KiB, or 9 MiB for JSON"
 	faultRange       fault = "the range ends before it begins"
 	faultNoPort      fault = "an exclusion applies to all ports of an address: omit the port"
 	faultPorts       fault = "the ports are not numbers from 1 to 65535, or ranges such as 27015-27020"
 	faultJSON        fault = "not a JSON object"
 	faultNaN         fault = "not a JSON object: NaN and Infinity are not JSON; write null"
-	faultArray       fault = "not one JSON object per line: jq -c '.[]' makes lines of an array, jq -c . of an object"
+	faultArray       fault = "not one JSON object per line: convert an array with jq -c '.[]', or an object with jq -c ."
 	faultNoAddress   fault = "no address found"
-	faultQuote       fault = "a quoted field does not end in its line"
+	faultQuote       fault = "a quoted field has no closing quote on its line"
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"
 	faultStrayPort   fault = "write the port after a colon, ip:port (with --port, a number after a space is a tag)"
-	faultPortColumn  fault = "the port is missing, and another column looks like a port: name that column port, or use --port"
+	faultPortColumn  fault = "the port is missing, and another column looks like a port: rename that column to port, or use --port"
 	faultSeveral     fault = "other text is mixed with several targets: write one target per line, or # before the tag"
-	faultBare        fault = "an address without a port follows: write one ip:port per line, or # before the tag"
+	faultBare        fault = "an address without a port follows a target with a port: write one ip:port per line, or # before the tag"
 	faultNested      fault = "the address or port is inside a nested object, which jq can flatten"
 	faultXML         fault = "XML is not supported: use the lists of nmap -oG or masscan -oL"
-	faultLineEnds    fault = "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')"
+	faultLineEnds    fault = "another target follows a carriage return: lines must end with a newline (use tr '\\r' '\\n')"
 )
 
 // isPortFault reports whether a port was not understood.
@@ -64,8 +64,8 @@ const (
 type name struct {
 	kind kind
 	span
-	port  uint16   // port, for kindAddrPort; 0: can't be queried
-	ports []uint16 // this name's own ports; nil: Config.Ports
+	port  uint16   // the port of a kindAddrPort; a target with port 0 can't be queried
+	ports []uint16 // the ports that the name contains; nil if they come from Config.Ports
 }
 
 // parse reads an address, a network or a range, with or without ports.
@@ -99,7 +99,7 @@ func trimConnect(b []byte) []byte {
 	return b
 }
 
-// trimCommand removes the word from "connect ADDRESS", as players type it.
+// trimCommand removes the word connect from "connect ADDRESS", a command that players type.
 func trimCommand(b []byte) []byte {
 	const word = "connect "
 	if len(b) > len(word) && b[0]|0x20 == 'c' && bytes.EqualFold(b[:len(word)], []byte(word)) {
@@ -191,8 +191,8 @@ func parsePort(b []byte) (uint16, fault) {
 	return uint16(v), ""
 }
 
-// number reads the decimal number at the beginning of b, of at most digits digits,
-// and returns its value and its length.
+// number reads the decimal number at the beginning of b, and returns its value and its
+// length. The parameter digits is the maximum length.
 func number(b []byte, digits int) (v, n int, f fault) {
 	for n < len(b) && n < digits && '0' <= b[n] && b[n] <= '9' {
 		v = v*10 + int(b[n]-'0')
@@ -218,7 +218,7 @@ func ipOf(a netip.Addr) uint32 {
 	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
 }
 
-// span is the addresses from first to last.
+// span is a range of addresses. It includes first and last.
 type span struct{ first, last uint32 }
 
 func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
@@ -257,7 +257,8 @@ func largest(first, last uint32) netip.Prefix {
 	return netip.PrefixFrom(addrOf(first), 32-free)
 }
 
-// prefixes yields the smallest number of networks that make up the addresses.
+// prefixes yields the networks that together contain exactly the addresses of s. It yields
+// as few networks as possible.
 func (s span) prefixes() iter.Seq[netip.Prefix] {
 	return func(yield func(netip.Prefix) bool) {
 		for first := s.first; ; {

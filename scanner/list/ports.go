@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". A port
-// that is named twice counts once; the others keep their order.
+// ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". It returns the
+// ports in the order of list, and each port once.
 func ParsePorts(list string) (ports []uint16, err error) {
 	var has [1 << 16]bool
 	for part := range strings.SplitSeq(list, ",") {
@@ -38,7 +38,7 @@ func ParsePorts(list string) (ports []uint16, err error) {
 	return ports, nil
 }
 
-// ownPorts reads the ports of a name in a line.
+// ownPorts reads the ports that follow an address, a network or a range in a line.
 func ownPorts(b []byte) ([]uint16, fault) {
 	if !bytes.ContainsAny(b, ",-") {
 		port, f := parsePort(b)
@@ -51,7 +51,7 @@ func ownPorts(b []byte) ([]uint16, fault) {
 	return ports, ""
 }
 
-// isPortList matches the form of a list of ports: numbers and ranges of them.
+// isPortList matches the form of a list of ports: numbers and ranges of numbers.
 var isPortList = regexp.MustCompile(`^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$`)
 
 // defaultPort is the port of an address that is named without a port.
@@ -59,8 +59,8 @@ const defaultPort = 27015
 
 var defaultPorts = []uint16{defaultPort}
 
-// portRule is Config.Ports. It decides which ports a name gets: its own, else those of the
-// rule, else defaultPort.
+// portRule is Config.Ports. It decides which ports a name gets: the name's own ports, else
+// the ports of the rule, else defaultPort.
 type portRule []uint16
 
 // of returns the ports that a name gets.
@@ -74,8 +74,8 @@ func (r portRule) of(n *name) []uint16 {
 	return defaultPorts
 }
 
-// missing reports whether n needs ports and has none: a network or a range needs
-// some.
+// missing reports whether n needs ports and has none. There is no default port for a
+// network or a range.
 func (r portRule) missing(n *name) bool {
 	return n.kind == kindBlock && n.ports == nil && len(r) == 0
 }

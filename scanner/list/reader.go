@@ -26,7 +26,7 @@ type reader struct {
 	in    *input
 	line  int // line of in, or index of the argument, from 1
 	count Input
-	said  struct{ aside, beside, hosts uint64 } // rows of in that sayRows describes
+	said  struct{ aside, beside, hosts uint64 } // counts of the input's rows that sayRows reports
 	tap   *tap
 	read  []*bufio.Reader // buffers whose bytes were read from the tap and are not used yet
 
@@ -191,7 +191,7 @@ func (r *reader) sayRows() {
 		text string
 	}{
 		{r.count.Skipped, "%d rows for TCP, closed ports or banners were skipped"},
-		{r.said.hosts, "%d rows have no port: their hosts are queried at --port or 27015"},
+		{r.said.hosts, "%d rows have no port: their hosts are queried at the ports from --port, or at 27015"},
 		{r.said.beside, "%d rows have several ports: query_port is used, or port if there is no query_port"},
 		{r.said.aside, "%d tags begin with an address that is not queried: write one target per line"},
 	} {
@@ -242,7 +242,7 @@ func (r *reader) entry(e *Entry) bool {
 	return r.name(n, s, nil)
 }
 
-// named reads a name. all is the line that contains it.
+// named reads the name in addr. The parameter all is the line that contains the name.
 func (r *reader) named(addr []byte, s labels, all []byte) bool {
 	addr = trimConnect(addr)
 	n, f := parse(addr)
@@ -284,7 +284,8 @@ func (r *reader) passOn(n name, s labels) bool {
 	return r.take(n, s)
 }
 
-// unscannable returns, with Config.Strict, the reason why no server can be at n.
+// unscannable returns the reason why no server can have the address n, or "" if a server
+// can. Without Config.Strict, it always returns "".
 func (r *reader) unscannable(n *name) fault {
 	if !r.l.cfg.Strict || r.in.path == "" {
 		return ""
@@ -333,7 +334,7 @@ func (r *reader) tick() bool {
 	return true
 }
 
-// publish updates what other goroutines know about the input.
+// publish updates the input's counts, which other goroutines read.
 func (r *reader) publish() {
 	if r.check {
 		return
@@ -350,7 +351,7 @@ func (r *reader) publish() {
 	r.in.read = r.count
 }
 
-// text reads a line of a list of text, and reports whether to continue.
+// text reads a line of a text list, and reports whether to continue.
 func (r *reader) text(l line) bool {
 	text := bytes.TrimSpace(l.text)
 	switch n, f := parse(text); {
@@ -363,8 +364,8 @@ func (r *reader) text(l line) bool {
 	}
 	text = trimCommand(text)
 	if i := bytes.IndexByte(text, '\r'); i >= 0 {
-		// If the list ends its lines with a carriage return alone, the other targets must
-		// not become part of the first one's tag.
+		// If only a carriage return ends each line of the list, the second target must not
+		// become part of the first target's tag.
 		addr, _ := cutTag(bytes.TrimSpace(text[i:]))
 		if _, f := parse(addr); f == "" {
 			return r.invalid(r.at(text), faultLineEnds)
@@ -402,8 +403,8 @@ func (r *reader) text(l line) bool {
 var portName = regexp.MustCompile(`^(?i:(query[ _-]?|game[ _-]?)?port)?\s*[:=]?\s*`)
 
 // isStray reports whether a tag was probably meant as the port of the address before
-// it: the tag, or the word that it begins with, is a port. A word before more text must
-// be at least 1024, since the text may begin with another number.
+// it: the tag or its first word is a port. A first word that more text follows must be at
+// least 1024, since a text may well begin with a smaller number.
 func isStray(tag []byte) bool {
 	word := tag
 	if i := bytes.IndexAny(tag, " \t,;"); i >= 0 {

@@ -12,21 +12,21 @@ import (
 	"sync"
 )
 
-// How host names are looked up.
+// Limits for looking up host names.
 const (
-	maxLookups = 32   // at once
-	maxPending = 1024 // host names and the names after them
+	maxLookups = 32   // lookups at the same time
+	maxPending = 1024 // host names that are not looked up yet, and names queued behind them
 )
 
 // errNoIPv4 is the error for a host name without an IPv4 address.
 var errNoIPv4 = errors.New("the name has no IPv4 address")
 
-// pending is a host name, or a name that waits for the host names before it: the
-// addresses of a host must come at its place in the input.
+// pending is a host name, or a name that waits for the host names before it, because the
+// targets must keep the order of the input.
 type pending struct {
 	name   name // for a host name, this has only the port
 	labels labels
-	host   string // the host name; empty: there is nothing to look up
+	host   string // the host name; empty if there is nothing to look up
 	where  Invalid
 	found  []uint32
 	err    error
@@ -56,7 +56,7 @@ func (r *reader) enqueue(p pending) bool {
 }
 
 // forEach calls do for each number below n, in at most maxLookups goroutines at a
-// time, and waits for all.
+// time, and waits until all calls have returned.
 func forEach(n int, do func(i int)) {
 	var all sync.WaitGroup
 	running := make(chan struct{}, maxLookups)
@@ -70,7 +70,7 @@ func forEach(n int, do func(i int)) {
 	all.Wait()
 }
 
-// settle looks up the pending host names and takes all pending names, in order. It
+// settle looks up the pending host names and passes on all pending names, in order. It
 // reports whether to continue.
 func (r *reader) settle() bool {
 	all := r.pending
@@ -160,7 +160,7 @@ func isHost(b []byte) bool {
 	return len(host) <= maxHost && hostForm.Match(host)
 }
 
-// parseHost splits a host name with or without a port. n has only the port.
+// parseHost separates a host name from its port, if it has one. n contains only the port.
 func parseHost(b []byte) (host string, n name, f fault) {
 	text, port, hasPort := bytes.Cut(b, []byte(":"))
 	if hasPort {

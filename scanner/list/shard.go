@@ -20,7 +20,7 @@ import (
 //	x ^= x >> 13
 //	x *= 0xc2b2ae35
 //	x ^= x >> 16
-//	index = x * Count >> 32 (this one with 64 bits)
+//	index = x * Count >> 32 (calculated with 64 bits)
 //
 // All ports of an address are in the same part, so that limits per address hold.
 type Shard struct {

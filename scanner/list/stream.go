@@ -122,8 +122,8 @@ func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error
 	default:
 		for magic, name := range notRead {
 			if begins(magic) {
-				return nil, "", fmt.Errorf("it is compressed with %s, which is not supported: "+
-					"decompress it first, or use gzip or zstd", name)
+				return nil, "", fmt.Errorf("the list is compressed with %s, which is not supported: "+
+					"decompress the list, or use gzip or zstd", name)
 			}
 		}
 		return b, "", nil
@@ -155,8 +155,8 @@ func (t *unpacker) Read(p []byte) (n int, err error) {
 // longer.
 const maxLine = 64 << 10
 
-// utf8BOM is the byte order mark that some editors write at the beginning of a file. A
-// file that was joined from several has several marks.
+// utf8BOM is the byte order mark that some editors write at the beginning of a file. If
+// several files were joined into one, it may contain several marks.
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // line is a line of a list. Its text is valid until the next line is read.
@@ -164,12 +164,13 @@ type line struct {
 	number int    // from 1
 	text   []byte // without its line ending; only the beginning if the line is too long
 	last   bool   // the list ends without a line ending after this line
-	fault  fault  // faultLong; or faultTruncated: the list is compressed and was cut off inside this line
+	fault  fault  // faultLong, or faultTruncated if a compressed list was cut off inside this line
 }
 
-// eachLine yields the lines of r, cut after most bytes each. If reading fails, it sets err
-// and does not yield the line that it was reading. A compressed list that was cut off ends
-// with a line that has faultTruncated and may be empty.
+// eachLine yields the lines of r. The parameter most is the maximum length of a line in
+// bytes; the rest of a longer line is dropped. If reading fails, eachLine sets err and does
+// not yield the line that it was reading. A compressed list that was cut off ends with a
+// line that has faultTruncated and may be empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		b := bufio.NewReaderSize(r, maxLine)

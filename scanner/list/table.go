@@ -21,9 +21,9 @@ func columns(name string, between rune) Format {
 	}
 }
 
-// sniffColumns reports whether the first line of a list is that of a table. A line
-// that begins with an address is text, with the rest as its tag, unless its second
-// column is the port or its first field is quoted.
+// sniffColumns reports whether the first line of a list is the first line of a table. A
+// line that begins with an address is text, and the rest of the line is its tag, unless the
+// second column is the port or the first field is quoted.
 func sniffColumns(first []byte, between rune) bool {
 	t := newTable(between)
 	fields, err := t.split(first)
@@ -46,7 +46,7 @@ func sniffColumns(first []byte, between rune) bool {
 type table struct {
 	csv   *csv.Reader
 	line  bytes.Buffer // the line that csv reads
-	names []member     // meanings of the columns; nil: not yet known
+	names []member     // meanings of the columns; nil until they are known
 	named bool         // the first line names the columns
 	row   object
 }
@@ -62,8 +62,8 @@ func newTable(between rune) *table {
 }
 
 // split returns the fields of a line, which are valid until the next call. Each line
-// is read on its own, so that a quote without an end costs only its line. A quote
-// inside a field without quotes is a character like any other.
+// is read on its own, so that an unclosed quote makes only one line invalid. A quote inside
+// an unquoted field is a character like any other.
 func (t *table) split(text []byte) (fields []string, err error) {
 	for _, lazy := range []bool{false, true} {
 		t.line.Reset()
@@ -131,8 +131,9 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// several returns the fields of a row without names if all of them are targets of one form.
-// If only some are, among them the first two, it returns a fault.
+// several returns the fields of a row if all of them are targets of one form. If only the
+// first address and the field after it have the same form, but other fields have not, it
+// returns a fault. It returns nil for a table whose columns have names.
 func (t *table) several(fields []string) (all []string, f fault) {
 	at := slices.Index(t.names, columnIP)
 	if t.named || at < 0 || at+1 >= len(fields) || !mayBeTarget([]byte(fields[at+1])) {
@@ -149,7 +150,7 @@ func (t *table) several(fields []string) (all []string, f fault) {
 	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == "" }), ""
 }
 
-// The columns of a table without names.
+// The columns of a table whose first line does not name them.
 var (
 	columnIP   = newMember("ip")
 	columnPort = newMember("port")
@@ -186,9 +187,9 @@ func (t *table) header(fields []string) bool {
 // isLabel matches the columns with names of servers.
 var isLabel = regexp.MustCompile(`(?i)^(name|servername|label|title)$`)
 
-// guess finds the columns by their contents: the address is in the first field that
-// holds an address or a network. The port is in the next field if that holds a port and
-// the address has none. It returns false if there is no address.
+// guess finds the columns by their contents. The address is in the first field that holds
+// an address or a network. The port is in the next field if that field holds a port and
+// the address has none. guess returns false if no field holds an address.
 func (t *table) guess(fields []string) bool {
 	for i, f := range fields {
 		n, fault := parse([]byte(f))

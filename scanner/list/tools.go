@@ -11,8 +11,8 @@ import (
 // The lists that other programs write as lines of words.
 var (
 	// Xash3D's list of servers has lines "ip ADDRESS:PORT" and "gs ADDRESS:PORT", for its
-	// two protocols. Lines with another first word, and words after the address, are for
-	// later versions.
+	// two protocols. Lines with another first word, and words after the address, are
+	// ignored, because later versions of the format may use them.
 	xashList = wordLines("Xash3D list", func(words []string, give func(addr string, skip bool)) (addr string) {
 		if len(words) < 2 || words[0] != "ip" && words[0] != "gs" {
 			return ignored
@@ -44,7 +44,7 @@ var (
 		return words[0]
 	})
 
-	// xml is what nmap -oX and masscan -oX write, or a web page. It is refused.
+	// xml is what nmap -oX and masscan -oX write, or a web page. It is not supported.
 	xml = Format{Name: "XML", Sniff: isXML.Match, Read: func(_ io.Reader, yield func(Entry) bool) error {
 		yield(Entry{Line: 1, Text: []byte("<"), Fault: faultXML})
 		return nil
@@ -68,7 +68,7 @@ var (
 	})
 )
 
-// ignored stands for a line that has no address, but belongs to the list.
+// ignored is the result for a line that belongs to the list but has no address.
 const ignored = "-"
 
 var isXML = regexp.MustCompile(`^(\x{FEFF})?\s*<[?!A-Za-z]`)
@@ -79,9 +79,10 @@ func isAddress(word string) bool {
 	return f == "" && n.kind != kindBlock || f == faultIPv6
 }
 
-// wordLines returns a format with lines of words. read gives the targets of a line, and
-// returns its address or, if the line is of another format, "". skip is set for TCP and
-// closed ports. The first line that is neither empty nor a comment shows the format.
+// wordLines returns a format with lines of words. read passes the targets of a line to
+// give, with skip set for TCP and closed ports. It returns the line's address, or "" if the
+// line has another format. The first line that is neither empty nor a comment decides
+// whether a list has this format.
 func wordLines(name string, read func(words []string, give func(addr string, skip bool)) (addr string)) Format {
 	return Format{
 		Name: name,

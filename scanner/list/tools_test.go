@@ -69,7 +69,7 @@ var toolLists = []struct {
 		`{"url":"https://a.example:8443","input":"a.example","host":"a.example","host_ip":"192.0.2.11","port":"8443"}` + "\n" +
 		`{"url":"https://b.example:8443","input":"b.example","host":"b.example","a":["192.0.2.12"],"port":"8443"}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015",
-		note: "standard input: the ports in this list belong to web servers: only the hosts are queried, at --port or 27015"},
+		note: "standard input: the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at 27015"},
 
 	// A column that looks like a port is never ignored silently.
 	{name: "another column", format: "CSV", text: "ip,dport\n192.0.2.10,27020\n", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.10"},
@@ -80,7 +80,7 @@ var toolLists = []struct {
 
 	// A quote without an end costs only its line, and other JSON says what to do.
 	{name: "an open quote", format: "CSV", text: "name,ip,port\n\"a,192.0.2.10,5\nb \"c\" d,192.0.2.11,6\n\"e\",192.0.2.12,7\n",
-		want: "192.0.2.11:6 b \"c\" d|192.0.2.12:7 e", invalid: "2 a quoted field does not end in its line: \"a,192.0.2.10,5"},
+		want: "192.0.2.11:6 b \"c\" d|192.0.2.12:7 e", invalid: "2 a quoted field has no closing quote on its line: \"a,192.0.2.10,5"},
 	{name: "an array", format: "JSON", text: `[{"ip":"192.0.2.10","port":5}]`, invalid: "1 " + string(faultArray) + ": ["},
 	{name: "an array of several lines", format: "JSON", text: "[\n  {\n    \"ip\": \"192.0.2.10\" } ]\n", invalid: "1 " + string(faultArray) + ": ["},
 	{name: "an object of several lines", format: "JSON", text: "{\n  \"ip\": \"192.0.2.10\"\n}\n", invalid: "1 " + string(faultArray) + ": ["},
@@ -120,7 +120,7 @@ var toolLists = []struct {
 	{name: "ZMap and its own port", format: "CSV", text: "saddr,sport,dport,classification\n192.0.2.10,27016,40000,udp\n", want: "192.0.2.10:27016"},
 	{name: "ports as text", format: "CSV", text: "ip,ports\n192.0.2.10,27015\n192.0.2.11,\"27015,27016\"\n", want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.11:27016"},
 	{name: "port null", format: "NDJSON", text: `{"host":"a.example","ip":"192.0.2.10","port":null}` + "\n" + `{"ip":"192.0.2.11","port":27016}` + "\n",
-		want: "192.0.2.10:27015|192.0.2.11:27016", note: "standard input: 1 rows have no port: their hosts are queried at --port or 27015"},
+		want: "192.0.2.10:27015|192.0.2.11:27016", note: "standard input: 1 rows have no port: their hosts are queried at the ports from --port, or at 27015"},
 	{name: "not ports", format: "NDJSON", text: `{"ip":"192.0.2.10","transport":"udp","report":5,"supportId":27016,"passport":7,"airport":27017}` + "\n", want: "192.0.2.10:27015"},
 	{name: "a network with a port", format: "CSV", text: "ip,port\n192.0.2.10/31,5\n", want: "192.0.2.10:5|192.0.2.11:5"},
 

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// giver yields the targets from place from on, without those that are excluded or
-// belong to another shard.
+// giver yields targets, but no target that comes before the place from, is excluded, or
+// belongs to another shard.
 type giver struct {
 	cfg    *Config
 	counts *counters
@@ -55,7 +55,8 @@ func (g *giver) ipv6(n uint64) {
 	g.cfg.Exclusions.ipv6.targets.Add(n)
 }
 
-// give yields the target that was passed last, and reports whether to continue.
+// give yields the target for which pass has just reported true, and reports whether to
+// continue.
 func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	g.counts.place.Store(g.place)
 	if port == 0 { // lists of master servers contain such targets
@@ -70,11 +71,11 @@ func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	return more && given != g.cfg.Max
 }
 
-// walk yields targets in input order, while they are read.
+// walk yields targets in the order of the input, while the lists are read.
 type walk struct {
 	giver
 	ports portRule
-	seen  map[uint64]struct{} // targets that were named one by one: address and port
+	seen  map[uint64]struct{} // addresses and ports of the targets that were named one by one
 	done  blocks              // targets that were named as networks or ranges
 }
 
@@ -155,7 +156,7 @@ type loader struct {
 // reported about it.
 type labels struct{ tag, master string }
 
-// maxShared limits the memory for labels that no target may have any more.
+// maxShared limits the size of loader.shared, which may hold labels that no target needs.
 const maxShared = 1 << 12
 
 func newLoader(l *List) *loader {
@@ -175,7 +176,7 @@ func (ld *loader) take(n name, s labels) bool {
 		if len(ld.shared) >= maxShared {
 			clear(ld.shared)
 		}
-		copied := s // the parameter must not escape: most calls allocate nothing
+		copied := s // s must not escape to the heap, so that most calls allocate nothing
 		shared = &copied
 		ld.shared[s] = shared
 	}
@@ -202,7 +203,7 @@ func (ld *loader) take(n name, s labels) bool {
 func (ld *loader) add(ip uint32, port uint16, s *labels) {
 	if s != nil {
 		if _, inBlock := ld.order.named.find(ip, port); inBlock {
-			s = nil // the labels of the block count
+			s = nil // the target gets the labels of the block
 		}
 	}
 	ld.listed.add(ld.order.keys.scatter(ip, port), s)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// nextWord returns the first word of a line, and what follows it. White space, commas and
-// semicolons separate words, but not a comma between ports, nor white space around the
-// hyphen of a range.
+// nextWord returns the first word of a line, and the rest of the line. White space, commas
+// and semicolons separate words. A comma between ports does not, nor does white space
+// around the hyphen of a range.
 func nextWord(line []byte) (word, rest []byte) {
 	line = trimSeparators(line)
 	end := 0
@@ -76,16 +76,18 @@ func formOf(word []byte) form {
 	return formBare
 }
 
-// mayBeTarget reports whether a tag may begin with a target: most tags don't.
+// mayBeTarget reports whether a tag may begin with a target. Most tags don't.
 func mayBeTarget(tag []byte) bool {
-	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-") // end of the number that begins an address, or of a port before an address
+	// end is the length of the first number of an address, or of a port before an address.
+	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-")
 	return end > 0 && '0' <= tag[0] && tag[0] <= '9' || len(tag) > 0 && (tag[0] == '[' || len(trimConnect(tag)) < len(tag))
 }
 
 // several returns the words of a line that has several targets, and the tag behind a '#'.
-// Later words are targets only if they have the form of the first. If only some of them
-// have it, several returns a fault, because these targets would be lost in a tag. aside
-// reports that the tag begins with an address or a network of another form.
+// A later word is a target only if it has the form of the first word. If only some of the
+// later words have this form, several returns a fault, because otherwise these targets
+// would be lost in a tag. aside reports that the tag begins with an address or a network of
+// another form.
 func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
 	word, rest := nextWord(line)
 	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0

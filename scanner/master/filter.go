@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Filter selects the servers that meet all of its conditions, in the order in which
-// masters read them. An empty Filter selects all servers. Masters do not guarantee
-// that the servers they return meet the filter.
+// Filter is a list of conditions, in the order in which masters read them. It selects the
+// servers that meet all conditions; an empty Filter selects all servers. Masters do not
+// guarantee that the servers they return meet the filter.
 type Filter []Condition
 
 // Condition is one condition of a Filter, such as appid and 440.
@@ -58,7 +58,7 @@ func ParseFilter(s string) (Filter, error) {
 func parseCondition(parts *[]string) (Condition, error) {
 	c := Condition{Key: (*parts)[0]}
 	if len(*parts) < 2 {
-		return c, fmt.Errorf("%s: has no value", show(c.Key))
+		return c, fmt.Errorf("%s: the key has no value", show(c.Key))
 	}
 	value := (*parts)[1]
 	*parts = (*parts)[2:]
@@ -76,7 +76,7 @@ func parseCondition(parts *[]string) (Condition, error) {
 	addresses := 0
 	for range n {
 		if len(*parts) == 0 {
-			return c, fmt.Errorf("%s: it announces %d conditions, and %d follow", c.Key, n, len(c.Group))
+			return c, fmt.Errorf("%s: the group announces %d conditions, but only %d follow", c.Key, n, len(c.Group))
 		}
 		inner, err := parseCondition(parts)
 		if err != nil {
@@ -93,8 +93,8 @@ func parseCondition(parts *[]string) (Condition, error) {
 	return c, nil
 }
 
-// check returns an error for a condition, not a group, that masters would
-// misinterpret. The protocol has no escapes.
+// check returns an error if masters would misinterpret c, which must not be a group. The
+// protocol has no escapes.
 func (c *Condition) check() error {
 	wild := c.Key == "name_match" || c.Key == "version_match"
 	switch {
@@ -136,8 +136,8 @@ func (f Filter) unknown() (keys []string) {
 	return keys
 }
 
-// Region is a part of the world: a number of the protocol. Each server claims a
-// region, and most servers claim World.
+// Region is a part of the world, as a number that the protocol defines. Each server
+// claims a region, and most servers claim World.
 type Region uint8
 
 // World is all regions.

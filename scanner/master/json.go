@@ -59,11 +59,11 @@ func newDecoder(r io.Reader) *jsontext.Decoder {
 var (
 	// An empty list would be {"response":{}}.
 	errNoAnswer = fmt.Errorf("%w: the answer is empty", ErrMalformed)
-	errNoAddr   = errors.New("has no address")
+	errNoAddr   = errors.New("the entry has no address")
 )
 
-// readServer reads a server's entry, the next value of d. The entry is bad if it has no
-// usable address; err is an error of d.
+// readServer reads a server's entry, the next value of d. If the entry has no usable
+// address, bad is the reason; err is an error of d.
 func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	if d.PeekKind() != '{' {
 		return nil, errNoAddr, d.SkipValue()
@@ -117,8 +117,9 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	return s, bad, err
 }
 
-// field returns a value in the form of a record, and stores what the fetch needs. It
-// returns "" for null, and for a value of a wrong type, which it notes in s.odd.
+// field returns a value in the form of a record. It returns "" for null, and for a value
+// of a wrong type, for which it sets s.odd. It also stores the properties by which a fetch
+// divides lists.
 func (s *Server) field(key string, k kind, value jsontext.Value) string {
 	ok, raw := false, string(value)
 	switch k {
@@ -190,8 +191,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// maxItem is the maximum number of bytes for one server of a JSON answer, for the data
-// before or after the array of servers, and for a line of NDJSON.
+// maxItem is the maximum number of bytes of one server in a JSON answer, of the data
+// before or after the array of servers, and of a line of NDJSON.
 const maxItem = 8 << 20
 
 // budget is an io.Reader that limits what is read from r: at most maxItem bytes after
@@ -278,15 +279,15 @@ func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 	return explainJSON(err)
 }
 
-// explainJSON replaces syntax errors of package jsontext, which quote the input, and
-// unexpected ends of the input. It returns other errors unchanged.
+// explainJSON replaces syntax errors of package jsontext, which quote the input, and the
+// error for an input that ends too early. It returns other errors unchanged.
 func explainJSON(err error) error {
 	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
 	case errors.Is(err, ErrTooMuch):
 		return ErrTooMuch
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: it is truncated", ErrMalformed)
+		return fmt.Errorf("%w: the JSON is truncated", ErrMalformed)
 	case isSyntax:
 		return fmt.Errorf("%w: invalid JSON at byte %d", ErrMalformed, syntax.ByteOffset+1)
 	case strings.HasPrefix(err.Error(), "jsontext: "):

@@ -18,11 +18,11 @@ type Kind struct {
 	// are enough.
 	Sniff func(head []byte) bool
 
-	// Read passes the entries of a list to handle, in order, with their numbers from 1.
-	// An entry that has no usable address comes with the reason. The Server is valid
-	// until handle returns.
+	// Read passes the entries of a list to handle, in order, with their numbers from 1. If
+	// an entry has no usable address, bad is the reason. The Server is valid until handle
+	// returns.
 	// Read returns an error of r or handle unchanged; any other error is or wraps
-	// ErrMalformed or ErrTooMuch. It keeps only one entry in memory, and does not remove
+	// ErrMalformed or ErrTooMuch. Read keeps only one entry in memory, and does not remove
 	// duplicates.
 	Read func(r io.Reader, handle func(item int, s *Server, bad error) error) error
 }
@@ -54,7 +54,7 @@ func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
 		return handle(item, s, bad)
 	})
 	if errors.Is(err, ErrRefused) {
-		return fmt.Errorf("%w: it reports a failure", ErrMalformed)
+		return fmt.Errorf("%w: the answer reports a failure", ErrMalformed)
 	}
 	return err
 }

@@ -31,30 +31,30 @@ var (
 
 // Config describes which list to fetch, from where and how.
 type Config struct {
-	UDP string // host:port of a master server; empty: the Web API
+	UDP string // host:port of a master server; if empty, Fetch uses the Web API
 	// The address of the Web API, without a query; it must be https, except on
 	// loopback. Empty means DefaultWeb.
 	URL string
 	Key Key // key of the Web API: see ParseKey
-	// Only servers that claim this region; World means all servers. Zero is the east of
-	// the United States.
+	// Fetch returns only servers that claim this region; World means all servers. Zero is
+	// the east of the United States.
 	Region Region
-	Filter Filter // empty: all servers; over UDP at most 190 bytes
+	Filter Filter // an empty filter selects all servers; over UDP at most 190 bytes
 
-	// Ignore the rate limits of masters; only for a master of your own.
+	// Ignore the rate limits of masters. This is only for a master of your own.
 	Unlimited bool
 	Timeout   time.Duration // timeout per answer; zero: 3 s over UDP, 60 s for the Web API
-	// How often to repeat the request for an answer. Zero means 3 over UDP, and 4 for
-	// the Web API; negative means none.
+	// The maximum number of times that a request without a usable answer is repeated. Zero
+	// means 3 over UDP, and 4 for the Web API; a negative number means never.
 	Retries int
 	// The longest wait for a master that is silent or asks for a pause. Zero means 61 s
 	// over UDP, and 5 min for the Web API.
 	MaxWait time.Duration
-	Max     uint64 // servers; zero: 10,000,000
+	Max     uint64 // maximum number of servers; zero means 10,000,000
 	// The maximum number of answers. Zero means 50,000 pages, or 1,000 answers of the
 	// Web API.
 	Answers uint64
-	// An answer counts as cut if its number of servers is Cap or a multiple of it. Zero
+	// An answer counts as cut if its number of servers is Cap or a multiple of Cap. Zero
 	// means 10,000.
 	Cap int
 
@@ -63,7 +63,7 @@ type Config struct {
 	// Dial opens the connection to a master server; nil: a net.Dialer. Each Write must
 	// send one datagram, and each Read must return one datagram.
 	Dial      func(ctx context.Context, network, addr string) (net.Conn, error)
-	Transport http.RoundTripper // of the Web API; nil: http.DefaultTransport
+	Transport http.RoundTripper // for the Web API; nil means http.DefaultTransport
 }
 
 // limit is the maximum number of requests in any time span of a given length.
@@ -75,8 +75,8 @@ type limit struct {
 // udpLimits are the limits of master servers. Reportedly, they accept 30 requests per
 // minute and 60 per five minutes, and ignore a client for a minute if it exceeds one of
 // these limits. Valve has stated a limit of 20 per minute, but 15 works best in practice
-// (docs/FORMATS.md, section 1). Each span is a second longer, because network delay
-// varies.
+// (docs/FORMATS.md, section 1). Each time span here is a second longer than the master's,
+// because network delay varies.
 var udpLimits = []limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
 // webLimits are the limits of the Web API, which has been observed to accept this rate
@@ -136,7 +136,7 @@ type Stats struct {
 	// Keys of the filter that no known master understands; masters ignore them.
 	Unknown []string
 
-	Wait time.Duration // until the next request, for Progress
+	Wait time.Duration // time until the next request; set only for Progress
 	Why  string        // reason for Wait; may be empty
 }
 
@@ -148,7 +148,7 @@ type Stats struct {
 // No error, and nothing that it wraps, contains the key or the URL of the Web API.
 func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, error) {
 	f := fetch{Config: cfg, handle: handle, seen: make(map[netip.AddrPort]struct{})}
-	f.Max = cmp.Or(f.Max, 10_000_000) // a set of so many addresses takes about 400 MB
+	f.Max = cmp.Or(f.Max, 10_000_000) // a set of that many addresses takes about 400 MB
 	f.Cap = cmp.Or(f.Cap, 10_000)
 	f.stats.Unknown = f.Filter.unknown()
 	var err error
@@ -169,11 +169,11 @@ type fetch struct {
 	Config
 	handle func(*Server) error
 	stats  Stats
-	own    error // returned by handle
+	own    error // the error that handle returned
 	seen   map[netip.AddrPort]struct{}
 	limits []limit
-	// The times of the last requests, oldest first, at most as many as the largest
-	// limit.
+	// The times of the last requests, oldest first. Their number is at most that of the
+	// largest limit.
 	sent []time.Time
 }
 
@@ -191,7 +191,7 @@ func (f *fetch) withDefaults(timeout, maxWait time.Duration, retries int, answer
 // relays is the network of the addresses that Steam gives to servers behind its relays.
 var relays = netip.MustParsePrefix("169.254.0.0/16")
 
-// add passes a server to handle if its address is new, and reports whether it is.
+// add passes a server to handle if its address is new, and reports whether it is new.
 func (f *fetch) add(s *Server) (fresh bool, err error) {
 	if _, ok := f.seen[s.Addr]; ok {
 		f.stats.Duplicates++
@@ -212,7 +212,7 @@ func (f *fetch) add(s *Server) (fresh bool, err error) {
 	return true, f.own
 }
 
-// pause reports why the next request has to wait, and waits.
+// pause reports to Progress why the next request has to wait, and waits.
 func (f *fetch) pause(ctx context.Context, wait time.Duration, why string) error {
 	if f.Progress != nil {
 		now := f.stats
@@ -233,7 +233,7 @@ func (f *fetch) pause(ctx context.Context, wait time.Duration, why string) error
 	}
 }
 
-// awaitLimits waits until the limits allow the next request, and counts it.
+// awaitLimits waits until the limits allow the next request, and counts that request.
 func (f *fetch) awaitLimits(ctx context.Context) error {
 	now, wait, most := time.Now(), time.Duration(0), 0
 	for _, l := range f.limits {

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The parts of the protocol. They must not be changed.
+// Constants of the protocol. They must not be changed.
 const (
 	requestType = 0x31
 	pageHeader  = "\xFF\xFF\xFF\xFF\x66\x0A"
@@ -22,7 +22,7 @@ var noSeed = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
 // Page is a decoded page of a master's list.
 type Page struct {
 	Addrs []netip.AddrPort // may include addresses that can't be queried
-	End   bool             // the terminator follows: the list is complete
+	End   bool             // a terminator follows the addresses: the list is complete
 	Cut   bool             // the page ends inside an address
 }
 

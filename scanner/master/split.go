@@ -12,31 +12,32 @@ import (
 
 // The limits of a division.
 const (
-	maxDepthOfParts = 40 // how often a part is divided
-	// The maximum number of conditions in one half. The other half excludes them.
+	maxDepthOfParts = 40 // maximum of part.depth
+	// The maximum number of conditions in one half. The other half excludes these
+	// conditions.
 	maxConditions = 24
-	// The length of an escaped filter in bytes: it keeps the URL below 8 KiB.
+	// The maximum length of an escaped filter in bytes. It keeps the URL below 8 KiB.
 	maxWebFilter = 6000
-	// If two parts have the same number of servers, at least this many, both were cut
-	// (EC-159).
+	// If the answers to two parts have the same number of servers, and at least minTwin,
+	// both answers were cut (EC-159).
 	minTwin = 1000
 )
 
 // part is a part of the list: the servers that meet its filter.
 type part struct {
 	filter Filter
-	from   *part // the part that was divided; nil: none
-	depth  int
-	// either is true if the last condition of filter is an "or". In the sample of the part
-	// from, some servers match this condition, and others do not.
+	from   *part // the larger part that was divided to get this part; nil for the entire list
+	depth  int   // how many divisions led to this part
+	// either is true if the last condition of filter is an "or". Some servers in the sample
+	// of the larger part meet this condition, and others do not.
 	either bool
 	sample []sampled // the servers of the answer
-	capped bool      // in Stats.Capped
+	capped bool      // the part is listed in Stats.Capped
 }
 
-// fetchParts requests the list. If the answer to a part was cut, it requests the part
-// as two smaller parts: those that meet some conditions, and all others. So each server
-// is in exactly one part, whether an answer had it or not.
+// fetchParts requests the list. If the answer to a part was cut, it requests two smaller
+// parts instead: the servers that meet some conditions, and all other servers. So each
+// server is in exactly one part, even if no answer has contained it.
 func (w *webList) fetchParts(ctx context.Context) error {
 	open := []*part{{filter: w.Filter}}
 	for len(open) > 0 {
@@ -47,8 +48,8 @@ func (w *webList) fetchParts(ctx context.Context) error {
 		if p.sample, err = w.ask(ctx, p.filter); err != nil {
 			return err
 		}
-		// An answer counts as cut if its number of servers is the cap, a multiple of
-		// the cap, or that of an earlier part, which is then divided too.
+		// An answer counts as cut if its number of servers is the cap, a multiple of the
+		// cap, or the number of servers of an earlier part, which is then divided, too.
 		n := len(p.sample)
 		isCut := n > 0 && n%w.Cap == 0
 		if twin, known := w.counts[n]; !isCut && n >= minTwin {
@@ -68,7 +69,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 		case !isCut:
 		case p.from != nil && n >= len(p.from.sample) && len(w.seen) == before:
 			// Some known servers do not meet the filter, so an answer of this size would
-			// contain new ones if the master respected the filter.
+			// contain new servers if the master respected the filter.
 			w.capped(p.from)
 		default:
 			open = append(open, w.divide(p)...)
@@ -85,7 +86,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 func (w *webList) capped(p *part) {
 	if !p.capped {
 		p.capped = true
-		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("%s: %d servers, and more that no condition can separate",
+		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("%s: received %d servers; there are more, but no condition can separate them",
 			show(p.filter.String()), len(p.sample)))
 	}
 }
@@ -98,11 +99,11 @@ type atom struct {
 }
 
 // divide returns the two halves of a part, so that about half of the sample is in
-// each. If all servers of the sample are alike, it records the part as capped and
-// returns only the part of the servers that differ from them.
+// each. If all servers of the sample are alike, divide records the part as capped and
+// returns only one part: the servers that differ from the sample.
 func (w *webList) divide(p *part) []*part {
 	var best []Condition
-	score := 0 // servers of the sample in the smaller half
+	score := 0 // how many servers of the sample are in the smaller half
 	dimensions := [][]atom{
 		values(p.sample, "empty", func(s *sampled) string { return s.players }),
 		values(p.sample, "linux", func(s *sampled) string { return s.linux }),
@@ -169,8 +170,8 @@ func values(sample []sampled, key string, value func(*sampled) string) (atoms []
 		weights[value(&sample[i])]++
 	}
 	for v, n := range weights {
-		// Masters do not know the bytes that U+FFFD stands for, and * is a pattern only at
-		// the end.
+		// A master can't match U+FFFD, which stands for unknown bytes, and * is a pattern
+		// only at the end.
 		c := Condition{Key: key, Value: v}
 		if c.check() == nil && !strings.ContainsRune(v, utf8.RuneError) &&
 			!strings.Contains(strings.TrimSuffix(v, "*"), "*") {
@@ -180,8 +181,8 @@ func values(sample []sampled, key string, value func(*sampled) string) (atoms []
 	return atoms
 }
 
-// names divides names by the first character after their common prefix, which does not
-// end inside a character. sample must not be empty.
+// names returns an atom for each character that follows the common prefix of all names.
+// The prefix does not end inside a character. sample must not be empty.
 func names(sample []sampled) []atom {
 	prefix, same := sample[0].name, true
 	for _, s := range sample {

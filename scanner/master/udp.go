@@ -15,8 +15,8 @@ import (
 const maxDatagram = 1 << 16
 
 // maxStale is the number of consecutive pages without a new server at which a fetch
-// fails. Duplicates are normal, but pages full of them mean that the master has
-// started again from the beginning.
+// fails. Duplicates are normal, but several pages full of duplicates mean that the master
+// has started again from the beginning.
 const maxStale = 3
 
 var errNoProgress = fmt.Errorf("%w: the master makes no progress", ErrMalformed)
@@ -65,7 +65,7 @@ type pages struct {
 	buf     []byte
 	page    Page
 	last    []byte // the previous page, to recognise its duplicates
-	// The previous page arrived again after the request for the next one.
+	// The previous page arrived again after the request for the next page.
 	again bool
 	stale int // consecutive pages without a new server
 }
@@ -97,7 +97,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 		cause = err
-		// It is not a timeout: an immediate retry would fail, too.
+		// The error is not a timeout, so an immediate retry would fail, too.
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			if err := l.pause(ctx, l.Timeout, "before asking again"); err != nil {
 				return nil, err
@@ -111,13 +111,13 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 			errNoProgress, tries, l.request.Seed)
 	case !errors.Is(cause, os.ErrDeadlineExceeded):
 		if no, ok := errors.AsType[syscall.Errno](cause); ok {
-			cause = no // without addresses: the error names the master
+			cause = no // the system's error without addresses; overUDP adds the master's name
 		}
 		return nil, fmt.Errorf("%w: %w", ErrNoReply, cause)
 	case l.stats.Foreign > 0:
 		return nil, fmt.Errorf("%w: asked %s, but no reply is a page of a list", ErrNoReply, tries)
 	case l.stats.Replies == 0:
-		return nil, fmt.Errorf("%w: asked %s (it may be down, or ignore this client for a minute after too many requests)",
+		return nil, fmt.Errorf("%w: asked %s (the master may be down, or may ignore this client for a minute after too many requests)",
 			ErrNoReply, tries)
 	}
 	return nil, fmt.Errorf("%w: asked %s for the page after %v", ErrNoReply, tries, l.request.Seed)
@@ -177,7 +177,7 @@ func (l *pages) take(datagram []byte) error {
 		l.stats.End, l.stats.Complete = "the list is complete", true
 		return nil
 	case n == 0 && l.page.Cut:
-		return fmt.Errorf("%w: a page that is cut off before its first address", errNoProgress)
+		return fmt.Errorf("%w: a page is cut off before its first address", errNoProgress)
 	case n == 0:
 		l.stats.End = "the list ended with an empty page and no terminator; it may be incomplete"
 		return nil

@@ -56,7 +56,7 @@ func checkURL(s string) (*url.URL, error) {
 	ip, err := netip.ParseAddr(u.Hostname())
 	isLoopback := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback) {
-		return nil, errors.New("the Web API's address must begin with https://; the key is sent to it")
+		return nil, errors.New("the Web API's address must begin with https://, because the key is sent there")
 	}
 	return u, nil
 }
@@ -67,8 +67,8 @@ type webList struct {
 	base   *url.URL
 	client http.Client
 	noOr   bool // the master does not know "or"
-	// Complete parts of at least minTwin servers, by number of servers. A nil part
-	// marks a number that is a cap.
+	// Complete parts with at least minTwin servers, by their number of servers. A nil part
+	// means that this number of servers is a cap.
 	counts map[int]*part
 }
 
@@ -76,7 +76,7 @@ type webList struct {
 // their properties. It repeats a request that failed.
 func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 	if w.stats.Replies == w.Answers {
-		return nil, fmt.Errorf("%w: incomplete after %d answers", ErrTooMuch, w.Answers)
+		return nil, fmt.Errorf("%w: the list is incomplete after %d answers", ErrTooMuch, w.Answers)
 	}
 	for try := 0; ; try++ {
 		if err := w.awaitLimits(ctx); err != nil {
@@ -206,7 +206,7 @@ func (w *webList) hideIn(err error) error {
 // statusError is the error for an HTTP status other than 200.
 type statusError struct {
 	code int
-	wait time.Duration // the value of Retry-After; negative: there is none
+	wait time.Duration // the value of Retry-After; negative if there is none
 }
 
 // temporary reports whether the request may succeed later.
@@ -227,7 +227,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// Unwrap returns ErrKey or ErrRefused if the status means that, and nil otherwise.
+// Unwrap returns ErrKey or ErrRefused if the status has that meaning, and else nil.
 func (e *statusError) Unwrap() error {
 	switch {
 	case e.code == http.StatusUnauthorized || e.code == http.StatusForbidden:

@@ -171,7 +171,7 @@ func TestFetchWebFaults(t *testing.T) {
 		{"malformed", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterMalformed}}, master.Config{Retries: -1}, master.ErrMalformed,
 			[]string{"invalid JSON at byte"}, 1023, 0},
 		{"truncated", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTruncated}}, master.Config{Retries: -1}, master.ErrMalformed,
-			[]string{"it is truncated"}, 600, 0},
+			[]string{"the JSON is truncated"}, 600, 0},
 		{"a page of HTML", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterPage}}, master.Config{Retries: -1}, master.ErrMalformed,
 			[]string{"invalid JSON at byte"}, 0, 0},
 		{"without an end", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterHuge}}, master.Config{}, master.ErrTooMuch,

@@ -1,5 +1,5 @@
-// Package target holds the type of a scan's targets. Package list makes lists of
-// them; any other iterator will do, too.
+// Package target defines the targets of a scan. Package list yields targets, and so may any
+// other iterator.
 package target
 
 import "net/netip"
@@ -12,11 +12,11 @@ type Target struct {
 	// The master server's data about the server, a JSON object; may be empty.
 	Master string
 
-	// Challenge is a challenge that the server gave before; 0: none. The first INFO
+	// Challenge is a challenge that the server sent earlier, or 0 for none. The first INFO
 	// request contains it, which saves a round trip if the server still accepts it
 	// (EC-14).
 	Challenge uint32
-	InfoOnly  bool // ask only INFO
+	InfoOnly  bool // ask only INFO, not PLAYER and RULES
 
 	// Place is the target's index in the order of the list, from 0, before shards,
 	// exclusions and limits remove anything.

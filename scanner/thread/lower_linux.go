@@ -7,10 +7,10 @@ import (
 )
 
 // Lower gives the calling goroutine a thread of its own and lowers the priority of
-// that thread (nice(2)). It is for goroutines that end by returning: the thread
-// ends with them, since its priority can't be raised again. If the system refuses,
-// the priority stays the same. With one processor (GOMAXPROCS) Lower does nothing,
-// because there every goroutine has to wait for the running one anyway.
+// that thread (nice(2)). The goroutine must end by returning, which also ends the
+// thread, since the priority can't be raised again. If the system refuses, the
+// priority stays the same. With one processor (GOMAXPROCS) Lower does nothing,
+// because there every goroutine has to wait for the running goroutine anyway.
 func Lower() {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return

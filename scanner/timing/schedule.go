@@ -1,12 +1,12 @@
-// Package timing says how long a scan waits. A scan uses it, and so does a program that
-// forecasts how long a scan will take.
+// Package timing defines how long a scan waits. Package scanner uses it, and so does a
+// program that forecasts how long a scan will take.
 package timing
 
 import "time"
 
-// Schedule owns how long a scan waits. It says how many times a question without an
-// answer is sent, how long each attempt waits, and how long late replies are worth
-// waiting for. It is the only place that defines these waits:
+// Schedule defines how many times a question without an answer is sent, how long each
+// attempt waits for an answer, and how long the scan waits for late replies. No other code
+// defines these waits:
 //
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
@@ -17,10 +17,10 @@ import "time"
 // challenge came.
 //
 // A scan that learns its timeouts (see the learner of package scanner) makes the
-// attempts earlier: base is what it learned, at most Timeout. The last attempt still
-// comes 1.2 s after the first one, if Timeout allows, because a limit of one query per
-// second, or a gap in the path, swallows all attempts that are close together. With
-// three attempts:
+// attempts earlier: base is the timeout that it has learned, at most Timeout. The last
+// attempt still comes 1.2 s after the first one, if Timeout allows, because a server's
+// limit of one query per second, or a short outage on the path, defeats all attempts that
+// are close together. With three attempts:
 //
 //	attempt   after the first one          and waits
 //	1         0                            1 base
@@ -42,7 +42,7 @@ type Schedule struct {
 }
 
 // LeastTimeout is the shortest timeout that a scan learns. The shortest cooldown is a third
-// of it, because no record needs a reply that comes in the cooldown.
+// of LeastTimeout, because no record needs a reply that comes during the cooldown.
 const LeastTimeout = 150 * time.Millisecond
 
 // LearnTrips is how many servers must have answered before a scan knows the round
@@ -77,7 +77,7 @@ func (s Schedule) Wait(attempt int) time.Duration {
 // pass.
 func (s Schedule) Longest() time.Duration { return 2 * s.Timeout }
 
-// Silence returns how long a silent target is waited for in all attempts together,
+// Silence returns how long the scan waits for a silent target, in all attempts together,
 // including the second pass.
 func (s Schedule) Silence() time.Duration {
 	d := s.Sum(s.Attempts)
@@ -95,9 +95,9 @@ func (s Schedule) Sum(n int) (d time.Duration) {
 	return d
 }
 
-// Learnt returns how long attempt n waits in a scan that learns its timeouts. attempts
-// is the number of all attempts, base is how long the first attempt waited, and after
-// is the time from the first attempt to attempt n.
+// Learnt returns how long attempt n waits in a scan that learns its timeouts. The parameter
+// attempts is the number of all attempts, base is how long the first attempt waited, and
+// after is the time from the first attempt to attempt n.
 func (s Schedule) Learnt(base, after time.Duration, n, attempts int) time.Duration {
 	switch d := (Schedule{Timeout: base}).Wait(n); {
 	case n >= attempts:
@@ -110,8 +110,8 @@ func (s Schedule) Learnt(base, after time.Duration, n, attempts int) time.Durati
 }
 
 // Least returns the shortest possible Silence and Cooldown of a scan of this many
-// targets. They are shorter than the fixed ones if there are enough targets to learn
-// from.
+// targets. They are shorter than those of a fixed schedule if there are enough targets to
+// learn from.
 func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
 	silence, cooldown = s.Silence(), s.Cooldown
 	if !s.Learns || targets < LearnTrips {

@@ -17,8 +17,8 @@ type Conn struct {
 	sock  *Unpolled
 	batch batcher
 
-	in  []ipv4.Message // used by Recv
-	out *outBatch      // used by Send
+	in  []ipv4.Message // the messages that Recv fills
+	out *outBatch      // the messages of Send
 
 	stats  counters
 	routes Config // options of the sockets that look up routes
@@ -53,7 +53,7 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 	return c, nil
 }
 
-// newIn returns n messages to receive into. Their buffers are one allocation, and
+// newIn returns n messages to receive into. Their buffers are one allocation, of which
 // only the pages that datagrams fill take up memory.
 func newIn(n int) []ipv4.Message {
 	ms := make([]ipv4.Message, n)
@@ -69,9 +69,9 @@ func newIn(n int) []ipv4.Message {
 }
 
 // Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data
-// is valid until the next Recv. If no datagram has arrived, Recv waits up to wait for
-// one; it does not wait if wait is 0. It returns 0 and no error if nothing came or
-// Interrupt was called, and net.ErrClosed after Close.
+// is valid until the next Recv. If no datagram has arrived, Recv waits for one. The
+// parameter wait is the longest time to wait, and 0 means not to wait. Recv returns 0 and
+// no error if nothing arrived or Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ms := c.in[:min(len(ps), len(c.in))]
 	if len(ms) == 0 {
@@ -85,8 +85,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is read, but waits up to wait for the first datagram. A pending error about
-// a sent datagram does not end the wait.
+// readWait is like read, but it waits for the first datagram. The parameter wait is the
+// longest time to wait. A pending error about a sent datagram does not end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
 	for ; wait > 0; wait = time.Until(end) {
@@ -105,7 +105,7 @@ func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 }
 
 // maxPending is the maximum number of pending errors that one read skips, so that a
-// storm of them can't block it.
+// storm of ICMP messages can't block the read.
 const maxPending = 64
 
 // read reads one batch and skips pending errors about sent datagrams. An empty socket
@@ -150,14 +150,14 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	})
 }
 
-// Send sends ps in order and returns how many went out. err is the reason why ps[n]
-// did not go out; it is nil only if all did.
+// Send sends ps in order and returns how many datagrams were sent. err is the reason why
+// ps[n] was not sent; it is nil only if all datagrams were sent.
 //
 // If errors.Is(err, ErrAgain), the same datagram may be sent later: the system's
-// buffers or a firewall's table are full, or ICMP errors come faster than Send can
-// put them aside. Callers must limit how often they retry, since a firewall that
-// forbids the datagram causes the same error. Any other error is caused by that
-// datagram, except net.ErrClosed. Send never waits.
+// buffers or a firewall's table are full, or ICMP errors arrive faster than Send can
+// read them. Callers must limit how often they retry, since a firewall that forbids the
+// datagram causes the same error. Any other error except net.ErrClosed is caused by
+// ps[n]. Send never waits.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for n < len(ps) && err == nil {
 		var sent int
@@ -194,7 +194,7 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 	return sent, err
 }
 
-// write sends as many of ms as the kernel takes; n is 0 if there is an error.
+// write sends as many of ms as the kernel accepts; n is 0 if there is an error.
 func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 	n, err = c.batch.WriteBatch(ms, unix.MSG_DONTWAIT)
 	n = max(n, 0)
@@ -220,9 +220,9 @@ const maxTries = 4
 
 // writeAgain finds out whether the first datagram of ms caused err, or err was the
 // pending error of an earlier datagram. It sends the datagram again after emptying the
-// error queue. If that fails with an error that no ICMP message causes, or adds no entry to
-// the queue, the datagram itself causes the error. A firewall may do both: refuse the
-// datagram, and answer it with an ICMP message.
+// error queue. If the second attempt fails with an error that no ICMP message causes, or
+// adds no entry to the queue, the datagram itself causes the error. A firewall may both
+// refuse the datagram and answer it with an ICMP message.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err
@@ -245,8 +245,8 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 
 // Unreachable fills addrs with destinations that ICMP reported as unreachable, in the
 // form that Pack returns, and returns their number. It returns each report once, but
-// an address may have several. The Conn keeps at most a few thousand. Unreachable
-// never waits.
+// there may be several reports about an address. The Conn stores at most a few thousand
+// reports. Unreachable never waits.
 func (c *Conn) Unreachable(addrs []uint64) (n int) {
 	q := &c.icmp
 	q.mu.Lock()
@@ -256,13 +256,13 @@ func (c *Conn) Unreachable(addrs []uint64) (n int) {
 	return n
 }
 
-// readKernel adds the numbers that only the kernel has.
+// readKernel sets the numbers in s that only the kernel has.
 func (c *Conn) readKernel(s *Stats) {
 	s.KernelDrops, s.RecvQueued = c.drops.total(c.icmp.raw)
 }
 
-// Interrupt makes Recv return early: the call that is waiting or, if none is, the
-// next one that would wait.
+// Interrupt makes Recv return early. If no Recv is waiting, the next Recv that would
+// wait returns early.
 func (c *Conn) Interrupt() { c.sock.interrupt() }
 
 // Close closes the socket. It ends Recv with net.ErrClosed.

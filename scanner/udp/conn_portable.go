@@ -13,7 +13,7 @@ import (
 // Conn is a UDP socket over IPv4.
 type Conn struct {
 	sock        *net.UDPConn
-	bufs        [][]byte    // filled by Recv
+	bufs        [][]byte    // the buffers that Recv fills
 	interrupted atomic.Bool // Interrupt was called; the next Recv that waits ends
 
 	stats  counters
@@ -43,9 +43,9 @@ func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 const leastWait = 50 * time.Microsecond
 
 // Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data
-// is valid until the next Recv. If no datagram has arrived, Recv waits up to wait for
-// one, but not less than 50 µs. It returns 0 and no error if nothing came or
-// Interrupt was called, and net.ErrClosed after Close.
+// is valid until the next Recv. If no datagram has arrived, Recv waits for one. The
+// parameter wait is the longest time to wait; Recv always waits at least 50 µs. It returns
+// 0 and no error if nothing arrived or Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ps = ps[:min(len(ps), len(c.bufs))]
 	end := time.Now().Add(max(wait, leastWait))
@@ -83,20 +83,20 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, nil
 }
 
-// Send sends ps in order and returns how many went out. err is the reason why ps[n]
-// did not go out; it is nil only if all did.
+// Send sends ps in order and returns how many datagrams were sent. err is the reason why
+// ps[n] was not sent; it is nil only if all datagrams were sent.
 //
 // If errors.Is(err, ErrAgain), the same datagram may be sent later: the system's
 // buffers are full. Callers must limit how often they retry, since a firewall that
-// forbids the datagram causes the same error. Any other error is caused by that
-// datagram, except net.ErrClosed.
+// forbids the datagram causes the same error. Any other error except net.ErrClosed is
+// caused by ps[n].
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for i := range ps {
 		ps[i].GSO = false
 		err := c.write(&ps[i])
 		if isICMP(errnoOf(err)) {
-			// The error may be about an earlier datagram; such an error does not
-			// come twice.
+			// The error may be about an earlier datagram; the system reports such an
+			// error only once.
 			err = c.write(&ps[i])
 		}
 		if err != nil {
@@ -124,8 +124,8 @@ func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
 // readKernel does nothing: the kernel's drops are unknown on this system.
 func (c *Conn) readKernel(*Stats) {}
 
-// Interrupt makes Recv return early: the call that is waiting or, if none is, the
-// next one that would wait.
+// Interrupt makes Recv return early. If no Recv is waiting, the next Recv that would
+// wait returns early.
 func (c *Conn) Interrupt() {
 	c.interrupted.Store(true)
 	c.sock.SetReadDeadline(time.Unix(1, 0))

@@ -16,8 +16,9 @@ import (
 var controlSpace = unix.CmsgSpace(16)
 
 // stampOf returns the kernel's receive timestamp of the datagram with these control
-// messages, in nanoseconds since 1970, or 0 if they have none (SO_TIMESTAMPNS): seconds
-// and nanoseconds, of 64 bits each, or of 32 bits on most 32-bit systems.
+// messages, in nanoseconds since 1970, or 0 if they contain no timestamp. The timestamp
+// (SO_TIMESTAMPNS) is the seconds and the nanoseconds, each a number of 64 bits, or of 32
+// bits on most 32-bit systems.
 func stampOf(oob []byte) int64 {
 	if len(oob) < unix.SizeofCmsghdr {
 		return 0
@@ -37,7 +38,7 @@ func stampOf(oob []byte) int64 {
 }
 
 // dropCounter tracks the kernel's count of datagrams that did not fit into the
-// receive buffer. That count wraps at 2^32.
+// receive buffer. The kernel's count wraps at 2^32.
 type dropCounter struct {
 	mu   sync.Mutex
 	last uint32
@@ -45,7 +46,7 @@ type dropCounter struct {
 }
 
 // total returns how many datagrams were dropped, and how many bytes wait to be
-// received. Before Linux 4.12, which reports neither, both are 0. On a closed socket,
+// received. Linux before 4.12 reports neither number, and both are 0. On a closed socket,
 // drops is the last known number.
 func (d *dropCounter) total(raw syscall.RawConn) (drops uint64, queued int) {
 	d.mu.Lock()

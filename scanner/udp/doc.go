@@ -17,8 +17,9 @@
 //
 // # Sending
 //
-// A pending error never costs a datagram: if one interrupts the sending of a
-// datagram, Send puts the error aside and sends that datagram again at once.
+// A pending error never causes the loss of a datagram: if such an error interrupts the
+// sending of a datagram, Send removes the error from the queue and sends the datagram
+// again at once.
 //
 // # Concurrency
 //
@@ -29,8 +30,8 @@
 //
 // On Linux everything described here works, and the socket is an Unpolled, outside
 // of Go's poller. On other systems, and with the build tag portable, the package
-// reads and writes datagrams one at a time. The interface is the same, but it is
-// slower, a Recv that must not wait takes 50 µs, kernel drops aren't counted,
+// reads and writes datagrams one at a time. The interface is the same, but the package
+// is slower, a Recv that must not wait takes 50 µs, kernel drops aren't counted,
 // Unreachable returns 0, Listen returns an error if Device is set, and Send may wait
 // for room in the socket's buffer.
 package udp

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno has another cause than the datagram: buffers are full.
+// isAgain reports whether errno has another cause than the datagram, such as full
+// buffers.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {
 	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EINTR:

@@ -78,7 +78,7 @@ func (b *outBatch) segment(i int) []byte {
 	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
 }
 
-// stopGSO reports whether err, with which the kernel refused m, may be caused by GSO.
+// stopGSO reports whether GSO may be the cause of err, with which the kernel refused m.
 // If so, it turns GSO off. A device that can't compute checksums returns EIO, and some
 // devices return EINVAL, but only when a message is sent.
 func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
@@ -90,8 +90,9 @@ func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	return true
 }
 
-// resolve decides with the result of a write without GSO whether GSO caused the error
-// before it. A socket whose address is gone fails either way.
+// resolve decides, after a write without GSO, whether GSO caused the preceding error. If
+// this write fails, too, the cause is another one, such as a source address that was
+// removed, and resolve turns GSO on again.
 func (b *outBatch) resolve(err error) {
 	if b.doubt {
 		b.gso, b.doubt = err != nil, false

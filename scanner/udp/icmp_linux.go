@@ -11,8 +11,8 @@ import (
 )
 
 // icmpQueue reads the socket's error queue, in which the kernel keeps ICMP errors
-// about sent datagrams. Its entries take up space in the receive buffer, so the Conn
-// empties the queue as soon as an error shows that it has an entry.
+// about sent datagrams. The entries take up space in the receive buffer, so the Conn
+// empties the queue as soon as an error shows that the queue has an entry.
 type icmpQueue struct {
 	raw syscall.RawConn
 

@@ -25,12 +25,12 @@ type Packet struct {
 	// (generic segmentation offload, Linux only). Both must be equally long, at
 	// most 512 bytes, and go to the same address. The network sees two datagrams,
 	// but the kernel does most of the work only once. If this is impossible, Send
-	// sends each on its own and clears the field.
+	// sends each datagram on its own and clears the field.
 	GSO bool
 }
 
-// Pack returns a as a number: the IPv4 address in big-endian order, shifted
-// left by 16 bits, and the port. It is 0 for an address that isn't IPv4.
+// Pack returns an address and port as one number: the IPv4 address in big-endian order,
+// shifted left by 16 bits, plus the port. It returns 0 for an address that isn't IPv4.
 func Pack(a netip.AddrPort) uint64 {
 	ip := a.Addr().Unmap()
 	if !ip.Is4() {
@@ -52,7 +52,8 @@ func Unpack(addr uint64) netip.AddrPort {
 type Config struct {
 	// The local address and port to send from; zero means any.
 	Source netip.AddrPort
-	// The bytes to request for each buffer; zero means the system's default.
+	// The sizes of the kernel's buffers to request, in bytes; zero means the system's
+	// default.
 	RecvBuffer int
 	SendBuffer int
 	Batch      int    // maximum datagrams per system call; zero: 128
@@ -73,13 +74,13 @@ const bufferSize = 1<<16 - 1
 
 // Stats are the statistics of a socket. Counters only grow.
 type Stats struct {
-	Sent          uint64 // datagrams
+	Sent          uint64 // datagrams sent
 	SentBytes     uint64 // UDP payload
 	GSO           uint64 // pairs of datagrams sent in one piece
-	Received      uint64 // datagrams
+	Received      uint64 // datagrams received
 	ReceivedBytes uint64 // UDP payload
-	Reads         uint64 // system calls
-	Writes        uint64 // system calls
+	Reads         uint64 // system calls to receive
+	Writes        uint64 // system calls to send
 	// Datagrams that the kernel dropped because the receive buffer was full.
 	KernelDrops uint64
 
@@ -156,12 +157,12 @@ func Listen(cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// Route looks up the route to addr, as Send does, but sends nothing. Its error is the
-// system's.
+// Route looks up the route to addr, as Send does, but sends nothing. It returns the
+// system's error.
 func (c *Conn) Route(addr uint64) error { return c.routes.Route(addr) }
 
-// Route looks up the route that a socket with these options has to addr. It sends nothing.
-// Its error is the system's.
+// Route looks up the route that a socket with these options has to addr. It sends nothing,
+// and returns the system's error.
 func (cfg Config) Route(addr uint64) error {
 	var d net.Dialer
 	if src := cfg.Source; src.IsValid() && !src.Addr().IsUnspecified() {
@@ -201,7 +202,7 @@ func (e againError) Is(target error) bool { return target == ErrAgain }
 func (e againError) Unwrap() error        { return syscall.Errno(e) }
 
 // errnoOf returns the errno inside an error of packages net and ipv4, or 0 if there is
-// none. It is errors.As without its allocation.
+// none. Unlike errors.As, it does not allocate.
 func errnoOf(err error) syscall.Errno {
 	for err != nil {
 		switch e := err.(type) {

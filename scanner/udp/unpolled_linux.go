@@ -28,7 +28,7 @@ type Unpolled struct {
 	// waits. After that it returns os.ErrDeadlineExceeded.
 	Timeout time.Duration
 
-	calls  atomic.Uint32 // reads and writes of package ipv4
+	calls  atomic.Uint32 // number of reads and writes by package ipv4
 	mu     sync.RWMutex  // read-locked while fd and event are used
 	closed atomic.Bool
 	fd     int
@@ -57,8 +57,8 @@ func Unpoll(c *net.UDPConn) (*Unpolled, error) {
 	return u, nil
 }
 
-// interrupt ends the wait of another goroutine or, if there is none, the next one.
-// It does not affect reads and writes of package ipv4.
+// interrupt ends the wait of another goroutine. If no goroutine is waiting, it ends the
+// next wait. It does not affect reads and writes of package ipv4.
 func (u *Unpolled) interrupt() {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
@@ -70,15 +70,15 @@ func (u *Unpolled) interrupt() {
 // ring makes event readable by adding 1 to its counter.
 func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
-// ready says why a wait ended. If it is zero, the socket may be readable, or the wait
-// timed out.
+// ready says why a wait ended. If both fields are false, the socket may be readable, or the
+// wait timed out.
 type ready struct {
 	errors      bool // the socket's error queue has an entry
 	interrupted bool
 }
 
 // wait waits at most d until the socket is readable, its error queue has an entry,
-// or another goroutine calls interrupt. A signal ends it too. It returns
+// or another goroutine calls interrupt. A signal ends the wait, too. It returns
 // net.ErrClosed if Close is called before or during the wait; any other error is
 // the system's.
 func (u *Unpolled) wait(d time.Duration) (r ready, err error) {
@@ -145,11 +145,11 @@ func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.PO
 // yieldEvery is the number of calls after which a goroutine lets others run. 16
 // long calls take 10 ms. If a goroutine runs longer than that, Go's monitor thread
 // takes its processor away in the middle of a system call, and then checks every 20
-// µs for further ones, which interrupts the sender. Yielding avoids that: a scan
-// then has a fifth of the context switches.
+// µs for further long calls, which interrupts the sender. With yielding, a scan has a
+// fifth as many context switches.
 const yieldEvery = 8
 
-// try calls f until it is done, and waits for events between the calls.
+// try calls f until f returns true, and waits for events between the calls.
 func (r *rawConn) try(f func(fd uintptr) bool, events int16) error {
 	if r.calls.Add(1)%yieldEvery == 0 {
 		runtime.Gosched()
