@@ -14,42 +14,42 @@ import (
 // message points into them. The fields that every datagram changes come first, so that
 // they share few cache lines.
 type Answer struct {
-	FirstAt     time.Duration // first datagram received
-	LastAt      time.Duration // last datagram received
+	FirstAt     time.Duration // when the first datagram was received
+	LastAt      time.Duration // when the last datagram was received
 	RecvBytes   uint64
 	Received    uint32
 	InfoReplies uint32         // INFO replies, including reassembled ones
-	Conflicts   uint32         // fragments that contradicted an earlier one
-	Conflict    bool           // two complete answers to a question that was asked once differ
-	Attempt     uint8          // number of the attempt after which the first datagram came
-	Partial     wire.Questions // messages that lack their end
-	InCode      wire.Error     // the error of decoding In
+	Conflicts   uint32         // fragments that contradicted an earlier fragment
+	Conflict    bool           // a question was asked once and got two complete answers that differ
+	Attempt     uint8          // number, from 1, of the attempt after which the first datagram came
+	Partial     wire.Questions // questions whose stored answer lacks its end
+	InCode      wire.Error     // the error from decoding In; 0 if there was none
 
-	flying  uint8          // datagrams sent and not answered, as far as can be known
+	flying  uint8          // number of sent requests without an answer, as far as known
 	heard   wire.Questions // questions to which some reply came: see extraAsks
 	keyed   wire.Questions // questions sent with a challenge at least once
 	openly  wire.Questions // questions whose answer came, in part, in reply to a request without a challenge
-	slow    uint8          // silent waits in a row while questions are asked slowly
+	slow    uint8          // number of consecutive waits without a reply while questions are sent slowly
 	goldEnd time.Duration  // end of the wait for an 'I' after an 'm'
 
 	unasked      wire.Questions // questions answered before they were asked: see incoming.list
-	unchallenged wire.Questions // answered, at least in part, in reply to a request without a challenge
+	unchallenged wire.Questions // questions answered, at least in part, in reply to a request without a challenge
 
 	RoundTrips
 	chunks     [][]byte
 	challenges challenges
 
-	packed   uint8      // replies in the decompressor now
-	unpacked uint8      // replies that went to the decompressor in all
+	packed   uint8      // number of replies that are in the decompressor now
+	unpacked uint8      // number of all replies that went to the decompressor
 	Refused  bool       // the decompressor had no room for a reply
-	packErr  wire.Error // the decompressor's last error; 0: none yet
+	packErr  wire.Error // the decompressor's last error; 0 if there was none
 
 	Info, Players, Rules, Gold, Text, Pong []byte
 
 	first   [4][]byte // the backing array of chunks: a server rarely needs more
-	In      wire.Info // the 'I', or the 'm' while there is no 'I'
+	In      wire.Info // the decoded 'I' or, while there is no 'I', the decoded 'm'
 	PingRTT time.Duration
-	raw     []byte // with Config.Raw: every datagram, each after its length
+	raw     []byte // with Config.Raw: the datagrams, each preceded by its length
 }
 
 // RoundTrips are the round trips of a server that answers.
@@ -58,7 +58,8 @@ type RoundTrips struct {
 	RTTs [wire.NumQuestions]time.Duration // round trips of the questions that were asked once and answered
 
 	sentUS [wire.NumRequests]uint32 // when each request was last sent, in µs after Clock.FirstAt
-	// askedUS is when each question was first sent with this challenge, in the same unit.
+	// askedUS is when each question was first sent with its present challenge, also in µs
+	// after Clock.FirstAt.
 	askedUS [wire.NumQuestions]uint32
 	// Took belongs to the question that the latest datagram answered. It is the time from
 	// the first request for this question until that datagram.
@@ -67,7 +68,7 @@ type RoundTrips struct {
 	// any of them.
 	Unsure bool
 	// Doubled means that a copy of the first datagram came: several requests were answered,
-	// and the first datagram belongs to the first of them.
+	// so the first datagram answers the first request.
 	Doubled bool
 	// Late is the minimum age of the first datagram: the time since the last request before
 	// it or, if Doubled, since the first request.
@@ -160,8 +161,8 @@ func (a *Answer) AppendRaw(dst [][]byte) [][]byte {
 }
 
 // KeepPart stores a reply that never came in full, up to its first gap, as a partial
-// answer to a question that has no other one. full means that only a last, empty
-// fragment can be missing (EC-149); then the answer is complete if it decodes.
+// answer to a question that has no other answer. full means that only a last, empty
+// fragment can be missing (EC-149). Such an answer is complete if it can be decoded.
 func (a *Answer) KeepPart(m *Memory, msg []byte, full bool) {
 	q, ok := QuestionOf(wire.KindOf(msg))
 	if !ok || *a.Place(q) != nil || q == wire.QuestionInfo && a.Gold != nil {

@@ -8,22 +8,22 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// challenges is the state of a server's challenges: the one in use, those of single
-// questions, and those that came so far.
+// challenges holds the challenges of a server: the challenge in use, the challenges of
+// single questions, and the most recent ones that came.
 type challenges struct {
-	current wire.Challenge // in use; NoChallenge: none yet
+	current wire.Challenge // the challenge in use; NoChallenge if none came yet
 	origin  wire.Questions // questions to which current may be the reply
 	echoed  bool           // current came again since the last datagram was sent
-	// same counts the requests with current that were answered by current again.
+	// same counts the requests that contained current and were answered with current again.
 	same uint8
 	// resent has the questions that were sent with several challenges. An answer to one
 	// of them may belong to any of these requests.
 	resent wire.Questions
-	seenAt time.Duration // when current, or one in own, last came
+	seenAt time.Duration // when current, or a challenge in own, last came
 
-	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
+	rounds   [wire.NumQuestions]uint8 // how many challenges came in answer to each question
 	seen     uint8                    // how many challenges came, at most 255
-	oldest   uint8                    // index of the oldest in values
+	oldest   uint8                    // index in values of the oldest challenge
 	returned bool                     // an older challenge replaced current since the last wait
 
 	get wire.Questions // questions for which GETCHALLENGE is sent in place of the request
@@ -31,15 +31,15 @@ type challenges struct {
 	// GETCHALLENGE.
 	getFirst bool
 
-	fresh   wire.Questions                    // questions to send without a challenge, to get their own
-	renewed wire.Questions                    // questions that must not become fresh (again)
+	fresh   wire.Questions                    // questions to send without a challenge, so that each gets its own
+	renewed wire.Questions                    // questions that must not be added to fresh
 	owned   wire.Questions                    // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
 
 	values [32]wire.Challenge // the most recent distinct values
 }
 
-// of returns the challenge to send q with.
+// of returns the challenge to send with q.
 func (c *challenges) of(q wire.Question) wire.Challenge {
 	switch {
 	case c.fresh.Has(q):
@@ -51,8 +51,8 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 }
 
 // echo counts an 'A' that repeats a challenge in use, in answer to a request that
-// already bore it. After each request sent it counts at most one, so that late copies
-// don't make the server look like one that answers with nothing but challenges.
+// contained this challenge. It counts at most one 'A' for each request sent, so that late
+// copies don't make the server look as if it answered only with challenges.
 func (c *challenges) echo() {
 	if !c.echoed {
 		c.echoed = true
@@ -87,7 +87,8 @@ func (s *Session) forget() {
 }
 
 // challenged takes an 'A'. A challenge round does not count as a retry. An 'A' in reply
-// to the challenge of an earlier scan means that the server no longer accepts that one.
+// to the challenge of an earlier scan means that the server no longer accepts that
+// challenge.
 func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	s.came()
 	s.forget()
@@ -104,9 +105,9 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 		known.echo()
 		return Duplicate
 	case old:
-		// c was in use before, and was replaced. A server could send both in turn forever,
-		// so the session returns to an old value at most once in each wait. That does
-		// not count as a challenge round.
+		// c was in use before, and was replaced. A server could alternate between two
+		// challenges forever, so the session returns to an old challenge at most once in
+		// each wait. The return does not count as a challenge round.
 		if known.returned || qs == 0 || s.Flags.Has(Limited) {
 			return Duplicate
 		}
@@ -123,8 +124,8 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	if s.Agenda.Open == 0 {
 		return Matched
 	}
-	// The first two challenges are used at once. Later ones, and those of a session that
-	// asks one question at a time, are used when no answer is outstanding.
+	// The first two challenges are used at once. Later challenges, and all challenges of a
+	// session that asks one question at a time, are used when no answer is outstanding.
 	switch {
 	// Asking the questions later does not count as a retry.
 	case s.Flags.Has(Limited):
@@ -144,9 +145,10 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	return Matched
 }
 
-// replaceChallenge makes c the challenge in use and reports whether it is the first
-// one. A server that wants a challenge for INFO sends no list without one, so a
-// list that came before its question is asked for nevertheless.
+// replaceChallenge makes c the challenge in use, and reports whether it is the first
+// challenge. A server that requires a challenge for INFO sends no list without a
+// challenge, so a list that came before its question is not trusted: the question
+// becomes open again.
 func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	s.quiet = 0
@@ -168,8 +170,8 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 
 // ownChallenge handles an 'A' while each question has a challenge of its own. An 'A'
 // does not name its question: it answers the only question that is waited for. If the
-// server repeats a challenge that it seemed to ignore, its silence had another reason:
-// then one challenge serves all questions again.
+// server repeats a challenge that it seemed to ignore, its silence had another reason,
+// and the session uses one challenge for all questions again.
 func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Class {
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	if qs == 0 {
@@ -206,8 +208,8 @@ func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Cl
 	return Matched
 }
 
-// countRound counts a challenge round for each of qs, and gives up those that have
-// had too many.
+// countRound counts a challenge round for each of qs, and gives up the questions that
+// have had too many rounds.
 func (s *Session) countRound(qs wire.Questions) {
 	rounds := &s.Got.challenges.rounds
 	s.Got.heard |= qs

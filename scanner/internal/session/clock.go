@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// LastWaits are how long after the last request an answer is still worth waiting
-// for, once every target was started; 0: as long as the fixed schedule says.
+// LastWaits say how long to wait for an answer after the last request, once every target
+// was started. 0 means to wait as long as the fixed schedule says.
 type LastWaits struct {
 	Silent time.Duration // for a target that sent nothing
 	Heard  time.Duration // for the answer to a question, if the target sent something
 }
 
-// Clock holds the times of a session. Its times of sending, and those in Answer, are in µs
-// after FirstAt, so that they take four bytes.
+// Clock holds the times of a session. The times at which later datagrams were sent, here
+// and in Answer, are in µs after FirstAt, so that they take four bytes.
 type Clock struct {
-	FirstAt time.Duration // first datagram sent
-	wakeMS  uint32        // ms after FirstAt: the time of the next call of Tick; 0: none
-	sentUS  uint32        // last datagram sent
+	FirstAt time.Duration // when the first datagram was sent
+	wakeMS  uint32        // when to call Tick next, in ms after FirstAt; 0 if this is not needed
+	sentUS  uint32        // when the last datagram was sent, in µs after FirstAt
 }
 
 // Wake returns the time of the next call of Tick, or 0 if none is needed.
@@ -28,7 +28,7 @@ func (c *Clock) Wake() time.Duration {
 	return c.FirstAt + time.Duration(c.wakeMS)*time.Millisecond
 }
 
-// wakeAt sets the wake-up time to at, rounded up to a whole number of milliseconds
+// wakeAt sets the wake-up time. It rounds the time up to a whole number of milliseconds
 // after FirstAt.
 func (c *Clock) wakeAt(at time.Duration) {
 	ms := (at - c.FirstAt + time.Millisecond - 1) / time.Millisecond
@@ -38,12 +38,12 @@ func (c *Clock) wakeAt(at time.Duration) {
 // LastAt returns the time at which the last datagram was sent.
 func (c *Clock) LastAt() time.Duration { return c.at(c.sentUS) }
 
-// at returns the time us µs after the first datagram.
+// at converts a number of µs after the first datagram to a time.
 func (c *Clock) at(us uint32) time.Duration { return c.FirstAt + time.Duration(us)*time.Microsecond }
 
-// since returns the time from us µs after the first datagram until now, at least a
-// microsecond. The time at which a request left is not known exactly, so the answer
-// may seem to come before the request.
+// since returns the time from a request until now, at least a microsecond. The parameter
+// us is when the request was sent, in µs after the first datagram. This is not known
+// exactly, so the answer may seem to come before the request.
 func (c *Clock) since(us uint32, now time.Duration) time.Duration {
 	return max(now-c.at(us), time.Microsecond)
 }

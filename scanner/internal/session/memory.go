@@ -12,11 +12,11 @@ import (
 // needed for buffers of other sizes.
 type Memory struct {
 	scratch wire.Info // space for decoding
-	Used    int64     // bytes lent
-	Peak    int64     // the most that was lent at once
+	Used    int64     // bytes lent now
+	Peak    int64     // the maximum of Used so far
 
 	budget int64
-	spare  int64   // bytes in free
+	spare  int64   // size of the buffers in free
 	usual  float64 // mean size of the last answers
 
 	free    [poolClasses][][]byte
@@ -52,7 +52,8 @@ func (m *Memory) grow(b *[]byte, n int) bool {
 		bigger = pop(list)
 		m.spare -= size
 	} else {
-		// Lent and spare buffers together must fit into the budget: free the largest first.
+		// Lent and spare buffers together must fit into the budget: free the largest spare
+		// buffers first.
 		for i := poolClasses - 1; i >= 0; i-- {
 			for len(m.free[i]) > 0 && m.Used+m.spare > m.budget {
 				m.spare -= int64(cap(pop(&m.free[i])))
@@ -86,7 +87,7 @@ func (m *Memory) put(b []byte) {
 	*list = append(*list, b[:0])
 }
 
-// Learn includes the size of a finished answer in the mean; nil is an empty answer.
+// Learn includes the size of a finished answer in the mean. nil stands for an empty answer.
 func (m *Memory) Learn(a *Answer) {
 	size := 0
 	if a != nil {

@@ -16,7 +16,7 @@ type Class uint8
 const (
 	Foreign   Class = iota // from a source that is not a target
 	Late                   // from a target that is finished
-	Malformed              // neither message nor fragment
+	Malformed              // neither a message nor a fragment
 	Duplicate              // it brought nothing new
 	Matched                // part of an answer
 
@@ -48,9 +48,10 @@ type Delivery struct {
 	Full  bool // the message was not stored, because the byte budget has no room
 }
 
-// Hear gives the session an empty answer for what it receives from now on. It is called
-// before the first datagram of the server becomes an event; at is when that datagram was
-// received. remembered is the challenge of an earlier scan, or NoChallenge.
+// Hear gives the session an empty answer, which stores what it receives from now on. It is
+// called before the first datagram of the server becomes an event. The parameter at is the
+// time at which that datagram was received, and remembered is the challenge of an earlier
+// scan, or NoChallenge.
 func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Challenge) {
 	s.Got = a
 	a.FirstAt, a.Late = at, at-s.Clock.LastAt()
@@ -148,8 +149,8 @@ func (s *Session) askedOnce(q wire.Question) bool {
 		(q != wire.QuestionInfo || a.Attempt == 1) // PLAYER may have been the last attempt at INFO
 }
 
-// info takes an 'I'. If it is wanted, it is stored, and the stored copy is decoded.
-// Otherwise it is only compared with the stored 'I'.
+// info takes an 'I'. If the 'I' is wanted, info stores it and decodes the stored copy. If
+// it is not, info only compares it with the stored 'I'.
 func (x *incoming) info() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindInfo, Class: Matched}
@@ -240,11 +241,12 @@ func (x *incoming) goldReply(code wire.Error) {
 	}
 }
 
-// list takes a 'D' or an 'E'. It is decoded when the target is finished: the layout of
-// a 'D' depends on the game, which is in INFO.
+// list takes a 'D' or an 'E'. The list is decoded when the target is finished, because the
+// layout of a 'D' depends on the game, which is in INFO.
 //
-// A list that came before its question is provisional. If the question is still asked,
-// the answer replaces the list. If it is never asked, or gets no answer, the list counts.
+// A list that came before its question is provisional. If the question is asked later, the
+// answer replaces the list. If the question is never asked, or gets no answer, the list
+// counts as the answer.
 func (x *incoming) list(q wire.Question) Delivery {
 	a := x.s.Got
 	d := Delivery{Kind: KindPlayers, Class: Matched}
@@ -291,8 +293,8 @@ func (x *incoming) unasked(q wire.Question) {
 }
 
 // text takes an 'l', after which nothing more will come (EC-22), or an 'X', with which
-// the server asks us to slow down (EC-21). The first text stays, but an 'X' replaces a
-// '9', and an 'l' replaces both.
+// the server asks us to slow down (EC-21). It stores only the first text, except that an
+// 'X' replaces a '9', and an 'l' replaces both.
 func (x *incoming) text() Delivery {
 	d := Delivery{Kind: KindText, Class: Matched}
 	old, k := wire.KindOf(x.s.Got.Text), wire.KindOf(x.msg)
@@ -359,9 +361,8 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 			a.RTT = cmp.Or(a.RTT, trip)
 		}
 	}
-	// bare has the questions whose answer certainly belongs to a request without a
-	// challenge. Some of its answers may have begun with fragments that came in reply to
-	// such a request.
+	// bare has the questions whose answer, or at least a part of it, certainly belongs to a
+	// request without a challenge.
 	a.unasked &^= 1 << q
 	a.unchallenged &^= 1 << q
 	switch bare := x.s.Agenda.bare&^a.keyed | a.openly; {
@@ -400,14 +401,15 @@ func (s *Session) Fragment() {
 	s.Got.heard |= qs
 	if qs == qs.Lowest() {
 		s.Agenda.fault(qs, wire.ErrIncomplete)
-		if s.Agenda.Asked == qs { // if several are outstanding, the fragment may be part of a late answer
+		if s.Agenda.Asked == qs { // if another question was asked, too, the fragment may belong to its late answer
 			s.Got.openly |= qs & s.Agenda.bare &^ s.Got.keyed
 		}
 	}
 }
 
-// Contradiction takes a fragment that contradicts its group: this server gives several
-// replies the same ID, so the open questions are asked again one by one.
+// Contradiction takes a fragment that contradicts the earlier fragments of its reply. The
+// server gives several replies the same ID, so the open questions are asked again one by
+// one.
 func (s *Session) Contradiction() {
 	s.Got.Conflicts++
 	s.Flags |= Split
@@ -419,9 +421,9 @@ func (s *Session) Contradiction() {
 	s.Got.flying = 0
 }
 
-// Pack reports whether a compressed reply may go to the decompressor, and if so
-// counts it. A server that sends compressed replies without end would block all others, and
-// its session would never end.
+// Pack reports whether a compressed reply may go to the decompressor, and if so counts the
+// reply. Without this limit, a server that sends compressed replies without end would
+// block all other servers, and its session would never end.
 func (s *Session) Pack() bool {
 	a := s.Got
 	switch {
@@ -443,7 +445,7 @@ func (a *Answer) Refuse() {
 	a.unpacked--
 }
 
-// Unpacked takes a reply from the decompressor, or its error.
+// Unpacked takes a reply from the decompressor, or the error of decompressing it.
 func (s *Session) Unpacked(m *Memory, now time.Duration, msg []byte, code wire.Error) {
 	s.Got.packed--
 	if code == 0 {
@@ -454,8 +456,8 @@ func (s *Session) Unpacked(m *Memory, now time.Duration, msg []byte, code wire.E
 	s.Agenda.fault(s.Agenda.longest(), code)
 }
 
-// Captured returns the session of a capture. A capture does not show which questions were
-// asked, so any may have been.
+// Captured returns a session for the replies in a packet capture. It assumes that all
+// questions were asked, because a capture does not show which ones were.
 func Captured(a *Answer) (s Session) {
 	s = Session{Agenda: Agenda{Open: wire.AskAll, Asked: wire.AskAll, Waiting: wire.AskAll}, Flags: flagPing}
 	s.Hear(&Plan{}, a, 0, wire.NoChallenge)

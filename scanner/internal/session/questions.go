@@ -19,9 +19,9 @@ type Agenda struct {
 	Waiting wire.Questions // sent, and not answered yet
 	bare    wire.Questions // last sent without a challenge
 
-	Attempts [wire.NumQuestions]uint8 // how many times each was asked, not counting challenge rounds
-	// Err is why each question was closed without a complete answer; 0: it has one. While a
-	// question is open, Err is the error of its last faulty reply.
+	Attempts [wire.NumQuestions]uint8 // how many times each question was asked, not counting challenge rounds
+	// Err is why each question was closed without a complete answer, or 0 if it has a
+	// complete answer. While a question is open, Err is the error of its last faulty reply.
 	Err [wire.NumQuestions]wire.Error
 }
 
@@ -61,14 +61,14 @@ func (a *Agenda) giveUp(qs wire.Questions, code wire.Error) {
 	}
 }
 
-// Drop gives up those of qs that are open, without sending what is due for them.
+// Drop gives up the open questions of qs. Requests that are due for qs are not sent.
 func (a *Agenda) Drop(qs wire.Questions, code wire.Error) {
 	a.due &^= qs
 	a.giveUp(qs&a.Open, code)
 }
 
-// longest returns the silent question with the longest answer: rules, if they were
-// asked for (EC-95).
+// longest returns the silent question that has the longest answer: RULES, if it is silent
+// (EC-95).
 func (a *Agenda) longest() wire.Questions {
 	qs := a.Silent()
 	if qs == 0 {
@@ -78,7 +78,7 @@ func (a *Agenda) longest() wire.Questions {
 }
 
 // looped reports whether a question was given up because of too many challenges. If
-// some of the challenges were forged, a request with a genuine one may still be
+// some of the challenges were forged, a request with a genuine challenge may still be
 // answered.
 func (a *Agenda) looped() bool { return slices.Contains(a.Err[:], wire.ErrChallengeLoop) }
 

@@ -7,27 +7,27 @@
 //	Sent                   a request was sent; Unsent: it could not be sent
 //	Agenda.Drop            nothing more may be sent
 //	Hear                   the first datagram came; Session.Got stores what it contains
-//	Message, Fragment, …   what a datagram brings
+//	Message, Fragment, …   a datagram came
 //	Tick                   the wake-up time has passed
 //	Unreachable            ICMP reports that nothing listens
 //
 // After each event, Advance decides what follows. Then the flag Done, Due and Clock.Wake
-// tell what to do, and Request what to send. The parts:
+// say what to do, and Request returns the request to send. The parts:
 //
 //	session.go     the state, and what is sent next
 //	silence.go     silence: repeat, or give up
 //	message.go     what the messages of a server change
-//	challenges.go  what is known of the server's challenges
+//	challenges.go  what is known about the server's challenges
 //	questions.go   the state of each question
-//	schedule.go    how long to wait; when something was sent, and when to wake up
+//	clock.go       when something was sent, and when to wake up
 //	answer.go      the messages of a server
 //	memory.go      the memory for these messages
 //
 //	            Start                      A (challenge)
 //	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
 //	                       │    ▲                             │      │       ▲
-//	         I, D, E  ┌────┘    │ silence: repeated           │      │ silence: what is
-//	                  ▼         │                             │      │ silent is repeated
+//	         I, D, E  ┌────┘    │ silence: repeated           │      │ silence: all silent
+//	                  ▼         │                             │      │ questions repeated
 //	            next question ──┘                             │      │ together
 //	          (one at a time, no                              │      └───────┘
 //	           challenge is known)                            │
@@ -52,18 +52,18 @@ import (
 const (
 	SerialGap = 1200 * time.Millisecond // many servers allow one query per second (docs/FORMATS.md, section 4)
 
-	maxRounds  = 4                     // challenges per question, then challenge_loop (EC-2)
+	maxRounds  = 4                     // maximum number of challenges per question; more are a challenge_loop (EC-2)
 	minGold    = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
 	extraAsks  = 2                     // additional attempts at a question, if something came in reply to it
-	slowAsks   = 2                     // slow questions without an answer, after which no limit is suspected
-	csgoAsks   = 2                     // attempts at RULES of app 730, which hardly ever come (EC-99)
+	slowAsks   = 2                     // number of slow questions without an answer after which no limit is suspected
+	csgoAsks   = 2                     // attempts at RULES of app 730, which is hardly ever answered (EC-99)
 	csgoAppID  = 730
 	freshFor   = 5 * time.Second  // age of a challenge from which servers may silently drop it (EC-14)
 	maxRTTWait = 10 * time.Second // maximum wait that is derived from round trips
 	packedWait = 50 * time.Millisecond
-	maxPacked  = 2 // a server's replies in the decompressor: players and rules
-	// maxUnpacked limits the replies of one server that are unpacked in all: both lists in
-	// every default attempt, and a few more.
+	maxPacked  = 2 // maximum number of a server's replies in the decompressor: players and rules
+	// maxUnpacked is the maximum number of replies of one server that are decompressed: both
+	// lists in every default attempt, and a few more.
 	maxUnpacked = 16
 )
 
@@ -72,10 +72,10 @@ type Plan struct {
 	Questions   wire.Questions // may include the ping
 	Schedule    timing.Schedule
 	Fallback    bool // a server that ignores INFO is asked for PLAYER and ping once each
-	TryPlayers  bool // the last of several attempts at INFO of a silent server is PLAYER
+	TryPlayers  bool // as the last attempt at INFO, a silent server is sent PLAYER
 	TrailingNUL bool // every request but INFO ends with an additional NUL
 
-	Second bool      // the second pass: a server that answers nothing is asked once
+	Second bool      // this is the second pass: a silent server gets one attempt
 	Last   LastWaits // set at the end of a scan
 }
 
@@ -94,10 +94,10 @@ type Flags uint32
 // Has reports whether one of the flags is set.
 func (f Flags) Has(g Flags) bool { return f&g != 0 }
 
-// The engine reads the exported flags. It owns Queued and Paired, which are here to save
-// memory.
+// The engine reads the exported flags. It owns Queued and Paired, which are stored here to
+// save memory.
 const (
-	Queued Flags = 1 << iota // waits in a queue of the sender
+	Queued Flags = 1 << iota // the target waits in a queue of the sender
 	Paired                   // PLAYER and RULES were sent in one call, and their answers are outstanding
 
 	flagRefused  // ICMP said that nothing listens, and nothing came since
@@ -120,23 +120,22 @@ const (
 	flagGet      // GETCHALLENGE was sent
 	flagFallback // INFO was ignored: PLAYER and ping are the last attempt
 	Listening    // a silent server was sent all attempts; a late answer is waited for
-	flagBlind    // the last attempt at INFO is PLAYER, since nothing came
-	flagKeyed    // INFO bears the challenge of an earlier scan
+	flagBlind    // PLAYER is sent as the last attempt at INFO, since nothing came
+	flagKeyed    // INFO contains the challenge of an earlier scan
 	flagInfoOnly // only INFO is asked
 )
 
-// Session is the state of one conversation. For a silent server, like most addresses of a
-// network, nothing else is stored: 40 bytes.
+// Session is the state of one conversation. For a silent server, nothing but these 40 bytes
+// is stored; most addresses of a network are silent.
 type Session struct {
 	Got    *Answer // the replies; nil before the first
 	Clock  Clock
 	Flags  Flags
 	Agenda Agenda
-	quiet  uint8 // silent waits in a row
+	quiet  uint8 // number of consecutive waits without a reply
 }
 
-// Due returns the requests to send as soon as the rate allows, by the question that
-// each serves.
+// Due returns the questions whose requests are to be sent as soon as the rate allows.
 func (s *Session) Due() wire.Questions {
 	s.Agenda.due &= s.Agenda.Open | wire.AskPing
 	return s.Agenda.due
@@ -145,7 +144,7 @@ func (s *Session) Due() wire.Questions {
 // SentAt returns the time at which q was last sent to a server that answered.
 func (s *Session) SentAt(q wire.Question) time.Duration { return s.Clock.at(s.Got.sentUS[q]) }
 
-// askedAt returns the time at which q was first sent, with this challenge.
+// askedAt returns the time at which q was first sent with its present challenge.
 func (s *Session) askedAt(q wire.Question) time.Duration {
 	if s.Got == nil {
 		return s.Clock.FirstAt
@@ -153,8 +152,8 @@ func (s *Session) askedAt(q wire.Question) time.Duration {
 	return s.Clock.at(s.Got.askedUS[q])
 }
 
-// Start opens a session: the first question is due. keyed means that INFO
-// bears the challenge of an earlier scan.
+// Start opens a session: the first question is due. keyed means that INFO contains the
+// challenge of an earlier scan.
 func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 	*s = Session{Agenda: Agenda{Open: p.Questions & wire.AskAll}}
 	if infoOnly {
@@ -241,7 +240,7 @@ func (s *Session) Refund(q wire.Question) {
 }
 
 // Again makes all questions due again that are waited for, and reports whether there are
-// any. It counts no attempt. The answers show no round trip.
+// any. It counts no attempt. The round trips of the answers are not measured.
 func (s *Session) Again() bool {
 	qs := s.Agenda.Waiting & (s.Agenda.Open | wire.AskPing)
 	s.Agenda.due |= qs
@@ -350,7 +349,7 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 		return
 	}
 	if s.Agenda.due != 0 {
-		return // a ping
+		return // a ping is due
 	}
 	if end = s.Clock.LastAt() + p.Schedule.Timeout; s.Agenda.looped() && now < end {
 		s.Clock.wakeAt(end)

@@ -74,7 +74,7 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 
 // suspectLimit takes an entirely unanswered burst as a sign that the server limits
 // queries per second. If the server stays silent although the requests are sent slowly,
-// it drops the suspicion and returns all open questions as silent.
+// suspectLimit drops the suspicion and returns all open questions as silent.
 func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	switch {
 	case s.Flags.Has(flagBurst) && count(silent) > 1:
@@ -91,9 +91,9 @@ func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 }
 
 // ignored handles the end of the last wait for a server that answered nothing. With
-// the fallback, a server that sent nothing at all is then asked for PLAYER and ping.
-// If there is a second pass, this happens there. Otherwise ignored gives up all open
-// questions.
+// the fallback, a server that sent nothing at all is then asked for PLAYER and ping; if
+// there is a second pass, this happens in the second pass. Without the fallback, ignored
+// gives up all open questions.
 func (s *Session) ignored(p *Plan) {
 	if !p.fallsBack(s) {
 		for q := range s.Agenda.Open.Each() {
@@ -128,7 +128,7 @@ func (s *Session) reason(q wire.Question) wire.Error {
 	return wire.ErrTimeout
 }
 
-// getChallenge replaces the last attempt at a list question by GETCHALLENGE, if the
+// getChallenge replaces the last attempt at PLAYER or RULES with GETCHALLENGE, if the
 // question was sent without a challenge and nothing came in reply. It does so once per
 // server, and only for a server that has sent something.
 func (s *Session) getChallenge(p *Plan, again wire.Questions) {
@@ -188,10 +188,11 @@ func (p *Plan) maxAsks(s *Session, q wire.Question) int {
 	return n
 }
 
-// timeout returns how long to wait after the last request: as long as the schedule says,
-// or as learned, but at least two round trips of this server, and a quarter more than its
-// first datagram took; the latter two are limited to maxRTTWait. If the server limits
-// queries, it is at least SerialGap. base is how long the first attempt waits.
+// timeout returns how long to wait after the last request. This is the wait of the
+// schedule or the learned wait, but at least two round trips of this server and at least
+// 5/4 of the time that its first datagram took; round trips extend the wait to no more than
+// maxRTTWait. If the server limits queries, the wait is at least SerialGap. base is how long
+// the first attempt waits.
 func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 	_, n := s.Agenda.most(wire.AskAll)
 	d := p.Schedule.Wait(n)
