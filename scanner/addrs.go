@@ -15,7 +15,7 @@ import (
 // the target is finished, refund returns the part that it did not use. Datagrams
 // beyond the burst (retries) delay the next target of the address.
 //
-// addrs also holds the targets that have to wait, those of one address in order.
+// addrs also holds the targets that have to wait, in order for each address.
 // supply stops reading the list when addrs holds maxHeld targets.
 type addrs struct {
 	every time.Duration // time in which a bucket gains one datagram; 0: no limit
@@ -25,13 +25,13 @@ type addrs struct {
 	sweep  time.Duration            // when full buckets were last removed
 	held   map[uint32]*heldAddr
 	ready  readyHeap
-	n      int // targets held
+	n      int // number of held targets
 	counts map[uint32]uint32
 }
 
 const (
 	addrBurst  = 4       // INFO, and then all three questions with a challenge
-	maxHeld    = 1 << 16 // targets: 3 MiB
+	maxHeld    = 1 << 16 // maximum number of held targets, which take 3 MiB
 	sweepEvery = time.Second
 )
 
@@ -81,8 +81,8 @@ func (a *addrs) overLimit(addr uint64) bool {
 }
 
 // admit empties the bucket of a target's address if the bucket is full and no other
-// target waits for it. Otherwise it holds the target back. It reports whether the target
-// may start.
+// target waits for that address. Otherwise it holds the target back. It reports whether
+// the target may start.
 func (a *addrs) admit(now time.Duration, addr uint64) bool {
 	if a.every == 0 {
 		return true
@@ -104,7 +104,7 @@ func (a *addrs) admit(now time.Duration, addr uint64) bool {
 }
 
 // release removes a held target that may start now and empties the bucket of its
-// address. It returns 0 if there is none.
+// address. It returns 0 if no target may start.
 func (a *addrs) release(now time.Duration) (addr uint64) {
 	for len(a.ready) > 0 && a.ready[0].ready <= now {
 		h := a.ready[0]
@@ -138,8 +138,8 @@ func (a *addrs) next() time.Duration {
 	return a.ready[0].ready
 }
 
-// last estimates the time at which the last held target may start. each is the mean
-// number of datagrams per target.
+// last estimates the time at which the last held target may start. The parameter each is
+// the mean number of datagrams per target.
 func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	last := now
 	for _, h := range a.held {
@@ -181,7 +181,7 @@ func (a *addrs) slowDown(now time.Duration, addr uint64) {
 }
 
 // charge takes n datagrams out of the bucket of ip. A negative n returns datagrams to
-// it.
+// the bucket.
 func (a *addrs) charge(now time.Duration, ip uint32, n int) {
 	full := max(a.full[ip], now) + time.Duration(n)*a.every
 	if full <= now {

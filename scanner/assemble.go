@@ -24,10 +24,10 @@ type assembler struct {
 }
 
 // assemble sets all fields of r that come from messages. The slices of r alias those of
-// got and the assembler, and are valid until either is used again. The caller must have
-// set r.Asked, r.Received and r.RTTs, and nothing that assemble sets. errs are the errors
-// of the questions without a message. assemble ignores the replies to questions that are
-// not in r.Asked.
+// got and the assembler, and are valid until got or the assembler is used again. The
+// caller must have set r.Asked, r.Received and r.RTTs, and must not have set the fields
+// that assemble sets. errs are the errors of the questions without a message. assemble
+// ignores the replies to questions that are not in r.Asked.
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, e evidence) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
@@ -175,7 +175,7 @@ func status(r *Result) Status {
 // nameSet finds out whether a rule name occurs twice. It needs one pass, and allocates
 // nothing once its table has grown.
 type nameSet struct {
-	table []uint32 // index into the rules + 1; 0: free
+	table []uint32 // index into the rules plus one; 0 in a free element
 }
 
 var nameSeed = maphash.MakeSeed()

@@ -14,12 +14,12 @@ import (
 )
 
 // Target is a server to query: its address, its tag, and what its list says about it. The
-// type is in package target, so that package list needs nothing of the scanner.
+// type is in package target, so that package list does not have to import this package.
 type Target = target.Target
 
-// Off means no limit, as a Rate, AddressRate or MaxPerAddress, and no cooldown, as a
-// Cooldown. The zero value of each means the default. Every rate in this
-// package, including those in Stats, is Off if there is no limit.
+// Off as a Rate, AddressRate or MaxPerAddress means no limit, and Off as a Cooldown means
+// no cooldown. The zero value of each of these fields means its default. Every rate in
+// this package, including those in Stats, is Off if there is no limit.
 const Off = -1
 
 // The defaults, each chosen so that a scan is fast and harms no one.
@@ -59,7 +59,7 @@ type Config struct {
 	// defaultAttempts.
 	Attempts int
 	// SecondPass gives targets that stayed silent one more attempt when all others are
-	// finished. They get a Result only after that.
+	// finished. Silent targets get a Result only after this attempt.
 	SecondPass bool
 	// Cooldown is how long the scan recognises late replies of a finished target, and how
 	// long it waits for them at the end. Zero: two seconds; if Timeout is zero, too, the
@@ -81,14 +81,14 @@ type Config struct {
 }
 
 // Resume saves the state of a scan, and gives a scan the state of its earlier parts. The
-// zero value does neither. Target.Place and Snapshot.Place tell where the list continues.
+// zero value does neither. Target.Place and Snapshot.Place say where the list continues.
 type Resume struct {
 	// Asked counts, for Config.MaxPerAddress, the servers per address that earlier parts
 	// of the scan queried.
 	Asked map[netip.Addr]int
 	// Silent yields the targets of an earlier part of the scan that still wait for the
-	// second pass: SilentTargets of its last Snapshot. Scan reads them before it sends
-	// the first datagram, and does not count them as Taken.
+	// second pass: the result of SilentTargets of the last Snapshot. Scan reads these targets
+	// before it sends the first datagram, and does not count them as Taken.
 	Silent iter.Seq[Target]
 
 	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
@@ -142,14 +142,14 @@ type Tuning struct {
 	// NoGSO sends every datagram on its own: see udp.Packet.GSO.
 	NoGSO bool
 	// NoOutage makes failures of this machine's network count against the targets. Without
-	// it, a scan whose network is away waits until it is back, with its clock stopped.
+	// NoOutage, a scan whose network is away stops its clock and waits for the network.
 	NoOutage bool
 
 	transport transport // set by tests that simulate a network
-	unhandled int       // results that may wait for the caller; tests make it small
+	unhandled int       // maximum number of results that wait for the caller; tests set a small one
 }
 
-// settings are a valid Config without zero values, and what follows from it.
+// settings are a valid Config without zero values, and what is derived from the Config.
 type settings struct {
 	Config
 	schedule     timing.Schedule

@@ -9,10 +9,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Decoder makes a Result from the datagrams that one server sent, as a capture
-// holds them: complete replies and fragments, in any order. It reads them just as a
-// scan does. A question without a reply counts as not asked and has no error. The
-// zero value is not ready to use; use NewDecoder.
+// Decoder makes a Result from the datagrams that one server sent, as a capture holds
+// them: complete replies and fragments, in any order. It decodes them just as a scan
+// does. A question without a reply counts as not asked and has no error. The zero value
+// is not ready to use; use NewDecoder.
 type Decoder struct {
 	table  *reasm.Table
 	unpack reasm.Unpacker
@@ -21,9 +21,10 @@ type Decoder struct {
 
 	session session.Session
 	result  Result
-	// seen has, for each question, a bit for each error that it had at some time.
+	// seen has, for each question, a bit for each error that the question had at some time.
 	seen [wire.NumQuestions]uint32
-	// faults has, for each question, the error of the last reply to it or to all questions.
+	// faults has, for each question, the error of the last reply to this question or to all
+	// questions.
 	faults    [wire.NumQuestions]wire.Error
 	truncated wire.Questions // lists that end inside an item
 	// early has the lists that are not Sound and may have come before their question.
@@ -79,8 +80,8 @@ func (d *Decoder) Add(datagram []byte) {
 
 // deliver takes a complete message. An error that an 'I', a 'D', an 'E' or a text causes is
 // a fault of the questions that it concerns. Any other message, such as a fragment that is
-// too short, may have been the reply to any question, even to one that nobody asked, so its
-// error is no fault.
+// too short, may have been the reply to any question, even to a question that was not
+// asked, so its error is not a fault.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -94,9 +95,9 @@ func (d *Decoder) deliver(msg []byte) {
 	}
 }
 
-// replace replaces a truncated list, or one that came too early, by msg if msg is
+// replace replaces a truncated list, or a list that came too early, with msg if msg is
 // sound. A scan does so only if nothing but INFO had been asked (EC-65); a capture
-// does not show what had been asked.
+// does not show which questions had been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := session.QuestionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -172,9 +173,9 @@ func (d *Decoder) sawHard(code wire.Error) {
 	}
 }
 
-// Result returns the Result of the datagrams since the last Reset. Its Received and
-// RecvBytes count them; it has no address, no times, and nothing about requests. It
-// is valid until the Decoder is used again.
+// Result returns the Result of the datagrams since the last Reset. Received and RecvBytes
+// count these datagrams; the Result has no address, no times, and nothing about requests.
+// It is valid until the Decoder is used again.
 func (d *Decoder) Result() *Result {
 	a, r := d.session.Got, &d.result
 	keepParts(&d.session, d.memory, d.table, captured, &d.message)
@@ -194,8 +195,8 @@ func (d *Decoder) Result() *Result {
 // scan received, which must have been added since the last Reset. It copies from known
 // what the datagrams do not contain: address, tag, the master's data, location, times,
 // counts, which questions were asked, which of them were answered without a challenge,
-// and why an unanswered question was given up. It is valid until the Decoder is used
-// again.
+// and why an unanswered question was given up. The new Result is valid until the Decoder
+// is used again.
 //
 // If known has an error that only a datagram can have caused, and none of the
 // datagrams causes it, the error that the datagrams do cause takes its place.
@@ -235,7 +236,7 @@ var silent = [wire.NumErrors]bool{
 
 // retake restores the scan's choice between several lists: if the scan reported a
 // list as truncated, retake uses the truncated list; and if the scan rejected a list that
-// came unasked and was unsound, retake drops it.
+// came unasked and was unsound, retake drops that list.
 func (d *Decoder) retake(known *Result) {
 	for q := range (wire.AskPlayers | wire.AskRules).Each() {
 		place := d.session.Got.Place(q)

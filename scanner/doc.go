@@ -57,9 +57,9 @@
 // nothing in it needs a lock. A turn of the loop reads the clock, receives a batch,
 // wakes the sessions that have waited long enough, sends a batch, and sleeps if there
 // was nothing to receive or send. Each part has its own file, owns its data and returns
-// values. No part knows another one: the engine tells each what the others found. For a
-// datagram that came, engine.take does so; for one that was sent, engine.sent; for a
-// target that is finished, engine.done.
+// values. No part knows another part: the engine passes on to each what the others found.
+// engine.take does so for a received datagram, engine.sent for a sent datagram, and
+// engine.done for a finished target.
 //
 //   - receiver (receive.go) gives each datagram to its session and classifies it. It puts
 //     split replies together.
@@ -67,8 +67,9 @@
 //     (package internal/session): it takes an event and returns requests and a wake-up
 //     time. The lengths of the waits are in [Schedule].
 //   - learner (learner.go) learns from the round trips how long to wait.
-//   - supply (supply.go) has the targets to start: those of the list and of the second
-//     pass. Those that the rate limit of their address holds back are in addrs (addrs.go).
+//   - supply (supply.go) has the targets to start: the targets of the list, and those of
+//     the second pass. addrs (addrs.go) has the targets that the rate limit of their
+//     address holds back.
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
 //     deals with datagrams that the kernel refuses.
 //   - pacer (pace.go) decides how large the batch is, with a token bucket.

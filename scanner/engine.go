@@ -16,13 +16,13 @@ const (
 	maxDrain   = 16 * batchLen // maximum number of datagrams received before the loop sends again
 	// While maxUnhandled results wait for the caller's function, no target is started.
 	maxUnhandled = 1 << 11
-	maxAgain     = 500                    // attempts to send a datagram that the kernel refuses with ErrAgain
-	againWait    = time.Millisecond       // between two of these attempts
+	maxAgain     = 500                    // maximum number of attempts to send a datagram that the kernel refuses with ErrAgain
+	againWait    = time.Millisecond       // pause between two of these attempts
 	maxBehind    = 2 * time.Second        // how long the loop may delay timeouts while the socket is never empty
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
-	idleWait     = 100 * time.Millisecond // longest sleep in any case, since the Monitor shows new numbers
-	inspectEvery = 5 * time.Second        // between two searches for overdue sessions
-	workerQueue  = 64                     // compressed replies that wait: 64 MiB if all are as large as possible
+	idleWait     = 100 * time.Millisecond // longest sleep of the loop, so that the Monitor gets new numbers
+	inspectEvery = 5 * time.Second        // time between two searches for overdue sessions
+	workerQueue  = 64                     // maximum number of compressed replies that wait; they take at most 64 MiB
 )
 
 // engine is a running scan: one loop that owns the socket and everything known about
@@ -37,23 +37,23 @@ type engine struct {
 	sock  transport
 	stats Stats
 
-	open     *sessions   // targets that were started
-	supply   *supply     // targets to start
-	addrs    *addrs      // the limit of every address
-	recv     *receiver   // datagrams in
-	sender   *sender     // datagrams out
-	pacer    *pacer      // how many datagrams to send
-	finder   *rateFinder // finds the rate of a scan that has none; nil: the scan has a rate
-	outage   *outage     // whether this machine's network is away; owns the clock
+	open     *sessions   // the targets that were started and are not finished
+	supply   *supply     // the targets to start
+	addrs    *addrs      // enforces the limits per address
+	recv     *receiver   // receives datagrams
+	sender   *sender     // sends datagrams
+	pacer    *pacer      // decides how many datagrams to send
+	finder   *rateFinder // finds the rate of a scan that has none; nil if the scan has a rate
+	outage   *outage     // knows whether this machine's network is away, and owns the clock
 	memory   *session.Memory
-	handoff  *handoff // finished targets out
+	handoff  *handoff // passes finished targets to the finisher
 	finisher *finisher
 
 	clock       func() time.Duration // the time of the scan; tests replace it
 	draining    bool
-	quietEnd    time.Duration // when the cooldown is over; 0: it has not begun
+	quietEnd    time.Duration // when the cooldown is over; 0 if it has not begun
 	publishedAt time.Duration // when the Monitor last got the numbers
-	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0: the scan does not wait for an address
+	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0 if the scan does not wait for an address
 	snapshotAt  time.Duration // when the last snapshot was taken
 	turnedAt    time.Duration // when the last turn of the loop began
 	inspectAt   time.Duration // when the loop next searches for overdue sessions
@@ -140,10 +140,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive reads the socket, and waits if it is empty. While batches are full it reads
-// on, up to maxDrain datagrams, before the loop sends anything: a datagram that the
-// kernel drops costs more than one that is sent a little later. It returns the time of
-// the last read and the number of datagrams.
+// receive reads the socket, and waits if it is empty. While batches are full, it continues
+// to read, up to maxDrain datagrams, before the loop sends anything: if the kernel drops
+// a datagram, that costs more than to send a datagram a little later. receive returns the
+// time of the last read and the number of datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -277,9 +277,8 @@ func (e *engine) done(now time.Duration, i int32) {
 }
 
 // endOverdue ends the sessions that have waited much longer than their schedule allows.
-// Only a bug in this program can have forgotten such a session, and the bug must not keep
-// the scan from ending. While requests wait to be sent, the sessions behind them are not
-// overdue.
+// Only a bug in this program can cause such a session, and the bug must not keep the scan
+// from ending. While requests wait to be sent, the sessions behind them are not overdue.
 func (e *engine) endOverdue(now time.Duration) {
 	if now-e.turnedAt > maxBehind { // the loop is late, so the sessions may be fine
 		e.inspectAt = now + inspectEvery
@@ -368,7 +367,7 @@ func (e *engine) fill(now time.Duration) {
 				sl.session.Agenda.Drop(^wire.Questions(0), wire.ErrExcluded)
 				sl.session.Flags &^= session.Queued
 				e.stats.Stopped++
-				q.head++ // before advance, which may put it into the queue again
+				q.head++ // before advance, which may put the session into the queue again
 				e.advance(now, r.slot)
 				continue
 			default:
@@ -487,7 +486,7 @@ func (e *engine) publish() {
 	}
 }
 
-// tally brings the counters of all parts together.
+// tally copies the counters of all parts to the Stats.
 func (e *engine) tally() {
 	s, o, p := &e.stats, e.outage, e.pacer
 	s.Finished, s.Unheard, s.Errors = e.handoff.counts.finished, e.handoff.counts.unheard, e.handoff.counts.errors

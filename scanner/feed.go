@@ -24,7 +24,7 @@ type feed struct {
 	hungry atomic.Bool     // the loop has nothing to take
 	wake   func()          // called when a hungry loop can take a block
 
-	block []Target // the loop takes from it
+	block []Target // the block from which the loop takes targets
 	pos   int      // index of the next target in block
 	ended bool     // no target follows
 	place uint64   // Place at which the list continues
@@ -110,7 +110,7 @@ func (f *feed) refill() bool {
 const leaveBehind = 200 * time.Millisecond
 
 // end closes the feed and waits until the reader has ended, so that all its targets are
-// counted. If the list blocks, it gives up after leaveBehind.
+// counted. If the list blocks, end gives up after leaveBehind.
 func (f *feed) end() {
 	f.close()
 	select {

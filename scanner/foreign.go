@@ -42,8 +42,8 @@ func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%u
 // begin remembers the address of a target that the scan starts to query.
 func (f *foreign) begin(addr uint64) { *f.place(ipOf(addr)) = ipOf(addr) }
 
-// cause returns the cause of a datagram whose source is not a target. in is space for
-// decoding.
+// cause returns the cause of a datagram whose source is not a target. The parameter in is
+// scratch space for decoding.
 func (f *foreign) cause(source uint64, datagram []byte, in *wire.Info) foreignCause {
 	switch {
 	case isReply(datagram, in):
@@ -78,9 +78,9 @@ func isReply(datagram []byte, in *wire.Info) bool {
 	return err == nil
 }
 
-// recent remembers the sources of finished targets for at least one turn and at most
-// two, so that the scan can distinguish late replies from foreign ones. It holds at most
-// 2 × maxRecent sources; a turn ends early when it is full.
+// recent remembers the sources of finished targets for one to two cooldowns, so that the
+// scan can distinguish late replies from foreign ones. It holds at most 2 × maxRecent
+// sources, and forgets sources earlier if more targets finish.
 type recent struct {
 	now, before map[uint64]struct{}
 }
@@ -104,15 +104,14 @@ func (r *recent) has(source uint64) bool {
 	return ok
 }
 
-// turn forgets the sources that finished before the current turn began, and begins
-// a new turn.
+// turn forgets the sources in before, and moves the sources in now to before.
 func (r *recent) turn() {
 	r.now, r.before = r.before, r.now
 	clear(r.now)
 }
 
-// sweep is the set of the targets of a scan in which all have the same port and no
-// address occurs twice: a bit for each address of every /16 that has a target.
+// sweep is the set of targets of a scan in which all targets have the same port and no
+// address occurs twice. It has a bit for each address of every /16 that has a target.
 type sweep struct {
 	port  uint16
 	pages map[uint16]*[1 << 10]uint64

@@ -12,8 +12,8 @@ import (
 // outcome is a finished target on its way from the loop to the caller's function.
 type outcome struct {
 	addr   uint64
-	label  *label          // nil: the list gives none
-	answer *session.Answer // nil: the server sent nothing
+	label  *label          // nil if the target has none
+	answer *session.Answer // nil if the server sent nothing
 	err    [wire.NumQuestions]wire.Error
 
 	infoAsks  uint8 // how many times INFO was asked, not counting challenge rounds
@@ -27,8 +27,8 @@ type outcome struct {
 	shift time.Duration
 }
 
-// block is a number of outcomes that the loop hands over at once. It may end with a
-// snapshot, taken after the last of them.
+// block is a group of outcomes that the loop hands over at once. It may end with a
+// snapshot, taken after the last outcome.
 type block struct {
 	outcomes []outcome
 	snapshot *Snapshot
@@ -64,7 +64,7 @@ const (
 // making the loop wait. It also takes the blocks back.
 type handoff struct {
 	filling   *block
-	counts    resultCounts // of the blocks that came back
+	counts    resultCounts // the finisher's counts, up to the last block that came back
 	waiting   int          // outcomes that the caller's function has not processed
 	limit     int          // maximum of waiting; when it is reached, no new target is started
 	snapshots int          // snapshots that the caller's function has not processed
@@ -85,7 +85,7 @@ func newHandoff(limit int) *handoff {
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
 // add appends an empty outcome to the block that is being filled or, if that block is
-// full, to the next one. The caller fills it in place: as an argument it would be copied.
+// full, to the next block. The caller fills the outcome in place, which avoids a copy.
 func (h *handoff) add() *outcome {
 	if len(h.filling.outcomes) == blockLen {
 		h.give(nil)

@@ -19,19 +19,20 @@ import (
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
-// The timeout is never longer than the fixed one. It is the fixed one until the scan
-// has run for a second and knows 256 round trips, because the first answers to arrive
-// are the quick ones, and while more than one answer in five is of unknown age. A /8 has
-// a timeout of its own once 200 of its round trips are known, if the round trip that 1
-// in 100 of them exceeds differs from that of all servers by a factor of 1.5.
+// The timeout is never longer than the fixed timeout. The fixed timeout is used until the
+// scan has run for a second and knows 256 round trips, because the first answers to
+// arrive are the quick ones. It is also used while more than one answer in five is of
+// unknown age. A /8 has a timeout of its own once 200 of its round trips are known, if
+// the round trip that 1 in 100 of them exceeds differs from that of all servers by a
+// factor of 1.5.
 type learner struct {
 	most  time.Duration // the fixed timeout
-	begun time.Duration // when the first datagram was sent; 0: none was
+	begun time.Duration // when the first datagram was sent; 0 if none was sent
 
-	all    roundTrips
-	blocks [256]roundTrips // of each /8
-	firsts tripCounts      // of all servers
-	asked  tripCounts      // from the first request for each question to its answer
+	all    roundTrips      // the recent round trips of all servers
+	blocks [256]roundTrips // the recent round trips of each /8
+	firsts tripCounts      // the round trips of all servers since the scan began
+	asked  tripCounts      // the times from the first request for a question to its answer
 
 	waits [256]time.Duration // the timeout of each /8
 
@@ -80,15 +81,15 @@ func (l *learner) timeout(source uint64) time.Duration { return l.waits[blockOf(
 // blockOf returns the /8 of a packed source.
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
-// first records the round trip of the first datagram of a source. It is unknown if the
-// source was sent several requests.
+// first records the round trip of the first datagram of a source. The round trip is
+// unknown if the source was sent several requests.
 func (l *learner) first(source uint64, trip time.Duration, known bool) {
 	l.all.add(trip, known)
 	l.blocks[blockOf(source)].add(trip, known)
 	l.firsts.add(trip, known)
 }
 
-// late replaces the unknown round trip of a source by the true one.
+// late replaces the unknown round trip of a source with the true round trip.
 func (l *learner) late(source uint64, trip time.Duration) {
 	for _, t := range []*roundTrips{&l.all, &l.blocks[blockOf(source)]} {
 		if t.now.unknown > 0 {
@@ -158,8 +159,8 @@ func (l *learner) last() (w session.LastWaits) {
 	return w
 }
 
-// cooldown returns how long late replies are worth waiting for: never longer than
-// most, and exactly most until the timeouts have been learned.
+// cooldown returns how long to wait for late replies. The parameter most is the longest
+// cooldown, and the result until the timeouts have been learned.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most
@@ -171,9 +172,9 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 // server.
 type Timeouts struct {
 	Learned bool          // enough round trips are known
-	Now     time.Duration // for most servers; at first the fixed timeout
-	Least   time.Duration // the shortest learned, in any /8
-	Most    time.Duration // the longest learned, in any /8
+	Now     time.Duration // the timeout for most servers; at first the fixed timeout
+	Least   time.Duration // the shortest timeout that was learned for any /8
+	Most    time.Duration // the longest timeout that was learned for any /8
 	Blocks  int           // /8 networks that have their own timeout now
 
 	// Listening counts silent targets that were sent all attempts; the scan still waits for
@@ -206,8 +207,7 @@ func (t *tripCounts) add(trip time.Duration, known bool) {
 	t.n++
 }
 
-// upper returns a bound that at most one in part round trips exceeds: the end of a
-// bucket.
+// upper returns the end of a bucket that at most 1/part of the round trips exceed.
 func (t *tripCounts) upper(part uint32) time.Duration {
 	bucket, n := tripBuckets-1, uint32(0)
 	for ; bucket > 0; bucket-- {
@@ -218,9 +218,8 @@ func (t *tripCounts) upper(part uint32) time.Duration {
 	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
 }
 
-// roundTrips are the last round trips of some servers, between tripGeneration and
-// twice as many: older ones are forgotten all at once, so that a change of the path
-// shows soon.
+// roundTrips are the most recent round trips of some servers, at most 2 × tripGeneration.
+// Older round trips are forgotten all at once, so that a change of the path shows soon.
 type roundTrips struct{ now, before tripCounts }
 
 const tripGeneration = 4096
@@ -232,17 +231,17 @@ func (t *roundTrips) add(trip time.Duration, known bool) {
 	t.now.add(trip, known)
 }
 
-// known returns how many round trips there are.
+// known returns how many round trips are known.
 func (t *roundTrips) known() uint32 { return t.now.n + t.before.n }
 
-// blind reports whether so many answers may belong to any of several requests that
-// the known round trips say little about them.
+// blind reports whether too many round trips are unknown, because their answers may belong
+// to any of several requests.
 func (t *roundTrips) blind() bool {
 	unknown := t.now.unknown + t.before.unknown
 	return unknown*blindPart > unknown+t.known()
 }
 
-// upper returns a bound that at most one in part round trips exceeds.
+// upper returns a bound that at most 1/part of the round trips exceed.
 func (t *roundTrips) upper(part uint32) time.Duration {
 	all := t.now
 	for i, n := range t.before.counts {

@@ -8,7 +8,7 @@ import (
 )
 
 // evidence is what a scan counted for one server, in addition to the contents of
-// its replies. A capture has none of it.
+// its replies. A capture does not contain this evidence.
 type evidence struct {
 	infoRequests int  // requests for INFO sent
 	infoReplies  int  // INFO replies received
@@ -49,17 +49,17 @@ func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
 type Population struct {
 	People    int  // human players
 	Bots      int  // players that are programs
-	Places    int  // player slots; a relay has none, as its spectators do not play
+	Places    int  // player slots; a relay has none, because its spectators do not play
 	Elsewhere bool // People or Bots come from the game's own data, not from INFO
 }
 
 // Population returns how many people and bots play on a server that answered INFO. It
 // is the only definition of who plays: summaries, tables and comparisons use it too.
 //
-// A relay's players are spectators, so nobody plays there (EC-33). Otherwise the
-// game's own numbers count, if there are any. Otherwise people are INFO's number of players
-// minus its number of bots. Package game corrects that if INFO's number of players does
-// not include the bots, or if nothing shows whether it does.
+// A relay's players are spectators, so nobody plays there (EC-33). For other servers, the
+// game's own numbers count, if there are any. If there are none, people are INFO's number
+// of players minus its number of bots. Package game corrects this number if INFO's players
+// do not include the bots, or if nothing shows whether they do.
 func (r *Result) Population() Population {
 	in := &r.Info
 	if in.IsRelay() {

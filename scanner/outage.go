@@ -16,11 +16,12 @@ import (
 //
 // The network is away if every send for outageAfter failed with an error of this machine,
 // and the routes to addresses that answered before are gone as well. The routes are also
-// looked up before a silent target is given up, unless something was sent just before:
-// nothing else shows an outage while a scan only waits. Until the look-ups decide, a
-// datagram that failed counts as lost; if they show an outage, it no longer does.
+// looked up before a silent target is given up, unless a datagram was sent just before,
+// because nothing else shows an outage while a scan only waits. Until the look-ups decide,
+// a datagram that could not be sent counts as lost. If the look-ups show an outage, the
+// datagram is sent again after the outage.
 type outage struct {
-	route func(addr uint64) error // looks up a route; nil: do not detect outages
+	route func(addr uint64) error // looks up a route; if it is nil, outages are not detected
 	start time.Time               // when the scan began
 
 	answered [16]uint64 // the last addresses that answered, as a ring
@@ -28,20 +29,20 @@ type outage struct {
 	reached  uint64     // destination of the last datagram that was sent; 0: none
 
 	provedAt time.Duration // when a datagram was last sent, or a route was last found
-	failedAt time.Duration // the first failed send after provedAt; 0: none
+	failedAt time.Duration // when the first send after provedAt failed; 0 if none failed
 	failed   []failure     // the sends that failed after provedAt
 
 	since   time.Time     // when the outage began; zero: there is no outage
-	frozen  time.Duration // the scan's time during the outage
+	frozen  time.Duration // the time of the scan, whose clock is stopped during the outage
 	lostAt  time.Duration // after this time, nothing shows that datagrams arrived
 	next    time.Time     // when the routes are looked up next
 	targets []uint64      // the addresses whose routes are looked up
-	past    []span
+	past    []span        // the outages that are over
 
 	faults  [numSendFaults]uint64 // datagrams that could not be sent for a reason other than an outage
 	outages uint64
 	total   time.Duration // of the outages that are over
-	awayFor time.Duration // time since the outage began
+	awayFor time.Duration // length of the current outage so far
 }
 
 // failure is a datagram that could not be sent.
@@ -73,7 +74,8 @@ func newOutage(cfg *settings, sock transport, start time.Time) *outage {
 	return o
 }
 
-// localErrors are the errors of a machine whose network is away. A firewall has others.
+// localErrors are the errors of a machine whose network is away. A firewall causes other
+// errors.
 var localErrors = map[syscall.Errno]bool{
 	syscall.ENETUNREACH: true, syscall.EHOSTUNREACH: true, syscall.ENETDOWN: true, syscall.EADDRNOTAVAIL: true,
 	syscall.EINVAL: true, syscall.ENODEV: true, syscall.ENXIO: true,
@@ -96,7 +98,7 @@ func (o *outage) at(t time.Time) time.Duration {
 
 func (o *outage) shift() time.Duration { return o.shiftAt(1<<63 - 1) }
 
-// shiftAt returns the total length of the outages before the time at of the scan.
+// shiftAt returns the total length of the outages before a time of the scan.
 func (o *outage) shiftAt(at time.Duration) time.Duration {
 	for i := len(o.past) - 1; i >= 0; i-- {
 		if at > o.past[i].at {
@@ -124,7 +126,7 @@ func (o *outage) proved(now time.Duration) {
 }
 
 // settle is called at the end of a scan. It counts the failed sends or, if an outage is
-// not over, its time.
+// not over, the length of this outage.
 func (o *outage) settle(now time.Duration) {
 	if o.away() {
 		o.total += time.Since(o.since)
@@ -170,8 +172,8 @@ func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	return o.lookUp(now, []uint64{addr})
 }
 
-// lookUp looks up the routes to the addresses that answered or, if none did, to those
-// that were tried. If all of them fail, an outage begins.
+// lookUp looks up the routes to the addresses that answered or, if none answered, to the
+// addresses that were tried. If no route exists, an outage begins.
 func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 	switch {
 	case o.n > 0:
@@ -190,7 +192,7 @@ func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 	return true
 }
 
-// found reports whether one of the routes exists.
+// found reports whether a route to one of the addresses exists.
 func (o *outage) found(addrs []uint64) bool {
 	for _, addr := range addrs {
 		if !isLocal(o.route(addr)) {
@@ -200,7 +202,7 @@ func (o *outage) found(addrs []uint64) bool {
 	return false
 }
 
-// over looks up the routes again if that is due, and reports whether the outage is over.
+// over looks up the routes again if it is time to, and reports whether the outage is over.
 func (o *outage) over() bool {
 	now := time.Now()
 	if o.awayFor = now.Sub(o.since); now.Before(o.next) {
@@ -217,8 +219,8 @@ func (o *outage) over() bool {
 	return true
 }
 
-// pauseAfter returns when to look up routes again after an outage of this length. The
-// scan goes on soon after the end of a short outage.
+// pauseAfter returns how long to wait before routes are looked up again. The parameter
+// away is the length of the outage so far. After a short outage, the scan resumes soon.
 func pauseAfter(away time.Duration) time.Duration {
 	return min(max(away/8, firstPause), longestPause)
 }

@@ -9,10 +9,10 @@ import (
 
 // pace is the token bucket of the entire scan, and uses a rate.Limiter, once per batch.
 // The bucket starts empty and holds the datagrams of 5 ms, but at least one: after a
-// pause the scan never catches up by more than that.
+// pause the scan never catches up by more than one bucket.
 //
 // Sleeping takes up to a millisecond longer than requested. At rates below two datagrams
-// in 5 ms, a bucket of one datagram would lose that time. At such rates the bucket holds
+// in 5 ms, a bucket of one datagram would lose this millisecond. At such rates it holds
 // one datagram and a fraction of the next: after a pause the second datagram is sent up
 // to 5 ms early, but never by more than half of its interval. To count fractions, the
 // limiter has a hundred tokens per datagram.
@@ -39,8 +39,8 @@ func newPace(perSecond float64, base time.Time) *pace {
 	return p
 }
 
-// limit sets the rate from now on. The bucket keeps its tokens; if there was no
-// limit before, it is empty.
+// limit sets the rate from now on. The bucket keeps its tokens; if there was no limit
+// before, the bucket is empty.
 func (p *pace) limit(now time.Duration, perSecond float64) {
 	p.rate = perSecond
 	p.burst = max(1, int(perSecond*burstTime.Seconds()))
@@ -77,8 +77,8 @@ func (p *pace) time(n float64) time.Duration {
 	return time.Duration(math.Ceil(n / p.rate * float64(time.Second)))
 }
 
-// tokens returns how many datagrams may go out now, up to most. It returns 0 until
-// there are enough for a batch (see worth).
+// tokens returns how many datagrams may be sent now. The parameter most is the maximum.
+// tokens returns 0 until the bucket holds enough datagrams for a batch (see worth).
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
@@ -137,9 +137,9 @@ type pacer struct {
 	paced      bool // the loop sleeps because of the rate
 
 	waited      [NumWaits]uint64 // Stats.Waited
-	chargedAt   time.Duration    // time up to here is accounted for
+	chargedAt   time.Duration    // when charge was last called
 	allowed     float64          // Stats.Allowed, not rounded
-	allowedAt   time.Duration    // time up to here is included in allowed
+	allowedAt   time.Duration    // when allow was last called
 	allowedWait time.Duration    // sum of waited at allowedAt
 }
 
@@ -149,9 +149,9 @@ func newPacer(cfg *settings, start time.Time) *pacer {
 }
 
 // charge accounts for the time since the last call in which the rate allowed datagrams
-// and none went out: it adds that time to waited, under the reason, which is why unless
-// that is WaitNothing. allStarted means that no session and no target has anything to
-// send.
+// and none was sent. It adds this time to waited, under the reason that the parameter why
+// holds. If that is WaitNothing, charge finds the reason itself. allStarted means that no
+// session and no target has anything to send.
 func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
@@ -215,7 +215,7 @@ func (e *engine) findRate(now time.Duration) {
 	p.adopt(now, f.now)
 }
 
-// adopt sets the rate that the finder found; Off: there is none yet.
+// adopt sets the rate that the finder found, or Off if it has found none yet.
 func (p *pacer) adopt(now time.Duration, rate float64) {
 	if rate != p.pace.rate {
 		p.pace.limit(now, rate)

@@ -19,8 +19,8 @@ import (
 // With a maximum (Config.FindRate) it measures the path. Dead targets, random loss and
 // servers without rules look like datagrams that a router dropped, but loss on a full
 // path depends on the rate. So the time is divided into windows with one rate each, and a
-// trial compares a window at a higher rate with those at the lower one before and after
-// it:
+// trial compares a window at a higher rate with the windows at the lower rate before and
+// after it:
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
@@ -28,10 +28,11 @@ import (
 //	       more loss: stay a little below what the path carried, and rest longer
 //
 // If a window at rest loses much more than usual, the rate falls to what got through, and
-// the next window tells whether loss follows the rate; if not, the old rate is restored.
-// As evidence, it uses requests to servers that have just answered. If there are too few
-// of them, first requests to unknown targets count, too, and both sides must agree, since
-// the share of dead targets may change along the list.
+// the next window shows whether loss follows the rate; if not, the old rate is restored.
+// As evidence, rateFinder uses requests to servers that have just answered. If there are too
+// few such requests, first requests to unknown targets count, too. In this case the high
+// window must be worse than the windows before and after it, since the share of dead
+// targets may change along the list.
 type rateFinder struct {
 	most float64 // the maximum rate; Off: only this machine limits it
 	now  float64 // the rate of the scan; Off: it has none yet
@@ -40,8 +41,8 @@ type rateFinder struct {
 	seen    signs
 	tooMuch float64 // the rate at the last overload of this machine
 	fell    float64 // the share of tooMuch to which the rate then fell
-	// slowed is the time of that overload, not counting time in which the scan used
-	// little of its rate; 0: never.
+	// slowed is the time of that overload, or 0 if there was none. It moves forward while
+	// the scan uses little of its rate.
 	slowed    time.Duration
 	lately    float64 // mean rate of the last samples
 	settled   float64 // mean rate while nothing else held the scan back
@@ -49,16 +50,16 @@ type rateFinder struct {
 
 	trips     roundTrips
 	windows   [64]window // more windows than can begin within a second
-	begun     int        // windows begun; the last of them is under way
-	judged    int        // windows judged
+	begun     int        // number of windows begun; the last of them is not over
+	judged    int        // number of windows judged
 	usual     yields     // the latest windows at rest
-	high      yields     // at the higher rate of the trial
-	low       yields     // at the lower rate of the trial
-	rate      float64
-	tried     float64 // the higher rate of the trial; 0: at rest
-	down      bool    // the trial began because of loss
-	step      float64 // the next trial is at rate × (1 + step)
-	keep      float64 // the part of the rate to keep if the path is full at both rates of a trial
+	high      yields     // the windows at the higher rate of the trial
+	low       yields     // the windows at the lower rate of the trial
+	rate      float64    // the rate at rest, and the lower rate of a trial
+	tried     float64    // the higher rate of the trial; 0 if there is no trial
+	down      bool       // the trial began because of loss
+	step      float64    // the next trial is at rate × (1 + step)
+	keep      float64    // the part of the rate to keep if the path is full at both rates of a trial
 	restUntil time.Duration
 	rest      time.Duration
 	found     PathRate
@@ -118,18 +119,18 @@ const (
 	mostWindow    = 500 * time.Millisecond // minimum length of a window; twice this after few requests
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
 	enoughUnknown = 1000                   // requests to unknown targets that make a window long enough
-	judgeKnown    = 100                    // requests to known servers that a comparison needs on each side
+	judgeKnown    = 100                    // requests to known servers that a comparison needs at each rate
 	judgeAnswers  = 40                     // answers that a comparison of unknown targets needs
-	leastLoss     = 0.02                   // loss below that is not worth slowing down for
+	leastLoss     = 0.02                   // a smaller loss is no reason to slow down
 	doubtful      = -2                     // z score at which a trial is repeated
-	significant   = -4.5                   // z score; strict, since requests that are sent together share their fate
+	significant   = -4.5                   // z score that proves loss; strict, since requests sent together are lost together
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
-	keepBelow     = 0.9                    // share of the rate that the path carried
+	keepBelow     = 0.9                    // the share of what the path carried to which the rate is set
 	// If the path answers less than fullPart of the additional requests at the higher
 	// rate, the path was full at the lower rate, too.
 	fullPart = 0.2
 	// keepProven is the share of the rate to keep if the path is full at both rates of a
-	// trial, once an earlier trial told two rates apart.
+	// trial, and an earlier trial had a clear result.
 	keepProven = 0.85
 	mostRest   = 16 * time.Second
 )
@@ -145,7 +146,7 @@ func newRateFinder(most float64) *rateFinder {
 	return f
 }
 
-// sample is called a hundred times a second, and adjusts the pace. free means that
+// sample is called a hundred times a second, and adjusts the rate. free means that
 // nothing but the rate and the processor held the scan back since the last sample.
 func (f *rateFinder) sample(now time.Duration, s signs, free bool) {
 	took := (now - f.at).Seconds()
@@ -211,8 +212,8 @@ func (f *rateFinder) begin(now time.Duration, rate float64) {
 	f.now = rate
 }
 
-// answered counts the answer to a first request. The request was sent at the time that
-// the parameter at holds.
+// answered counts the answer to a first request. The parameter at is the time at which the
+// request was sent.
 func (f *rateFinder) answered(now, at time.Duration, class int) {
 	f.trips.add(now-at, true)
 	for i := f.begun - 1; i >= f.judged; i-- {
@@ -259,7 +260,7 @@ func (f *rateFinder) measure(now time.Duration) {
 // watch compares a window at rest with the usual share.
 func (f *rateFinder) watch(now time.Duration, w *window) {
 	lost, z, _ := compare(&f.usual, &w.yields)
-	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: other loss is likely
+	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: loss probably has another cause
 	if !busy && f.rate > leastPath && w.asked[toKnown] >= judgeKnown && lost > suspectLoss && z < significant-1.5 {
 		f.high, f.low, f.down, f.tried = w.yields, yields{}, true, f.rate
 		f.rate = max(min(w.speed()*(1-lost)*keepBelow, 0.95*f.rate), f.rate/4, leastPath)
@@ -270,20 +271,22 @@ func (f *rateFinder) watch(now time.Duration, w *window) {
 	}
 }
 
-// compare compares the answers at two rates. lost is the share of the answers that the
-// lower rate lets expect at the higher one, and that did not come. z says how unlikely
-// that is by chance: it is the difference in standard deviations, and negative if fewer
-// answers came at the higher rate. ok is false if there is too little to compare.
+// compare compares the answers at two rates. lost is the share of answers that are missing
+// at the higher rate, if the share of answered requests should be that of the lower rate. z
+// says how unlikely this is by chance: it is the difference in standard deviations, and
+// negative if fewer answers came at the higher rate. ok is false if there is too little to
+// compare.
 //
 // Servers that answered before answer far more often than unknown targets, and the two
 // rates may have a different mix of both. So the classes are not added up, but compared
 // each on its own, and the differences are added (the test of Cochran, Mantel and
-// Haenszel). With l requests of a class at the lower rate, h at the higher one, and a
-// share p of both together that was answered, if the rate makes no difference:
+// Haenszel). For a class with l requests at the lower rate and h requests at the higher
+// rate, of which together a share p was answered, the test computes as follows. It assumes
+// that the rate makes no difference.
 //
 //	weight      w = l×h / (l+h)                   few requests on one side count little
 //	difference  w × (share at high − share at low)   0 on average
-//	variance    w × p × (1−p)                     at least w × 0.01, lest luck look certain
+//	variance    w × p × (1−p)                     at least w × 0.01, so that chance never looks certain
 //	z           sum of the differences / √(sum of the variances)
 //
 // By chance alone, z is below −2 once in 44 comparisons, and below −4.5 once in 300,000.
@@ -331,7 +334,7 @@ func (f *rateFinder) decide(now time.Duration) {
 	case follows && z < significant:
 		carried, why := f.high.speed()*(1-lost), "loss"
 		rate := min(max(carried, f.rate), f.tried) * keepBelow
-		if carried-low.speed() <= (f.high.speed()-low.speed())*fullPart { // it was full at the lower rate, too
+		if carried-low.speed() <= (f.high.speed()-low.speed())*fullPart { // the path was full at the lower rate, too
 			rate, f.usual = max(min(carried*keepBelow, f.rate*f.keep), f.rate/4), yields{}
 		} else {
 			f.step, f.keep = 0.05, keepProven

@@ -33,14 +33,14 @@ func newReceiver(cfg *settings) *receiver {
 	}
 }
 
-// event is what one datagram of an open target brought.
+// event says what a session did with one datagram.
 type event struct {
 	session.Delivery
 	waiting wire.Questions // the questions that were outstanding before
 }
 
-// take handles one datagram: at is when the kernel received it, now when the loop reads
-// it. All parts of the engine learn of the datagram here.
+// take passes one datagram to all parts of the engine. The parameter at is when the kernel
+// received the datagram, and now is when the loop reads it.
 func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	i := e.open.slots.find(p.Addr)
 	if i >= 0 {
@@ -55,7 +55,7 @@ func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 		return
 	}
 
-	// The session.
+	// Pass the datagram to the session.
 	sl := e.open.slots.at(i)
 	if sl.session.Flags.Has(session.Listening) {
 		e.reopen(now, sl)
@@ -67,7 +67,7 @@ func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	}
 	ev := e.recv.take(e.memory, at, e.open.slots.ref(i), sl, p.Data)
 
-	// What counts datagrams, and learns from them.
+	// Pass the event to the parts that count datagrams or learn from them.
 	e.stats.Received[ev.Class]++
 	if ev.Class == session.Matched {
 		e.stats.Kinds[ev.Kind]++
@@ -82,7 +82,7 @@ func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	e.advance(now, i)
 }
 
-// reopen takes a target that answers late back among those that are waited for.
+// reopen makes a target that answers late one of the targets that the scan waits for again.
 func (e *engine) reopen(now time.Duration, sl *slot) {
 	sl.session.Flags &^= session.Listening
 	e.open.listening--
@@ -90,7 +90,8 @@ func (e *engine) reopen(now time.Duration, sl *slot) {
 	e.addrs.reclaim(now, sl.source(), int(sl.sent))
 }
 
-// take gives a datagram to the session of its target, and returns what it brought.
+// take gives a datagram to the session of its target, and returns what the session did
+// with the datagram.
 func (r *receiver) take(m *session.Memory, at time.Duration, to ref, sl *slot, datagram []byte) (ev event) {
 	a := sl.session.Got
 	a.LastAt = at
@@ -145,7 +146,7 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 			}
 		}
 	}
-	// The reply will be requested again: the table must not take the new one for a
+	// The reply will be requested again: the table must not take the next reply for a
 	// duplicate.
 	if d.Full {
 		r.table.Forget(sl.source())

@@ -65,7 +65,7 @@ type Result struct {
 	// Ask is the number of the attempt after which the first reply came, from 1; 0: no
 	// reply came.
 	Ask       uint8
-	Sent      uint32         // datagrams
+	Sent      uint32         // datagrams sent to this target
 	Received  uint32         // datagrams matched to this target
 	SentBytes uint64         // UDP payload
 	RecvBytes uint64         // UDP payload

@@ -67,8 +67,8 @@ func Scan(
 	return newEngine(set, sock, handle).scan(ctx, targets)
 }
 
-// listen opens the socket. While this machine lacks the address to send from, it waits,
-// until ctx or cfg.Control.Drain ends the scan; then it returns nil.
+// listen opens the socket. While this machine lacks the address to send from, listen
+// waits. If ctx or cfg.Control.Drain ends the scan in this time, it returns nil.
 func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, error) {
 	since := time.Now()
 	for {
@@ -91,9 +91,10 @@ func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, 
 	}
 }
 
-// Query queries one server with the questions and limits of cfg, and returns its Result, which belongs to the caller. A server
-// that does not answer has a Result, too: see Result.Status. Query returns the error of
-// Scan, or an error if the address can't be queried.
+// Query queries one server with the questions and limits of cfg, and returns its Result,
+// which belongs to the caller. A server that does not answer has a Result, too: see
+// Result.Status. Query returns the error of Scan, or an error if the address can't be
+// queried.
 func Query(ctx context.Context, cfg Config, addr netip.AddrPort) (*Result, error) {
 	cfg.Cooldown, cfg.Tuning.NoOutage = cmp.Or(cfg.Cooldown, Off), true
 	var answer *Result

@@ -16,7 +16,7 @@ type sender struct {
 	packets []udp.Packet // the batch
 	out     []outgoing   // one element for each of packets
 	request []byte       // the memory that packets point to
-	again   int          // attempts to send out[0]
+	again   int          // number of attempts to send out[0]
 	refused uint64       // how many times the kernel refused a datagram with ErrAgain
 	left    []departure  // the datagrams that the last flush sent
 	failed  []failure    // the datagrams that the last flush could not send
@@ -49,9 +49,9 @@ func newSender(cfg *settings) *sender {
 	}
 }
 
-// addDue adds the due requests of a session until the batch is as long as room. It
-// reports whether some of them did not fit. remembered is the challenge of an earlier
-// scan.
+// addDue adds the due requests of a session to the batch. The parameter room is the
+// maximum length of the batch. addDue reports whether some requests did not fit.
+// remembered is the challenge of an earlier scan.
 func (s *sender) addDue(plan *session.Plan, r ref, sl *slot, remembered wire.Challenge, room int) bool {
 	for q := range sl.session.Due().Each() {
 		if len(s.out) == room {
@@ -155,7 +155,7 @@ var SendFaults = [numSendFaults]string{
 	"other", "put_off", "network_unreachable", "host_unreachable", "forbidden", "bad_address", "interface_down",
 }
 
-// faultOf has the faults of errors that are not sendOther.
+// faultOf maps errors to faults. The fault of all other errors is sendOther.
 var faultOf = map[syscall.Errno]sendFault{
 	syscall.ENETUNREACH: sendNetwork, syscall.EHOSTUNREACH: sendHost,
 	syscall.EPERM: sendForbidden, syscall.EACCES: sendForbidden,
@@ -170,14 +170,14 @@ var faultOf = map[syscall.Errno]sendFault{
 // the server even behind a device that loses such pieces.
 type gso struct {
 	off      bool
-	stopped  uint64 // 1 if it is off because pairs got lost
+	stopped  uint64 // 1 if GSO is off because pairs got lost
 	silent   int    // pairs for which neither request was answered in time
 	answered int    // pairs for which a request was answered in time
 }
 
-// Every server that gets a pair has just sent a challenge, so it should answer. If
-// at least maxSilentPairs of them don't, and more than mostlySilent times as many
-// as do, some device loses pairs.
+// Every server that gets a pair has just sent a challenge, so it should answer. If at
+// least maxSilentPairs servers don't answer, and more than mostlySilent times as many as
+// answer, some device loses pairs.
 const (
 	maxSilentPairs = 64
 	mostlySilent   = 16

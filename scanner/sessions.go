@@ -63,7 +63,7 @@ func newSessions(cfg *settings) *sessions {
 }
 
 // label is what the list gives for a target besides its address: the tag, the master
-// server's data, and how to ask it. Most targets have no label.
+// server's data, and how to query the target. Most targets have no label.
 type label struct {
 	tag, master string
 	challenge   wire.Challenge // for the first attempt at INFO, or NoChallenge
@@ -148,7 +148,7 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	s.wheel.file(s.slots, i)
 }
 
-// learn takes from a datagram what it reveals about round trips.
+// learn records what a datagram reveals about round trips.
 func (s *sessions) learn(at time.Duration, sl *slot) {
 	l, a := s.learner, sl.session.Got
 	if l == nil {
@@ -180,7 +180,8 @@ func (s *sessions) retime() {
 }
 
 // close frees the slot of a session that is done, and remembers its target for the
-// cooldown. A sweep need not: it has a bit for each of its targets.
+// cooldown. In a sweep this is not necessary, because a sweep has a bit for each of its
+// targets.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source := sl.source()
@@ -192,7 +193,7 @@ func (s *sessions) close(i int32) {
 	s.slots.release(i)
 }
 
-// drop forgets an open target, or one that was held back.
+// drop forgets an open target, or a target that was held back.
 func (s *sessions) drop(addr uint64) {
 	delete(s.held, addr)
 	delete(s.labels, addr)

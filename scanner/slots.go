@@ -8,12 +8,12 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 )
 
-// slot holds one open target. A silent target needs nothing else, so a slot has
-// only what the scan needs before the first reply: 64 bytes, and about 8 to find it.
+// slot holds one open target. It has only what the scan needs before the first reply, so
+// a silent target takes 64 bytes, and about 8 bytes in the hash table.
 type slot struct {
 	session   session.Session
-	next      int32  // in the wheel, or in the free list
-	prev      int32  // in the wheel
+	next      int32  // next slot in the wheel, or in the free list
+	prev      int32  // previous slot in the wheel
 	gen       uint32 // changes when a target takes or leaves this slot
 	ip        uint32
 	port      uint16
@@ -200,7 +200,7 @@ func (w *wheel) file(s *slots, i int32) {
 		}
 		w.remove(s, i)
 	}
-	// 0 means not filed, so one tick in 2^16 is stored as the next one.
+	// 0 means not filed, so one tick in 2^16 is stored as the next tick.
 	sl.tick = max(uint16(tick), 1)
 	head := &w.heads[sl.tick%wheelBuckets]
 	sl.prev, sl.next = -1, *head
@@ -214,7 +214,7 @@ func (w *wheel) file(s *slots, i int32) {
 // due returns the tick for which a slot is filed.
 func (w *wheel) due(sl *slot) int64 { return w.done + int64(sl.tick-uint16(w.done)) }
 
-// remove takes slot i out of the wheel if it is in it.
+// remove takes slot i out of the wheel if it is filed there.
 func (w *wheel) remove(s *slots, i int32) {
 	sl := s.at(i)
 	if sl.tick == 0 {

@@ -17,7 +17,7 @@ type Snapshot struct {
 	// the second pass, in no particular order. Their Place is not set.
 	Open []Target
 	// Silent holds all targets so far that stayed silent in the first pass, as
-	// address<<16 | port. Those before index SecondPassed have begun their second
+	// address<<16 | port. The targets before index SecondPassed have begun their second
 	// pass and are finished or open. Later Snapshots share this memory and append
 	// to it, so the elements must not be changed.
 	Silent []uint64
@@ -32,9 +32,9 @@ type Snapshot struct {
 
 // SilentLabel is the label that a list gave a silent target.
 type SilentLabel struct {
-	Index       int    // in Snapshot.Silent
+	Index       int    // index of the target in Snapshot.Silent
 	Tag, Master string // as in Target
-	InfoOnly    bool   // likewise
+	InfoOnly    bool   // as in Target
 }
 
 // SilentTargets returns the targets that wait for the second pass, with Tag and Master

@@ -19,7 +19,7 @@ type Wait uint8
 
 // The reasons to wait.
 const (
-	WaitNothing  Wait = iota // it sends as fast as the rate allows
+	WaitNothing  Wait = iota // the scan sends as fast as the rate allows
 	WaitTargets              // the list has no line ready
 	waitInFlight             // InFlight targets are open
 	WaitAddress              // the rate limits of their addresses hold the remaining targets back
@@ -30,7 +30,7 @@ const (
 	WaitCooldown             // every target is finished; late replies may still come
 	waitKernel               // the kernel takes no more datagrams for now
 	WaitSending              // in Stats.Waited only: sending itself takes all the time
-	waitLosses               // in Stats.Waited only: a scan without a rate keeps to a rate at which nothing is lost
+	waitLosses               // in Stats.Waited only: a scan without a rate limits itself so that nothing is lost
 
 	NumWaits = iota
 )
@@ -93,7 +93,7 @@ type Stats struct {
 	PeakOpen int // the maximum number of targets that were waiting for an answer at once
 
 	// Datagrams.
-	Sent       [wire.NumRequests]uint64   // by question
+	Sent       [wire.NumRequests]uint64   // datagrams sent, by question
 	Repeats    uint64                     // datagrams sent again after silence
 	SentBytes  uint64                     // UDP payload
 	Received   [session.NumClasses]uint64 // by class; their sum is all received datagrams
@@ -118,12 +118,12 @@ type Stats struct {
 	Timeouts Timeouts // learned timeouts; zero if the timeouts are fixed
 
 	// Memory.
-	Bytes     int64 // held now, under the byte budget
-	PeakBytes int64 // the most that replies took, without the fragments that Bytes includes
+	Bytes     int64 // bytes of replies and fragments that the scan holds now
+	PeakBytes int64 // maximum size of the replies held at once, without fragments
 
 	Path PathRate // what a scan with Config.FindRate found
 
-	Rate float64 // datagrams per second, now; Off: as fast as possible
+	Rate float64 // current rate in datagrams per second; Off: as fast as possible
 	// Allowed counts the datagrams that the rate allowed in the time in which nothing else
 	// held the scan back.
 	Allowed uint64
@@ -186,7 +186,7 @@ type PathRate struct {
 	On      bool    // the scan finds its rate
 	Most    float64 // the maximum rate, in datagrams per second
 	Now     float64 // the current rate
-	Carried float64 // what the path carried when it was last full; 0: it never was
+	Carried float64 // datagrams per second that the path carried when it was last full; 0 if it never was full
 	Lost    float64 // the share of first requests that was lost at a higher rate, from 0 to 1
 
 	Raised    uint64 // how many times the rate was raised
@@ -203,10 +203,10 @@ type RateChange struct {
 	Why      string        // clear, loss, drops_here or few_answers
 }
 
-// Add adds past, the statistics of the earlier parts of a scan, to s, those of its
-// last part. It adds every counter (uint64) and Elapsed, keeps the higher of each
-// peak, and leaves the current values (Open, Bytes, Rate, buffers) of s as they
-// are.
+// Add adds past to s. The parameter past has the statistics of the earlier parts of a
+// scan, and s has those of its last part. Add adds every counter (uint64) and Elapsed,
+// takes the higher of each peak, and does not change the current values in s (Open,
+// Bytes, Rate, buffers).
 //
 // If the last part resumed from a Snapshot, the targets that were open at that time
 // are counted twice as Taken.
@@ -233,8 +233,8 @@ func addCounters(dst, src reflect.Value) {
 	}
 }
 
-// A scan that lost less than slackPart of its time, or less than slackTime, counts
-// as having kept its rate.
+// If a scan lost at most slackPart of its time, or at most slackTime, it counts as a scan
+// that reached its rate.
 const (
 	slackPart = 0.02
 	slackTime = 500 * time.Millisecond

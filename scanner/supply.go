@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// supply has the targets that were not started: those of the list, and the silent ones
-// that wait for the second pass.
+// supply has the targets that were not started: the targets of the list, and the silent
+// targets that wait for the second pass.
 type supply struct {
 	list     *feed
 	second   secondPass
@@ -154,8 +154,8 @@ func (e *engine) more() bool {
 	return !e.supply.list.ended || e.addrs.n > 0 || e.supply.second.waiting() > 0
 }
 
-// unstarted returns the number of targets that were read and never started. It adds
-// those that are still in the feed to Stats.Taken.
+// unstarted returns the number of targets that were read and never started. It adds the
+// targets that are still in the feed to Stats.Taken.
 func (e *engine) unstarted() int {
 	rest := e.supply.list.read.Load() - e.stats.Taken
 	e.stats.Taken += rest
@@ -163,14 +163,13 @@ func (e *engine) unstarted() int {
 }
 
 // secondPass holds the targets that stayed silent, 8 bytes each, until all others are
-// finished; then each gets one more attempt. This tells servers that do not exist from
-// servers whose datagrams were lost together: the cause of the loss is mostly gone by
-// then.
+// finished; then each gets one more attempt. By then, the cause of most losses is gone, so
+// the second pass finds servers whose datagrams were lost together in the first pass.
 type secondPass struct {
 	silent []uint64      // packed; elements never change, so that snapshots share them
 	labels []SilentLabel // labels of the targets that have one; elements never change, either
 	next   int           // index into silent: the next target
-	named  int           // index into labels: the first that is not before next
+	named  int           // index of the first label whose target is not before next
 }
 
 // push adds a target.
@@ -181,7 +180,8 @@ func (l *secondPass) push(addr uint64, lb *label) {
 	l.silent = append(l.silent, addr)
 }
 
-// pop returns the next target, with its label if it has one. There must be one.
+// pop returns the next target, with its label if it has one. The caller must check first
+// that a target is waiting.
 func (l *secondPass) pop() (addr uint64, lb *label) {
 	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
 		l.named++

@@ -23,9 +23,9 @@
 //
 // # Hostile replies
 //
-// Rules and keywords are untrusted bytes. Decode never fails and never panics: it adds
-// a note for a value that it can't understand, and every size is limited. The limits
-// are in decode.go; the limits of binary pages are in bohemia.go. Decode does not check strings:
+// Rules and keywords are untrusted bytes. Decode never fails and never panics: it adds a
+// note for a value that it can't understand, and every size is limited. The limits are in
+// decode.go; the limits of binary pages are in bohemia.go. Decode does not check strings:
 // they can have any encoding and contain control characters.
 //
 // # Where other readers differ

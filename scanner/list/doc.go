@@ -72,8 +72,9 @@
 // # Which targets count
 //
 // No server can have the address 0.0.0.0, and the addresses in 169.254.0.0/16 belong to
-// Steam's relays, which can't be reached from the internet (EC-126). Both count as Unscannable,
-// like IPv6 addresses; targets that Config.Exclusions excludes count as Excluded.
+// Steam's relays, which can't be reached from the internet (EC-126). Both count as
+// Unscannable, like IPv6 addresses; targets that Config.Exclusions excludes count as
+// Excluded.
 //
 // A target that was named before is a Duplicate, in whatever form it is named again. The
 // target keeps the tag of its first mention. In random order, an address that was listed

@@ -266,7 +266,7 @@ func TestLongLines(t *testing.T) {
 			if len(got) != test.given || len(bad) != test.fault {
 				t.Errorf("%s: %q, %.300q", test.name, got, bad)
 			}
-			if test.fault > 0 && !strings.Contains(strings.Join(bad, ""), "longer") {
+			if test.fault > 0 && !strings.Contains(strings.Join(bad, ""), "too long") {
 				t.Errorf("%s: %.300q", test.name, bad)
 			}
 		}

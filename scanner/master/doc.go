@@ -21,9 +21,9 @@
 //	                                                  the list, not of the page
 //
 // A master ignores a client for a minute if the client sends too many requests. So Fetch
-// requests the first 15 pages without a pause, and at most 15 pages per minute and 60
-// per five minutes. A page has up to 231 addresses, so a list of 100,000 servers takes
-// about 36 minutes. Valve's own master has been silent since October 2025 (EC-158).
+// requests the first 15 pages without a pause, and at most 15 pages per minute and 60 per
+// five minutes. A page has up to 231 addresses, so a list of 100,000 servers takes about
+// 36 minutes. Valve's own master has been silent since October 2025 (EC-158).
 //
 // # Over the Web API
 //
