@@ -84,10 +84,9 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 }
 
 // Reload reads the files again, and returns how many rules are in force. If it returns an
-// error, the rules do not change. Nor do rules from a pipe ever change, because a pipe
-// can't be read again. If several rules name the same network, the first one applies,
-// except that a user's rule precedes a special-purpose network that allowReserved would
-// allow.
+// error, the rules do not change. Rules from a pipe never change, because a pipe can't be
+// read again. If several rules name the same network, the first one applies, except that
+// a user's rule precedes a special-purpose network that allowReserved would allow.
 func (x *Exclusions) Reload() (rules int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
