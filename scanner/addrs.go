@@ -30,7 +30,7 @@ type addrs struct {
 }
 
 const (
-	addrBurst  = 4       // INFO, and then all three questions with a challenge
+	addrBurst  = 4       // datagrams: INFO, and then all three questions with a challenge
 	maxHeld    = 1 << 16 // maximum number of held targets, which take 3 MiB
 	sweepEvery = time.Second
 )

@@ -26,7 +26,7 @@ const Off = -1
 const (
 	DefaultRate        = 5000
 	DefaultAddressRate = 10
-	DefaultTimeout     = time.Second // of the first attempt; Schedule derives the later waits from it
+	DefaultTimeout     = time.Second // how long the first attempt waits; Schedule derives the later waits from it
 	defaultAttempts    = 3
 	defaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20
@@ -75,7 +75,7 @@ type Config struct {
 	// One goroutine calls Excluded, which must be quick.
 	Excluded func(netip.Addr) bool
 
-	Resume  Resume  // saves the state of a scan, and resumes an earlier one
+	Resume  Resume  // saves the state of a scan, and resumes an earlier scan
 	Control Control // observes and steers a running scan
 	Tuning  Tuning  // for unusual servers, networks and machines
 }
@@ -92,8 +92,8 @@ type Resume struct {
 	Silent iter.Seq[Target]
 
 	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
-	// function that takes Results runs. By then, that function has received the Results
-	// of all targets before Position that are neither in Open nor waiting for the
+	// function that takes Results runs. Before each call, that function has received the
+	// Results of all targets before Position that are neither in Open nor waiting for the
 	// second pass.
 	Snapshot func(*Snapshot)
 	// SnapshotEvery is the time between two calls of Snapshot; zero: a second.
@@ -153,7 +153,7 @@ type Tuning struct {
 type settings struct {
 	Config
 	schedule     timing.Schedule
-	freeInFlight bool // Tuning.InFlight follows Rate
+	freeInFlight bool // Tuning.InFlight is derived from Rate
 }
 
 // complete returns cfg with its zero values replaced, or an error that names an invalid
@@ -183,7 +183,7 @@ func (cfg Config) complete() (settings, error) {
 	return set, set.check()
 }
 
-// defaultRate returns the Rate of a Config that sets none.
+// defaultRate returns the Rate of a Config that sets no Rate.
 func (cfg *Config) defaultRate() float64 {
 	if cfg.FindRate {
 		return DefaultMostRate
@@ -195,8 +195,8 @@ func (cfg *Config) defaultRate() float64 {
 // targets at 104 bytes are 26 MiB.
 const maxInFlight = 1 << 18
 
-// defaultInFlight returns how many targets are open at the full rate if no target
-// answers and each wait is as long as the longest, plus a quarter.
+// defaultInFlight returns 5/4 of the number of targets that are open at the full rate if no
+// target answers and each attempt has the longest wait.
 func (set *settings) defaultInFlight() int {
 	if set.Rate == Off {
 		return maxInFlight
@@ -211,7 +211,7 @@ func (cfg Config) Schedule() timing.Schedule {
 	return set.schedule
 }
 
-// Limits of a Config's numbers, so that sums of them can't overflow.
+// Limits of a Config's numbers, so that sums of these numbers can't overflow.
 const (
 	maxTimeout  = 10 * time.Minute
 	maxAttempts = 101

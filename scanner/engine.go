@@ -141,9 +141,9 @@ func (e *engine) loop(ctx context.Context) error {
 }
 
 // receive reads the socket, and waits if it is empty. While batches are full, it continues
-// to read, up to maxDrain datagrams, before the loop sends anything: if the kernel drops
-// a datagram, that costs more than to send a datagram a little later. receive returns the
-// time of the last read and the number of datagrams.
+// to read, up to maxDrain datagrams, before the loop sends anything, because a dropped reply
+// costs more than a late request. It returns the time of the last read and the number of
+// datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)

@@ -13,7 +13,7 @@ import (
 // read since the loop took the previous block.
 type feed struct {
 	mu      sync.Mutex
-	filling []Target // the reader appends to it
+	filling []Target // the next block, to which the reader appends
 	all     bool     // the list has ended
 
 	room   chan struct{}   // gets a value when the loop takes a block

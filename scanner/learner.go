@@ -45,7 +45,7 @@ type learner struct {
 
 // The learner's constants.
 const (
-	queueMargin = 10 * time.Millisecond // our own queue may delay an answer
+	queueMargin = 10 * time.Millisecond // added to timeouts because our own queue may delay an answer
 	learnTime   = time.Second           // how long a scan must have run before it learns timeouts
 	enoughBlock = 200                   // round trips that must be known for a /8 to have its own timeout
 	// Timeouts and the cooldown follow from the round trip that 1 in rareTrip exceeds.
@@ -56,8 +56,8 @@ const (
 	blindPart    = 5   // use the fixed timeout if the age of more than 1 answer in 5 is unknown
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps
-	lastFactor   = 2           // factor from the round trip of rarestTrip to LastWaits
-	coolFactor   = 2           // factor from the round trip of rareTrip to the cooldown
+	lastFactor   = 2           // LastWaits are this many times the round trip that 1 in rarestTrip exceeds
+	coolFactor   = 2           // the cooldown is this many times the round trip that 1 in rareTrip exceeds
 )
 
 func newLearner(most time.Duration) *learner {
@@ -101,8 +101,8 @@ func (l *learner) late(source uint64, trip time.Duration) {
 	l.first(source, trip, true)
 }
 
-// update sets the timeouts from the known round trips. It reports whether they fell
-// so far that sessions that are already waiting should wait less.
+// update sets the timeouts from the known round trips. It reports whether the timeouts
+// fell so far that sessions that are already waiting should wait less.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
 	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < timing.LearnTrips {

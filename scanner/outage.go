@@ -41,7 +41,7 @@ type outage struct {
 
 	faults  [numSendFaults]uint64 // datagrams that could not be sent for a reason other than an outage
 	outages uint64
-	total   time.Duration // of the outages that are over
+	total   time.Duration // total length of the outages that are over
 	awayFor time.Duration // length of the current outage so far
 }
 

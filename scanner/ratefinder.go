@@ -126,8 +126,8 @@ const (
 	significant   = -4.5                   // z score that proves loss; strict, since requests sent together are lost together
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
 	keepBelow     = 0.9                    // the share of what the path carried to which the rate is set
-	// If the path answers less than fullPart of the additional requests at the higher
-	// rate, the path was full at the lower rate, too.
+	// If less than fullPart of the additional requests at the higher rate are answered, the
+	// path was full at the lower rate, too.
 	fullPart = 0.2
 	// keepProven is the share of the rate to keep if the path is full at both rates of a
 	// trial, and an earlier trial had a clear result.
@@ -257,7 +257,7 @@ func (f *rateFinder) measure(now time.Duration) {
 	}
 }
 
-// watch compares a window at rest with the usual share.
+// watch compares the share of answers in a window at rest with the usual share.
 func (f *rateFinder) watch(now time.Duration, w *window) {
 	lost, z, _ := compare(&f.usual, &w.yields)
 	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: loss probably has another cause
@@ -346,7 +346,7 @@ func (f *rateFinder) decide(now time.Duration) {
 		f.found.Carried, f.found.Lost = carried, lost
 		f.set(now, max(rate, min(leastPath, f.most)), why)
 	case follows && z < doubtful && !f.down && f.high.seconds < 1:
-		f.begin(now, f.tried) // more windows will tell
+		f.begin(now, f.tried) // another window at the higher rate gives more evidence
 		return
 	default: // loss did not follow the rate
 		if f.usual = low; f.down { // the path loses this much at any rate now

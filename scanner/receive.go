@@ -183,7 +183,7 @@ func keepParts(s *session.Session, m *session.Memory, t *reasm.Table, source uin
 	}
 }
 
-// unreachable tells the sessions whose servers ICMP reports as unreachable.
+// unreachable passes ICMP reports of unreachable servers to the sessions of these servers.
 func (e *engine) unreachable(now time.Duration) {
 	gone := &e.recv.gone
 	for n := len(gone); n == len(gone); {
@@ -220,7 +220,7 @@ func codeOf(err error) wire.Error {
 // until, not with the current time. A socket that is never empty delays timeouts by at
 // most maxBehind.
 type drained struct {
-	before  time.Duration // when the socket was last empty, earlier than emptyAt
+	before  time.Duration // when the socket was empty the last time before emptyAt
 	emptyAt time.Duration // when the socket was last empty
 	until   time.Duration // everything received before this time has been processed
 	behind  bool          // the loop has not caught up with the socket

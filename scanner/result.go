@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Status says whether a server answered all questions that it was asked, some, or none.
+// Status says whether a server answered all questions that it was asked, some of them, or
+// none.
 type Status uint8
 
 // The statuses of a target that was queried. String returns the words used in records.
@@ -61,7 +62,7 @@ type Result struct {
 	// RTTs are the round trips of the questions that were asked once and answered; 0: not
 	// known. From 10 ms on they are truncated to tenths of a millisecond.
 	RTTs [wire.NumQuestions]time.Duration
-	Took time.Duration // from the first datagram to the last
+	Took time.Duration // time from the first datagram to the last
 	// Ask is the number of the attempt after which the first reply came, from 1; 0: no
 	// reply came.
 	Ask       uint8

@@ -24,7 +24,7 @@ type transport interface {
 	Close() error
 }
 
-// Scan queries every target and calls handle once for each finished one. The calls
+// Scan queries every target and calls handle once for each finished target. The calls
 // come one at a time from one goroutine, which on Linux runs on a thread of lower
 // priority (package thread). The Result is valid until handle returns; use Clone to
 // keep it.
@@ -37,7 +37,7 @@ type transport interface {
 // another goroutine. If targets blocks, that goroutine may outlive the call.
 //
 // Some targets get no Result: those without an IPv4 address or a port, those that are
-// already being queried or were just finished, excluded ones, and those beyond
+// already being queried or were just finished, excluded targets, and those beyond
 // MaxPerAddress. Stats counts each of them.
 //
 // handle may be slow: Scan continues to receive, but starts no new targets while too

@@ -144,7 +144,7 @@ const (
 	sendPutOff                     // the kernel refused the datagram with ErrAgain too many times
 	sendNetwork                    // the network is unreachable
 	sendHost                       // the host is unreachable
-	sendForbidden                  // a firewall or the system forbids it
+	sendForbidden                  // a firewall or the system forbids the datagram
 	sendAddress                    // the address is not valid as a destination
 	sendInterface                  // the interface is down or gone
 	numSendFaults = iota

@@ -29,7 +29,7 @@ type sessions struct {
 	silentSent, silentBytes uint16
 
 	closed   recent        // sources of targets that were closed within the cooldown
-	turnedAt time.Duration // when closed last began a new turn
+	turnedAt time.Duration // when closed.turn was last called
 	sweep    *sweep        // nil unless Tuning.SweepPort is set
 }
 

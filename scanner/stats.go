@@ -200,7 +200,7 @@ type PathRate struct {
 type RateChange struct {
 	At       time.Duration // since the scan began; 0: this element is unused
 	From, To float64       // datagrams per second
-	Why      string        // clear, loss, drops_here or few_answers
+	Why      string        // the reason: clear, loss, drops_here or few_answers
 }
 
 // Add adds past to s. The parameter past has the statistics of the earlier parts of a

@@ -166,7 +166,7 @@ func (e *engine) unstarted() int {
 // finished; then each gets one more attempt. By then, the cause of most losses is gone, so
 // the second pass finds servers whose datagrams were lost together in the first pass.
 type secondPass struct {
-	silent []uint64      // packed; elements never change, so that snapshots share them
+	silent []uint64      // packed addresses and ports, which never change, so that snapshots share them
 	labels []SilentLabel // labels of the targets that have one; elements never change, either
 	next   int           // index into silent: the next target
 	named  int           // index of the first label whose target is not before next

@@ -44,7 +44,7 @@ func arkTable(evidence string) *table {
 				}
 			}},
 			{name: "ATLASFRIENDLYNAME_s", read: attribute("cluster")},
-			{name: "SessionName_s", read: attribute("name")}, // complete; INFO cuts the name at 63 bytes
+			{name: "SessionName_s", read: attribute("name")}, // the complete name; INFO cuts the name at 63 bytes
 			{name: "BuildId_s", read: arkBuild},
 		},
 		finish: func(d *decoder) {

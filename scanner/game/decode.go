@@ -8,9 +8,9 @@ import (
 
 // Our limits, which hold whatever a reply contains. A reply has at most 512 KiB.
 const (
-	// Players or days; the largest known server has 5000 slots.
+	// The maximum number of players or days; the largest known server has 5000 slots.
 	maxCount      = 1 << 20
-	maxNumber     = 1 << 40 // other numbers, including Unix times
+	maxNumber     = 1 << 40 // maximum of all other numbers, including Unix times
 	maxText       = 1 << 10 // bytes of a value
 	maxLongText   = 8 << 10 // bytes of a description or a long attribute
 	maxMods       = 512     // mods of a server; the binary pages of Arma 3 hold at most 255
@@ -106,9 +106,9 @@ func (d *decoder) readTags(tg *tags) {
 	}
 }
 
-// keywords returns INFO's keywords as a list. If they fill their field and do not
-// end with a separator, the last tag may be truncated, so keywords omits it and
-// adds a note (EC-40).
+// keywords returns INFO's keywords as a list. If the keywords fill their field and do not
+// end with a separator, the last tag may be truncated, so the list omits the last tag, and
+// keywords adds a note (EC-40).
 func (d *decoder) keywords(separator byte) list {
 	all := d.in.Info.Keywords
 	if len(all) >= keywordsField && all[len(all)-1] != separator {

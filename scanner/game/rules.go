@@ -24,8 +24,8 @@ var _ = register("barotrauma", "Barotrauma", []uint32{602960}, &table{
 	},
 	// finish reads three lists in the same order: names, hashes and Workshop IDs of
 	// packages. ID 0 is the game's own package. Only replies with one package were
-	// recorded, so the comma between packages is a guess: if the lists differ in
-	// length, they stay attributes.
+	// recorded, so the comma between packages is a guess: if the lists differ in length,
+	// the names become one attribute.
 	finish: func(d *decoder) {
 		const source = "rules.contentpackage"
 		var names, hashes, ids []byte

@@ -151,7 +151,7 @@ type matcher struct {
 	fields  []field
 	lengths someOf
 	ends    someOf     // the last bytes
-	slots   [256]uint8 // by hash: index of the first field, plus one
+	slots   [256]uint8 // for each hash, the index of the first field, plus one
 	// For each field, the index of the next field with the same hash, plus one.
 	next []uint8
 }

@@ -105,8 +105,8 @@ func (d *decoder) base64(v []byte) ([]byte, bool) {
 	return d.since(start), true
 }
 
-// unturnedConfig joins the settings that differ from their defaults. Each is a rule
-// Cfg_N with the value "Group.Name=value".
+// unturnedConfig joins the settings that differ from their defaults. Each setting is a
+// rule Cfg_N with the value "Group.Name=value".
 func unturnedConfig(d *decoder) {
 	start := len(d.buf)
 	for i := range d.in.Rules {

@@ -13,7 +13,7 @@ import (
 // consecutive addresses with one or more ports each.
 type blocks struct {
 	sets     []portSet
-	known    map[string]int // maps printed ports to the index in sets of their set
+	known    map[string]int // index in sets of each set, by its printed ports
 	recent   []uint16       // the ports of the block that was added last
 	set      int            // index in sets of the set with the ports in recent
 	n        int            // number of blocks added

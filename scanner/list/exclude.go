@@ -47,10 +47,11 @@ type source struct {
 	targets, stopped atomic.Uint64
 }
 
-// NewExclusions excludes the special-purpose networks, unless allowReserved is set, and
-// networks: addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h. It also reads
-// files with one address, network or range per line; a comment may follow a '#'. note, if
-// it is not nil, is called if a file is a named pipe that has had no writer for a second.
+// NewExclusions excludes the special-purpose networks, unless allowReserved is set. The
+// parameter networks holds further exclusions: addresses, networks a.b.c.d/n and ranges
+// a.b.c.d-e.f.g.h. NewExclusions also reads files with one address, network or range per
+// line; a comment may follow a '#'. note, if it is not nil, is called if a file is a
+// named pipe that has had no writer for a second.
 //
 // It returns an *ArgError for an invalid network or a file that can't be read, and an
 // Invalid for an invalid line of a file.

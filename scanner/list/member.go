@@ -148,7 +148,7 @@ func (o *object) clear() {
 	o.joins, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, "", ""
 }
 
-// first returns the first value that is not empty.
+// first returns the value of the first of these keys that has a value.
 func (o *object) first(keys ...string) string {
 	for _, key := range keys {
 		if v := o.values[key]; v != "" && v[0] != '{' {

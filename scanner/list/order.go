@@ -12,7 +12,7 @@ import (
 type order struct {
 	keys  scatterer
 	list  sorted // the keys of targets that were named one by one
-	notes []note // labels of these targets, and of some targets in networks
+	notes []note // labels of the targets in list, and of some targets in networks
 	nets  *nets
 	named blocks // networks and ranges
 
@@ -76,7 +76,7 @@ func (o *order) labels(ip uint32, port uint16) (s labels) {
 // apart. Addresses start with different ports, so that the ports are mixed.
 // Addresses with fewer ports than others are not in the last rounds.
 type nets struct {
-	parts []stretch // by number of ports, the largest first
+	parts []stretch // sorted by number of ports, the largest first
 	ends  []uint64  // the number of addresses up to the end of each part
 	tiers []tier
 	size  uint64 // the number of targets

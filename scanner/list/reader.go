@@ -35,8 +35,8 @@ type reader struct {
 }
 
 // read reads the inputs in order and passes the names in them to take. It returns an
-// error if it could not read all of them, and nil if take ended reading. If take is nil,
-// it only looks for invalid lines.
+// error if it could not read all inputs, and nil if take ended reading. If take is nil,
+// read only looks for invalid lines.
 func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s labels) bool) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -163,7 +163,7 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 }
 
 // peekHead returns the beginning of a list, for Sniff. Because a pipe may be written
-// slowly, it waits for no more than the first line that is neither empty nor a
+// slowly, peekHead waits for no more than the first line that is neither empty nor a
 // comment, unless that line begins a JSON value of several lines.
 func peekHead(b *bufio.Reader) ([]byte, error) {
 	for {

@@ -47,8 +47,8 @@ func openPipe(ctx context.Context, path string, note func(string)) (*os.File, er
 	}
 }
 
-// tap reads an input in a goroutine, so that a read that blocks can be abandoned, and
-// hashes it there.
+// tap reads an input in a goroutine, so that a read that blocks can be abandoned. The
+// goroutine also hashes the input.
 type tap struct {
 	*io.PipeReader
 	hash  hash.Hash

@@ -132,7 +132,7 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 }
 
 // several returns the fields of a row if all of them are targets of one form. If only the
-// first address and the field after it have the same form, but other fields have not, it
+// first address and the field after it have the same form, but other fields do not, several
 // returns a fault. It returns nil for a table whose columns have names.
 func (t *table) several(fields []string) (all []string, f fault) {
 	at := slices.Index(t.names, columnIP)

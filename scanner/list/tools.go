@@ -60,7 +60,7 @@ var (
 		_, ports, _ := strings.Cut(strings.Join(words, " "), " Ports: ")
 		for item := range strings.SplitSeq(ports, ",") {
 			part := strings.Split(strings.TrimSpace(item), "/")
-			if _, f := parsePort([]byte(part[0])); f == "" && len(part) > 2 { // skips the rest of a text that contains a comma
+			if _, f := parsePort([]byte(part[0])); f == "" && len(part) > 2 { // false for the rest of a text that contained a comma
 				give(string(joinPort(words[host], part[0])), notUDP(part[2]) || !isOpen(part[1]))
 			}
 		}

@@ -139,8 +139,8 @@ func (w *walk) named(ip uint32, port uint16) bool {
 }
 
 // smallBlock is the maximum number of targets of a name that are stored one by one.
-// A name with more targets takes less memory as a block. It must not change: the
-// order depends on it.
+// A name with more targets takes less memory as a block. smallBlock must not change,
+// because the order depends on it.
 const smallBlock = 64
 
 // loader collects the targets of all inputs and puts them in random order.

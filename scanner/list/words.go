@@ -91,7 +91,7 @@ func mayBeTarget(tag []byte) bool {
 func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
 	word, rest := nextWord(line)
 	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0
-	if want == formOther || want == formIPv6 { // a name, or an IPv6 address
+	if want == formOther || want == formIPv6 { // a host name, or an IPv6 address
 		want = formOther
 		if bytes.HasPrefix(word, []byte("[")) && bytes.Contains(word, []byte("]:")) || !bytes.HasPrefix(word, []byte("[")) && bytes.Count(word, []byte(":")) == 1 {
 			want = formPort

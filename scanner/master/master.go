@@ -17,7 +17,7 @@ import (
 // DefaultWeb is the address of Valve's GetServerList.
 const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
 
-// Errors of Fetch and of Kind.Read. The servers before the error have been passed on.
+// Errors of Fetch and of Kind.Read. The servers before the error have been passed to handle.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")
@@ -243,7 +243,7 @@ func (f *fetch) awaitLimits(ctx context.Context) error {
 			wait = max(wait, oldest.Add(l.in).Sub(now))
 		}
 	}
-	err := f.pause(ctx, wait, "keeping the master's limits")
+	err := f.pause(ctx, wait, "waiting for the master's rate limit")
 	f.sent = append(f.sent, time.Now())
 	f.sent = f.sent[max(len(f.sent)-most, 0):]
 	f.stats.Requests++

@@ -94,9 +94,9 @@ func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 		case try == w.Retries:
 			return nil, fmt.Errorf("asked %s: %w", times(try+1), err)
 		}
-		pause, why := min(2*time.Second<<min(try, 16), w.MaxWait), "before asking again"
+		pause, why := min(2*time.Second<<min(try, 16), w.MaxWait), "waiting before the next attempt"
 		if isStatus && status.wait >= 0 {
-			pause, why = status.wait, "the master asked to wait"
+			pause, why = status.wait, "the master asked for a pause"
 		}
 		if pause > w.MaxWait {
 			return nil, fmt.Errorf("%w (%v, at most %v): %w", ErrSlow, pause, w.MaxWait, err)

@@ -62,7 +62,7 @@ func (s Schedule) Requests() int {
 }
 
 // Wait returns how long an attempt of the first pass waits for an answer. Attempts are
-// numbered from 1. There may be more of them than Attempts.
+// numbered from 1. A question may get more attempts than Schedule.Attempts.
 func (s Schedule) Wait(attempt int) time.Duration {
 	switch {
 	case attempt <= 1:

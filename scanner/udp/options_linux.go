@@ -21,7 +21,7 @@ func (cfg Config) setOptions(fd uintptr) error {
 		// broadcasts.
 		{unix.SOL_SOCKET, unix.SO_BROADCAST, 0},
 		// The error queue reports ICMP errors, and datagrams that were dropped because the
-		// device's queue was full. Without it, Linux reports such datagrams as sent.
+		// device's queue was full. Without this option, Linux reports such datagrams as sent.
 		{unix.SOL_IP, unix.IP_RECVERR, 1},
 		// No fragmentation. Requests are too small for it anyway, but only with this
 		// option does Linux skip choosing an identification for each datagram (RFC 6864,

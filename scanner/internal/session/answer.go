@@ -198,7 +198,7 @@ func QuestionOf(k wire.Kind) (q wire.Question, ok bool) {
 func ReadList(q wire.Question, msg []byte) (exact bool, err error) {
 	if q == wire.QuestionRules {
 		var rs wire.Rules
-		_ = rs.Reset(msg) // Err returns its error, too
+		_ = rs.Reset(msg) // Err returns the same error
 		for rs.Next() {
 		}
 		return rs.Count() == rs.Announced(), rs.Err()

@@ -31,7 +31,7 @@ type challenges struct {
 	// GETCHALLENGE.
 	getFirst bool
 
-	fresh   wire.Questions                    // questions to send without a challenge, so that each gets its own
+	fresh   wire.Questions                    // questions to send without a challenge, so that the server sends a challenge for each
 	renewed wire.Questions                    // questions that must not be added to fresh
 	owned   wire.Questions                    // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
@@ -153,7 +153,7 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	s.quiet = 0
 	if qs == qs.Lowest() {
-		s.Got.openly &^= qs // the earlier fragments belonged to this 'A'
+		s.Got.openly &^= qs // the earlier fragments were part of this 'A'
 	}
 	first = known.current == wire.NoChallenge
 	known.current, known.origin, known.seenAt, known.get = c, qs, now, 0

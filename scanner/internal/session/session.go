@@ -11,8 +11,8 @@
 //	Tick                   the wake-up time has passed
 //	Unreachable            ICMP reports that nothing listens
 //
-// After each event, Advance decides what follows. Then the flag Done, Due and Clock.Wake
-// say what to do, and Request returns the request to send. The parts:
+// After each event, Advance decides what follows. Then the flag Done and the methods Due
+// and Clock.Wake say what to do, and Request returns the request to send. The parts:
 //
 //	session.go     the state, and what is sent next
 //	silence.go     silence: repeat, or give up
@@ -55,7 +55,7 @@ const (
 	maxRounds  = 4                     // maximum number of challenges per question; more are a challenge_loop (EC-2)
 	minGold    = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
 	extraAsks  = 2                     // additional attempts at a question, if something came in reply to it
-	slowAsks   = 2                     // number of slow questions without an answer after which no limit is suspected
+	slowAsks   = 2                     // after this many slow questions without an answer, no limit is suspected
 	csgoAsks   = 2                     // attempts at RULES of app 730, which is hardly ever answered (EC-99)
 	csgoAppID  = 730
 	freshFor   = 5 * time.Second  // age of a challenge from which servers may silently drop it (EC-14)
@@ -119,7 +119,7 @@ const (
 	flagPong     // the ping was answered
 	flagGet      // GETCHALLENGE was sent
 	flagFallback // INFO was ignored: PLAYER and ping are the last attempt
-	Listening    // a silent server was sent all attempts; a late answer is waited for
+	Listening    // a silent server was sent all attempts; the scan waits for a late answer
 	flagBlind    // PLAYER is sent as the last attempt at INFO, since nothing came
 	flagKeyed    // INFO contains the challenge of an earlier scan
 	flagInfoOnly // only INFO is asked
@@ -239,7 +239,7 @@ func (s *Session) Refund(q wire.Question) {
 	s.quiet -= b2u8(s.quiet > 0)
 }
 
-// Again makes all questions due again that are waited for, and reports whether there are
+// Again makes all questions that are waited for due again, and reports whether there are
 // any. It counts no attempt. The round trips of the answers are not measured.
 func (s *Session) Again() bool {
 	qs := s.Agenda.Waiting & (s.Agenda.Open | wire.AskPing)
@@ -252,8 +252,8 @@ func (s *Session) Again() bool {
 	return qs != 0
 }
 
-// Unreachable takes an ICMP error: nothing listens. The first one is not final, as the
-// port may open a moment later. The second error is final if another datagram was sent
+// Unreachable takes an ICMP error: nothing listens. The first error is not final, because
+// the port may open a moment later. The second error is final if another datagram was sent
 // between the two.
 func (s *Session) Unreachable() {
 	if !s.Flags.Has(flagRetried) {
@@ -295,7 +295,7 @@ func (s *Session) Advance(p *Plan, now time.Duration) {
 		q := s.Agenda.Open.Lowest()
 		s.ask(q)
 		// Servers of some games send a list only for a challenge obtained with
-		// GETCHALLENGE; that request goes out instead of q.
+		// GETCHALLENGE; GETCHALLENGE is then sent instead of q.
 		if a := s.Got; a != nil && a.challenges.getFirst && q != wire.AskInfo && !s.Flags.Has(flagGet) {
 			s.Flags |= flagGet
 			a.challenges.get = q
@@ -320,7 +320,7 @@ func (s *Session) resend(qs wire.Questions) {
 	s.Flags &^= Repeat
 }
 
-// askSerially makes the next question due, and gives up those that have had all their
+// askSerially makes the next question due, and gives up questions that have had all their
 // attempts. If the server limits queries and SerialGap is not over yet, askSerially
 // only sets the wake-up time.
 func (s *Session) askSerially(p *Plan, now time.Duration) {

@@ -30,7 +30,7 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 	s.Agenda.Waiting |= awaited
 	s.forget() // some servers drop requests with an old challenge (EC-14)
 	s.Flags &^= flagHeld
-	waits := p.Schedule.Attempts // silent waits in a row after which the server is given up
+	waits := p.Schedule.Attempts // number of consecutive waits without a reply after which the server is given up
 	if p.Second {
 		waits = 1
 	}
@@ -142,11 +142,12 @@ func (s *Session) getChallenge(p *Plan, again wire.Questions) {
 	}
 }
 
-// renew takes questions that are about to be repeated. It makes the session ask some of
-// them without a challenge, one at a time, so that each gets a challenge of its own:
-// questions before their last attempt, if nothing came in reply to a challenge that is old
-// or was obtained for another question. Some servers have a challenge per question, or
-// forget old challenges, and silently drop requests with a wrong challenge.
+// renew takes questions that are about to be repeated. If such a question has one attempt
+// left, and nothing came in reply to a challenge that is old or was obtained for another
+// question, renew makes the session ask the question without a challenge, so that it gets a
+// challenge of its own. Such questions are asked one at a time. Some servers have a
+// challenge per question, or forget old challenges, and silently drop requests with a wrong
+// challenge.
 func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	known := &s.Got.challenges
 	if known.current == wire.NoChallenge {
