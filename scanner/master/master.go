@@ -243,7 +243,7 @@ func (f *fetch) awaitLimits(ctx context.Context) error {
 			wait = max(wait, oldest.Add(l.in).Sub(now))
 		}
 	}
-	err := f.pause(ctx, wait, "waiting for the master's rate limit")
+	err := f.pause(ctx, wait, "the master's rate limit")
 	f.sent = append(f.sent, time.Now())
 	f.sent = f.sent[max(len(f.sent)-most, 0):]
 	f.stats.Requests++

@@ -82,7 +82,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 		// A master that has answered before but is silent now may be ignoring the client
 		// because of too many requests.
 		if try > 0 && try == l.Retries && l.stats.Replies > 0 && !l.again {
-			if err := l.pause(ctx, l.MaxWait, "waiting before the next attempt"); err != nil {
+			if err := l.pause(ctx, l.MaxWait, "before the next attempt"); err != nil {
 				return nil, err
 			}
 		}
@@ -99,7 +99,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 		cause = err
 		// The error is not a timeout, so an immediate retry would fail, too.
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			if err := l.pause(ctx, l.Timeout, "waiting before the next attempt"); err != nil {
+			if err := l.pause(ctx, l.Timeout, "before the next attempt"); err != nil {
 				return nil, err
 			}
 		}

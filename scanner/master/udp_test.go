@@ -148,7 +148,7 @@ func TestFetchUDPLimits(t *testing.T) {
 		if want := 301*time.Second + 2*61*time.Second; took != want {
 			t.Errorf("took %v, want %v", took, want)
 		}
-		if len(waits) != 104 || waits[15].Wait != 61*time.Second || waits[15].Why != "waiting for the master's rate limit" ||
+		if len(waits) != 104 || waits[15].Wait != 61*time.Second || waits[15].Why != "the master's rate limit" ||
 			waits[15].Replies != 15 || !waits[103].Complete {
 			t.Errorf("%d reports, the sixteenth %+v", len(waits), waits[15])
 		}

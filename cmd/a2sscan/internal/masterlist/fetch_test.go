@@ -73,8 +73,8 @@ func TestProgress(t *testing.T) {
 	p := &status{start: time.Now()}
 	p.start = p.start.Add(-75 * time.Second)
 	for why, want := range map[string]string{
-		"waiting for the master's rate limit": "; waiting for the master's rate limit, 1 s",
-		"the master asked for a pause":        "; the master asked for a pause, 1 s",
+		"the master's rate limit":      "; the master's rate limit, 1 s",
+		"the master asked for a pause": "; the master asked for a pause, 1 s",
 	} {
 		now := master.Stats{Wait: 400 * time.Millisecond, Why: why}
 		now.Servers, now.Replies, now.Bytes = 12_345, 54, 75_000
