@@ -2,9 +2,9 @@ package reasm
 
 import "bytes"
 
-// A datagram is stored in a chain of blocks of one size, so that freed memory fits any
-// datagram. A block holds blockData bytes: a fragment of 1400 bytes takes three blocks,
-// and a fragment of 100 bytes takes one.
+// A datagram is stored in a chain of blocks. All blocks have the same size, so that a
+// freed block can be reused for any datagram. A block holds blockData bytes: a fragment
+// of 1400 bytes takes three blocks, and a fragment of 100 bytes takes one.
 const (
 	blockSize = 512
 	blockData = blockSize - 32
@@ -17,7 +17,7 @@ type block struct {
 	later  *block // the next datagram of the same group, in order of arrival
 	sum    uint64 // digest of the datagram
 	size   int32  // bytes of the datagram
-	number uint8  // 0 until the group's layout is known
+	number uint8  // fragment number, or 0 until the group's layout is known
 	data   [blockData]byte
 }
 

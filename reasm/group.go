@@ -26,13 +26,13 @@ type group struct {
 	from  uint64
 	id    uint32
 	done  bool
-	since time.Duration // when its first fragment arrived, or when it became complete
+	since time.Duration // when the first fragment arrived, or when the reply became complete
 
 	sibling      *group // the next group of the source
-	older, newer *group // in the shard's order of age
+	older, newer *group // neighbours in the shard's list by age
 
 	shape shape
-	count int     // fragments held
+	count int     // number of fragments held, or of digests if the group is done
 	size  int     // bytes of the fragments held, headers included
 	seen  numbers // numbers of the fragments held, once the group is sorted
 

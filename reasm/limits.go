@@ -19,9 +19,10 @@ const maxSourceFragments = 255
 
 // Our limits, each with its reason. The package documentation shows how they add up.
 const (
-	// Incomplete groups of a source: three for the three questions to a server, and one
-	// for the remaining fragments of a reply whose question was repeated. As many
-	// complete replies of a source are remembered.
+	// The maximum number of incomplete groups of a source: three for the three
+	// questions to a server, and one for the remaining fragments of a reply whose
+	// question was repeated. It is also the maximum number of complete replies
+	// remembered for a source.
 	maxGroups = 4
 	// The memory of a Table, in bytes: a quarter of the scanner's budget, and at least
 	// enough for two groups of the largest size.
@@ -33,13 +34,14 @@ const (
 	// How long the duplicates of a complete reply are recognised: as long as the
 	// scanner waits for late replies.
 	remember = 2 * time.Second
-	// Parts of a Table with a lock each: more than the number of cores that receive, so
-	// that they seldom contend. It is a power of two.
+	// The maximum number of shards of a Table, each with its own lock. It is larger
+	// than the number of cores that receive, so that they seldom wait for a lock, and a
+	// power of two.
 	maxShards = 16
 )
 
-// The divisors of a shard's memory: a quarter may be in the free lists, and an
-// eighth may hold complete replies.
+// The divisors that limit parts of a shard's memory: its free lists may hold a quarter
+// of the memory, and complete replies an eighth.
 const (
 	idleShare       = 4
 	rememberedShare = 8
@@ -126,9 +128,9 @@ func (s *shard) evict(g *group) {
 	s.drop(g)
 }
 
-// limitGroups makes room for one more group of a source: if the source has reached
-// its limit of incomplete groups, or of complete ones if done is set, it drops the
-// oldest of them.
+// limitGroups makes room for one more incomplete group of a source, or for one more
+// complete group if done is set. If the source already has maxGroups of this kind, the
+// oldest is dropped.
 func (s *shard) limitGroups(from uint64, done bool) {
 	var oldest *group
 	n := 0
@@ -136,7 +138,7 @@ func (s *shard) limitGroups(from uint64, done bool) {
 		if g.done != done {
 			continue
 		}
-		if n++; oldest == nil || g.since <= oldest.since { // further down the list means older
+		if n++; oldest == nil || g.since <= oldest.since { // later in the list means older
 			oldest = g
 		}
 	}

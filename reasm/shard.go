@@ -13,11 +13,11 @@ type shard struct {
 
 	mu  sync.Mutex // guards the fields below
 	mem memory
-	// The first group of each source, linked to the others, newest first.
+	// The newest group of each source. Its field sibling links it to the older groups.
 	sources map[uint64]*group
 	waiting ageList // incomplete groups
 	done    ageList // complete replies whose digests are kept
-	stats   Stats   // without Bytes, which mem counts
+	stats   Stats   // all statistics except Bytes, which mem counts
 
 	_ [64]byte // keeps the next shard's lock out of this one's cache line
 }
@@ -50,7 +50,7 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 		}
 	}
 	if g != nil {
-		// Copies of the datagram that were cut would conflict with the complete one.
+		// Truncated copies of this datagram would conflict with it.
 		for b := g.cutShort(a.datagram); b != nil; b = g.cutShort(a.datagram) {
 			s.take(g, b)
 			s.stats.Conflict++
@@ -82,7 +82,8 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	if end := g.emptyEnd(); end != nil && !readable(msg[len(dst):]) {
 		err = s.refuse(wire.ErrMalformed)
 		if end.sum != a.sum {
-			// This datagram is stored; the end that arrived earlier was cut.
+			// The last fragment, which is dropped now, arrived earlier; this datagram
+			// is stored.
 			err = nil
 		}
 		s.take(g, end)
@@ -135,15 +136,15 @@ func (s *shard) take(g *group, b *block) {
 	s.stats.Fragments--
 }
 
-// locate finds the place of a fragment: in its group, if the group is sorted and
-// the fragment fits; otherwise the place that the fragment itself shows. If it
-// shows none and the group is not sorted, it has no place yet. conflict reports
-// that the fragment contradicts its sorted group.
+// locate finds the place of a fragment. If the group is sorted and the fragment fits,
+// the layout of the group determines the place; otherwise the bytes of the fragment may
+// show it. If they do not and the group is not sorted, the place is not known yet and p
+// is zero. conflict reports that the fragment contradicts its sorted group.
 //
-// A fragment's bytes can happen to look like another layout. If such a fragment
-// sorted the group, the real fragment 0 does not fit into the group; but then the
-// fragment that the group holds can be decoded in the layout that fragment 0 shows.
-// So the result does not depend on the order of arrival.
+// A fragment's bytes can happen to look like another layout. If such a fragment has
+// sorted the group, the real fragment 0 does not fit into the group. But the fragment
+// in the group can then be decoded in the layout that fragment 0 shows, so locate
+// accepts fragment 0. The result therefore does not depend on the order of arrival.
 func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -151,7 +152,7 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 			p, err = decode(datagram, layout, compressed)
 			return p, false, err
 		}
-		// It must be possible to read the fragment in some layout.
+		// A fragment that can't be decoded in any layout is rejected.
 		for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
 			if _, err = decode(datagram, l, false); err == nil {
 				break
@@ -183,7 +184,7 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 
 // decode reads a fragment's header. It rejects a fragment without payload, which was
 // cut (EC-116). Only the last of several fragments may be empty: some servers send one
-// too many (EC-149).
+// fragment too many (EC-149).
 func decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {
@@ -195,9 +196,9 @@ func decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	return place{shape{f.Layout, f.Compressed, f.Total}, f.Number}, nil
 }
 
-// sort assigns numbers to the fragments of a group after a fragment at p has shown
-// the layout. It drops the fragments that contradict that fragment or an earlier
-// one.
+// sort assigns numbers to the fragments of a group after a new fragment, whose place is
+// p, has shown the layout. It drops the fragments that contradict the new fragment or
+// an earlier fragment of the group.
 func (s *shard) sort(g *group, p place) {
 	g.shape = p.shape
 	for b := g.takeAll(); b != nil; {

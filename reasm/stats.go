@@ -6,11 +6,11 @@ type Stats struct {
 	Groups     int   // replies that wait for fragments
 	Fragments  int   // fragments of these replies
 	Remembered int   // complete replies whose late duplicates are recognised
-	Bytes      int64 // memory in use, at most the limit of New
+	Bytes      int64 // bytes of memory in use, at most the limit passed to New
 
-	Whole     uint64 // replies reassembled
+	Whole     uint64 // uncompressed replies reassembled
 	Packed    uint64 // compressed replies reassembled
-	Duplicate uint64 // fragments dropped: equal to an earlier one
+	Duplicate uint64 // fragments dropped: equal to an earlier fragment
 	Conflict  uint64 // fragments dropped: contradict their group
 	Malformed uint64 // fragments dropped: not readable
 	TooLarge  uint64 // fragments dropped: above a limit

@@ -15,11 +15,11 @@ type Outcome uint8
 
 // The outcomes of Table.Add.
 const (
-	Pending   Outcome = iota // stored; more fragments are needed
-	Whole                    // the fragment completed the message
-	Packed                   // the same, for a compressed reply
-	Duplicate                // dropped: equal to an earlier fragment
-	Conflict                 // dropped: the fragment contradicts its group
+	Pending   Outcome = iota // the fragment was stored; the reply needs more fragments
+	Whole                    // the fragment completed an uncompressed reply
+	Packed                   // the fragment completed a compressed reply
+	Duplicate                // the fragment equals an earlier one and was dropped
+	Conflict                 // the fragment contradicts its group and was dropped
 )
 
 // Table holds the fragments of incomplete replies. Several goroutines may call its
@@ -27,7 +27,8 @@ const (
 // argument.
 type Table struct {
 	shards []shard
-	// A source's hash, shifted right by this, is the index of its shard.
+	// To get the index of a source's shard, the hash of the source is shifted right by
+	// shift bits.
 	shift uint
 	seed  maphash.Seed // makes digests that can't be forged
 }
@@ -58,11 +59,11 @@ func (t *Table) shard(from uint64) *shard {
 	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
 }
 
-// Add adds a fragment that arrived from source from at time now. If the Table keeps
-// the fragment, it copies the datagram. If the reply is now complete, msg is dst
-// with the reply appended: for Whole the message, and for Packed the input of
-// Unpack, that is, declared size, CRC-32 and the compressed bytes. Otherwise msg is
-// dst.
+// Add adds a fragment. The parameter now is the time of its arrival, and from its
+// source. If the Table keeps the fragment, it copies the datagram. If the reply is now
+// complete, msg is dst with the reply appended: for Whole the message, and for Packed
+// the input of Unpack, that is, declared size, CRC-32 and the compressed bytes.
+// Otherwise msg is dst.
 //
 // Add returns an error for a datagram that it dropped because it can't be a
 // fragment (wire.ErrMalformed; EC-116, EC-120) or exceeds a limit
@@ -94,7 +95,7 @@ func (t *Table) Add(
 // call.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full bool)) []byte {
 	type beginning struct {
-		end  int // end of the message in dst
+		end  int // offset in dst where this message ends
 		full bool
 	}
 	var buf [maxGroups]beginning
@@ -132,9 +133,9 @@ func (t *Table) Forget(from uint64) {
 	}
 }
 
-// Expire drops incomplete groups older than ten seconds, and complete ones older
-// than two. Add does the same in the shard of its source, so it is
-// enough to call Expire from time to time.
+// Expire drops incomplete groups older than ten seconds, and complete groups older than
+// two seconds. Add does the same in the shard of its source, so it is enough to call
+// Expire from time to time.
 func (t *Table) Expire(now time.Duration) {
 	for i := range t.shards {
 		s := &t.shards[i]

@@ -27,7 +27,7 @@ const (
 // must not be changed.
 const (
 	packedHeader = 4 + 4   // declared size and CRC-32
-	blockUnit    = 100_000 // bytes of a block per level
+	blockUnit    = 100_000 // a block of level n has at most n × blockUnit bytes
 	streamMagic  = "BZh"   // followed by the level, a digit from 1 to 9
 	blockMagic   = "\x31\x41\x59\x26\x53\x59"
 	streamHeader = len(streamMagic) + 1
@@ -41,7 +41,7 @@ type Unpacker struct {
 	in   []byte
 	src  bytes.Reader // reads in
 	more [1]byte
-	now  func() time.Time // nil: time.Now
+	now  func() time.Time // nil means time.Now
 }
 
 // Unpack decompresses packed, which comes from Table.Add, and appends the message
@@ -51,7 +51,8 @@ type Unpacker struct {
 //   - wire.ErrTooLarge: the declared size or the compressed data exceed MaxReply, which
 //     is checked first (EC-121); or the decompression took more than 20 ms, which is
 //     checked every 64 KiB
-//   - wire.ErrChecksum: the size is as declared, but the content is not
+//   - wire.ErrChecksum: the size is as declared, but the CRC-32 does not match
+
 //   - wire.ErrMalformed: no bzip2 data, or more or fewer bytes than declared
 //
 // Bytes after the bzip2 data are ignored if the checksum is right.
@@ -86,10 +87,10 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 // suffices for size bytes. The decompressor works on a block at a time and can't be
 // interrupted, but it rejects blocks that are larger than the level allows.
 //
-// This breaks no stream that holds size bytes. bzip2 first writes four equal bytes
-// as five, the fifth being the number of repetitions that follow, so that a block
-// of n bytes decompresses to at least n×4/5. No checksum covers the level. Other
-// bytes look like the beginning of a stream with a probability of 2^-76.
+// A lower level breaks no stream that decompresses to size bytes. bzip2 first writes
+// four equal bytes as five, the fifth being the number of repetitions that follow, so
+// that a block of n bytes decompresses to at least n×4/5. No checksum covers the level.
+// Other bytes look like the beginning of a stream with a probability of 2^-76.
 func lowerLevels(data []byte, size int) {
 	block := (size*5 + 3) / 4
 	level := max((block+blockUnit-1)/blockUnit, 1)
@@ -107,8 +108,8 @@ func lowerLevels(data []byte, size int) {
 	}
 }
 
-// read appends size bytes of decompressed data to dst. The error is
-// wire.ErrMalformed if there are fewer or more, and wire.ErrTooLarge if it took
+// read appends size bytes of decompressed data to dst. The error is wire.ErrMalformed
+// if the data have fewer or more bytes, and wire.ErrTooLarge if the decompression took
 // longer than unpackTime.
 func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 	start := u.clock()
@@ -137,7 +138,7 @@ func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 func (u *Unpacker) abandon() { u.zr = nil }
 
 // decompress reads into p. The decompressor was not written for hostile data, so
-// decompress recovers if it panics, and drops it.
+// decompress recovers from its panics and then drops it.
 func (u *Unpacker) decompress(p []byte) (n int, err error) {
 	defer func() {
 		if recover() != nil {

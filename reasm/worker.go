@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// These limit the CPU time of a Worker: after a reply that took longer than honest
-// replies take, the Worker rests three times as long, but at most maxRest. A flood
-// of bad replies then costs about a quarter of a core. The time is the only
+// These constants limit the CPU time of a Worker: after a reply that took longer than
+// honest replies take, the Worker rests three times as long, but at most maxRest. A
+// flood of bad replies then costs about a quarter of a core. The time is the only
 // criterion, because the checksum of a bomb can be right.
 const (
 	briskTime  = 2 * time.Millisecond
@@ -17,10 +17,10 @@ const (
 )
 
 // Worker unpacks replies in its own goroutine, one after the other. Submit and Poll
-// never wait for it.
+// never wait for this goroutine.
 type Worker struct {
 	in, out chan job
-	ctx     context.Context // ends with Close
+	ctx     context.Context // cancelled by Close
 	cancel  context.CancelFunc
 	ended   chan struct{}
 	pending atomic.Int64
@@ -51,9 +51,9 @@ func NewWorker(queue int) *Worker {
 	return w
 }
 
-// Submit hands over a reply from Table.Add. The Worker owns packed until Poll
-// passes it to its argument f, with the tag. If the queue is full or the Worker is
-// closed, Submit returns false and packed still belongs to the caller.
+// Submit hands over a reply from Table.Add. The Worker owns packed until Poll passes
+// packed and tag to its function f. If the queue is full or the Worker is closed,
+// Submit returns false and packed still belongs to the caller.
 func (w *Worker) Submit(tag uint64, packed []byte) bool {
 	if w.ctx.Err() != nil {
 		return false
@@ -62,7 +62,7 @@ func (w *Worker) Submit(tag uint64, packed []byte) bool {
 		w.pending.Add(-1)
 		return false
 	}
-	// This never blocks: the two channels together hold at most pending replies.
+	// This send never blocks, because at most cap(w.in) replies are pending.
 	w.in <- job{tag: tag, packed: packed}
 	return true
 }

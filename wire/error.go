@@ -21,9 +21,9 @@ const (
 	ErrBanned                         // the server said that we are banned (EC-22)
 	ErrUnreachable                    // an ICMP message said that the address or port is unreachable
 	ErrSendFailed                     // the request could not be sent
-	ErrUnexpected                     // a reply of another kind than requested (EC-23)
+	ErrUnexpected                     // the reply is of another kind than requested (EC-23)
 	ErrEmpty                          // the message ends after the type byte (EC-24)
-	ErrExcluded                       // the address was excluded during its query
+	ErrExcluded                       // the address was excluded while it was queried
 	ErrInternal                       // a fault of the scanner: the wait exceeded its schedule
 
 	NumErrors = iota + 1 // the number of codes, including 0

@@ -10,11 +10,11 @@ import (
 // Part is one field of a message or fragment, for showing the bytes to a person.
 type Part struct {
 	Name string // name of the field: one or two words
-	Text bool   // the bytes are a string, with its NUL if there is one
-	At   int    // offset of its first byte
-	End  int    // offset after its last byte
-	Item int    // index of the player or rule, from 0; else -1
-	// The message ends inside the field, or before it: this is the last part.
+	Text bool   // whether the field is a string; its NUL belongs to the field
+	At   int    // offset of the first byte of the field
+	End  int    // offset of the first byte after the field
+	Item int    // index of the player or rule, from 0, or -1 for other fields
+	// Cut says that the message ends inside this field or before it. No part follows.
 	Cut bool
 }
 
@@ -53,10 +53,10 @@ var fieldNames = [...]string{
 const textFields = HasName | HasMap | HasFolder | HasGame | HasVersion | HasSourceTV | HasKeywords |
 	HasAddress | fieldModURL | fieldModDownload | fieldModNUL
 
-// Explain returns the fields of a request or a reply, including the header FF FF FF
-// FF, as the decoder of the message's kind reads them. For a PLAYER reply, ship says
-// whether the server runs The Ship. The parts follow each other without gaps and
-// cover all of msg, whatever it contains. The last is Cut exactly if that decoder
+// Explain returns the fields of a request or a reply, including the header FF FF FF FF,
+// as the decoder of the message's kind reads them. For a PLAYER reply, ship says
+// whether the server runs The Ship. The parts follow each other without gaps and cover
+// all of msg, whatever it contains. The last part has Cut set exactly if that decoder
 // returns ErrTruncated or ErrEmpty.
 func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
@@ -174,9 +174,9 @@ func (e *explanation) rest(name string) {
 	}
 }
 
-// info yields the fields that read takes from an INFO reply, after its type byte. It
-// finds the end of a field by letting read try longer and longer beginnings of the
-// message: the field inside which such a beginning ends contains the next byte.
+// info yields the fields that read takes from an INFO reply, after its type byte. To
+// find where a field ends, it calls read with prefixes of the message: if read reports
+// that a prefix ends inside a field, the byte after the prefix belongs to this field.
 func (e *explanation) info(read func(*Info, *reader)) {
 	b := e.left()
 	cut := func(n int) (Fields, int) {
@@ -203,7 +203,7 @@ func (e *explanation) info(read func(*Info, *reader)) {
 // Players reads, an incomplete record, and deaths and money.
 func (e *explanation) players(ship ShipHint) {
 	var ps Players
-	_ = ps.Reset(e.b, ship) // if there is no count, nothing is left to explain
+	_ = ps.Reset(e.b, ship) // fails only without a count, and then no players follow
 	record := func() {
 		e.number("index", 1)
 		e.text("name")

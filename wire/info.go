@@ -149,7 +149,8 @@ func (in *Info) readGoldSource(r *reader) {
 	switch {
 	case !in.IsRelay():
 		r.u8(&in.Bots, HasBots)
-	// HLTV sends counts that need more than a byte again, as longs (EC-146).
+	// HLTV sends its counts a second time, as longs, if they do not fit in bytes
+	// (EC-146).
 	case len(r.left()) >= 8:
 		var spectators, slots uint32
 		r.u32(&spectators, fieldSpectators)

@@ -105,21 +105,23 @@ const (
 type Info struct {
 	Has    Fields // which of the fields below were read
 	Notes  Notes  // oddities of a complete answer
-	Format Format // zero if the message has no body or is of another kind
+	Format Format // zero if the message is not an INFO reply
 
 	Protocol uint8 // version of the game's protocol
-	// Modulo 256 on some games (EC-36); may exceed MaxPlayers. Players and MaxPlayers
-	// are single bytes, except in the reply of a large HLTV relay (EC-146).
+	// Number of players: modulo 256 on some games (EC-36), and sometimes more than
+	// MaxPlayers. Both fields are single bytes, except in the reply of a large HLTV
+	// relay (EC-146).
 	Players    uint32
 	MaxPlayers uint32 // player slots
-	// Some games count bots among Players, some do not.
+	// Number of bots. Some games count bots among Players, others do not.
 	Bots        uint8
 	ServerType  byte  // see the function ServerType (EC-32, EC-150)
 	Environment byte  // see the function Environment (EC-32)
 	Password    uint8 // 0 means no, any other value yes (EC-35)
 	VAC         uint8 // 0 means no, any other value yes (EC-35)
 	EDF         uint8 // extra data flag
-	// 0 or truncated if the ID is above 65535 (EC-25); see AppID.
+	// The 16-bit application ID: 0 or truncated if the real ID is above 65535 (EC-25).
+	// The method AppID prefers the game ID.
 	ShortAppID uint16
 	GamePort   uint16 // port at which players join
 	SteamID    uint64
@@ -128,17 +130,17 @@ type Info struct {
 	Name    []byte // name chosen by the owner
 	Map     []byte
 	Folder  []byte // folder of the game, such as "tf"
-	Game    []byte // the game's name, or any other text
+	Game    []byte // name of the game; some servers send other text
 	Version []byte
 
-	// Usually separated by commas; some games put their own data here.
+	// Keywords, usually separated by commas; some games put their own data here.
 	Keywords []byte
 	SourceTV SourceTV
-	Ship     Ship // only The Ship (IsShip)
+	Ship     Ship // set only for servers of The Ship (IsShip)
 
-	// GoldSource: the address that the server believes to be its own.
+	// The address that a GoldSource server believes to be its own.
 	Address []byte
-	Mod     Mod // GoldSource
+	Mod     Mod // set only for GoldSource servers
 }
 
 // AppID returns the Steam application ID: the low 24 bits of the game ID if the
@@ -161,7 +163,8 @@ type SourceTV struct {
 
 // Ship holds the fields that INFO has only on servers of The Ship.
 type Ship struct {
-	// 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team Elimination.
+	// Game mode: 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team
+	// Elimination.
 	Mode      uint8
 	Witnesses uint8 // number of witnesses needed to have a player arrested
 	Duration  uint8 // seconds until a witnessed player is arrested

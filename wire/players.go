@@ -28,7 +28,7 @@ const (
 // The sizes of a player's parts in bytes.
 const (
 	playerTail = 4 + 4              // score, duration
-	minPlayer  = 1 + 1 + playerTail // index, the NUL of the name
+	minPlayer  = 1 + 1 + playerTail // index, empty name with its NUL, tail
 	shipExtra  = 4 + 4              // deaths, money
 )
 
@@ -51,7 +51,7 @@ type Players struct {
 
 // list holds the state that the cursors of both lists share.
 type list struct {
-	rest      []byte // items not yet read
+	rest      []byte // the players or rules not yet read
 	announced int
 	count     int
 	notes     Notes
@@ -151,8 +151,8 @@ func playerLen(b []byte) int {
 // Err returns.
 func (ps *Players) Next() bool { return ps.read(&ps.player) }
 
-// AppendAll reads all remaining players and appends them to dst; after that, Err
-// and Notes report what they would after the last Next. It is faster than Next and
+// AppendAll reads all remaining players and appends them to dst. Err and Notes then
+// return the same as after a loop over Next. AppendAll is faster than such a loop and
 // does not change what Player returns.
 func (ps *Players) AppendAll(dst []Player) []Player {
 	for {
@@ -180,7 +180,7 @@ func (ps *Players) read(p *Player) bool {
 	p.Score = int32(binary.LittleEndian.Uint32(b[end+1:]))
 	duration := binary.LittleEndian.Uint32(b[end+5:])
 	p.Duration = math.Float32frombits(duration)
-	if duration&0x7F800000 == 0x7F800000 { // the exponent of infinity and NaN
+	if duration&0x7F800000 == 0x7F800000 { // infinity and NaN have this exponent
 		ps.notes |= NotePlayersNonFinite
 	}
 	p.Ship, p.Deaths, p.Money = false, 0, 0
@@ -193,7 +193,7 @@ func (ps *Players) read(p *Player) bool {
 	return true
 }
 
-// finish sets the error or the notes that follow from where the list ended.
+// finish sets the error or the notes when no complete player is left.
 func (ps *Players) finish() {
 	left := len(ps.rest) > 0
 	switch {

@@ -2,15 +2,16 @@ package wire
 
 import "encoding/binary"
 
-// A reader takes fields off the front of b into the caller's variables, and adds
-// each complete field to has. If b ends inside a field, cut names it and every later
-// field is missing too, so the caller need check only once, at the end.
+// A reader takes fields off the front of b into the caller's variables, and adds each
+// complete field to has. If b ends inside a field, cut becomes this field and the
+// reader reports every later field as missing, so the caller need check only once, at
+// the end.
 type reader struct {
 	b      []byte
 	has    Fields
-	cut    Fields // the field that b ends inside
-	tail   int    // how many bytes of that field b has
-	hidden int    // bytes after b, which Explain hides
+	cut    Fields // the first incomplete field, or 0 if there is none
+	tail   int    // number of bytes that b holds of the incomplete field
+	hidden int    // number of bytes after b that Explain hides from the reader
 }
 
 // left returns the bytes of the message that were not read.
@@ -29,7 +30,8 @@ func (r *reader) fail(f Fields) {
 	r.b = nil
 }
 
-// take takes a field of n bytes and adds f to has. It returns nil if b has fewer bytes.
+// take returns the next n bytes and adds their field f to has. It returns nil if b has
+// fewer bytes.
 func (r *reader) take(n int, f Fields) []byte {
 	if len(r.b) < n {
 		r.fail(f)
@@ -65,7 +67,7 @@ func (r *reader) u64(v *uint64, f Fields) {
 	}
 }
 
-// count reads a byte into a wider number.
+// count reads a byte into a 32-bit number.
 func (r *reader) count(v *uint32, f Fields) {
 	if b := r.take(1, f); b != nil {
 		*v = uint32(b[0])

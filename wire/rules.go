@@ -38,9 +38,9 @@ func (rs *Rules) Reset(msg []byte) error {
 // Err returns.
 func (rs *Rules) Next() bool { return rs.read(&rs.rule) }
 
-// AppendAll reads all remaining rules and appends them to dst; after that, Err and
-// Notes report what they would after the last Next. It is faster than Next and does
-// not change what Rule returns.
+// AppendAll reads all remaining rules and appends them to dst. Err and Notes then
+// return the same as after a loop over Next. AppendAll is faster than such a loop and
+// does not change what Rule returns.
 func (rs *Rules) AppendAll(dst []Rule) []Rule {
 	for {
 		n := len(dst)
@@ -70,7 +70,7 @@ func (rs *Rules) read(r *Rule) bool {
 	return true
 }
 
-// finish sets the error or the note that follows from where the list ended.
+// finish sets the error or the note when no complete rule is left.
 func (rs *Rules) finish() {
 	switch {
 	case rs.err != 0:

@@ -14,7 +14,7 @@ const (
 	LayoutUnknown      Layout = iota
 	LayoutGoldSource          // 9 bytes: FE FF FF FF, ID, number<<4 | total
 	LayoutSource              // 12 bytes: FE FF FF FF, ID, total, number, size
-	LayoutSourceNoSize        // 10 bytes: the same without the size (EC-112)
+	LayoutSourceNoSize        // 10 bytes: FE FF FF FF, ID, total, number (EC-112)
 )
 
 // The offsets and lengths of the parts of a fragment. The protocol defines these
