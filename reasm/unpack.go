@@ -52,7 +52,6 @@ type Unpacker struct {
 //     is checked first (EC-121); or the decompression took more than 20 ms, which is
 //     checked every 64 KiB
 //   - wire.ErrChecksum: the size is as declared, but the CRC-32 does not match
-
 //   - wire.ErrMalformed: no bzip2 data, or more or fewer bytes than declared
 //
 // Bytes after the bzip2 data are ignored if the checksum is right.

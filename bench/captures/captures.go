@@ -31,18 +31,18 @@ func Files(t testing.TB) []string {
 	}
 	if len(files) == 0 {
 		t.Skipf("SKIPPED, NOTHING WAS COMPARED WITH REAL SERVERS: there are no recordings in %s; "+
-			"they are not published with the project, put NAME.hex and NAME.json there", dir)
+			"they are not published with the project; to compare, put NAME.hex and NAME.json there", dir)
 	}
 	return files
 }
 
-// Meaning returns the path of the NAME.json that belongs to a NAME.hex.
+// Meaning returns the path of the file NAME.json that belongs to the file NAME.hex.
 func Meaning(file string) string { return strings.TrimSuffix(file, ".hex") + ".json" }
 
-// Name returns the NAME of a NAME.hex.
+// Name returns NAME for the path of a file NAME.hex.
 func Name(file string) string { return strings.TrimSuffix(filepath.Base(file), ".hex") }
 
-// Datagrams returns the datagrams of a NAME.hex, in order of arrival.
+// Datagrams returns the datagrams in a file NAME.hex, in order of arrival.
 func Datagrams(t testing.TB, file string) (all [][]byte) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -22,57 +22,59 @@ const defaultPort = 27015
 
 // The limits of a Config.
 const (
-	maxDelay = 10 * time.Second // limits how long replies are held back
-	MaxPorts = 256              // each is a socket and a goroutine
+	maxDelay = 10 * time.Second // the longest time for which a reply is held back
+	MaxPorts = 256              // maximum number of ports; each costs a socket and a goroutine
 )
 
 // Config describes the fleet to simulate. The fields up to Night determine the
 // servers. The fields from Loss on add faults and delays to the network between the
 // servers and the scanner.
 type Config struct {
-	// The addresses of the servers: a prefix inside 127.0.0.0/8, or all of it.
+	// The addresses of the servers: a prefix inside 127.0.0.0/8, or 127.0.0.0/8 itself.
 	Network netip.Prefix
 	// The ports of each address, at least one; New replaces a 0 with a free port.
 	Ports []uint16
 	// The fleet depends on the seed, but not on the port numbers.
 	Seed uint64
 
-	Alive        float64 // share of ports with a server; zero: all; None: none
+	// Share of the pairs of an address and a port that have a server. Zero means all
+	// pairs, and the constant None means no pair.
+	Alive        float64
 	Hostile      float64 // share of the servers that are hostile
-	Kinds        []Kind  // honest kinds to choose from; empty: UsualKinds
-	HostileKinds []Kind  // hostile kinds to choose from; empty: all
+	Kinds        []Kind  // honest kinds to choose from; empty means UsualKinds
+	HostileKinds []Kind  // hostile kinds to choose from; empty means all
 
-	Games []string // games of the servers of kind Games: IDs as in records; empty: all
+	Games []string // IDs of the games that servers of kind Games play; empty means all
 	// Share of the groups of 64 addresses in which a faker owns 50 addresses.
 	Fakes     float64
-	FakeKinds []Kind // kinds of fakers to choose from; empty: all
+	FakeKinds []Kind // kinds of fakers to choose from; empty means all
 
-	// Night is how many nights have passed. On another night, the servers of kind
-	// Games and of fakers have other players, maps and clocks. Since night 0, the
-	// server at one address and port in 50 has disappeared, or one has appeared
-	// there. Servers of other kinds are otherwise the same every night.
+	// Night is the number of nights that have passed. On another night, the servers of
+	// kind Games and of fakers have other players, maps and clocks. Since night 0, the
+	// server at one address and port in 50 has disappeared, or one has appeared there.
+	// Servers of other kinds are otherwise the same every night.
 	Night uint64
 
-	Life *Life // events while the fleet runs; nil: none
+	Life *Life // events while the fleet runs; nil means no events
 
-	Loss      float64       // share of datagrams lost, each way
-	Duplicate float64       // share of replies sent twice
-	Reorder   float64       // share of replies that arrive after later ones
-	DelayMin  time.Duration // each server has its own delay
-	DelayMax  time.Duration // between DelayMin and DelayMax
+	Loss      float64 // share of the datagrams lost in each direction
+	Duplicate float64 // share of the replies sent twice
+	Reorder   float64 // share of the replies that arrive after a later reply
+	// Each server has a constant delay between DelayMin and DelayMax.
+	DelayMin, DelayMax time.Duration
 }
 
 // check returns an error for the first invalid value.
 func (c *Config) check() error {
 	switch {
 	case !c.Network.IsValid():
-		return errors.New("network: missing; want a prefix inside 127.0.0.0/8")
+		return errors.New("network: missing; give a prefix inside 127.0.0.0/8")
 	case !loopback.Contains(c.Network):
 		return fmt.Errorf("network %v: must be inside 127.0.0.0/8", c.Network)
 	case len(c.Ports) == 0:
 		return errors.New("ports: none given")
 	case len(c.Ports) > MaxPorts:
-		return fmt.Errorf("ports: %d of them; at most %d", len(c.Ports), MaxPorts)
+		return fmt.Errorf("%d ports are too many; give at most %d", len(c.Ports), MaxPorts)
 	case c.Alive != None && !(c.Alive >= 0 && c.Alive <= 1):
 		return fmt.Errorf("share alive %v: must be between 0 and 1", c.Alive)
 	case c.DelayMin < 0 || c.DelayMax > maxDelay:
@@ -82,7 +84,7 @@ func (c *Config) check() error {
 	}
 	for i, p := range c.Ports {
 		if p != 0 && slices.Contains(c.Ports[:i], p) {
-			return fmt.Errorf("port %d: given twice", p)
+			return fmt.Errorf("port %d is given twice", p)
 		}
 	}
 	for name, share := range map[string]float64{
@@ -102,7 +104,7 @@ func (c *Config) check() error {
 	} {
 		for _, k := range s.given {
 			if !slices.Contains(s.all, k) {
-				return fmt.Errorf("%s %v: not one of these kinds: %v", s.what, k, s.all)
+				return fmt.Errorf("%s %v: not allowed here; choose from %v", s.what, k, s.all)
 			}
 		}
 	}

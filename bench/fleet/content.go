@@ -11,13 +11,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// content is the true data of a server, from which the fleet makes the server's replies.
-// The fleet fills the same content for one server after the other. The slices are valid
-// until it does so again.
+// content is the true data of a server, from which the fleet makes the server's
+// replies. The fleet fills the same content for one server after the other. The slices
+// are valid until the next call of fill.
 type content struct {
 	info     wire.Info
-	trailing []byte // after the last field of info
-	// The 'm' of a server that also sends an 'I'.
+	trailing []byte // bytes after the last field of info
+	// The 'm' of a server that answers INFO with both an 'm' and an 'I'.
 	gold wire.Info
 
 	players          []wire.Player
@@ -32,7 +32,7 @@ type content struct {
 	text []byte // the memory of the slices above
 
 	server  games.Server // for servers of kind Games and of fakers
-	meaning game.Game    // the meaning of its replies
+	meaning game.Game    // the meaning of that server's replies
 }
 
 // The streams of a server's random numbers. Properties that can be generated
@@ -103,7 +103,7 @@ func (c *content) fillInfo(n *nature) {
 	in.Folder = c.disguised(n, r, n.game.folder)
 	in.Game = c.disguised(n, r, n.game.name)
 	in.Players = uint32(uint8(n.players))
-	slots := max(n.players, 200) // never a signed byte (EC-37)
+	slots := max(n.players, 200) // some server types send more than 127 slots (EC-37)
 	for _, usual := range []int{12, 16, 24, 32, 64, 100, 128} {
 		if n.players <= usual && (usual >= 24 || r.OneIn(3)) {
 			slots = usual
@@ -297,8 +297,8 @@ func (c *content) fillRules(n *nature) {
 	if n.quirks&quirkPages != 0 { // the binary pages of an Arma 3 server
 		of := r.Between(1, maxPages)
 		for i := range of {
-			// The name consists of the number of the page and the number of pages, a
-			// byte each; no byte is 0 (EC-101).
+			// The name of the rule is two bytes, the number of the page and the number
+			// of pages. No byte of name or value is 0 (EC-101).
 
 			page := c.grow(func(dst []byte) []byte {
 				dst = append(dst, byte(i+1), byte(of))
@@ -359,18 +359,18 @@ func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rul
 	return rule
 }
 
-// With these sizes, the three answers of a Flood64K are about 64 KiB long, and the
-// list of EndlessRules is 60 KiB without an end.
+// With these sizes, each of the three answers of a server of kind Flood64K is about 64
+// KiB long, and the list of EndlessRules is 60 KiB long and has no end.
 const (
-	floodInfo    = 62_000 // keywords; leaves room for the longest names
+	floodInfo    = 62_000 // length of the keywords; leaves room for the longest names
 	floodPlayers = 255
-	floodName    = 230 // of a player
+	floodName    = 230 // length of a player's name
 	floodRules   = 240
-	floodValue   = 230 // of a rule
+	floodValue   = 230 // length of a rule's value
 	endlessRules = 60 << 10
 )
 
-// long returns n letters A.
+// long returns a string of n letters A.
 func (c *content) long(n int) []byte {
 	return c.grow(func(dst []byte) []byte { return append(dst, bytes.Repeat([]byte("A"), n)...) })
 }

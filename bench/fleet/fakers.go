@@ -9,18 +9,19 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A fleet is divided into groups of groupSize addresses, each spread evenly over
-// the network. A faker owns farmSize addresses of its group.
+// A fleet is divided into groups of groupSize addresses. The addresses of a group are
+// spread evenly over the network. A faker owns farmSize addresses of one group.
 const (
 	groupSize = 64
 	farmSize  = 50
 )
 
-// How fakers' servers behave; the contents of their replies are in package games.
+// The behaviour of fakers' servers. Package games makes the contents of their replies.
 const (
-	// The delay of RULES, because an edge server gives the other answers.
+	// The delay of RULES replies of EdgeCache, whose other replies come from a nearby
+	// edge server.
 	edgeDelay    = 150 * time.Millisecond
-	floodAnswers = 300 // INFO replies to each INFO request
+	floodAnswers = 300 // number of replies to each INFO request
 )
 
 // faked returns the faker's server at a packed address, or false if there is none.
@@ -69,6 +70,6 @@ func (n *nature) plan() games.Plan {
 	return p
 }
 
-// TimingFlags are the flags that a scan sets because of what it measures. The
-// server's nature alone does not determine whether a record has them.
+// TimingFlags are the flags that depend on measurements of the scan. The nature of a
+// server alone does not determine whether its record has them.
 const TimingFlags = game.FlagEdgeAnswers | game.FlagReplyFlood | game.FlagConflict

@@ -11,8 +11,8 @@ import (
 // Fleet is a simulated fleet. It does not exist on this system.
 type Fleet struct{}
 
-var errSystem = errors.New("fleet: needs Linux (the destination of each datagram, " +
-	"sockets bound to a device), but this is " + runtime.GOOS)
+var errSystem = errors.New("fleet: a fleet needs Linux, because it binds sockets to a device, " +
+	"but this is " + runtime.GOOS)
 
 // New returns an error: a fleet needs Linux.
 func New(Config) (*Fleet, error) { return nil, errSystem }

@@ -13,22 +13,22 @@ import (
 
 // The sizes of the replies of hostile servers.
 const (
-	stormReplies  = 2000 // replies to one question
-	floodReplies  = 64   // fragments to one question
+	stormReplies  = 2000 // number of replies to one question
+	floodReplies  = 64   // number of fragments in answer to one question
 	floodPayload  = 200  // payload bytes per fragment
 	declaredHuge  = 1 << 31
 	declaredSmall = 400 << 10 // the size that Bomb declares
-	bombSize      = 8 << 20   // the size of the data in Bomb
+	bombSize      = 8 << 20   // the real size of the data in Bomb
 	noiseSize     = 600
 )
 
-// misbehave answers q as a hostile server does; the content for q is already filled in.
-// It returns false if this kind misbehaves only in that content, or only in answers to
-// other questions.
+// misbehave answers q as a hostile server does; p.c already holds the content for q. It
+// returns false, without an answer, if this kind misbehaves only in the content, or
+// only in answers to other questions.
 func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	info, rules := q == wire.QuestionInfo, q == wire.QuestionRules
 	switch k := n.kind; {
-	case k == Tiny: // the first bytes of a challenge
+	case k == Tiny: // send only the first bytes of a challenge reply
 		p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.Next()))
 		p.send(n, p.msg[:p.junk.Between(1, 8)])
 	case k == OtherPort || k == OtherAddress:
@@ -78,7 +78,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		p.sendPacked(n, bomb())
 	case k == Noise && rules:
 		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.Next())})
-	// Each fragment belongs to another reply, whose first fragment is missing.
+	// Each fragment has another split ID, and fragment 0 of its reply is never sent.
 	case k == FragmentFlood && rules:
 		p.msg = append(p.msg[:0], p.noise(floodPayload)...)
 		for range floodReplies {
@@ -93,18 +93,18 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	return true
 }
 
-// unendingProtocol is the protocol of an INFO without an end, and its only complete
-// field.
+// unendingProtocol is the protocol byte of an INFO reply without an end, whose other
+// fields are incomplete.
 const unendingProtocol = 'A'
 
-// sendEndless sends an INFO of size bytes that ends inside the name.
+// sendEndless sends an INFO reply of size bytes that ends inside the name.
 func (p *responder) sendEndless(n *nature, size int) {
 	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF, byte(wire.KindInfo), unendingProtocol)
 	p.msg = append(p.msg, bytes.Repeat([]byte("A"), size-len(p.msg))...)
 	p.send(n, p.msg)
 }
 
-// noise returns n bytes: the magic of bzip2, and random bytes.
+// noise returns n bytes: the magic number of bzip2, and then random bytes.
 func (p *responder) noise(n int) []byte {
 	b := append(make([]byte, 0, n+8), "BZh91AY&SY"...)
 	for len(b) < n {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Kind is the engine that a server resembles or, for a hostile server or a faker's,
-// what is wrong with it.
+// Kind says which engine a server resembles or, for a hostile server or a server of a
+// faker, what is wrong with it.
 //
-// To add a kind, name it in a const block below and in kindWords. Then add it where
-// it differs from an ordinary server:
+// To add a kind, name it in a const block below and in kindWords. Then add it to each
+// of these places in which it differs from an ordinary server:
 //
 //   - which questions need a challenge: challengedBy in model.go; another kind of
 //     challenge: challenge in responder.go
@@ -21,8 +21,8 @@ import (
 //   - what a perfect scan records: faults in truth.go; expect, if only a part of it
 //     counts
 //
-// TestHostileFleet of package scanner then compares a scan of it with the truth.
-// TestGolden requires a datagram of each kind in goldens. A new weight in
+// TestHostileFleet of package scanner then compares a scan of the new kind with the
+// truth. TestGolden requires a datagram of each kind in goldens. A new weight in
 // honestWeights, or a new hostile kind, changes the fleets of every seed. An honest
 // kind without a weight appears only if a Config names it.
 type Kind uint8
@@ -31,24 +31,24 @@ type Kind uint8
 const (
 	Source          Kind = iota // modern Source; demands a challenge for all three questions (EC-1)
 	SourceLists                 // demands a challenge for PLAYER and RULES only
-	SourceOpen                  // no challenge at all (EC-4)
-	Rechallenge                 // as Source, but the first challenge is valid only once (EC-2, EC-13)
+	SourceOpen                  // demands no challenge at all (EC-4)
+	Rechallenge                 // like Source, but the first challenge is valid only once (EC-2, EC-13)
 	GoldSource                  // GoldSource as it is today: an 'I' and players counted from 1 (EC-78)
-	GoldSourceOld               // an 'm' and no mod (EC-66)
-	GoldSourceMod               // an 'm' with a mod block
-	Both                        // an 'm' and an 'I' to every INFO (EC-63)
+	GoldSourceOld               // answers INFO with an 'm' that has no mod block (EC-66)
+	GoldSourceMod               // answers INFO with an 'm' that has a mod block
+	Both                        // answers every INFO request with both an 'm' and an 'I' (EC-63)
 	Ship                        // The Ship: three more bytes in INFO, deaths and money after the players
-	Split                       // Source fragments with a size field
-	SplitNoSize                 // Source fragments without a size field (EC-112)
-	SplitGoldSource             // GoldSource fragments (EC-118)
-	Packed                      // rules in bzip2 (EC-95, EC-108)
+	Split                       // splits replies into Source fragments with a size field
+	SplitNoSize                 // splits replies into Source fragments without a size field (EC-112)
+	SplitGoldSource             // splits replies into GoldSource fragments (EC-118)
+	Packed                      // compresses its rules with bzip2 (EC-95, EC-108)
 	InfoOnly                    // answers neither PLAYER nor RULES (EC-86, EC-99)
-	TruncatedRules              // rules that end inside a pair (EC-92)
+	TruncatedRules              // its list of rules ends inside a rule (EC-92)
 	Silent                      // a server that never answers
-	OwnChallenge                // a challenge for each question; drops requests with a wrong challenge (EC-143)
+	OwnChallenge                // has a different challenge for each question; drops requests with a wrong challenge (EC-143)
 	ShortChallenge              // challenges are valid for some seconds; drops requests with an old challenge (EC-14)
 	GetChallenge                // answers PLAYER and RULES only with a challenge from GETCHALLENGE (EC-18)
-	TrailingNUL                 // all requests but INFO must have one more NUL (document 004)
+	TrailingNUL                 // all requests except INFO must have an additional NUL (document 004)
 	PlayersOnly                 // answers PLAYER and a ping, but neither INFO nor RULES
 	Games                       // a server of a real game whose meaning is known: see package games
 
@@ -62,39 +62,39 @@ const (
 	FragmentsOfNone                           // fragments with a total of 0 (EC-120)
 	FragmentsBeyond                           // fragment numbers at and above the total (EC-120)
 	FragmentsDisagree                         // fragments of one reply with different totals
-	OneSplitID                                // one split ID for two different replies
-	DeclaresTwoGiB                            // bzip2 that declares 2 GiB (EC-121)
-	WrongChecksum                             // bzip2 with a wrong CRC-32
-	Bomb                                      // bzip2 that grows a hundred thousand times
+	OneSplitID                                // uses one split ID for two different replies
+	DeclaresTwoGiB                            // compressed reply that declares a size of 2 GiB (EC-121)
+	WrongChecksum                             // compressed reply with a wrong CRC-32
+	Bomb                                      // compressed reply that grows to a hundred thousand times its size
 	Noise                                     // random bytes marked as bzip2
 	Tiny                                      // datagrams of 1 to 8 bytes (EC-8, EC-56)
-	Huge                                      // INFO of 65,507 bytes without an end
+	Huge                                      // INFO reply of 65,507 bytes that ends inside a string
 	Flood64K                                  // answers every request with about 64 KiB of honest data (EC-53)
 	FragmentFlood                             // fragments with random IDs, and never a complete reply
 	OtherPort                                 // replies from a port that was not queried
 	OtherAddress                              // replies from an address that was not queried (EC-127)
-	Unterminated                              // INFO without a NUL
+	Unterminated                              // INFO reply without a NUL
 	Ghosts                                    // 255 players announced, none listed
 	EndlessRules                              // 60 KiB of rules without a NUL
-	ReplyStorm                                // thousands of replies to one INFO
+	ReplyStorm                                // thousands of replies to one INFO request
 	Escapes                                   // escape sequences in every name
 
 	firstFaker = numHonest + iota
 )
 
-// The fakers' kinds. A faker has farmSize servers of one kind. They answer like
-// servers of real games, but their answers are false.
+// The kinds of fakers' servers. A faker has farmSize servers of one kind. They answer
+// like servers of real games, but their answers are false.
 const (
-	FarmList       Kind = firstFaker + iota // all of its servers send the bytes of one PLAYER reply
-	FarmClones                              // one game, name, map and capacity for all its servers
-	CountsOnly                              // players in INFO, but an empty list
+	FarmList       Kind = firstFaker + iota // all servers of the faker send the bytes of the same PLAYER reply
+	FarmClones                              // all servers of the faker have the same game, name, map and capacity
+	CountsOnly                              // INFO counts players, but the list of players is empty
 	TinyDurations                           // players with the duration 00 00 00 01
-	EqualDurations                          // all players connected for the same long time
+	EqualDurations                          // all players have been connected for the same long time
 	OverMax                                 // more players than slots
 	NoGSLT                                  // a Steam ID that does not belong to a server account
 	Redirects                               // keywords that send players to another server
 	EdgeCache                               // an edge server answers INFO and PLAYER, a distant server answers RULES
-	InfoFlood                               // hundreds of INFO replies to one question
+	InfoFlood                               // hundreds of replies to one INFO request
 
 	numKinds = firstFaker + iota
 )
@@ -116,7 +116,7 @@ var kindWords = [numKinds]string{
 	"over-max", "no-gslt", "redirects", "edge-cache", "info-flood",
 }
 
-// String returns the word for k in flags.
+// String returns the word that command-line flags use for k.
 func (k Kind) String() string {
 	if k < numKinds {
 		return kindWords[k]
@@ -177,7 +177,8 @@ func ParseKinds(list string) (ks []Kind, err error) {
 	return ks, err
 }
 
-// parseWords returns the places in known of the words in list, which commas separate.
+// parseWords returns the indexes, in known, of the words in list. Commas separate the
+// words of list.
 func parseWords(what, list string, known []string) (places []int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)

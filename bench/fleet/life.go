@@ -16,22 +16,22 @@ import (
 )
 
 // Life describes what happens to the servers of a fleet while it runs. Each server has
-// at most one of these fates, except for the cuts, which affect all servers.
+// at most one fate. A cut is no fate of one server: it affects all servers.
 type Life struct {
-	Counts  [len(fateWords)]int // number of servers per fate
+	Counts  [len(fateWords)]int // number of servers for each fate
 	Cuts    []Cut               // periods in which no server answers
-	Span    time.Duration       // the time in which the fates begin
-	Longest time.Duration       // longest outage
+	Span    time.Duration       // all fates begin within this time after the start
+	Longest time.Duration       // length of the longest outage
 }
 
 // fateWords are the words for the fates in the input of ParseLife and in the truth.
 var fateWords = [...]struct{ flag, what string }{
-	{"outages", "outage"},   // a server is silent for 5 s to Longest
-	{"restarts", "restart"}, // silent for 5 s, then with another Steam ID and players who just came
+	{"outages", "outage"},   // the server is silent for 5 s or more, at most for Longest
+	{"restarts", "restart"}, // the server is silent for 5 s, and then has another Steam ID and new players
 	{"renames", "renamed"},
-	{"maps", "map"},         // a new map; every second such server also has players who just came
-	{"steamids", "steamid"}, // another Steam ID, without a restart
-	{"moves", "moved"},      // a server moves to an address that had no server
+	{"maps", "map"},         // the server has another map; every second such server also has new players
+	{"steamids", "steamid"}, // the server has another Steam ID without a restart
+	{"moves", "moved"},      // the server moves to an address that had no server
 }
 
 // Cut is a period without answers. Its times count from the start of the fleet.
@@ -58,7 +58,7 @@ func ParseLife(spec string) (l *Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			err = fmt.Errorf("%q: want outages, restarts, renames, maps, steamids or moves with a number, cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			err = fmt.Errorf("%q: unknown; give outages, restarts, renames, maps, steamids or moves with a number, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
 		}
 		if err != nil {
 			return l, err
@@ -67,27 +67,28 @@ func ParseLife(spec string) (l *Life, err error) {
 	return l, nil
 }
 
-// Fate is what happens to one server, or to all: a line of the truth.
+// Fate is an event that happens to one server, or a cut, which affects all servers.
+// WriteLife writes each Fate as one line.
 type Fate struct {
 	What string `json:"event"` // outage, restart, renamed, map, steamid, moved or cut
 	// The server's address; for a server that moved, the new address.
 	Addr string    `json:"addr,omitempty"`
-	Old  string    `json:"old,omitempty"` // old address of a server that moved
-	From time.Time `json:"from"`          // beginning
-	// When the server answers again; for other fates, the same as From.
+	Old  string    `json:"old,omitempty"` // for a server that moved, the old address
+	From time.Time `json:"from"`          // beginning of the event
+	// When the server answers again, or From if the event does not silence it.
 	To time.Time `json:"to"`
 	// Whether the answers of a restarted server show the restart.
 	Sign bool          `json:"evidence"`
-	at   time.Duration // since the start of the fleet
-	end  time.Duration
-	from uint64 // address that a moved server left
+	at   time.Duration // From, as the time since the start of the fleet
+	end  time.Duration // To, as the time since the start of the fleet
+	from uint64        // packed old address of a server that moved
 }
 
-// silence is how long a server that restarts, or moves, does not answer.
+// silence is the time for which a server does not answer when it restarts or moves.
 const silence = 5 * time.Second
 
-// lives are the kinds whose servers can have a fate: they answer everything, in the same way
-// every time.
+// lives are the kinds whose servers can have a fate: these servers answer all
+// questions, and always in the same way.
 var lives = []Kind{Source, SourceLists, SourceOpen, Split, GoldSource}
 
 // plan chooses the fates.
@@ -143,10 +144,10 @@ func (m *model) showsRestart(n *nature) bool {
 	return c.info.SteamID != 0 && longest > 1800
 }
 
-// fate is a Fate and the time since the fate happened.
+// fate is a Fate and the time that has passed since its end.
 type fate struct {
 	*Fate
-	since time.Duration // since it happened
+	since time.Duration // time since the end of the fate; negative before the end
 }
 
 // now returns the nature of the server at an address, and its fate, or false if it does not
@@ -177,7 +178,7 @@ func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) 
 	return n, f, ok && (now < f.at || now >= f.end)
 }
 
-// apply changes what the server says.
+// apply changes the server's content c as the fate demands.
 func (f *fate) apply(c *content) {
 	if f.Fate == nil || f.since < 0 {
 		return
@@ -200,8 +201,8 @@ func (f *fate) apply(c *content) {
 	}
 }
 
-// WriteLife writes the fates of all servers as JSON lines, for a fleet that started at a
-// moment. c is the Config of the fleet with its actual ports.
+// WriteLife writes the fates of all servers as JSON lines. start is the time at which
+// the fleet started, and c must be the Config of the fleet with its actual ports.
 func (c Config) WriteLife(w io.Writer, start time.Time) error {
 	if c.Life == nil {
 		return nil

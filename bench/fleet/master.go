@@ -29,22 +29,23 @@ type MasterConfig struct {
 	// it answers over both, on 127.0.0.1 and on ports that the system chooses.
 	UDP, Web netip.AddrPort
 
-	// Number of addresses in a page; zero means as many as fit into a datagram of
-	// Steam's.
+	// Number of addresses in a page; zero means as many as fit into a datagram of a
+	// Steam master.
 	Page int
-	Cap  int    // maximum number of servers in an answer over HTTP; zero: 10,000
-	Key  string // the key that HTTP requests must have; empty: any
+	Cap  int    // maximum number of servers in an answer over HTTP; zero means 10,000
+	Key  string // the key that HTTP requests must have; empty means any key
 
-	// Maximum number of requests for pages per minute; after more, the master is silent
-	// for a minute. Zero means no limit.
+	// Maximum number of requests for pages per minute. If a client sends more, the
+	// master is silent for a minute. Zero means no limit.
 	PerMinute int
-	In        time.Duration // Retry-After of MasterTooMany; zero: a minute
-	Date      bool          // Retry-After is a date, not seconds
+	In        time.Duration // value of Retry-After with MasterTooMany; zero means a minute
+	Date      bool          // whether Retry-After is a date instead of a number of seconds
 
-	Faults []MasterFault // all of these faults happen
+	Faults []MasterFault // the faults of the master, all of which occur
 	// Number of requests before the faults begin, counted separately for UDP and HTTP.
 	After int
-	// Number of requests that get the faults; zero means all that follow.
+	// Number of requests for which the faults then occur; zero means all further
+	// requests.
 	For int
 }
 
@@ -57,7 +58,7 @@ const (
 	maxUDPFilter = 190
 )
 
-// MasterFault is a fault of a master, by its word in flags.
+// MasterFault is the word that command-line flags use for a fault of a master.
 type MasterFault string
 
 // The faults of a list over UDP.
@@ -65,9 +66,9 @@ const (
 	MasterSilent       MasterFault = "silent"        // no answer; also over HTTP
 	MasterTruncated    MasterFault = "truncated"     // pages end inside an address; over HTTP, an answer ends early
 	MasterNoTerminator MasterFault = "no-terminator" // the last page has no terminator; the page after it is empty
-	MasterEndless      MasterFault = "endless"       // after the last address comes the first
-	MasterStuck        MasterFault = "stuck"         // the same page, whatever the seed
-	MasterSeedLast     MasterFault = "seed-last"     // a page that has the seed and nothing else
+	MasterEndless      MasterFault = "endless"       // the list never ends: the first address follows the last
+	MasterStuck        MasterFault = "stuck"         // every request gets the same page
+	MasterSeedLast     MasterFault = "seed-last"     // a page contains only the seed of the request
 	MasterOverlaps     MasterFault = "overlaps"      // pages begin with the last addresses of the previous page
 	MasterTwice        MasterFault = "twice"         // each datagram comes twice
 	MasterStranger     MasterFault = "stranger"      // datagrams that are not pages before each page
@@ -110,9 +111,9 @@ type Master struct {
 	web  net.Listener
 
 	mu    sync.Mutex
-	pages []time.Time // the requests over UDP
-	calls int         // requests over HTTP
-	mute  time.Time   // silent until this time
+	pages []time.Time // times of the requests over UDP
+	calls int         // number of requests over HTTP
+	mute  time.Time   // the master is silent until this time
 }
 
 // NewMaster builds the list of a master. It returns an error if c.Fleet is invalid.

@@ -20,7 +20,7 @@ import (
 type listed struct {
 	key       uint64
 	addr      netip.AddrPort
-	known     bool // the master knows more than the address
+	known     bool // the master knows the fields below
 	server    webServer
 	password  bool
 	spectator bool
@@ -96,7 +96,8 @@ func (e *listed) meets(f []master.Condition) bool {
 	return !slices.ContainsFunc(f, func(c master.Condition) bool { return !e.meetsOne(c) })
 }
 
-// meetsOne reports whether the server meets a condition. All servers meet an unknown key.
+// meetsOne reports whether the server meets a condition. Every server meets a condition
+// with an unknown key.
 func (e *listed) meetsOne(c master.Condition) bool {
 	s := &e.server
 	switch c.Key {
@@ -106,7 +107,7 @@ func (e *listed) meetsOne(c master.Condition) bool {
 		return !e.meets(c.Group)
 	case "or":
 		return slices.ContainsFunc(c.Group, e.meetsOne)
-	case "gametype", "gamedata", "gamedataor": // all of the tags, or any of them
+	case "gametype", "gamedata", "gamedataor": // the server must have all of the tags or, for gamedataor, one of them
 		any, have := c.Key == "gamedataor", strings.Split(e.server.GameType, ",")
 		for tag := range strings.SplitSeq(c.Value, ",") {
 			if slices.Contains(have, tag) == any {

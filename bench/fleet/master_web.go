@@ -85,7 +85,7 @@ func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	case m.has(MasterHuge):
 		io.WriteString(w, `{"response":{"servers":[`)
 		line := []byte(strings.Repeat(`{"addr":"127.0.0.1:1","name":"`+strings.Repeat("again", 200)+`"},`, 100))
-		for range 1 << 30 / len(line) { // a GiB, unless the reader disconnects
+		for range 1 << 30 / len(line) { // a GiB in all, unless the client disconnects
 			if _, err := w.Write(line); err != nil {
 				break
 			}

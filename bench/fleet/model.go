@@ -16,14 +16,14 @@ import (
 // address.
 type model struct {
 	Config
-	base   uint64   // the network's first address, as a number
-	addrs  uint64   // the network's number of addresses
+	base   uint64   // the first address of the network, as a number
+	addrs  uint64   // number of addresses in the network
 	ports  []uint16 // sorted
-	honest []Kind   // each kind occurs as often as its weight says
+	honest []Kind   // the honest kinds, each repeated according to its weight
 	bad    []Kind
 	fakers []Kind
 	titles []*games.Title
-	fates  map[uint64]*Fate // with Life: by packed address
+	fates  map[uint64]*Fate // the fates that Config.Life brings, by packed address
 }
 
 func newModel(c Config) (*model, error) {
@@ -55,7 +55,7 @@ func newModel(c Config) (*model, error) {
 	return m, nil
 }
 
-// places returns the number of places: addresses times ports.
+// places returns the number of places, that is, of pairs of an address and a port.
 func (m *model) places() uint64 { return m.addrs * uint64(len(m.ports)) }
 
 // place returns the packed address and port of place i, in address order.
@@ -91,7 +91,7 @@ func (c *Config) seedOf(addr uint64) uint64 {
 type Nature struct {
 	Kind Kind
 	Game string // ID of the game, for servers of kind Games and of fakers
-	Farm uint64 // ID of the faker that owns the server; 0: none
+	Farm uint64 // ID of the faker that owns the server, or 0 if there is none
 }
 
 // Nature returns the nature of the server at addr. It returns false if there is no
@@ -120,7 +120,7 @@ const (
 	quirkModGame                        // the upper 40 bits of the game ID are set (EC-26)
 	quirkMiscounted                     // the numbers of players in INFO and PLAYER differ (EC-61, EC-83)
 	quirkNameless                       // all players without a name (EC-79)
-	quirkPlayersCount                   // PLAYER announces more than it lists (EC-84)
+	quirkPlayersCount                   // PLAYER announces more players than it lists (EC-84)
 	quirkRulesCount                     // RULES announces another number of rules than it lists (EC-94)
 	quirkRulesTwice                     // a rule's name occurs twice (EC-97)
 	quirkRulesUnnamed                   // a rule without a name (EC-96)
@@ -161,11 +161,12 @@ var quirksOf = [numKinds]quirk{
 	TruncatedRules:  sourceQuirks | quirkPlayersCount,
 }
 
-// oneInQuirk is how rare each quirk is: of 24 servers that may have the quirk, one has
-// it.
+// oneInQuirk says how rare each quirk is: one in 24 of the servers that may have the
+// quirk has it.
 const oneInQuirk = 24
 
-// nature is a Nature and the other properties from which the responder makes answers.
+// nature holds a Nature and the other properties of a server that determine its
+// answers.
 type nature struct {
 	addr       uint64
 	hash       uint64 // the seed of everything random about this server
@@ -173,8 +174,8 @@ type nature struct {
 	challenged wire.Questions
 	quirks     quirk
 	game       *simpleGame
-	title      *games.Title // instead of game, for servers of kind Games and of fakers
-	farm       uint64       // shared by the servers of a faker
+	title      *games.Title // replaces game for servers of kind Games and of fakers
+	farm       uint64       // ID of the faker, or 0 if there is none
 	night      uint64
 	delay      time.Duration
 	players    int
@@ -252,8 +253,8 @@ func (n *nature) shape(r *random.Stream) {
 	n.fit(r)
 }
 
-// challengedBy returns the questions for which the server demands a challenge. If
-// the kind does not determine them, they are those that are usual for its engine.
+// challengedBy returns the questions for which the server demands a challenge. If the
+// kind does not determine these questions, they are random, as is usual for the engine.
 func challengedBy(k Kind, r *random.Stream) wire.Questions {
 	const lists = wire.AskPlayers | wire.AskRules
 	at := r.Below(10)
@@ -293,7 +294,7 @@ func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	case SplitNoSize:
 		return wire.LayoutSourceNoSize, 1248
 	case SplitGoldSource:
-		return wire.LayoutGoldSource, 1391 // 1400 with the header
+		return wire.LayoutGoldSource, 1391 // 1400 bytes with the header
 	}
 	return wire.LayoutUnknown, 0
 }
@@ -325,7 +326,8 @@ func (n *nature) fit(r *random.Stream) {
 		n.game, n.rules = arma, max(n.rules, maxPages)
 	}
 	if n.quirks&quirkNoModBlock != 0 {
-		// An odd VAC there looks like the beginning of a mod block (EC-137).
+		// Without a mod block, an odd VAC would look like the beginning of one
+		// (EC-137).
 		n.quirks &^= quirkOddBoolean
 	}
 	if n.quirks&quirkHeaderless != 0 {

@@ -22,20 +22,21 @@ type responder struct {
 	m       *model
 	out     loopback.Outbox // answers not yet sent
 	c       content         // content of the most recently queried server
-	fate    fate            // nature of the same server
+	fate    fate            // fate of the same server
 	msg     []byte
 	splitID uint32
-	// For random parts of answers that are not part of a server's nature.
+	// The source of random parts of answers that do not follow from a server's nature.
 	junk random.Stream
-	// The servers of kind Rechallenge whose first challenge a client has used up.
+	// The pairs of a server of kind Rechallenge and a client that has used up the first
+	// challenge.
 	used  map[usedKey]bool
 	stats Stats
 }
 
 type usedKey struct{ server, client uint64 }
 
-// mostRemembered is the maximum length of used. A forgotten entry costs a client a
-// round trip.
+// mostRemembered is the maximum length of responder.used. A forgotten entry costs a
+// client a round trip.
 const mostRemembered = 1 << 18
 
 func newResponder(m *model, port uint16) *responder {
@@ -125,8 +126,8 @@ func QuestionOf(k wire.Kind) (wire.Question, bool) {
 	return 0, false
 }
 
-// answer answers with a challenge if the query lacks a valid one that it needs,
-// else with the data that was requested.
+// answer answers a query: with a challenge if the query needs a valid challenge and
+// lacks it, otherwise with the requested data.
 func (p *responder) answer(n *nature, q *query) {
 	if n.challenged.Has(q.question) {
 		c, ok := p.challenge(n, q)
@@ -168,7 +169,7 @@ func (p *responder) say(n *nature, q wire.Question) {
 		p.sendPacked(n, packedRules(packedSet(n)))
 		return
 	}
-	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // room for servers that send the header twice
+	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // a second header, for servers that send the header twice
 	p.msg = p.c.appendMessage(p.msg, q)
 	whole := p.msg[4:]
 	if size := n.splitAt(q, len(whole)); size > 0 {
@@ -201,7 +202,7 @@ func (p *responder) send(n *nature, msg []byte) {
 const maxWhole = 1400
 
 // splitAt returns the payload size of the fragments into which the server splits a
-// reply of length bytes, or 0 if it does not split it.
+// reply of length bytes, or 0 if it sends the reply in one datagram.
 func (n *nature) splitAt(q wire.Question, length int) int {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource, OneSplitID:
@@ -269,12 +270,13 @@ func (p *responder) nextID(n *nature) uint32 {
 	return id
 }
 
-// challengeLife is how long a server gives out the same challenge. It accepts a
-// challenge for at most twice as long (stock HLDS: an hour, EC-14).
+// challengeLife is the time for which a server gives out the same challenge. It accepts
+// a challenge for at most twice as long. An unmodified HLDS accepts it for an hour
+// (EC-14).
 const challengeLife = time.Hour
 
-// shortLife is the challengeLife of ShortChallenge, which accepts a challenge for
-// at most five seconds.
+// shortLife replaces challengeLife for servers of kind ShortChallenge, which accept a
+// challenge for at most five seconds.
 const shortLife = 2500 * time.Millisecond
 
 // The challenges that a server has for one client.
@@ -283,8 +285,8 @@ const (
 	challengeNext // the second challenge of Rechallenge
 )
 
-// challenge reports whether the query has a valid challenge. If it has not, give is
-// the challenge to send to the client.
+// challenge reports whether the query has a valid challenge. If the query has none,
+// give is the challenge to send to the client.
 func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	given := func(c wire.Challenge) bool { return q.request.HasChallenge && q.request.Challenge == c }
 	life := challengeLife
@@ -315,7 +317,7 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 		life = shortLife
 	}
 	// The challenge changes each time life has passed. The server also accepts the
-	// previous one.
+	// previous challenge.
 	epoch := uint64(q.now / life)
 	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
 	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))
@@ -330,11 +332,11 @@ func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.
 	return random.Challenge(random.Hash(n.hash, client>>16, epoch, which))
 }
 
-// packed is a reply as bzip2 data, with the header fields of fragment 0.
+// packed is a compressed reply: bzip2 data, and the header fields of fragment 0.
 type packed struct {
 	data []byte
-	size uint32 // size of the reply
-	crc  uint32 // CRC-32 (IEEE) of the reply
+	size uint32 // size of the uncompressed reply
+	crc  uint32 // CRC-32 (IEEE) of the uncompressed reply
 }
 
 // compress compresses a reply with bzip2.
@@ -353,14 +355,14 @@ func compress(msg []byte, level int) packed {
 	return packed{b.Bytes(), uint32(len(msg)), crc32.ChecksumIEEE(msg)}
 }
 
-// packedLists holds the compressed lists of rules. packedRules compresses each when
-// it is first needed.
+// packedLists holds the compressed lists of rules. packedRules compresses each list
+// when it is first needed.
 var packedLists [packedSets]struct {
 	once sync.Once
 	packed
 }
 
-// packedRules returns compressed list number set.
+// packedRules returns the compressed list of rules with the number set.
 func packedRules(set int) packed {
 	l := &packedLists[set]
 	l.once.Do(func() {

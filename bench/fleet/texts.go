@@ -151,7 +151,7 @@ type simpleGame struct {
 	maps     [][]byte
 }
 
-// simpleGames are the games by the kind of the servers that play them.
+// simpleGames has, for each kind of server, the games that such servers run.
 var simpleGames = func() map[Kind][]*simpleGame {
 	all := map[Kind][]*simpleGame{}
 	rows("simple.txt", func(cells []string) {
@@ -165,8 +165,8 @@ var simpleGames = func() map[Kind][]*simpleGame {
 		g := &simpleGame{uint32(app), uint8(protocol), t[0], t[1], t[2], t[3], constants(strings.Split(cells[7], "|")...)}
 		all[kind] = append(all[kind], g)
 	})
-	// Scanners send RULES less often to Counter-Strike 2 (EC-99), so other games
-	// must also have servers of the kind InfoOnly.
+	// Scanners ask Counter-Strike 2 for RULES less often (EC-99), so servers of the
+	// kind InfoOnly must also have other games.
 	all[InfoOnly] = append(all[InfoOnly], all[Source]...)
 	return all
 }()
@@ -174,7 +174,7 @@ var simpleGames = func() map[Kind][]*simpleGame {
 // arma is the game whose servers send binary pages.
 var arma = simpleGames[Source][len(simpleGames[Source])-1]
 
-// gamesOf returns the games that servers of a kind play.
+// gamesOf returns the games that servers of the kind k run.
 func gamesOf(k Kind) []*simpleGame {
 	switch k {
 	case GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
@@ -195,7 +195,7 @@ var oddValues = constants(
 	"Добро пожаловать", "\"quoted\"", "\xcf\xf0\xe0\xe2\xe8\xeb\xe0", "a\ttab", "", "-1", "half \xe4\xb8",
 )
 
-// oneInOdd is how rare servers with odd values among their rules are: one in 16. In
+// oneInOdd says how rare odd values are: one server in 16 has some among its rules. In
 // the real world, about one server in 64 has a value that is not UTF-8.
 const oneInOdd = 16
 

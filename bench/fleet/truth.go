@@ -16,7 +16,7 @@ import (
 // ErrorSet is a set of errors.
 type ErrorSet uint32
 
-// ErrorsOf returns the set of these errors.
+// ErrorsOf returns the set of the errors es.
 func ErrorsOf(es ...wire.Error) (s ErrorSet) {
 	for _, e := range es {
 		s |= 1 << e
@@ -39,13 +39,13 @@ type Expect struct {
 	// Meaning is true if the model knows what the answers mean for their game. Only then
 	// can the game and the flags in Result be compared.
 	Meaning bool
-	// Else is accepted in place of the INFO in Result: it is the 'm' of a
-	// server of the kind Both, for when the 'I' is lost.
+	// Else, unless it is nil, is accepted instead of the INFO in Result. It is the 'm'
+	// of a server of the kind Both, whose 'I' may be lost.
 	Else *wire.Info
 }
 
-// Truth returns the result of a perfect scan of addr that asks these questions, or
-// nil if nothing answers. It derives the result from the model, and decodes no
+// Truth returns the result of a perfect scan of addr that asks the given questions, or
+// nil if addr does not answer. It derives the result from the model, and decodes no
 // packets.
 func (c Config) Truth(addr netip.AddrPort, asked wire.Questions) *scanner.Result {
 	truth, err := NewCensus(c)
@@ -91,7 +91,7 @@ func (n *nature) expect(c *content, asked wire.Questions) Expect {
 	r := &scanner.Result{
 		Addr: udp.Unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
 	}
-	whole, some, came := true, false, n.kind.Hostile() // came: some reply arrived
+	whole, some, came := true, false, n.kind.Hostile() // came says whether some reply arrived
 	for q := range wire.Question(wire.NumQuestions) {
 		if asked.Has(q) {
 			n.tell(r, c, q)
@@ -204,17 +204,19 @@ func (c *content) rulesWithin(size int) (n int) {
 	return n
 }
 
-// broken are the errors that a scan may see instead of others, depending on timing.
+// broken are the errors that a scan may see instead of another error, depending on
+// timing.
 var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 
-// fault is the error of a question in a perfect scan, 0 if the answer is complete, and
-// the errors that may occur instead, depending on timing.
+// fault says how a question fails in a perfect scan: error is the usual error, or 0 if
+// the answer is complete, and allowed are the errors that may occur instead, depending
+// on timing.
 type fault struct {
 	error   wire.Error
 	allowed ErrorSet
 }
 
-// The faults of several kinds.
+// The faults that several kinds of servers have.
 var (
 	timeout   = fault{wire.ErrTimeout, 0}
 	truncated = fault{wire.ErrTruncated, 0}
@@ -223,7 +225,8 @@ var (
 	unpacked  = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
 )
 
-// faults are the errors of INFO, PLAYER and RULES for each kind.
+// faults are the faults of the questions INFO, PLAYER and RULES for each kind of
+// server.
 var faults = [numKinds][wire.NumQuestions]fault{
 	InfoOnly:          {{}, timeout, timeout},
 	TrailingNUL:       {{}, timeout, timeout},

@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing/fstest" // MapFS is a file system in memory, which tar and zip can read
+	"testing/fstest" // fstest.MapFS is a file system in memory, which package tar and package zip can read
 )
 
 // nfpm is the program that builds the deb and rpm packages. Its later versions
@@ -48,7 +48,8 @@ func (r *release) build(chosen []system, out string) error {
 	defer os.RemoveAll(stage)
 	errs := make([]error, len(chosen))
 	var all sync.WaitGroup
-	// Compressing takes longest, and uses one processor.
+	// Most of the time goes into compression, which uses one processor, so build as
+	// many systems at a time as there are processors.
 	turn := make(chan bool, runtime.NumCPU())
 	for i, s := range chosen {
 		all.Go(func() {
@@ -172,14 +173,14 @@ func (r *release) writeArchive(s system, t fstest.MapFS, out string) error {
 func compressed(data []byte) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for an invalid level
-	z.Write(data)                                         // a Buffer never fails
+	z.Write(data)                                         // writing to a Buffer never fails
 	z.Close()
 	return b.Bytes()
 }
 
 // writePackages writes the deb and the rpm package for a Linux architecture. It
-// prepares their files in stage: those of the archive, with compressed manual pages,
-// the scripts, nfpm.yaml itself and the changelog that it requires.
+// prepares the files in stage: the files of the archive, compressed manual pages, the
+// scripts, nfpm.yaml and the changelog that nfpm requires.
 func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) error {
 	t = maps.Clone(t)
 	err := r.addFiles(t, map[string]string{"scripts": "packaging/scripts", "nfpm.yaml": "packaging/nfpm.yaml"})
@@ -199,7 +200,7 @@ func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) err
 	if err := os.CopyFS(stage, t); err != nil {
 		return err
 	}
-	for name, f := range t { // independent of the umask
+	for name, f := range t { // make the modes independent of the umask
 		if err := os.Chmod(filepath.Join(stage, name), f.Mode.Perm()); err != nil {
 			return err
 		}
@@ -208,7 +209,7 @@ func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) err
 		_, err := output([]string{
 			"VERSION=" + r.number(), "ARCH=" + s.arch,
 			"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10),
-			"GOOS=", "GOARCH=", "GOFLAGS=", "CGO_ENABLED=0", // nfpm runs on this machine
+			"GOOS=", "GOARCH=", "GOFLAGS=", "CGO_ENABLED=0", // build nfpm for this machine
 		}, "go", "-C", stage, "run", nfpm, "package", "--config", "nfpm.yaml", "--packager", kind, "--target", out+"/")
 		if err != nil {
 			return fmt.Errorf("build the %s package: %w", kind, err)

@@ -30,7 +30,7 @@ func TestVersion(t *testing.T) {
 	} {
 		r, err := newRelease(test.given)
 		if test.version == "" {
-			if err == nil || !strings.Contains(err.Error(), "want a form such as 1.2.3") {
+			if err == nil || !strings.Contains(err.Error(), "must have a form such as 1.2.3") {
 				t.Errorf("%q: %v", test.given, err)
 			}
 			continue
@@ -56,7 +56,7 @@ func TestOwnVersion(t *testing.T) {
 	}
 	for _, epoch := range []string{"today", "-1", "1e9"} {
 		t.Setenv("SOURCE_DATE_EPOCH", epoch)
-		if _, err := newRelease("1.2.3"); err == nil || !strings.Contains(err.Error(), "want the seconds since 1970") {
+		if _, err := newRelease("1.2.3"); err == nil || !strings.Contains(err.Error(), "must be the number of seconds since 1970") {
 			t.Errorf("SOURCE_DATE_EPOCH=%s: %v", epoch, err)
 		}
 	}

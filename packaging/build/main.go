@@ -46,7 +46,7 @@ func run(args []string) error {
 		return err
 	}
 	if flags.NArg() > 1 {
-		return fmt.Errorf("want at most one VERSION, got %q", flags.Args())
+		return fmt.Errorf("give at most one VERSION, not %q", flags.Args())
 	}
 	chosen := systems
 	if *which != "" {

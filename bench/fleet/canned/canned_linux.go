@@ -23,20 +23,20 @@ import (
 // Config describes a Fleet. Its servers are on all addresses of 127.0.0.0/8.
 type Config struct {
 	// Number of ports of each address; each port is a socket and a goroutine.
-	Ports    int
-	Alive    float64       // share of addresses and ports with a server; zero: all
-	DelayMin time.Duration // each server has its own delay
-	DelayMax time.Duration // between DelayMin and DelayMax
-	// One server in a hundred answers after 0.8 to 1.5 s, and one in a thousand after 3
-	// s.
+	Ports int
+	// Share of the pairs of an address and a port that have a server; zero means all.
+	Alive float64
+	// Each server has a constant delay between DelayMin and DelayMax.
+	DelayMin, DelayMax time.Duration
+	// With Tail, one server in a hundred answers after 0.8 to 1.5 s, and one in a
+	// thousand after 3 s.
 	Tail bool
-	// How long after the first query all delays double; zero means never.
+	// The time from the first query until all delays double; zero means never.
 	Doubled time.Duration
 	Loss    float64 // share of the replies that are lost
 
-	// Filter makes the kernel drop datagrams to addresses and ports without a
-	// server, unread, as a network does: they cost this process nothing and are not
-	// counted.
+	// Filter makes the kernel drop datagrams to addresses and ports without a server,
+	// as a network does. Such datagrams cost this process nothing and are not counted.
 	Filter bool
 }
 
@@ -190,7 +190,7 @@ type responder struct {
 	out   loopback.Outbox
 	stats fleet.Stats
 	lost  random.Stream
-	begun time.Duration // time of the first query; 0: no query yet
+	begun time.Duration // time of the first query, or 0 before it
 }
 
 // Out returns the outbox for the answers, and the counters.
@@ -250,7 +250,7 @@ func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
 	return d
 }
 
-// The delays of servers in the tail.
+// The delays of the slow servers that Config.Tail adds.
 const (
 	tailMin  = 800 * time.Millisecond
 	tailMax  = 1500 * time.Millisecond

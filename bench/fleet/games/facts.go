@@ -12,14 +12,14 @@ import (
 // fact is a part of what the replies mean: the value of a common key or of an
 // attribute.
 type fact struct {
-	key       game.Key // for the value of a common key
-	attribute string   // for the value of an attribute
+	key       game.Key // the common key, if attribute is empty
+	attribute string   // name of the attribute
 	value     any
 	source    string
 }
 
-// tell stores a fact in g, unless g already has a value for its key: the first value
-// counts.
+// tell stores a fact in g. If g already has a value for the common key, tell does
+// nothing.
 func (f *fact) tell(g *game.Game) {
 	switch {
 	case f.attribute != "":
@@ -39,31 +39,32 @@ func (f *fact) tell(g *game.Game) {
 	field.Set(reflect.ValueOf(f.value).Convert(field.Type()))
 }
 
-// is states the value of a common key.
+// is states that a common key has a value, which comes from source.
 func (s *Server) is(source string, key game.Key, value any) {
 	s.facts = append(s.facts, fact{key: key, value: value, source: source})
 }
 
-// attribute states the value of an attribute. An empty value has no meaning.
+// attribute states that an attribute has a value, which comes from source. It ignores
+// an empty value.
 func (s *Server) attribute(source, name string, value any) {
 	if v := s.bytes(value); len(v) > 0 {
 		s.facts = append(s.facts, fact{attribute: name, value: v, source: source})
 	}
 }
 
-// tagKey adds a keyword whose value is that of a common key.
+// tagKey adds a keyword, and states that its value is that of a common key.
 func (s *Server) tagKey(name string, value any, key game.Key) { s.is(s.tag(name, value), key, value) }
 
-// tagAttribute adds a keyword whose value is that of an attribute.
+// tagAttribute adds a keyword, and states that its value is that of an attribute.
 func (s *Server) tagAttribute(name string, value any, attribute string) {
 	s.attribute(s.tag(name, value), attribute, value)
 }
 
-// hasMods states that the list of mods is complete.
+// hasMods states that source gives the complete list of mods.
 func (s *Server) hasMods(source string) { s.is(source, game.KeyMods, nil) }
 
-// Meaning stores in g what the answers to these questions mean. Without INFO, g is
-// empty.
+// Meaning stores in g the meaning of the answers to the given questions. Without INFO,
+// g is empty.
 func (s *Server) Meaning(g *game.Game, answered wire.Questions) {
 	*g = game.Game{Attributes: g.Attributes[:0]}
 	if !answered.Has(wire.QuestionInfo) {
@@ -82,7 +83,7 @@ func (s *Server) Meaning(g *game.Game, answered wire.Questions) {
 	if g.Has.Has(game.KeyMods) {
 		g.Mods = s.mods
 	}
-	if g.Password == (s.Info.Password == 1) { // INFO has the same value
+	if g.Password == (s.Info.Password == 1) { // omitted because INFO has the same value
 		g.Has &^= 1 << game.KeyPassword
 		g.Sources[game.KeyPassword] = ""
 	}

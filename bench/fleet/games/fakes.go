@@ -8,10 +8,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// fakeTitles are the games that fakers pretend to be.
+// fakeTitles are the games that the servers of fakers pretend to run.
 var fakeTitles = []string{"gmod", "valheim"}
 
-// FakeTitle returns the game that a faker's servers pretend to be.
+// FakeTitle returns the game that the servers of a faker pretend to run.
 func FakeTitle(fake string, seed uint64) *Title {
 	if fake == "no-gslt" {
 		return Find("cs2")
@@ -19,7 +19,7 @@ func FakeTitle(fake string, seed uint64) *Title {
 	return Find(fakeTitles[seed%uint64(len(fakeTitles))])
 }
 
-// pretend applies the trick of the plan to s.
+// pretend changes s as the trick Plan.Fake demands.
 func (s *Server) pretend() {
 	switch s.plan.Fake {
 	case "counts-only":
@@ -55,7 +55,8 @@ func (s *Server) crowd(places, people int) {
 	s.setPeople(people)
 }
 
-// fakeFlags lists the flag that each fake raises, and the answers that show it.
+// fakeFlags has the flag that each trick of fakers raises, and the questions whose
+// answers show the trick.
 var fakeFlags = map[string]struct {
 	flag  game.Flags
 	needs wire.Questions

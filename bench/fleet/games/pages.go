@@ -13,15 +13,15 @@ import (
 // one rule.
 const pageSize = 124
 
-// bohemiaMod is a mod in the form of the binary pages.
+// bohemiaMod is a mod as the binary pages describe it.
 type bohemiaMod struct {
 	hash    uint32
 	id      uint32
 	name    string
-	creator bool // a Creator DLC of Arma 3; id is its application
+	creator bool // a Creator DLC of Arma 3; id is its application ID
 }
 
-// appendMods appends the list of mods.
+// appendMods appends the list of mods in the format of the binary pages.
 func appendMods(b []byte, mods []bohemiaMod) []byte {
 	b = append(b, byte(len(mods)))
 	for _, m := range mods {
@@ -38,11 +38,11 @@ func appendMods(b []byte, mods []bohemiaMod) []byte {
 
 const inPages = "rules.pages" // source of the meaning of the pages
 
-// pages adds the rules that hold the binary pages, with the difficulty in two bytes, and
-// states what they mean.
+// pages adds the rules that hold the binary pages, in which two bytes hold the
+// difficulty. It also states the meaning of the pages.
 func (s *Server) pages() {
-	var mask uint16 // bits of the DLCs
-	var dlc []byte  // hashes of the DLCs
+	var mask uint16 // a bit for each DLC that the server has
+	var dlc []byte  // hashes of these DLCs
 	var names []string
 	for i, name := range []string{"karts", "marksmen", "heli", "zeus", "apex", "jets", "laws_of_war", "malden", "tac_ops", "tanks", "contact"} {
 		if s.lasting.OneIn(3) {

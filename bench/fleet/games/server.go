@@ -13,11 +13,11 @@ import (
 type Plan struct {
 	// The seed for everything that identifies the server: name, capacity, settings.
 	Seed   uint64
-	Roster uint64 // seed of the people who play on it
-	Night  uint64 // another night has other players, maps and clocks
-	Port   uint16 // port at which it is queried
+	Roster uint64 // seed of the people who play on the server
+	Night  uint64 // number of the night; players, maps and clocks depend on it
+	Port   uint16 // port at which the server is queried
 	Title  *Title
-	Fake   string // the trick of a faker's server, named by the word of its kind
+	Fake   string // word for the kind of a faker's server, which determines its trick
 }
 
 // Server is a simulated server. Fill may be called many times; the slices are valid
@@ -30,29 +30,29 @@ type Server struct {
 
 	plan     Plan
 	people   int           // number of people connected
-	lasting  random.Stream // random numbers that are the same every night
-	tonight  random.Stream // random numbers that change every night
+	lasting  random.Stream // stream of random numbers that is the same every night
+	tonight  random.Stream // stream of random numbers that changes every night
 	facts    []fact
 	mods     []game.Mod
 	chosen   []bohemiaMod
 	keywords []byte
-	separate byte // between two keywords
+	separate byte // the separator of keywords
 	text     []byte
 }
 
 // Title is a game whose servers are simulated.
 type Title struct {
-	ID       string // as in records
-	recorded string // name in records
+	ID       string // ID of the game in records
+	recorded string // name of the game in records
 
 	app     uint32
 	folder  string
-	name    string // INFO's game
-	version string // INFO's version
+	name    string // the field game of INFO
+	version string // the field version of INFO
 	maps    []string
 	places  []int         // usual capacities
 	share   int           // weight of the game among the chosen games
-	send    func(*Server) // adds keywords and rules, and what they mean
+	send    func(*Server) // adds keywords and rules, and states their meaning
 }
 
 // Titles returns the IDs of all games.
@@ -73,8 +73,8 @@ func Find(id string) *Title {
 	return nil
 }
 
-// Choose returns the games with these IDs, or all games if ids is empty. Each occurs as
-// often as its share says. It ignores unknown IDs.
+// Choose returns the games with these IDs, or all games if ids is empty. Each game
+// occurs in the result as many times as its field share says. It ignores unknown IDs.
 func Choose(ids []string) (chosen []*Title) {
 	for _, t := range titles {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {
@@ -92,7 +92,7 @@ const (
 	streamPresent
 )
 
-// Fill makes s the server of a plan.
+// Fill makes s the server that the plan p determines.
 func (s *Server) Fill(p Plan) {
 	if s.Title != nil && s.plan == p {
 		return
@@ -146,15 +146,15 @@ const (
 	EDFGameID   = 0x01
 )
 
-// Steam IDs of servers: the account type and universe. An account number is added
-// to them.
+// The upper parts of servers' Steam IDs: account type and universe. Adding an account
+// number to one of them makes a complete Steam ID.
 const (
 	persistentServer = 3<<52 | 1<<56
 	anonymousServer  = 4<<52 | 1<<56
 )
 
 // tag adds a keyword that consists of a name and a value. It returns the source of the
-// value: its place in the replies.
+// value, that is, its place in the replies.
 func (s *Server) tag(name string, value any) (source string) {
 	if len(s.keywords) > 0 {
 		s.keywords = append(s.keywords, s.separate)

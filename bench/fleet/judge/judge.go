@@ -28,10 +28,10 @@ type Report struct {
 	// The record has a false statement, or lacks something without a reason.
 	Wrong    int
 	Missing  int // no record
-	Twice    int // further records of an address and port
+	Twice    int // further records of an address and port that already had a record
 	Invented int // records of addresses and ports that never answer
 
-	Examples []string // some of the differences, the worst first; safe for a terminal
+	Examples []string // descriptions of some differences, the worst first; safe for a terminal
 }
 
 // maxExamples is the maximum length of Report.Examples.
@@ -62,12 +62,13 @@ func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) 
 			rec, err = j.reader.Read(line)
 		}
 		if err == nil && !rec.Addr.IsValid() {
-			err = errors.New("has no address")
+			err = errors.New("the record has no address")
 		}
 		if err != nil {
 			return Report{}, fmt.Errorf("record %d: %w", n, err)
 		}
-		if rec.Status != scanner.StatusNoReply && rec.Status != scanner.StatusUnreachable { // such records make no statement about the server
+		// A record without a reply says nothing about the server.
+		if rec.Status != scanner.StatusNoReply && rec.Status != scanner.StatusUnreachable {
 			j.record(line, rec)
 		}
 	}
@@ -123,16 +124,16 @@ func (j *judge) record(line []byte, rec *record.Record) {
 	e := j.truth.Expect(rec.Addr, j.asked)
 	if e.Result == nil {
 		j.Invented++
-		j.example(&j.lies, rec.Addr, "never answers, but has a record")
+		j.example(&j.lies, rec.Addr, "the server never answers, but has a record")
 		return
 	}
 	why := j.unread(line, rec)
 	if hash, want := rec.PlayersHash, e.Result.PlayersHash; why == "" && hash != 0 && want != 0 && hash != want {
-		why = "hashes.players is not the hash of the answer"
+		why = "hashes.players is not the hash of the PLAYER reply"
 	}
 	if why == "" && e.Meaning {
 		why = j.wrongMeaning(&rec.Result)
-		// Compute it again, because wrongMeaning has reused its memory.
+		// Compute the Expect again, because wrongMeaning has reused its memory.
 		e = j.truth.Expect(rec.Addr, j.asked)
 	}
 	if why != "" {
@@ -143,8 +144,8 @@ func (j *judge) record(line []byte, rec *record.Record) {
 	j.answers(&rec.Result, &e)
 }
 
-// unread returns the part of a record that its Reader did not read, such as an unknown
-// key or another addr, or "" if there is none.
+// unread describes the part of a record that its Reader did not read, such as an
+// unknown key or a wrong addr. It returns "" if the Reader read everything.
 func (j *judge) unread(line []byte, rec *record.Record) string {
 	if rec.Has("geo") {
 		return "" // geo does not come from the scan
@@ -158,12 +159,12 @@ func (j *judge) unread(line []byte, rec *record.Record) string {
 	if got.Compact() == nil && bytes.Equal(got, want) {
 		return ""
 	}
-	return fmt.Sprintf("the record is %s, but reads back as %s", short(got, want), short(want, got))
+	return fmt.Sprintf("the record is %s, but encoding what was read gives %s", short(got, want), short(want, got))
 }
 
-// wrongMeaning compares game and flags with those of a scan that asked only the
-// questions that have a complete answer in got. It returns what is wrong, or "" if
-// nothing is.
+// wrongMeaning compares the keys game and flags of a record with those of a scan that
+// asked only the questions to which got has a complete answer. It returns a description
+// of what is wrong, or "".
 func (j *judge) wrongMeaning(got *scanner.Result) string {
 	var answered wire.Questions
 	for q, has := range [wire.NumQuestions]bool{got.HasInfo, got.HasPlayers, got.HasRules} {
@@ -177,10 +178,10 @@ func (j *judge) wrongMeaning(got *scanner.Result) string {
 	}
 	g, w := j.append(&scanner.Result{Game: got.Game}), j.append(&scanner.Result{Game: want.Game})
 	if !bytes.Equal(g, w) {
-		return fmt.Sprintf("game is %s, expected %s", short(g, w), short(w, g))
+		return fmt.Sprintf("the key game is %s, expected %s", short(g, w), short(w, g))
 	}
 	if (got.Flags^want.Flags)&^fleet.TimingFlags != 0 {
-		return fmt.Sprintf("flags are %b, expected %b", got.Flags, want.Flags)
+		return fmt.Sprintf("the flags are %b, expected %b", got.Flags, want.Flags)
 	}
 	return ""
 }
@@ -195,7 +196,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 		j.AsTheyAre++
 		return
 	}
-	text := fmt.Sprintf("is %s, expected %s", short(g, w), short(w, g))
+	text := fmt.Sprintf("the record has %s, expected %s", short(g, w), short(w, g))
 	why := j.fault(got, e)
 	otherInfo := only(got)
 	otherInfo.Info = e.Result.Info
@@ -204,17 +205,17 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 		j.Wrong++
 		j.example(&j.lies, got.Addr, "%s; %s", why, text)
 	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
-		j.AsTheyAre++ // its errors depend on timing
+		j.AsTheyAre++ // the errors of this server depend on timing
 	case e.Else != nil && j.lossy && bytes.Equal(j.append(otherInfo), w):
 		// One of two answers to one question was lost: either may be missing.
 		j.AsTheyAre++
 	default:
 		j.Less++
-		j.example(&j.lacks, got.Addr, "it lacks part of what the server sends; %s", text)
+		j.example(&j.lacks, got.Addr, "the record lacks part of what the server sends; %s", text)
 	}
 }
 
-// only returns a Result with the answers in r, and nothing else.
+// only returns a Result that contains the answers in r, and nothing else of r.
 func only(r *scanner.Result) *scanner.Result {
 	return &scanner.Result{
 		Addr: r.Addr, Status: r.Status, Err: r.Err, Notes: r.Notes, Message: r.Message, Unchallenged: r.Unchallenged,
@@ -227,8 +228,8 @@ func only(r *scanner.Result) *scanner.Result {
 // shown is the maximum length of a value in an example.
 const shown = 70
 
-// short returns a part of v, escaped for a terminal: it begins shortly before the
-// point at which v and other begin to differ. If v is nil, short returns "absent".
+// short returns a part of v, escaped for a terminal. The part begins shortly before the
+// first difference between v and other. If v is nil, short returns "absent".
 func short(v, other []byte) string {
 	if v == nil {
 		return "absent"
@@ -245,8 +246,9 @@ func short(v, other []byte) string {
 // lost.
 var excuses = fleet.ErrorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
 
-// fault returns what is wrong with a record that differs from that of a perfect scan, or
-// "" if what it contains is correct and it gives a reason for what it lacks.
+// fault describes what is wrong with a record that differs from the record of a perfect
+// scan. It returns "" if everything in the record is correct, and the record gives a
+// reason for what it lacks.
 func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 	w := expect.Result
 	failed := false
@@ -255,39 +257,39 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 		failed = failed || e != 0
 		switch {
 		case e != 0 && !j.asked.Has(q):
-			return fmt.Sprintf("it has an error for %v, which the scan did not ask", q)
+			return fmt.Sprintf("the record has an error for the question %v, which the scan did not ask", q)
 		case e != 0 && e != w.Err[q] && !(expect.Allowed[q] | excuses).Has(e):
-			return fmt.Sprintf("%v failed with %q, which this server can't cause", q, e)
+			return fmt.Sprintf("the question %v failed with the error %q, which this server can't cause", q, e)
 		case e == 0 && w.Err[q] != 0 && j.asked.Has(q):
-			return fmt.Sprintf("%v has no error, but should have the error %v", q, w.Err[q])
+			return fmt.Sprintf("the question %v has no error, expected the error %v", q, w.Err[q])
 		}
 	}
 	// The record must have no note that the truth lacks and, if no question failed,
 	// all notes of the truth.
 	switch {
 	case (g.Status == scanner.StatusOK) == failed:
-		return fmt.Sprintf("status %v contradicts the errors (any error: %v)", g.Status, failed)
+		return fmt.Sprintf("the status %v contradicts the errors (some question failed: %v)", g.Status, failed)
 	case !bytes.Equal(g.Message, w.Message):
-		return "it has a message that the server did not send"
+		return "the record has a message that the server did not send"
 	case g.HasPing:
-		return "it has a ping, but the scan did not send one"
+		return "the record has a ping reply, but the scan did not send a ping"
 	case g.Unchallenged&^w.Unchallenged != 0:
-		return "unchallenged names questions that the server challenges"
+		return "the key unchallenged names a question for which the server demands a challenge"
 	case g.Notes&^w.Notes != 0:
-		return "it has unexpected notes"
+		return "the record has unexpected notes"
 	case !failed && g.Notes != w.Notes:
-		return "notes are missing"
+		return "the record lacks notes"
 	}
 	for q := range wire.Question(wire.NumQuestions) {
 		if !j.fits(q, g, expect) {
-			return fmt.Sprintf("%v: differs from what the server sends", q)
+			return fmt.Sprintf("%v: the answer differs from what the server sends", q)
 		}
 	}
 	return ""
 }
 
-// fits reports whether the answer to q in the record is the one that the server sends.
-// A failed answer may be incomplete, and may lack the announced count.
+// fits reports whether the record has the answer to q that the server sends. A failed
+// answer may be incomplete, and may lack the announced count.
 func (j *judge) fits(q wire.Question, got *scanner.Result, expect *fleet.Expect) bool {
 	g, w := part(got, q), part(expect.Result, q)
 	if got.Err[q] != 0 {
@@ -315,7 +317,7 @@ func (j *judge) fits(q wire.Question, got *scanner.Result, expect *fleet.Expect)
 	return bytes.Equal(record, j.append(&w)) || bytes.Equal(record, j.append(&m))
 }
 
-// part returns a Result with the answer to q in r, and nothing else.
+// part returns a Result that contains the answer to q in r, and nothing else of r.
 func part(r *scanner.Result, q wire.Question) scanner.Result {
 	p := scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
 	switch q {

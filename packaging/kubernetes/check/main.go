@@ -83,7 +83,7 @@ func run(dirs []string) error {
 				err = errors.Join(err, fmt.Errorf("%s refers to %s, which does not exist", name, other))
 			}
 		}
-		level := psapi.LevelVersion{Level: psapi.LevelRestricted, Version: psapi.LatestVersion()} // as namespace.yaml enforces
+		level := psapi.LevelVersion{Level: psapi.LevelRestricted, Version: psapi.LatestVersion()} // the level that namespace.yaml enforces
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
 		if !result.Allowed {
 			err = errors.Join(err, fmt.Errorf("%s: the restricted Pod Security Standard forbids this pod: %s", name, result.ForbiddenDetail()))

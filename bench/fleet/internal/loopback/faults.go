@@ -11,10 +11,10 @@ import (
 // same faults.
 type Faults struct {
 	Seed      uint64
-	Loss      float64       // share of datagrams lost, each way
-	Duplicate float64       // share of replies sent twice
-	Reorder   float64       // share of replies held back until later ones are sent
-	DelayMax  time.Duration // no Datagram has a longer Delay
+	Loss      float64       // share of the datagrams lost in each direction
+	Duplicate float64       // share of the replies sent twice
+	Reorder   float64       // share of the replies held back until later replies are sent
+	DelayMax  time.Duration // upper limit of Datagram.Delay
 
 	random random.Stream
 	held   wheel
@@ -39,8 +39,8 @@ func (f *Faults) start() *Faults {
 	return f
 }
 
-// apply loses, duplicates and holds back datagrams in out.List, from index first
-// on.
+// apply applies the faults to the datagrams of out.List, beginning with index first: it
+// drops, duplicates or holds back some of them.
 func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 	if f.Loss == 0 && f.Duplicate == 0 && f.Reorder == 0 && f.DelayMax == 0 {
 		return
@@ -60,7 +60,7 @@ func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 	out.List = append(out.List[:first], f.kept...)
 }
 
-// pass adds a datagram that is due at once to f.kept, and holds back any other.
+// pass adds the datagram d to f.kept if d is due at once, and holds d back otherwise.
 func (f *Faults) pass(now time.Duration, out *Outbox, d Datagram, s *Stats) {
 	if f.random.Chance(f.Reorder) {
 		d.Delay += reorderMin + time.Duration(f.random.Below(int(reorderMax-reorderMin)))
@@ -76,14 +76,14 @@ func (f *Faults) pass(now time.Duration, out *Outbox, d Datagram, s *Stats) {
 // The limits of a wheel. Each port has its own wheel.
 const (
 	wheelTick  = time.Millisecond
-	wheelBytes = 64 << 20 // total length of the datagrams held back
-	wheelReuse = 1 << 20  // larger buffers are not reused
+	wheelBytes = 64 << 20 // maximum total length of the datagrams held back
+	wheelReuse = 1 << 20  // buffers with a larger capacity are not reused
 )
 
 // wheel holds datagrams until they are due. It has an Outbox for each millisecond.
 type wheel struct {
-	slots []Outbox // a power of two; slot t%len holds the datagrams of tick t
-	now   int64    // datagrams up to this tick were released
+	slots []Outbox // slot t%len(slots) holds the datagrams of tick t; len is a power of two
+	now   int64    // datagrams due up to this tick have been released
 	count int
 	bytes int
 }
@@ -130,7 +130,7 @@ func (w *wheel) release(now time.Duration, out *Outbox) {
 }
 
 // next returns the time at which the next datagram may be due, or false if none is
-// held. The time may be too early, but is never too late.
+// held. The returned time may be too early, but is never too late.
 func (w *wheel) next() (time.Duration, bool) {
 	return time.Duration(w.now+1) * wheelTick, w.count > 0
 }

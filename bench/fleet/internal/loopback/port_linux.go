@@ -23,7 +23,7 @@ import (
 const (
 	batch       = 64      // datagrams per system call
 	requestSize = 64      // longer than any request; longer datagrams are truncated
-	controlSize = 128     // room for PKTINFO and the count of drops
+	controlSize = 128     // room for the control messages PKTINFO and RXQ_OVFL
 	flushBytes  = 1 << 20 // answers are sent once they exceed this many bytes
 )
 
@@ -38,15 +38,15 @@ type Handler interface {
 	Out() (*Outbox, *Stats)
 }
 
-// Group is the ports of a fleet.
+// Group holds the ports of a fleet.
 type Group struct {
 	Ports   []*Port
 	serving sync.WaitGroup
 }
 
-// Open adds a port on every address of the device lo. Number 0 stands for a port
-// that no other socket on this machine's loopback has. Answer must be called before
-// Serve.
+// Open adds a port on every address of the device lo. If number is 0, the kernel
+// chooses a port that is free on the loopback of this machine. Answer must be called
+// before Serve.
 func (g *Group) Open(number uint16) (*Port, error) {
 	conn, err := listen(number)
 	if err != nil {
@@ -123,7 +123,7 @@ func (g *Group) Stats() Stats {
 
 // Port is one socket, and the handler that answers on it.
 type Port struct {
-	Stray *Port // sends stray Datagrams; nil: there are none
+	Stray *Port // sends the stray Datagrams; nil if the fleet sends none
 
 	handler Handler
 	faults  *Faults
@@ -135,12 +135,12 @@ type Port struct {
 	pc     *ipv4.PacketConn
 	in     []ipv4.Message
 	send   []ipv4.Message
-	drops  uint32 // the kernel's last count of drops
+	drops  uint32 // the last count of dropped datagrams that the kernel reported
 
 	closed atomic.Bool
 
 	mu   sync.Mutex
-	seen Stats // for Stats
+	seen Stats // copy of the statistics for Group.Stats
 }
 
 // recvBuffer is the size in bytes of the receive buffer requested for each socket.
@@ -178,7 +178,7 @@ func listen(number uint16) (*net.UDPConn, error) {
 	at := netip.AddrPortFrom(netip.IPv4Unspecified(), number)
 	conn, err := lc.ListenPacket(context.Background(), "udp4", at.String())
 	if no, ok := errors.AsType[syscall.Errno](err); ok {
-		return nil, no // the cause without the address: callers add the address if they need it
+		return nil, no // return the cause alone: callers add the address if they need it
 	}
 	if err != nil {
 		return nil, err
@@ -192,17 +192,18 @@ func (p *Port) Answer(h Handler, f Faults) {
 	p.out, p.stats = h.Out()
 }
 
-// SyscallConn returns the socket.
+// SyscallConn returns access to the socket of p.
 func (p *Port) SyscallConn() (syscall.RawConn, error) { return p.conn.SyscallConn() }
 
 // Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
 
-// lookUp is how long a port waits for a query before it checks whether to end.
+// lookUp is the longest time for which a port waits for a query before it checks
+// whether it must end.
 const lookUp = 20 * time.Millisecond
 
-// serve answers until ctx is done or the Group is closed. The times that the handler
-// gets are measured from start.
+// serve answers until ctx is done or the Group is closed. The handler gets times since
+// start.
 func (p *Port) serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
 		p.conn.Timeout = lookUp
@@ -229,8 +230,8 @@ func (p *Port) serve(ctx context.Context, start time.Time) error {
 	return nil
 }
 
-// take has the handler answer a datagram, unless it comes from outside Network, is
-// not for this fleet, or is lost on purpose.
+// take passes a datagram to the handler, unless the datagram comes from outside
+// Network, is not for this fleet, or is lost on purpose.
 func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
 	client := udp.Pack(m.Addr.(*net.UDPAddr).AddrPort())
@@ -266,11 +267,11 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 		case len(data) < 4:
 		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_PKTINFO:
 			if len(data) >= unix.SizeofInet4Pktinfo {
-				ip = uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
+				ip = uint64(binary.BigEndian.Uint32(data[8:])) // the field ipi_addr, which follows ipi_ifindex and ipi_spec_dst
 			}
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL:
 			drops := binary.NativeEndian.Uint32(data)
-			p.stats.KernelDrops += uint64(drops - p.drops) // the count wraps
+			p.stats.KernelDrops += uint64(drops - p.drops) // subtraction is right even after the counter has wrapped
 			p.drops = drops
 		}
 		control = rest
@@ -285,7 +286,8 @@ func (p *Port) flush() {
 		d := &p.out.List[i]
 		m := &p.send[n]
 		m.Buffers[0] = p.out.Bytes(d)
-		binary.BigEndian.PutUint32(m.OOB[unix.CmsgLen(0)+4:], uint32(d.From>>16)) // ipi_spec_dst of PKTINFO: the source
+		// The field ipi_spec_dst of PKTINFO sets the source address.
+		binary.BigEndian.PutUint32(m.OOB[unix.CmsgLen(0)+4:], uint32(d.From>>16))
 		to := m.Addr.(*net.UDPAddr)
 		binary.BigEndian.PutUint32(to.IP, uint32(d.To>>16))
 		to.Port = int(uint16(d.To))

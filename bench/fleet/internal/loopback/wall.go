@@ -37,7 +37,7 @@ type Outbox struct {
 	List []Datagram
 }
 
-// Datagram is a datagram to send. Two of them may share their bytes.
+// Datagram is a datagram to send. Two Datagrams may share their bytes.
 type Datagram struct {
 	off, end int
 	From, To uint64        // packed addresses
@@ -66,9 +66,9 @@ func (o *Outbox) Bytes(d *Datagram) []byte { return o.Data[d.off:d.end:d.end] }
 
 // Stats are the statistics of a fleet. The counters only grow.
 type Stats struct {
-	Queries    uint64 // datagrams to addresses of the fleet, with or without a server
-	Malformed  uint64 // Queries that no server accepts as a request (EC-16)
-	Nobody     uint64 // Queries to an empty address or a silent server
+	Queries    uint64 // datagrams to places of the fleet, with or without a server
+	Malformed  uint64 // those of Queries that no server accepts as a request (EC-16)
+	Nobody     uint64 // those of Queries to an address without a server, or to a silent server
 	Replies    uint64 // datagrams sent
 	ReplyBytes uint64 // UDP payload
 
