@@ -41,8 +41,8 @@ type Options struct {
 	// removed.
 	Resume *Position
 
-	// Progress is called while an existing file is read again, with the number of
-	// bytes read so far and in all. It may be nil.
+	// Progress is called while an existing file is read again, with the number of bytes
+	// read so far and the total number of bytes. It may be nil.
 	Progress func(read, size int64)
 
 	// FlushEvery is the longest time that a record may wait until it is written to
@@ -52,7 +52,7 @@ type Options struct {
 	// and Close.
 	FlushEvery time.Duration
 
-	Stdout *os.File // the file for the paths "-" and ""; nil: os.Stdout
+	Stdout *os.File // the file for the paths "-" and ""; nil means os.Stdout
 
 	// Screen, if set, receives the output instead of Stdout. Stdout is still
 	// examined to find out what kind of file it is. Screen is for a terminal that
@@ -103,11 +103,11 @@ func (w *Output) Check() (err error) {
 	return err
 }
 
-// place is where a census is written to.
+// place says to which file a census is written.
 type place struct {
 	name  string      // the file that is written
-	final string      // the name that Commit gives it; empty: name is final
-	info  fs.FileInfo // describes the file called name; nil: there is none
+	final string      // the name that Commit gives the file, or empty if name is already final
+	info  fs.FileInfo // describes the file called name, or nil if it does not exist
 }
 
 // isFile reports whether the place holds, or will hold, a regular file.
@@ -150,7 +150,7 @@ func (o *Options) place(path string) (p place, err error) {
 		return p, o.refuse(path, fs.ErrNotExist, "resume with the census that the scan began")
 	}
 	if p.final == "" {
-		p.name = disk.Resolve(path) // a link may name a file that is not there yet
+		p.name = disk.Resolve(path) // a link may point to a file that does not exist yet
 	}
 	dir := filepath.Dir(p.name)
 	switch info, err := os.Stat(dir); {
@@ -169,7 +169,7 @@ func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
-// op names the operation in errors.
+// op returns the word for the operation in errors.
 func (o *Options) op() string {
 	switch {
 	case o.Append:
@@ -228,7 +228,7 @@ func (w *Output) begin(path string, o *Options) error {
 		}
 	}
 	if f.created {
-		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't sync
+		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't sync a directory
 	}
 	f.frame, f.durable = f.size, f.size
 	w.files.Lock()

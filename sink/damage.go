@@ -7,9 +7,9 @@ import (
 
 // Damage counts what a Reader skipped because it could not be read.
 type Damage struct {
-	Frames uint64 // zstd frames or gzip members
-	Lines  uint64 // lines that are not JSON
-	Bytes  int64  // length of the frames in the file plus that of the unpacked lines
+	Frames uint64 // number of zstd frames or gzip members
+	Lines  uint64 // number of lines that are not JSON
+	Bytes  int64  // compressed length of these frames, plus the length of these lines
 	At     int64  // offset of the first damage
 
 	// Truncated is the length of a partial line, or of a partial zstd block, at the end of
@@ -31,7 +31,7 @@ type Damage struct {
 // Found reports whether anything was damaged.
 func (d Damage) Found() bool { return d.Frames+d.Lines > 0 || d.Bytes > 0 }
 
-// add counts n damaged bytes from offset at on.
+// add counts n damaged bytes, the first of which is at the offset at.
 func (d *Damage) add(at, n int64) {
 	if d.Bytes == 0 {
 		d.At = at

@@ -33,8 +33,8 @@ func (e *Error) Error() string {
 // Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError returns the Error for a cause, usually an error of package os, with a
-// hint.
+// newError returns the Error for a cause, which is usually an error of package os, and
+// adds a hint.
 func newError(op, path string, err error) *Error {
 	if outer, ok := errors.AsType[*fs.PathError](err); ok {
 		err = outer.Err
@@ -52,7 +52,7 @@ func newError(op, path string, err error) *Error {
 	case errors.As(err, new(record.SchemaError)):
 		e.Hint = "use a newer version of a2sscan"
 	case errors.Is(err, disk.ErrLocked):
-		e.Hint = "wait until it is done, or choose another name"
+		e.Hint = "wait until that process is done, or choose another name"
 	case op == "open" && errors.Is(err, os.ErrNotExist):
 		e.Hint = "check its name"
 	}

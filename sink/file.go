@@ -40,15 +40,15 @@ type file struct {
 	packed  packing
 	part    bool // a part of a census
 	created bool // created by this Output
-	regular bool // Sync has an effect
+	regular bool // a regular file, which can be synced
 	born    time.Time
 
 	size int64 // length
 	// The number of records that this Output has written to the file.
 	records uint64
 	frame   int64          // start of the open frame
-	cut     int64          // bytes of a partial record that were removed
-	sum     *xxhash.Digest // hash of its bytes; nil: not a regular file of ours
+	cut     int64          // number of bytes of a partial record that were removed
+	sum     *xxhash.Digest // hash of its bytes, or nil for standard output, a pipe or a device
 
 	// Closed when the file is complete or has failed; err and totals are set then.
 	done chan struct{}
@@ -57,11 +57,11 @@ type file struct {
 
 	mu      sync.Mutex // held while the file is synced, closed or renamed; guards the fields below
 	name    string     // current name
-	final   string     // the name that commit gives it; empty: name is final
+	final   string     // the name that commit gives the file, or empty if name is already final
 	durable int64      // length at the last sync
 }
 
-// totals is what Parts returns for a file that is complete.
+// totals describes a complete file for Output.Parts.
 type totals struct {
 	Records uint64
 	Bytes   int64
@@ -90,7 +90,7 @@ func (f *file) write(p *packer, j job) error {
 		return f.mend(b[:n], err)
 	}
 	if f.sum != nil {
-		_, _ = f.sum.Write(b) // it never fails
+		_, _ = f.sum.Write(b) // a hash never fails
 	}
 	if p != nil && p.in == 0 {
 		f.frame = f.size
@@ -101,7 +101,8 @@ func (f *file) write(p *packer, j job) error {
 
 // mend removes the partial record that a failed write has left, if the file can be
 // truncated. It rewrites a truncated frame as a complete one, with the lines that can
-// be read from it. written are the last bytes in the file.
+// be read from it. written holds the last bytes of the file, which the failed write has
+// added.
 func (f *file) mend(written []byte, err error) error {
 	e := newError("write", f.name, err)
 	if f.sum == nil {
@@ -122,7 +123,7 @@ func (f *file) mend(written []byte, err error) error {
 	return e
 }
 
-// position returns the position at the end of the file.
+// position returns the Position at the end of the file.
 func (f *file) position() Position {
 	at := Position{Offset: f.size, Records: f.records}
 	if f.sum != nil {
@@ -200,14 +201,14 @@ func (f *file) commit() error {
 	return nil
 }
 
-// shown returns the current name.
+// shown returns the current name of the file.
 func (f *file) shown() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.name
 }
 
-// partsOf describes files.
+// partsOf returns a Part for each of the files.
 func partsOf(files []*file) []Part {
 	parts := make([]Part, len(files))
 	for i, f := range files {
@@ -236,7 +237,7 @@ func (f *file) lost() error {
 		if os.SameFile(f.info, now) {
 			return nil
 		}
-		err = errors.New("another file has its name now")
+		err = errors.New("another file has the name of the census now")
 	}
 	e := newError("write", f.name, err)
 	e.Hint = "the census was removed or renamed while it was being written"
@@ -262,9 +263,9 @@ func (f *file) checkLength() error {
 		return nil
 	}
 	if err == nil && end < f.size {
-		err = fmt.Errorf("another program truncated it to %d of the %d bytes written", end, f.size)
+		err = fmt.Errorf("another program truncated the census to %d of the %d bytes written", end, f.size)
 	} else if err == nil {
-		err = fmt.Errorf("another program wrote to it: it has %d bytes, and this scan wrote %d of them", end, f.size)
+		err = fmt.Errorf("another program wrote to the census, which has %d bytes; this scan wrote only %d bytes", end, f.size)
 	}
 	e := newError("write", f.name, err)
 	e.Hint = cmp.Or(e.Hint, "a2sscan cat reads the remaining records of the census")
@@ -280,7 +281,7 @@ func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, s
 	b := make([]byte, min(size, 1<<20))
 	for at := int64(0); at < size; {
 		n, err := f.ReadAt(b[:min(size-at, int64(len(b)))], at)
-		_, _ = d.Write(b[:n]) // it never fails
+		_, _ = d.Write(b[:n]) // a hash never fails
 		at += int64(n)
 		if err != nil && at < size {
 			return err
@@ -292,7 +293,7 @@ func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, s
 	return nil
 }
 
-// beside returns the name that a new census that replaces path has until Commit.
+// beside returns the name that a new census has until Commit replaces path with it.
 func beside(path string) string { return disk.Resolve(path) + disk.PartSuffix }
 
 // baseOf returns the name of a file without its directory and without disk.PartSuffix.

@@ -48,7 +48,8 @@ func (c counter) ReadByte() (byte, error) {
 	return b, err
 }
 
-// flushMark ends what a flush writes: the length of an empty block (RFC 1951, 3.2.4).
+// flushMark is the end of the bytes that a flush writes: the length of an empty block
+// (RFC 1951, 3.2.4).
 const flushMark = 0x0000FFFF
 
 // Read returns the content of the members.
@@ -78,12 +79,12 @@ func (g *gunzip) begin() error {
 	next, err := g.in.Peek(1)
 	for err == nil && g.n > 0 && next[0] == 0 {
 		g.padded = true
-		_, _ = counter{g}.ReadByte() // Peek has found this byte
+		_, _ = counter{g}.ReadByte() // can't fail: Peek has already read this byte
 		next, err = g.in.Peek(1)
 	}
 	switch {
 	case err != nil:
-		return err // io.EOF: the last member was complete
+		return err // io.EOF if the last member was complete
 	case g.padded:
 		return gzip.ErrHeader
 	}

@@ -4,12 +4,12 @@ import "github.com/a2sscan/a2sscan/sink/disk"
 
 // Position is a place between two records of a census, up to which it is durable.
 type Position struct {
-	// The length in bytes, at this place, of the file or, with Parts, of the part after
-	// Parts.
+	// The length in bytes up to this place: of the file or, in a census of parts, of the
+	// part that follows Parts.
 	Offset  int64  `json:"offset"`
-	Sum     string `json:"xxh64,omitempty"` // xxHash64 of these bytes, in hex; empty: unknown
+	Sum     string `json:"xxh64,omitempty"` // xxHash64 of these bytes in hex, or empty if unknown
 	Parts   []Part `json:"parts,omitempty"`
-	Records uint64 `json:"records,omitempty"` // records in the part after Parts
+	Records uint64 `json:"records,omitempty"` // number of records in these bytes
 }
 
 // Mark is a place between two records of a census. A scan makes a mark when it takes a
@@ -18,8 +18,8 @@ type Mark struct {
 	w       *Output
 	written chan struct{} // closed when the files have been written up to the mark
 	before  []*file       // the complete parts
-	in      *file         // the file after the complete parts; nil: the mark is between two parts
-	at      Position      // records in this file
+	in      *file         // the file after the complete parts, or nil if the mark is between two parts
+	at      Position      // the position in this file, without Parts
 }
 
 // Mark marks the position after all records written so far. Like Write, it waits

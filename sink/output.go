@@ -56,7 +56,7 @@ type Output struct {
 
 	full chan job
 	free chan []byte
-	stop chan struct{} // closed to end the flushes
+	stop chan struct{} // closed to end the regular flushes
 	busy sync.WaitGroup
 
 	mu             sync.Mutex // guards the fields below
@@ -65,24 +65,24 @@ type Output struct {
 	lines          uint64 // records in the block
 	opened, closed bool
 
-	count   atomic.Uint64 // records that were passed to Write
-	bytes   atomic.Uint64 // length of the records that were passed to Write
-	written atomic.Uint64 // records that are in the files
-	writes  atomic.Bool   // a block is being written
+	count   atomic.Uint64 // number of records passed to Write
+	bytes   atomic.Uint64 // total length of the records passed to Write
+	written atomic.Uint64 // number of records that are in the files
+	writes  atomic.Bool   // whether a block is being written
 	failed  atomic.Pointer[error]
 
 	files sync.Mutex // guards the fields below; only the writing goroutine sets them
 	ended []*file    // files that are complete or being completed
-	now   *file      // the open file; nil: none
+	now   *file      // the open file, or nil if there is none
 
 	// Only the writing goroutine uses these, after Open.
-	packer *packer // nil: the files are not compressed
-	header []byte  // to be written at the beginning of the open file
+	packer *packer // nil if the files are not compressed
+	header []byte  // header still to be written at the beginning of the open file
 }
 
-// job is a block to write, with a number of lines. If flush is set, everything written
-// so far becomes readable from the file; if end is set, its frame ends as well. After
-// that, the mark, if there is one, gets the position.
+// job is a block to write; lines is the number of its records. If flush is set,
+// everything written so far becomes readable from the file; if end is set, the frame
+// ends as well. After that, mark gets the position, unless it is nil.
 type job struct {
 	block      []byte
 	lines      uint64
@@ -239,7 +239,7 @@ func (w *Output) fail(err error) {
 	if err == nil {
 		return
 	}
-	first := err // so that a call with nil allocates nothing
+	first := err // a copy, so that a call with a nil error allocates nothing
 	if w.failed.CompareAndSwap(nil, &first) && w.o.Failed != nil {
 		w.o.Failed()
 	}
@@ -275,8 +275,8 @@ func (w *Output) flush() {
 	}
 }
 
-// run writes blocks until there are no more. After an error it only recycles them,
-// so that no call waits for a block in vain.
+// run writes blocks until there are no more. After an error it only makes the blocks
+// available again, so that no call waits for a block in vain.
 func (w *Output) run() {
 	thread.Lower()
 	for j := range w.full {
@@ -300,7 +300,7 @@ func (w *Output) run() {
 	}
 }
 
-// do writes a block. It begins a part if none is open, and ends one that is full.
+// do writes a block. It begins a part if no part is open, and ends a part that is full.
 func (w *Output) do(j job) error {
 	if w.now == nil && len(j.block) > 0 {
 		o := w.o
@@ -456,8 +456,8 @@ func (w *Output) Parts() []Part {
 // Count returns the number of records that were passed to Write and WriteLine.
 func (w *Output) Count() uint64 { return w.count.Load() }
 
-// Unwritten returns how many records wait for the reader of a pipe or a device. For a
-// regular file it is 0.
+// Unwritten returns the number of records that wait for the reader of a pipe or a
+// device. For a regular file it returns 0.
 func (w *Output) Unwritten() uint64 {
 	if _, open := w.each(); open == nil || open.regular {
 		return 0

@@ -476,11 +476,11 @@ func TestTakenAway(t *testing.T) {
 			"its records are in DIR.old/census"},
 		{"replaced", func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("x"), 0o666))
-		}, "another file has its name now; the census was renamed while it was being written: its records are in DIR/census.old"},
+		}, "another file has the name of the census now; the census was renamed while it was being written: its records are in DIR/census.old"},
 		{"emptied", func(path string) error { return os.Truncate(path, 0) },
-			"another program truncated it to 0 of the "},
+			"another program truncated the census to 0 of the "},
 		{"cut", func(path string) error { return os.Truncate(path, 10) },
-			"another program truncated it to 10 of the "},
+			"another program truncated the census to 10 of the "},
 		{"written to", func(path string) error {
 			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {
@@ -488,7 +488,7 @@ func TestTakenAway(t *testing.T) {
 			}
 			_, err = f.WriteString("x\n")
 			return errors.Join(err, f.Close())
-		}, "another program wrote to it: it has "},
+		}, "another program wrote to the census, which has "},
 	}
 	for _, tt := range tests {
 		for _, more := range []int{0, 1} { // records after it

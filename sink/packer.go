@@ -54,7 +54,7 @@ type encoder interface {
 type packer struct {
 	enc  encoder
 	out  packed
-	in   int // bytes of lines in the open frame; 0: no frame is open
+	in   int // bytes of lines in the open frame, or 0 if no frame is open
 	born time.Time
 }
 

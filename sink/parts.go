@@ -53,7 +53,7 @@ type Part struct {
 	Records uint64 `json:"records"`
 	Bytes   int64  `json:"bytes"`
 
-	Sum string `json:"xxh64,omitempty"` // hash of the file: xxHash64 in hex
+	Sum string `json:"xxh64,omitempty"` // xxHash64 of the file in hex
 }
 
 // PartName returns the file name of part n of a census; parts are numbered from 1,
@@ -70,7 +70,7 @@ func splitName(path string) (head, ext string) {
 	head = strings.TrimSuffix(path, string(packingOf(path)))
 	ext = filepath.Ext(head)
 	if ext == filepath.Base(head) {
-		ext = "" // a hidden file
+		ext = "" // path names a hidden file
 	}
 	return strings.TrimSuffix(head, ext), ext + path[len(head):]
 }
@@ -122,8 +122,8 @@ func (w *Output) resume() error {
 	return nil
 }
 
-// checkPart compares a part with what p says. It is not an error if the part is gone:
-// users may move complete parts.
+// checkPart compares a part with its description p. It is not an error if the part is
+// gone: users may move complete parts.
 func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +140,7 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	d := xxhash.New()
 	err = hashFile(d, f, p.Bytes, progress)
 	if err == nil && p.Sum != "" && p.Sum != sumText(d) {
-		err = fmt.Errorf("%w: it has xxh64 %s, but had %s", ErrChanged, sumText(d), p.Sum)
+		err = fmt.Errorf("%w: its xxh64 is %s, but was %s", ErrChanged, sumText(d), p.Sum)
 	}
 	return err
 }

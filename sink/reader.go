@@ -37,12 +37,12 @@ const maxForeign = 16
 type Reader struct {
 	name      string
 	close     func() error
-	in        *bufio.Reader // the file; its buffer is only for the first bytes
-	packed    packing       // how the file is compressed; known after the first Next
-	content   *unpacking    // nil: the file is plain
-	zstd      *unzstd       // nil unless it is compressed with zstd
+	in        *bufio.Reader // reads the file; its buffer serves only to look at the first bytes
+	packed    packing       // compression of the file; known after the first Next
+	content   *unpacking    // nil if the file is plain
+	zstd      *unzstd       // nil unless the file is compressed with zstd
 	lines     *bufio.Reader // the unpacked content
-	raw       bool          // Next returns lines unchecked
+	raw       bool          // Next returns lines without checking them
 	good      bool          // at least one line was returned
 	long      []byte        // holds a line that is longer than the buffer of lines
 	at        int64         // offset of the next line, after unpacking
@@ -59,9 +59,9 @@ type unpacking struct {
 	// Bytes after the last complete frame that belong to an unreadable block or member.
 	truncated int64
 	noEnd     bool   // the file ends inside a frame
-	flushed   bool   // the file ends after a flush
+	flushed   bool   // the file ends where a flush ended
 	unended   bool   // the content of the complete frames does not end with a newline
-	padded    bool   // zeros follow
+	padded    bool   // zeros follow the last member
 	last      byte   // the last byte of the content
 	damage    Damage // skipped frames
 }
@@ -104,7 +104,8 @@ func (r *Reader) Next() ([]byte, error) {
 		if err != nil || r.raw {
 			return line, err
 		}
-		// The checksum of an undamaged frame has shown that its lines are as written.
+		// The lines of an undamaged frame need no check, because its checksum was
+		// right.
 		z := r.zstd
 		if z != nil && r.good && !z.stream && !z.damage.Found() || json.Valid(line) {
 			r.good = true
@@ -177,7 +178,7 @@ func (r *Reader) start() (err error) {
 			return newError("read", r.name, err)
 		}
 		r.packed, r.content, content = inZstd, &r.zstd.unpacking, r.zstd
-	case bytes.HasPrefix(b, []byte("\uFEFF")): // other programs write a byte order mark
+	case bytes.HasPrefix(b, []byte("\uFEFF")): // skip the byte order mark that other programs write
 		_, _ = r.in.Discard(len("\uFEFF"))
 	}
 	r.lines = bufio.NewReaderSize(content, readAhead)

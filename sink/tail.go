@@ -26,14 +26,14 @@ var (
 // packed or unpacked.
 const maxTail = frameSize + blockSize + 2*record.MaxSize
 
-// prefix begins every record.
+// prefix is the beginning of every record.
 const prefix = `{"schema":`
 
 // tail says which bytes of a file stay when a census is appended to it.
 type tail struct {
-	keep  int64  // length of the complete lines or frames, which stay
-	lines []byte // complete lines of a truncated frame, which are rewritten
-	cut   int64  // bytes that are lost
+	keep  int64  // length of the complete lines or frames, which remain
+	lines []byte // complete lines of a truncated frame, to be written again
+	cut   int64  // number of bytes that are lost
 }
 
 // begins returns the bytes with which a file with these options begins.
@@ -49,7 +49,8 @@ func (o *Options) begins() []byte {
 
 // readTail reads a census that is appended to, and decides which part of it stays: the
 // complete lines of a plain file, or the complete frames or members of a compressed
-// one. Complete lines of a truncated frame after them stay too, and are rewritten.
+// one. If a truncated frame follows, its complete lines stay too, and are written
+// again.
 func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, err error) {
 	r := NewReader(io.NewSectionReader(f, 0, size))
 	r.raw = true
@@ -147,10 +148,11 @@ func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, er
 	}
 }
 
-// appendFill appends filler to a frame that overwrites the last over bytes of a
-// file, so that it covers all of them. Readers skip the filler: zeros after gzip
-// members, or a skippable zstd frame. So the file can be read, and appended to,
-// even if the process dies before it cuts off the rest.
+// appendFill appends filler to a frame that overwrites the end of a file. The parameter
+// over is the number of bytes to overwrite; the filler makes the frame at least as
+// long. Readers skip the filler: zeros after gzip members, or a skippable zstd frame.
+// So the file can be read, and appended to, even if the process dies before it cuts off
+// the rest.
 func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))
@@ -186,7 +188,7 @@ func (f *file) cutBack(o *Options) (err error) {
 			return newError(o.op(), f.name, err)
 		}
 		if is := sumText(f.sum); at.Sum != "" && at.Sum != is {
-			return o.refuse(f.name, fmt.Errorf("%w: its first %d bytes have xxh64 %s, but had %s",
+			return o.refuse(f.name, fmt.Errorf("%w: the xxh64 of its first %d bytes is %s, but was %s",
 				ErrChanged, at.Offset, is, at.Sum), "start a new scan")
 		}
 	}

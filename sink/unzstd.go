@@ -25,7 +25,7 @@ var frameMagic = []byte("\x28\xB5\x2F\xFD")
 var (
 	errCorrupt = errors.New("no zstd frame begins here")
 	errCut     = errors.New("the file ends inside a frame")
-	errLong    = errors.New("the frame is longer than those of a census")
+	errLong    = errors.New("the frame is longer than any frame of a census")
 )
 
 // unzstd unpacks the frames of a zstd file. It returns the content of a complete frame
@@ -37,14 +37,14 @@ type unzstd struct {
 	in  io.Reader
 	buf []byte // read from in and not yet consumed
 	at  int64  // offset of buf in the file
-	err error  // error of in, to return after buf
+	err error  // error of in, to be returned when buf is empty
 
-	frames *zstd.Decoder // for complete frames
-	blocks *zstd.Decoder // for all other frames
-	stream bool          // blocks has more content to return
+	frames *zstd.Decoder // decodes complete frames
+	blocks *zstd.Decoder // decodes all other frames, block by block
+	stream bool          // whether blocks has more content to return
 	good   int64         // offset of the last complete block that blocks has read
 
-	store, out []byte // out is unpacked and not yet returned; store is its memory
+	store, out []byte // out is unpacked content that Read has not returned yet; it lies in store
 
 	// failed is how many bytes findFrame has examined or unpacked in vain, because they were
 	// no frame with a correct checksum.

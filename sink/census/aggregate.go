@@ -121,7 +121,7 @@ func (c *Census) answers() iter.Seq[*Server] {
 // label identifies a Group. The zero label stands for an unknown value.
 type label struct{ id, name, game string }
 
-// addGroups sets the lists of s that sum up servers by a property.
+// addGroups sets those lists of s that sum up servers by a property.
 func (c *Census) addGroups(s *Stats) {
 	within := func(s *Server, known bool, value string) label {
 		if !known {

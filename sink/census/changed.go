@@ -76,10 +76,10 @@ var persistentGames = map[string]bool{
 	"zomboid": true, "vrising": true, "soulmask": true,
 }
 
-// Changed returns what changed about a server that answered before and after: the one
-// definition of a change. A property that is unknown in one of the records, or that comes
-// from another source, counts as unchanged. lasting has the changes to report. volatile
-// has those that happen all the time.
+// Changed returns the kinds of changes of a server that answered on both nights. It is
+// the only definition of a change. A property that is unknown in one of the records, or
+// comes from a different source, counts as unchanged. lasting has the kinds to report,
+// and volatile has the kinds that happen all the time.
 func Changed(before, after *Server) (lasting, volatile []Kind) {
 	changed, v := changes(before, after)
 	return (changed &^ v).list(), v.list()

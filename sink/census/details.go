@@ -15,11 +15,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Change is one change of one server: a line of diff's NDJSON.
+// Change is one change of one server. The command diff writes it as one line of NDJSON.
 type Change struct {
 	Kind Kind   `json:"change"`
-	Addr string `json:"addr"` // ip:port; of a server that moved, the new address
-	Game string `json:"game"` // Group.ID of the game; "": unknown
+	Addr string `json:"addr"` // ip:port; for a server that moved, the new address
+	Game string `json:"game"` // Group.ID of the game, or "" if unknown
 	Name string `json:"name"` // name of the server; untrusted text
 	// People is how many people played on the server on the last night it answered.
 	People uint32 `json:"people,omitempty"`
@@ -35,9 +35,9 @@ type Change struct {
 	// estimate of its losses.
 	LossChance float64 `json:"loss_chance,omitempty"`
 
-	// What differs; for gone and not_asked, everything that is known.
+	// The old values that differ; for gone and not_asked, all known values.
 	Before *Facts `json:"before,omitempty"`
-	// What differs; for new and back, everything that is known.
+	// The new values that differ; for new and back, all known values.
 	After *Facts `json:"after,omitempty"`
 }
 
@@ -53,13 +53,13 @@ type Facts struct {
 	Bots       *uint32           `json:"bots,omitempty"`
 	Mode       *string           `json:"mode,omitempty"`
 	PVP        *bool             `json:"pvp,omitempty"`
-	Mods       []string          `json:"mods,omitempty"`         // mods that only this night has: "id name hash"
-	Rules      map[string]string `json:"rules,omitempty"`        // rules that differ or that only this night has
+	Mods       []string          `json:"mods,omitempty"`         // mods that only this night has, as "id name hash"
+	Rules      map[string]string `json:"rules,omitempty"`        // rules that only this night has, or that differ
 	Flags      []string          `json:"flags,omitempty"`        // flags that only this night has
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
 	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
-	Status     string            `json:"status,omitempty"`       // for back and gone: the status in the record of that night
+	Status     string            `json:"status,omitempty"`       // only for back and gone: the status in the record of this night
 	Country    string            `json:"country,omitempty"`
 	Network    string            `json:"network,omitempty"` // "AS64496"
 }
@@ -86,7 +86,8 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		// Maps would take several times as much memory as JSON.
+		// Events hold the rules and mods of the old census as JSON, because maps would
+		// take several times as much memory.
 		err := d.old.reread(old, func(e *event, line []byte) {
 			lists := []byte(`{"schema":1`)
 			if r, err := text.Read(line); err == nil {
@@ -104,7 +105,7 @@ func (d *differ) details(do func(*Change) error) error {
 		err = d.new.reread(new, func(e *event, line []byte) {
 			x, err := first.Read(e.lists)
 			if err != nil {
-				x = &record.Record{} // the old census has no record of this address any more
+				x = &record.Record{} // the file has changed: the old census no longer has a record of this address
 			}
 			y, err := second.Read(line)
 			if err != nil {
@@ -143,7 +144,7 @@ func (c *Census) reread(want map[*Server]*event, do func(*event, []byte)) error 
 		_, err := c.eachLine(file, func(worker int, line []byte) error {
 			head, err := heads[worker].Read(line)
 			if err != nil {
-				return nil // Open has counted the damage
+				return nil // no error: Open has already counted the damage
 			}
 			s := c.find(keyOf(head.Addr))
 			if s == nil || s.at != millis(head.Time) || want[s] == nil {
@@ -270,8 +271,8 @@ func NewChange(kind Kind, before, after *Server) *Change {
 	return c
 }
 
-// differs returns what a change of the kind shows about s, without rules, mods and farms;
-// other is the record of the other night.
+// differs returns the Facts about s that a change of the given kind shows, without
+// rules, mods and farms. other is the record of the other night.
 func (s *Server) differs(kind Kind, other *Server) *Facts {
 	f := &Facts{}
 	switch kind {

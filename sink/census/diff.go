@@ -12,36 +12,39 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Comparison is what Diff found, in numbers.
+// Comparison holds the numbers that Diff found.
 type Comparison struct {
 	Old Night `json:"old"`
 	New Night `json:"new"`
 
-	// Servers that answered on both nights, with at most volatile changes.
+	// Number of servers that answered on both nights and have no changes, or only
+	// volatile ones.
 	Same uint64 `json:"unchanged"`
-	// Changes by kind, including volatile changes and those not reported.
+	// Number of changes of each kind, including volatile changes and changes that are
+	// not reported.
 	Changes  map[Kind]uint64 `json:"changes"`
-	Volatile map[Kind]uint64 `json:"volatile"` // the volatile changes among Changes
+	Volatile map[Kind]uint64 `json:"volatile"` // number of volatile changes among Changes
 
-	// ByGame counts changes by game and kind, for at most 400 games; "" stands for
-	// unknown and all other games.
+	// ByGame counts changes by game and kind, for at most 400 games. The key "" stands
+	// for unknown games and for all games that do not fit.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts of servers that answered on both nights.
 	Compared    uint64 `json:"compared"` // number of servers that answered on both nights
 	MoreMaps    uint64 `json:"map_rotations"`
-	PeopleMore  uint64 `json:"people_more"`  // people gained, summed over the servers that gained
-	PeopleFewer uint64 `json:"people_fewer"` // people lost, summed over the servers that lost
+	PeopleMore  uint64 `json:"people_more"`  // number of people gained by the servers that gained people
+	PeopleFewer uint64 `json:"people_fewer"` // number of people lost by the servers that lost people
 
 	// Unknown counts the servers that answer in the new census, but whose old records
 	// may be among those that the old census lost (Census.Lost): nothing shows whether
 	// they are new.
 	Unknown uint64 `json:"unknown,omitempty"`
-	// AskedKnown says what proves which servers the new scan queried: "unanswered"
-	// (records of silent servers), or "" (nothing: no server counts as gone).
+	// AskedKnown says how it is known which servers the new scan queried. "unanswered"
+	// means that the census has records of silent servers; "" means that it is not
+	// known, so no server counts as gone.
 	AskedKnown string `json:"asked_known,omitempty"`
 	// LikelyLost estimates how many of the gone servers are alive, and silent only
-	// because datagrams were lost. Nil: there is no estimate.
+	// because datagrams were lost. It is nil if there is no estimate.
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
 }
 
@@ -51,9 +54,9 @@ type Night struct {
 	All          Sums     `json:"all"`
 	WithoutFarms Sums     `json:"without_farms"`
 	Farms        uint64   `json:"farms"`
-	Silent       uint64   `json:"silent"`                    // records of servers that did not answer
-	Complete     bool     `json:"complete"`                  // the summary says that the scan is complete
-	Summary      bool     `json:"summary"`                   // there is a summary
+	Silent       uint64   `json:"silent"`                    // number of records of servers that did not answer
+	Complete     bool     `json:"complete"`                  // whether the summary says that the scan is complete
+	Summary      bool     `json:"summary"`                   // whether there is a summary
 	Missed       *float64 `json:"missed_estimate,omitempty"` // see Run.Missed
 	Lost         []string `json:"lost,omitempty"`            // see Census.Lost
 }
@@ -68,16 +71,16 @@ type differ struct {
 	events   []event
 
 	movedTo, movedFrom map[*Server]*Server
-	movedBy            map[*Server]string // Change.By of each move, by the new server
-	unreachable        uint64             // servers that are gone and reported unreachable
+	movedBy            map[*Server]string // for each new server that moved there, its Change.By
+	unreachable        uint64             // number of gone servers that are reported unreachable
 }
 
 // event is a server with changes to report.
 type event struct {
-	before, after *Server // nil: there is no record
+	before, after *Server // nil if the night has no record
 	kinds         kinds
 
-	lists []byte               // rules and mods of before, while those of after are not read yet
+	lists []byte               // rules and mods of before, until those of after have been read
 	rules [2]map[string]string // rules that only before has, and rules that only after has
 	mods  [2][]string
 }
@@ -118,7 +121,8 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	if d.out.New.Silent > 0 {
 		d.out.AskedKnown = "unanswered"
 	}
-	if len(before.Lost)+len(after.Lost) == 0 { // if not, the server may be at both addresses
+	// After damage, a server may seem to have moved although it is at both addresses.
+	if len(before.Lost)+len(after.Lost) == 0 {
 		d.moves()
 	}
 	a, b := before.servers, after.servers
@@ -172,7 +176,8 @@ func (c *Census) night() Night {
 	return n
 }
 
-// pair compares the records of an address; nil means that there is none.
+// pair compares the two records of an address. A nil record means that this night has
+// none.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
 		d.compare(from, after, kindMoved)
@@ -209,11 +214,11 @@ func (d *differ) pair(before, after *Server) {
 	}
 }
 
-// compare compares the records of a server that answered on both nights. k is what is
-// already known to have changed.
+// compare compares the records of a server that answered on both nights. k has the
+// kinds of changes that are already known.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
-	const verdict = wire.AskInfo | wire.AskPlayers // the answers from which farms are found
+	const verdict = wire.AskInfo | wire.AskPlayers // the answers that farms are found from
 	if before.replies.complete&after.replies.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
 		changed |= kindFarm
@@ -237,8 +242,8 @@ func (d *differ) compare(before, after *Server, k kinds) {
 	d.note(before, after, changed|k, volatile)
 }
 
-// note counts the changes in k, and adds an event if at least one of them is to be
-// reported.
+// note counts the changes whose kinds are in k. If at least one of these changes is to
+// be reported, it adds an event.
 func (d *differ) note(before, after *Server, k, volatile kinds) {
 	shown := after
 	if !shown.answered() {
@@ -265,9 +270,9 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 }
 
 // estimateLost estimates how many of the servers that are silent now are alive, and
-// sets LikelyLost and d.chance. It takes the new scan's estimate of servers missed
-// by loss, and assumes that these were in the old census as often as the servers
-// that answered.
+// sets LikelyLost and d.chance. It starts from the new scan's estimate of live servers
+// that it missed because of losses. It assumes that the old census knew the same share
+// of these servers as of the servers that answered now.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {

@@ -48,12 +48,12 @@ const (
 // farm is a group of servers with a verdict.
 type farm struct {
 	servers []*Server // by address
-	clones  uint64    // hash of the properties that clones share; 0: none
-	list    uint64    // hash of the shared list of players, 0: none
+	clones  uint64    // hash of the properties that clones share, or 0 if they are no clones
+	list    uint64    // hash of the shared list of players, or 0 if none is shared
 }
 
-// id returns a hash of the evidence: it is the same every night as long as the
-// evidence is.
+// id returns a hash of the evidence. It is the same every night as long as the evidence
+// does not change.
 func (f *farm) id() string { return fmt.Sprintf("%016x", mix(f.clones, f.list)) }
 
 // findFarms finds clones and shared lists of players.
@@ -85,8 +85,8 @@ func (c *Census) findFarms() {
 	c.unite(groups)
 }
 
-// alike returns the groups of at least least servers that have the same key. Servers with
-// key 0 are in no group.
+// alike returns the groups of servers that have the same key. The parameter least is
+// the minimum size of a group. Servers with key 0 are in no group.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
 	groups := map[uint64][]*Server{}
 	for _, s := range c.servers {
@@ -109,7 +109,7 @@ func (s *Server) identity() uint64 {
 	return mix(mix(h, xxhash.Sum64String(s.Version)), uint64(s.MaxPlayers)) | 1
 }
 
-// carrierNAT are the addresses of a carrier's NAT.
+// carrierNAT is the network that carriers use for NAT (RFC 6598).
 var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
 
 // isPublic reports whether the address of a server is neither in a carrier's NAT nor a
@@ -159,14 +159,15 @@ func isDefault(s *Server) bool {
 	return strings.Trim(rest, " -_#!.:'\"()[]|0123456789") == ""
 }
 
-// defaultWords are what default names consist of besides the game's name. Longer words
-// come before the words that they contain.
+// defaultWords are the words in default names of servers besides the name of the game.
+// Longer words come before the words that they contain.
 var defaultWords = []string{
 	"dedicated", "unnamed", "default", "private", "server", "public", "hosted", "local", "linux", "windows", "steam",
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
 }
 
-// distinct returns how many different networks of so many bits the servers are in.
+// distinct returns the number of different networks of the servers. The parameter bits
+// is the length of a network's prefix.
 func distinct(all []*Server, bits int) uint64 {
 	seen := map[uint64]bool{}
 	for _, s := range all {
@@ -175,7 +176,7 @@ func distinct(all []*Server, bits int) uint64 {
 	return uint64(len(seen))
 }
 
-// network returns the first bits of a server's address.
+// network returns the prefix of a server's address, whose length is bits.
 func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 
 // unite makes a farm of each group. Groups that have servers in common become one
@@ -226,7 +227,7 @@ func (c *Census) farmOf(s *Server) string {
 	return c.farms[s.farm-1].id()
 }
 
-// addFarms describes the farms in s.
+// addFarms adds descriptions of the farms to s.
 func (c *Census) addFarms(s *Stats) {
 	s.Farms.Top = []Farm{}
 	for _, f := range c.farms {
@@ -263,7 +264,7 @@ func (f *farm) describe() Farm {
 	if f.list != 0 {
 		d.Reasons = append(d.Reasons, reasonSharedList)
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
-			"the same list of players, with names and times, at %d or more servers", leastSharing))
+			"the same list of players, with names and times, on at least %d servers", leastSharing))
 	}
 	return d
 }
@@ -280,7 +281,7 @@ func (c *Census) stacks() []Stack {
 			}
 			return s.network(size.bits)
 		}) {
-			network, _ := servers[0].Addr().Addr().Prefix(size.bits) // the address is IPv4
+			network, _ := servers[0].Addr().Addr().Prefix(size.bits) // can't fail: the address is IPv4
 			one := Stack{Network: strings.TrimSuffix(network.String(), "/32")}
 			for _, s := range servers {
 				one.Sums.add(s)

@@ -86,7 +86,8 @@ func (d *differ) accept(all map[*Server]*Server, by string) {
 		delete(d.movedTo, from)
 		delete(d.movedFrom, to)
 		delete(d.movedBy, to)
-		// The acceptance of these moves depended on this one: check them again.
+		// The acceptance of these moves depended on the rejected move: check them
+		// again.
 		if was != nil {
 			check = append(check, was)
 		}

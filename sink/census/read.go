@@ -22,8 +22,8 @@ import (
 
 // Options are the options of Open.
 type Options struct {
-	// Summaries are the names of the summaries of the scans. Nil: those beside the
-	// files, if there are any.
+	// Summaries are the names of the summaries of the scans. If it is nil, Open reads
+	// the summaries beside the files, if there are any.
 	Summaries []string
 
 	// Only servers of these games, by ID or name in any letter case; nil means all.
@@ -32,18 +32,18 @@ type Options struct {
 	Networks []string
 }
 
-// Census holds what one census says about its servers.
+// Census holds the content of one census.
 type Census struct {
-	// Lost describes, in a sentence each, what is damaged or missing.
+	// Lost has a sentence for each thing that is damaged or missing.
 	Lost []string
 
 	files     []string
 	workers   int
 	summaries []*Summary
-	// One per address, in the order of addresses. Servers without an address come
-	// first.
+	// One server per address, in the order of addresses. Servers without an address
+	// come first.
 	servers    []*Server
-	duplicates uint64   // further records of an address
+	duplicates uint64   // number of further records of addresses that already have one
 	scans      []string // names of the scans, sorted
 	orgs       map[uint32]string
 	farms      []farm

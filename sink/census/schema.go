@@ -18,13 +18,13 @@ func StatsSchema() []byte {
 	s["title"], s["description"] = "a2sscan stats", "The aggregates of one census."
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
-		panic("census: the schema: " + err.Error()) // it is made of strings and numbers
+		panic("census: the schema: " + err.Error()) // can't fail: the schema consists of strings and numbers
 	}
 	return append(b, '\n')
 }
 
-// schemaOf returns the JSON Schema for a Go type. Kinds that are not listed are
-// non-negative integers.
+// schemaOf returns the JSON Schema for a Go type. Every kind of type that has no case
+// here is a non-negative integer.
 func schemaOf(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -47,7 +47,7 @@ func schemaOf(t reflect.Type) object {
 		for _, f := range reflect.VisibleFields(t) {
 			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "" {
-				continue // embedded: its fields follow
+				continue // an embedded struct, whose fields VisibleFields returns too
 			}
 			value := schemaOf(f.Type)
 			if name == "schema" {

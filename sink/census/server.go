@@ -20,17 +20,17 @@ import (
 
 // Server holds the facts of a record that a census needs. Texts are cut to 1024 bytes.
 type Server struct {
-	Game string // Group.ID of the game; "" if nothing is known
-	// The proper name of a known game, else the name in INFO.
+	Game string // Group.ID of the game, or "" if nothing is known
+	// The proper name of the game if a2sscan knows it, otherwise the name in INFO.
 	GameName string
 	Name     string // not always UTF-8
 	// Map and Version come from the game itself if it sends them, else from INFO.
 	Map     string
 	Version string
-	Mode    string // from the game itself
+	Mode    string // the mode that the game itself sends
 	Country string // two letters
 
-	RTT                      time.Duration // round trip of the first question; 0: unknown
+	RTT                      time.Duration // round trip of the first question, or 0 if unknown
 	Flags                    game.Flags    // what is suspicious about the answers
 	People, Bots, MaxPlayers uint32
 	Status                   scanner.Status
@@ -38,19 +38,19 @@ type Server struct {
 
 	// A census has millions of servers, so the larger fields come first.
 	key    uint64 // see keyOf
-	at     int64  // Unix time in milliseconds; 0: unknown
+	at     int64  // time of the record as Unix time in milliseconds, or 0 if unknown
 	steam  uint64
 	hashes struct {
-		players uint64 // hash of the list of players; 0: no list, or an empty one
+		players uint64 // hash of the list of players, or 0 if it is missing or empty
 		rules   uint64 // hash of the rules that are not volatile
 		mods    uint64
 	}
-	fields wire.Fields // of INFO
-	// What the game itself sends; it takes precedence over INFO.
+	fields wire.Fields // fields that INFO has
+	// Keys that the game itself sends. Their values take precedence over INFO.
 	own  game.Keys
 	asn  uint32
 	size uint32 // size of all rules, in bytes
-	farm int32  // index in Census.farms, plus 1; 0: none
+	farm int32  // index in Census.farms plus 1, or 0 if the server is in no farm
 
 	replies struct {
 		complete wire.Questions
@@ -60,12 +60,12 @@ type Server struct {
 		mods   wire.Questions
 		errors [wire.QuestionRules + 1]wire.Error
 	}
-	system  byte // INFO's environment
+	system  byte // environment byte of INFO
 	hasGame bool // the record has the key game
 	pvp     bool
 	// The player list is distinctive: no two servers have it by chance.
 	listed bool
-	other  bool // excluded by Options
+	other  bool // Options exclude the server
 	// Nothing was sent to the server, or a fault of the scan prevented an answer: the
 	// record says nothing about the server.
 	unasked bool
@@ -82,7 +82,7 @@ func NewServer(r *scanner.Result) Server {
 		fields: in.Has, system: in.Environment,
 	}
 	if in.IsRelay() {
-		s.fields &^= wire.HasMaxPlayers // spectators do not play, so it has no places
+		s.fields &^= wire.HasMaxPlayers // a relay has no places for people, because spectators do not play
 	}
 	s.replies.open = r.Unchallenged & wire.AskAll
 	if len(r.Geo.Country) == 2 {
@@ -226,7 +226,7 @@ func mix(a, b uint64) uint64 {
 // shorter.
 const maxText = 1024
 
-// text returns a text as a string.
+// text returns b as a string of valid UTF-8 of at most maxText bytes.
 func text[T string | []byte](b T) string { return valid(string(cut(b, maxText))) }
 
 // valid replaces what is not UTF-8: each sequence that could begin a character becomes one
@@ -250,7 +250,8 @@ func valid(s string) string {
 // shownName returns the first maxNameBytes of a server's name.
 func (s *Server) shownName() string { return shorten(valid(s.Name)) }
 
-// cut shortens s to most bytes or less, without splitting a character.
+// cut shortens s without splitting a character. The parameter most is the maximum
+// length in bytes.
 func cut[T string | []byte](s T, most int) T {
 	if len(s) <= most {
 		return s
@@ -266,9 +267,10 @@ func (s *Server) answered() bool {
 	return s != nil && s.Status >= scanner.StatusOK && s.Status <= scanner.StatusError && !s.unasked
 }
 
-// compare orders the records of a census by address. For the same address, an answer
-// comes before silence, then a later record before an earlier one. The other comparisons
-// make the result independent of the order of the files.
+// compare orders the records of a census by address. For the same address, a record
+// with an answer comes before a record without one, and then a later record before an
+// earlier record. The other comparisons make the result independent of the order of the
+// files.
 func (s *Server) compare(t *Server) int {
 	if s.key != t.key {
 		return cmp.Compare(s.key, t.key)

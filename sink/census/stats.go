@@ -10,9 +10,9 @@ import (
 // meaning of a key changes, but not when keys are added.
 const statsSchema = 1
 
-// Limits of the lists in Stats. The tags of Stats name them, too. Groups.Other sums up
-// the groups that do not fit; other lists are cut off. The limits keep the stats of a
-// night under 1 MB, whatever names servers send.
+// Limits of the lists in Stats. The struct tags of Stats name these limits, too.
+// Groups.Other sums up the groups that do not fit; other lists are cut off. The limits
+// keep the stats of a night under 1 MB, whatever names servers send.
 const (
 	maxGames     = 400
 	maxMaps      = 500
@@ -21,11 +21,11 @@ const (
 	maxSystems   = 20
 	maxCountries = 300
 	maxNetworks  = 500
-	maxFarms     = 100 // farms, with maxMembers addresses each
+	maxFarms     = 100 // number of farms, each with at most maxMembers addresses
 	maxMembers   = 20
 	maxStacks    = 50
 	maxAccounts  = 50
-	maxNameBytes = 128 // bytes of a name; the rest is cut off
+	maxNameBytes = 128 // maximum length of a name in bytes; the rest is cut off
 )
 
 // Stats are the aggregates of one census: the stats.json of a night. They do not
@@ -33,7 +33,7 @@ const (
 // or how they are compressed. They contain no player names and no list of servers
 // that answer without a challenge.
 //
-// The tag about says what a key means; StatsSchema prints it.
+// The struct tag about explains a key; StatsSchema prints it.
 type Stats struct {
 	Schema int      `json:"schema" about:"1; rises when the meaning of a key changes"`
 	Scans  []string `json:"scans" about:"names of the scans in the records, sorted"`
@@ -45,7 +45,7 @@ type Stats struct {
 	Lost []string `json:"lost,omitempty" about:"a sentence for each thing that is damaged or missing; absent: nothing known"`
 
 	Records    uint64            `json:"records" about:"one per address"`
-	Duplicates uint64            `json:"duplicates" about:"further records of an address, ignored"`
+	Duplicates uint64            `json:"duplicates" about:"further records of an address, which are ignored"`
 	Statuses   map[string]uint64 `json:"statuses" about:"records by status"`
 
 	All          Sums `json:"all" about:"servers that answered"`
@@ -94,9 +94,9 @@ type Sums struct {
 
 // Groups sums up, by one property, the servers that answered.
 type Groups struct {
-	Distinct uint64  `json:"distinct" about:"how many values there are"`
+	Distinct uint64  `json:"distinct" about:"number of different values"`
 	Top      []Group `json:"top" about:"most servers first; then by game, id and name"`
-	Other    Sums    `json:"other" about:"sums of the values beyond top"`
+	Other    Sums    `json:"other" about:"sums of the servers whose values are not in top"`
 	Unknown  Sums    `json:"unknown" about:"sums of the servers without a value"`
 }
 
@@ -135,7 +135,7 @@ type Distribution struct {
 // Bin counts the servers with From ≤ number < To.
 type Bin struct {
 	From    float64  `json:"from"`
-	To      *float64 `json:"to,omitempty"` // absent: no upper bound
+	To      *float64 `json:"to,omitempty"` // absent if the bin has no upper bound
 	Servers uint64   `json:"servers" about:"how many servers"`
 }
 

@@ -34,7 +34,7 @@ type Summary struct {
 	Records  uint64      `json:"records"`
 	Bytes    int64       `json:"bytes"`
 	Sum      string      `json:"xxh64"`
-	Division []sink.Part `json:"parts"` // nil: the output is one file
+	Division []sink.Part `json:"parts"` // nil if the output is a single file
 
 	Inputs       []runList `json:"inputs"`
 	Servers      uint64    `json:"servers"`
@@ -97,8 +97,8 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	return all, nil
 }
 
-// Files yields the files that the scan wrote, each with its index in names, or -1 if it
-// is not there. A file may have been moved or, if there is only one, renamed.
+// Files yields the files that the scan wrote, each with its index in names, or -1 if
+// names lacks it. A file may have been moved or, if there is only one, renamed.
 func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
 	parts := s.Division
 	if parts == nil {
@@ -126,12 +126,12 @@ func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
 	}
 }
 
-// Reading says what was read of a file.
+// Reading describes what was read from a file.
 type Reading struct {
 	File    string
 	Records uint64
-	Bad     uint64      // lines that are not records
-	Why     error       // what is wrong with one of these lines
+	Bad     uint64      // number of lines that are not records
+	Why     error       // the fault of one of these lines
 	Damage  sink.Damage // what was skipped
 }
 
@@ -227,7 +227,7 @@ func (c *Census) run() *Run {
 // its shards.
 type Run struct {
 	Summaries  int       `json:"summaries" about:"how many summaries were read"`
-	Ended      string    `json:"ended" about:"how the first scan ended that is not complete, as in its summary; else complete"`
+	Ended      string    `json:"ended" about:"complete if all scans are complete; otherwise the word ended in the summary of the first incomplete scan"`
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
 	Seconds    float64   `json:"seconds" about:"duration of the longest scan"`
@@ -241,11 +241,11 @@ type Run struct {
 	Answered uint64  `json:"answered" about:"servers that sent any reply"`
 	HitRate  float64 `json:"hit_rate" about:"share of the asked targets that answered, from 0 to 1"`
 
-	Chance *float64 `json:"answer_chance,omitempty" about:"chance that a request to a live server is answered, estimated"`
-	Missed *float64 `json:"missed_estimate,omitempty" about:"live servers that stayed silent because datagrams were lost, estimated"`
+	Chance *float64 `json:"answer_chance,omitempty" about:"estimated probability that a request to a live server is answered"`
+	Missed *float64 `json:"missed_estimate,omitempty" about:"estimated number of live servers that stayed silent because datagrams were lost"`
 
-	RateAsked   *float64 `json:"rate_asked,omitempty" about:"datagrams per second, from the first summary"`
-	RateReached float64  `json:"rate_reached" about:"datagrams per second, the sum over all summaries"`
+	RateAsked   *float64 `json:"rate_asked,omitempty" about:"requested rate in datagrams per second, from the first summary"`
+	RateReached float64  `json:"rate_reached" about:"rate reached in datagrams per second, summed over all summaries"`
 
 	Lists []runList `json:"lists,omitempty" about:"the inputs of the scans, each once"`
 }
@@ -276,7 +276,7 @@ type runDatagrams struct {
 	KernelDrops uint64            `json:"kernel_drops"`
 }
 
-// runList is one input of a scan.
+// runList describes one input of a scan.
 type runList struct {
 	SHA256  string `json:"sha256,omitempty" about:"hash of the raw bytes"`
 	Targets uint64 `json:"targets"`

@@ -18,8 +18,8 @@ const PartSuffix = ".part"
 // path has the complete old content.
 type File struct {
 	*os.File
-	path  string   // with links resolved
-	locks [2]*Lock // locks of the file at the path and of the new version; nil: not locked
+	path  string   // the path with links resolved
+	locks [2]*Lock // locks of the file at path and of the new version; nil if not locked
 }
 
 // Create begins to replace the file at path. The new version has the mode of the old
@@ -55,7 +55,7 @@ func beside(path string, flags int, perm fs.FileMode) (f *File, err error) {
 		return f, err
 	}
 	if old, err := os.Lstat(f.path); err == nil && flags&os.O_EXCL != 0 {
-		_ = f.Chmod(old.Mode().Perm()) // some file systems have no modes
+		_ = f.Chmod(old.Mode().Perm()) // on some file systems files have no modes
 	}
 	if f.locks[1], err = lockOutput(part); err != nil {
 		return f, err
@@ -63,9 +63,9 @@ func beside(path string, flags int, perm fs.FileMode) (f *File, err error) {
 	return f, Names(part, f.File)
 }
 
-// Open opens the file at path to write to it in place; flags are those of os.OpenFile.
-// The error is ErrLocked if another process is writing to the file or replacing it.
-// Pipes and devices are not locked.
+// Open opens the file at path to write to it in place. The parameter flags has the
+// flags of os.OpenFile. The error is ErrLocked if another process is writing to the
+// file or replacing it. Pipes and devices are not locked.
 func Open(path string, flags int) (*File, error) {
 	for {
 		f := &File{path: Resolve(path)}
@@ -80,7 +80,7 @@ func Open(path string, flags int) (*File, error) {
 		if err == nil {
 			f.locks[0], err = lockOutput(f.path)
 		}
-		if err == nil && !f.locks[0].locks(info) { // another file has this name now
+		if err == nil && !f.locks[0].locks(info) { // another file has been given this name
 			f.Close()
 			continue
 		}
@@ -103,7 +103,7 @@ func (f *File) Commit() error {
 	defer f.Close()
 	err := f.Sync()
 	Step("file.synced")
-	if f.locks[0] == nil && err == nil { // another process may have created the file since
+	if f.locks[0] == nil && err == nil { // another process may have created the file at path in the meantime
 		f.locks[0], err = lockOutput(f.path)
 	}
 	if err = errors.Join(err, f.File.Close()); err != nil { // an open file can't be renamed on Windows
@@ -116,8 +116,8 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// Close closes the file, and leaves a new version beside the old one. After Commit it
-// does nothing.
+// Close closes the file. A new version that Create or Reopen began stays beside the old
+// one. After Commit, Close does nothing.
 func (f *File) Close() (err error) {
 	if f.File != nil {
 		if err = f.File.Close(); errors.Is(err, os.ErrClosed) {
@@ -153,7 +153,7 @@ func Replace(path string, content []byte, perm fs.FileMode) error {
 // Resolve returns the path without symbolic links, even if the target of the last link
 // does not exist yet. A path that can't be resolved stays as it is.
 func Resolve(path string) string {
-	const most = 40 // links, as on Linux
+	const most = 40 // maximum number of links to follow, as on Linux
 	for next, n := path, 0; n < most; n++ {
 		if real, err := filepath.EvalSymlinks(next); err == nil {
 			return real
@@ -169,7 +169,7 @@ func Resolve(path string) string {
 			return next
 		}
 		if next = to; !filepath.IsAbs(to) {
-			next = dir + string(filepath.Separator) + to // Join would remove "link/.."
+			next = dir + string(filepath.Separator) + to // filepath.Join would remove "link/.." wrongly
 		}
 	}
 	return path

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/gofrs/flock" // locks files on every system that we build for
+	"github.com/gofrs/flock" // locks files on all systems for which a2sscan is built
 )
 
 // Step is called after each change of a file, with the name of the step. Tests end
@@ -19,8 +19,8 @@ var Step = func(string) {}
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("is being written by another process")
 
-// errNotRegular is the error for a link, a folder, a pipe or a device in the place
-// of a file of ours.
+// errNotRegular is the error for a link, a folder, a pipe or a device where a regular
+// file is expected.
 var errNotRegular = errors.New("is not a regular file")
 
 // Flock takes the lock of a file. Tests replace it, to simulate a file system
@@ -34,7 +34,7 @@ var Unlocked = func(path string, err error) {}
 // Lock is a locked file. Release, or the end of the process, ends the lock.
 type Lock struct {
 	path string
-	lock *flock.Flock // nil: the file system has no locks
+	lock *flock.Flock // nil if the file system has no locks
 }
 
 // TryLock locks the file at path, and creates it if it does not exist. It does not
@@ -72,7 +72,7 @@ func lockOutput(path string) (*Lock, error) {
 	return l, err
 }
 
-// lockExisting does what TryLock does, for a file that exists.
+// lockExisting does what TryLock does, but does not create the file.
 func lockExisting(path string) (*Lock, error) {
 	for {
 		info, err := os.Lstat(path)
@@ -89,8 +89,8 @@ func lockExisting(path string) (*Lock, error) {
 				return l, nil
 			}
 		}
-		// If the file was locked, its last owner has removed or renamed it: lock the
-		// new one.
+		// If Flock got the lock, the last owner of the lock has removed or renamed the
+		// file: lock the file that now has the name.
 		l.lock.Close()
 		switch notOpened := (*fs.PathError)(nil); {
 		case errors.As(err, &notOpened):
@@ -104,7 +104,8 @@ func lockExisting(path string) (*Lock, error) {
 	}
 }
 
-// locks reports whether info describes the locked file. Without locks it is true.
+// locks reports whether info describes the locked file. It returns true if the file
+// system has no locks.
 func (l *Lock) locks(info os.FileInfo) bool {
 	if l == nil || l.lock == nil {
 		return l != nil

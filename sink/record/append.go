@@ -17,7 +17,8 @@ func end(dst []byte, bracket byte) []byte {
 	return append(dst, ',')
 }
 
-// appendText appends key, which has its quotes and its colon, and text from a stranger.
+// appendText appends key, which includes quotes and colon, and text that comes from a
+// stranger.
 func appendText(dst []byte, key string, s []byte) []byte {
 	return appendValue(append(dst, key...), key[1:len(key)-len(`":`)], s)
 }

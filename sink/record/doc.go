@@ -39,12 +39,13 @@
 // took_ms only if it is known. For a server to which nothing could be sent, these keys
 // are 0.
 //
-// The object info holds the fields that were read completely. The object game holds what
-// package game decoded: a key is there if the game sent its value, which takes precedence
-// over the same value in info. password is there only if it differs from that of info.
-// sources says where each value came from: info, keywords or rules, a full stop, and the name
-// of the field, tag or rule. "info.players" says that the bots are not among INFO's players, or that nobody
-// knows; with "+list" the list of players shows that they are not.
+// The object info holds the fields that were read completely. The object game holds
+// what package game decoded: a key is present if the game sent its value, which takes
+// precedence over the same value in info. The key password is present only if its value
+// differs from that in info. sources says where each value came from: info, keywords or
+// rules, a full stop, and the name of the field, tag or rule. "info.players" says that
+// the bots are not among INFO's players, or that nobody knows; with "+list" the list of
+// players shows that they are not.
 //
 // # Text
 //

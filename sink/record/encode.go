@@ -20,25 +20,25 @@ const MaxSize = 8 << 20
 // one goroutine at a time may use an Encoder.
 type Encoder struct {
 	// Names replaces the names of players by hashes, and makes the hash of their
-	// list a keyed one; nil: names are written as they are.
+	// list a keyed hash. If it is nil, names are written unchanged.
 	Names *NameHasher
 
-	members []member // the members of a record; their values point into of and its Game
+	members []member // the members of a record; their values point into the Result of and into its Game
 	of      *result
 	game    *game.Game
 
 	scan  string
-	have  uint64 // the values that the Result has
+	have  uint64 // bits of the values that the Result has, as in member.need
 	omit  omission
-	names []span // of rules
+	names []span // names of rules
 	// The rules object does not hold all rules exactly.
 	inexact bool
 	// The parts that are dropped because the record would be too long.
 	dropped uint64
-	second  int64  // Unix time of clock
-	clock   []byte // the last second as text
+	second  int64  // Unix time of the last time written
+	clock   []byte // that time as text, without the milliseconds
 
-	master *jsontext.Decoder // decoder of in, which reads copied
+	master *jsontext.Decoder // reads from in
 	in     bytes.Buffer
 	copied []byte
 	text   []byte
@@ -94,9 +94,10 @@ func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
 	return append(dst, '\n')
 }
 
-// dropLongest marks parts as dropped, the longest first, until a record that is too long
-// by over bytes fits. If several are equally long, it drops the last of these. It
-// measures them in the unused memory of dst.
+// dropLongest marks parts as dropped, the longest first, until the record fits. The
+// parameter over is the number of bytes by which the record is too long. If several
+// parts are equally long, dropLongest drops the last of these. It measures the parts in
+// the unused memory of dst.
 func (e *Encoder) dropLongest(over int, dst []byte) {
 	const note = 64 // longer than any note about a dropped part
 	var size [64]int
@@ -128,9 +129,10 @@ type member struct {
 	value value
 	need  uint64 // the member is appended only if the Result has these bits
 	row   *field
-	// The name with quotes and colon. start copies all bytes, which is fast.
+	// The name with quotes and colon, in the first bytes. start copies the complete
+	// array, because that is fast.
 	key   [24]byte
-	keyed uint8 // the length of key
+	keyed uint8 // number of bytes of key that are used
 	omit  omission
 }
 
@@ -147,10 +149,10 @@ type omission uint8
 
 const (
 	omitZero    omission = 1 << iota
-	omitUnknown          // omit the zero in a record of a capture
+	omitUnknown          // omit zero only in a record made from a capture
 )
 
-// omits reports whether e omits m if its value is zero.
+// omits reports whether e omits the member m when the value of m is zero.
 func (e *Encoder) omits(m *member) bool { return m.omit&e.omit != 0 }
 
 // The bits of member.need: those of wire.Fields, those of game.Keys, and one for each part
@@ -218,7 +220,7 @@ func point(ms []member, r *result) {
 	}
 }
 
-// inspect finds out which values r has.
+// inspect sets e.have and e.omit for the Result r.
 func (e *Encoder) inspect(r *result) {
 	e.have = uint64(r.Info.Has) | allParts&^e.dropped
 	if r.Game != nil {
@@ -241,7 +243,7 @@ func (e *Encoder) appendMembers(dst []byte, ms []member) []byte {
 	return dst
 }
 
-// An objectValue is an object, if the conditions of its row hold.
+// An objectValue is an object. It is absent unless the conditions of its row hold.
 type objectValue struct {
 	members []member
 	of      *result

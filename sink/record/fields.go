@@ -28,8 +28,8 @@ const (
 	ColumnUint32
 	ColumnUint64
 	ColumnInt32
-	ColumnObject // of Fields
-	ColumnMap    // string to string
+	ColumnObject // an object with the keys in Fields
+	ColumnMap    // an object whose values are strings
 	ColumnJSON   // an object whose keys the table does not define
 
 	typeWord    // a word that the table defines
@@ -74,9 +74,9 @@ type field struct {
 	always bool   // the key is never absent
 	about  string // one line: its meaning, and when it is present
 
-	fields []field // of ColumnObject
-	// For typeWord: the word of each value, or "" if it has none; in a list, of each
-	// bit.
+	fields []field // the keys of a ColumnObject
+	// For typeWord: the word of each value, or "" if the value has no word. In a list,
+	// the word of each bit.
 	words   []string
 	pattern string // regular expression for text and words
 
@@ -96,7 +96,7 @@ type field struct {
 	beside bool              // another row writes this key too
 	letter func(byte) string // the words for the letters of the protocol
 	long   bool              // the Encoder may drop it from a long record
-	with   string            // key with which it is dropped
+	with   string            // the Encoder drops the key together with this other key
 }
 
 type result = scanner.Result
@@ -126,7 +126,7 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return (*stringValue)(&r.Tag) }, long: true},
 	{name: "time", is: ColumnMillis, about: "when the first reply arrived, or the scan gave up; absent if the record was made from a capture",
 		at: func(r *result) value { return (*timeValue)(&r.Time) }},
-	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions answered; partial: some answered; error: replies but no answer, or this machine could not ask; other words: no reply",
+	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions answered; partial: some answered; error: replies but no answer, or this machine could not send; other words: no reply",
 		at: func(r *result) value { return (*wordValue)(&r.Status) }},
 	{name: "errors", is: ColumnObject, about: "questions without a complete answer, and why",
 		when:   func(r *result) bool { return r.Err != [wire.NumQuestions]wire.Error{} },
@@ -343,7 +343,7 @@ var gameFields = withHex([]field{
 		at: func(r *result) value { return (*bytesValue)(&r.Game.Description) }},
 	{name: "attributes", is: ColumnMap, about: "other values of the game, name to value",
 		at: func(r *result) value { return (*attributesValue)(&r.Game.Attributes) }},
-	{name: "sources", is: ColumnMap, about: "where in the reply each value is, by the key of the value in this object; for an attribute, by attributes. and its name; attributes without an entry come from the keywords",
+	{name: "sources", is: ColumnMap, about: "where each value comes from, by the key of the value in this object; the key for an attribute is attributes. followed by its name; attributes without an entry come from the keywords",
 		at: func(r *result) value { return (*sourcesValue)(r.Game) }},
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what a2sscan did not understand",
 		at: func(r *result) value { return set(&r.Game.Notes) }},

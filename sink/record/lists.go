@@ -17,7 +17,8 @@ type mapValue interface {
 	pair(r *Reader, name, value []byte)
 }
 
-// playersValue is the players of a Result, and how many the answer announced.
+// playersValue is the list of players of a Result, and the number of players that the
+// answer announced.
 type playersValue result
 
 func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -39,12 +40,13 @@ func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
 func (v *playersValue) next(*Reader) { v.Players = append(v.Players, wire.Player{}) }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
-	if p.Index == 0 { // most servers send this for every player (EC-77)
+	if p.Index == 0 { // most servers send index 0 for every player (EC-77)
 		dst = append(dst, `{"index":0,`...)
 	} else {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
-	// An empty name identifies nobody, but says much about the list.
+	// An empty name identifies nobody, but helps to judge the list, so it is not
+	// hashed.
 	if e.Names == nil || len(p.Name) == 0 {
 		valid := false
 		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
@@ -62,8 +64,8 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	return append(dst, '}', ',')
 }
 
-// rulesValue is the rules of a Result as an object, with the first rule of each name, and
-// how many the answer announced.
+// rulesValue is the rules of a Result as an object, with the first rule of each name,
+// and the number of rules that the answer announced.
 type rulesValue result
 
 // put sets e.inexact if the object does not hold all rules exactly.

@@ -31,7 +31,7 @@ type Record struct {
 	Scan string
 	scanner.Result
 
-	seen   uint64 // keys of the table that the record has, by their index
+	seen   uint64 // set of the keys that the record has: a bit for each row of schemaKeys
 	places []place
 	values [maxKeys]jsontext.Value
 }
@@ -40,8 +40,8 @@ type Record struct {
 // comma before it. key is its index in the table; unknown keys have -1.
 type place struct{ key, from, to int }
 
-// options are those of the decoder. Looking for repeated names takes time; a strict
-// Reader does it for the keys of the table.
+// options are the options of the decoder. The decoder does not look for repeated names,
+// which takes time; a strict Reader itself looks for repeated keys of the table.
 var options = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
 
 // maxKeys is more than the number of keys that a record can have.
@@ -66,7 +66,7 @@ func (rec *Record) Value(key string) jsontext.Value {
 // Reader reads records. It decodes the keys that its caller needs, skips the others,
 // and stops reading a line when it has all of them. A Reader serves one goroutine.
 type Reader struct {
-	decode, keep uint64 // sets of keys, by their index in the table
+	decode, keep uint64 // sets of keys: a bit for each row of schemaKeys
 	strict       bool
 
 	in    bytes.Buffer
@@ -75,9 +75,9 @@ type Reader struct {
 	game  game.Game
 	path  []string    // keys of the objects around the current value
 	text  []byte      // decoded texts of the record
-	exact []wire.Rule // rules_raw
+	exact []wire.Rule // the rules of the key rules_raw
 	pair  [][]byte
-	from  []game.Attribute  // sources of attributes: Name and Source
+	from  []game.Attribute  // attributes of which only Name and Source are set
 	words map[string]string // short texts of earlier records
 }
 
@@ -259,7 +259,8 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	return seen, nil
 }
 
-// at records the byte range of a key, from an offset to the current one.
+// at records the byte range of a key. The range begins at the offset from and ends at
+// the current offset.
 func (r *Reader) at(key, from int) {
 	if r.d.StackDepth() == 1 {
 		r.rec.places = append(r.rec.places, place{key, from, int(r.d.InputOffset())})
@@ -272,7 +273,7 @@ func (r *Reader) unquoted(s []byte) []byte {
 		return s[1 : len(s)-1]
 	}
 	start := len(r.text)
-	r.text, _ = jsontext.AppendUnquote(r.text, s) // the decoder has checked it
+	r.text, _ = jsontext.AppendUnquote(r.text, s) // can't fail: the decoder has checked the string
 	return r.text[start:len(r.text):len(r.text)]
 }
 

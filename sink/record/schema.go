@@ -12,12 +12,12 @@ import (
 // types are the types of columns: how JSON, DuckDB and ClickHouse write them. Tuples,
 // arrays and maps can't be null in ClickHouse: if the key is absent, the column is empty.
 var types = [numTypes]struct {
-	want        string // for errors
-	kinds       string // the first characters of its JSON: jsontext.Kind
+	want        string // description of the type in errors
+	kinds       string // the possible first characters of its JSON, as in jsontext.Kind
 	duck, click string
 	schema      string // members of its JSON Schema
-	pattern     string // pattern of its text
-	bits        int    // range of an integer
+	pattern     string // regular expression for its text
+	bits        int    // number of bits of an integer
 }{
 	ColumnText:    {"string", `"`, "VARCHAR", "String", isString, "", 0},
 	typeWord:      {"string", `"`, "VARCHAR", "String", isString, "", 0},

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Classes of bytes. Any other value is the letter of a short escape, with the top bit.
+// Classes of bytes. Any other value is the letter of a short escape, with the top bit
+// set.
 const (
 	plain = 0    // copied unchanged
 	long  = 0x80 // escaped as \u00XX, or not a character by itself
@@ -99,7 +100,7 @@ func clean(s []byte) (n int) {
 				n += 8
 				continue
 			}
-			n += bits.TrailingZeros64(m) / 8 // the lowest mark is always right
+			n += bits.TrailingZeros64(m) / 8 // only the lowest mark is certain
 		}
 		if s[n] >= 0x80 {
 			r, size := decode(s[n:])
@@ -155,7 +156,7 @@ func appendEscape(dst []byte, r rune) []byte {
 // risky reports whether a character beyond ASCII is escaped or replaced.
 func risky(r rune) bool {
 	switch {
-	case r < 0xA0: // C1, and illFormed
+	case r < 0xA0: // the C1 controls, and illFormed
 		return true
 	case r < 0x2000:
 		return r == 0x061C // Arabic letter mark

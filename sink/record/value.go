@@ -23,8 +23,8 @@ type value interface {
 // A scalar is a value that is a single text, number or boolean, or a list of these.
 type scalar interface {
 	// set stores the value, or an element of a list, and returns false if s is not a
-	// value of the type. s is JSON; for a string it is the text, and for hex and base64
-	// the bytes.
+	// value of the type. s is JSON, except that it is the text of a string, and the
+	// decoded bytes of hex and base64.
 	set(r *Reader, f *field, s []byte) bool
 }
 
@@ -62,7 +62,8 @@ func (v *stringValue) set(r *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// codeValue is two capital letters; anything else is absent.
+// codeValue is a code of two capital letters. The key is absent if the text is anything
+// else.
 type codeValue string
 
 func (v *codeValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -103,7 +104,8 @@ func isGameID(id string) bool {
 	return id != ""
 }
 
-// wordValue is the number of a word. 0, and a number without a word, is absent.
+// wordValue is the number of a word. The key is absent if the number is 0 or has no
+// word.
 type wordValue uint8
 
 func (v *wordValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -248,7 +250,7 @@ func (v numberValue[T]) set(_ *Reader, f *field, s []byte) bool {
 	return ok
 }
 
-// countValue is an integer, which is written within 32 bits.
+// countValue is an integer that is written as an unsigned 32-bit number.
 type countValue int
 
 func (v *countValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -270,7 +272,7 @@ func parseNumber(f *field, s []byte) (n uint64, ok bool) {
 		if err != nil || x != math.Trunc(x) {
 			return 0, false
 		}
-		text = strconv.FormatFloat(x+0, 'f', 0, 64) // + 0: -0 becomes 0
+		text = strconv.FormatFloat(x+0, 'f', 0, 64) // adding 0 turns -0 into 0
 	}
 	var err error
 	if f.is == ColumnInt32 {
@@ -297,7 +299,7 @@ func (v *appIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
 func (v *appIDValue) set(_ *Reader, f *field, s []byte) bool {
 	n, ok := parseNumber(f, s)
 	if v.ShortAppID = uint16(n); n > math.MaxUint16 {
-		v.ShortAppID = 0 // the ID is in game_id
+		v.ShortAppID = 0 // the key game_id has the complete ID
 	}
 	return ok
 }
@@ -431,7 +433,7 @@ func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {
 		}
 		dst = dst[:len(dst)-1]
 	} else {
-		dst = ip.WithZone("").AppendTo(dst) // a zone could be any text
+		dst = ip.WithZone("").AppendTo(dst) // drop the zone of an IPv6 address, which could be any text
 	}
 	to := len(dst)
 	dst = append(dst, `","port":`...)

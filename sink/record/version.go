@@ -23,7 +23,7 @@ func (e SchemaError) Error() string {
 // at no other key.
 func CheckSchema(line []byte) error {
 	value, found := bytes.CutPrefix(line, []byte(`{"schema":1`))
-	if found && len(value) > 0 && (value[0] == ',' || value[0] == '}') { // as Append writes it
+	if found && len(value) > 0 && (value[0] == ',' || value[0] == '}') { // Append writes the schema in this form
 		return nil
 	}
 	_, err := NewReader("schema").Read(line)
