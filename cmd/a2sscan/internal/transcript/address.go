@@ -50,7 +50,7 @@ func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host stri
 	}
 	if ip.IsUnspecified() || ip.As4()[0] >= 224 {
 		return addr, fail(console.ExitUsage, "no server can have this address").
-			WithHint("it is a broadcast, multicast or reserved address")
+			WithHint("the address is unspecified, broadcast, multicast or reserved")
 	}
 	return netip.AddrPortFrom(ip, cmp.Or(uint16(port), 27015)), nil
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// These limit what is shown of one datagram.
+// These constants limit what is shown of one datagram.
 const (
-	shownItems = 3 // players or rules
-	fieldRows  = 2 // rows of one field
+	shownItems = 3 // number of players or rules
+	fieldRows  = 2 // number of rows per field
 	dumpIndent = 4
-	wideSheet  = 110 // screens this wide get rows of 16 bytes, others of 8
+	wideSheet  = 110 // from this width on, a row has 16 bytes instead of 8
 )
 
-// rows returns the bytes of b in hexadecimal digits, with their meaning beside them. It
-// shows only the first items of a list, and where the message ends inside a field. All text
-// is escaped and limited in length, because the bytes are hostile.
+// rows returns the bytes of b in hexadecimal digits, with their meaning beside them. Of a
+// list, it shows only the first items, and the field in which the message ends. All text is
+// escaped and limited in length, because the bytes are hostile.
 func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	item := "rule"
 	if wire.KindOf(b) == wire.KindPlayers {
@@ -51,7 +51,8 @@ func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	return rows
 }
 
-// field returns the rows of the field p of the message, under a title.
+// field returns the rows that show the field p of msg. The text beside the bytes begins
+// with title.
 func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	n := 8
 	if s.Width >= wideSheet {
@@ -82,7 +83,7 @@ func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	return rows
 }
 
-// value describes v, the bytes of a field of msg that is not text.
+// value describes the bytes v of a field of msg, unless the field is text.
 func value(name string, v, msg []byte) string {
 	var wide [8]byte // a little-endian number
 	copy(wide[:], v)
@@ -121,7 +122,7 @@ func value(name string, v, msg []byte) string {
 	return fmt.Sprint(u)
 }
 
-// letter formats a byte that stands for a letter.
+// letter formats a byte as a letter in quotes.
 func letter(v []byte) string { return "'" + console.Plain(string(v), 4) + "'" }
 
 const unknownKind = "unknown to A2S"
@@ -139,7 +140,7 @@ var kindWords = map[wire.Kind]string{
 // kindWord names the kind of a message.
 func kindWord(msg []byte) string {
 	k := wire.KindOf(msg)
-	if _, err := wire.DecodeText(msg); k == wire.KindRedirect && err != nil { // the message of a game (EC-23)
+	if _, err := wire.DecodeText(msg); k == wire.KindRedirect && err != nil { // a game's own message (EC-23)
 		return unknownKind
 	}
 	return cmp.Or(kindWords[k], unknownKind)

@@ -34,7 +34,7 @@ func (s *Session) explain() {
 			if from := e.Addr.String(); len(s.strangers) < 3 && !slices.Contains(s.strangers, from) {
 				s.strangers = append(s.strangers, from)
 			}
-			e.What += fmt.Sprintf("; it comes from %v, which was not queried", e.Addr)
+			e.What += fmt.Sprintf("; the datagram comes from %v, which was not queried", e.Addr)
 			continue
 		}
 		if !again && len(e.Data) > 0 {
@@ -65,18 +65,18 @@ func (s *Session) describe(e *event) iter.Seq[wire.Part] {
 		s.describeMessage(e)
 		return wire.Explain(b, s.ship)
 	}
-	e.What = "not A2S: it begins with neither -1 nor -2"
+	e.What = "not A2S: the datagram begins with neither -1 nor -2"
 	if len(b) == 0 {
 		e.What = "empty"
 	}
 	return slices.Values([]wire.Part{{Name: "content", End: len(b), Item: -1}})
 }
 
-// requests are the kinds of the requests for the questions.
+// requests has the kinds of the requests, in the order of their questions.
 var requests = []wire.Kind{wire.KindInfoRequest, wire.KindPlayersRequest, wire.KindRulesRequest}
 
-// describeMessage describes a request, or a reply that is not a fragment. It notes for
-// which questions a request had no challenge, and which challenge the server gives.
+// describeMessage describes a request, or a reply that is not a fragment. It records for
+// which questions a request had no challenge, and the challenge that the server sends.
 func (s *Session) describeMessage(e *event) {
 	k := wire.KindOf(e.Data)
 	e.What = kindWord(e.Data)
@@ -103,7 +103,7 @@ func (s *Session) describeMessage(e *event) {
 	case k == wire.KindChallenge:
 		e.What += fmt.Sprintf(" % x", challenge)
 		if s.challenge != nil && !bytes.Equal(s.challenge, challenge) {
-			e.What += ", not the same as before"
+			e.What += ", not the same as the previous challenge"
 		}
 		s.challenge = challenge
 	case challenge != nil && string(challenge) != "\xFF\xFF\xFF\xFF":
@@ -121,13 +121,13 @@ func (s *Session) reassemble(e *event) []string {
 	note := func(format string, args ...any) []string {
 		return console.Wrap("    = "+fmt.Sprintf(format, args...), s.Width, 6)
 	}
-	msg, o, err := s.table.Add(e.at, 0, e.Data, nil) // all have one source
+	msg, o, err := s.table.Add(e.at, 0, e.Data, nil) // all fragments have the same source
 	how := "reassembled"
 	switch {
 	case err != nil:
-		return note("dropped: %s as a fragment", errorWord(err))
+		return note("dropped: not a valid fragment: %s", errorWord(err))
 	case o == reasm.Conflict:
-		return note("dropped: it contradicts the other fragments with its ID")
+		return note("dropped: the fragment contradicts the other fragments with the same ID")
 	case o == reasm.Packed:
 		how += fmt.Sprintf(" and decompressed from %d bytes", len(msg))
 		plain, err := s.unpack.Unpack(nil, msg)
@@ -155,7 +155,7 @@ func (s *Session) describeFragment(e *event) iter.Seq[wire.Part] {
 	b := e.Data
 	id, err := wire.SplitID(b)
 	if err != nil {
-		e.What = "a fragment that is too short"
+		e.What = "a fragment that is too short for an ID"
 		return wire.ExplainFragment(b, wire.LayoutUnknown, false)
 	}
 	at := slices.IndexFunc(s.replies, func(g *splitReply) bool { return g.id == id })
@@ -191,7 +191,7 @@ func (g *splitReply) form() string {
 // fault explains why a reply is incomplete. It returns "" if the reply is complete.
 func (g *splitReply) fault() string {
 	arrived := map[uint8]bool{}
-	total := uint8(0) // largest total of a fragment
+	total := uint8(0) // largest total that a fragment states
 	for _, b := range g.fragments {
 		var f wire.Fragment
 		if f.Decode(b, g.layout, g.compressed) == nil {
@@ -200,7 +200,7 @@ func (g *splitReply) fault() string {
 		}
 	}
 	if total == 0 {
-		return fmt.Sprintf("reply 0x%08x: %s arrived, but none states the total",
+		return fmt.Sprintf("reply 0x%08x: %s arrived, but none states the total number of fragments",
 			g.id, console.Plural(len(g.fragments), "fragment"))
 	}
 	var lost []int

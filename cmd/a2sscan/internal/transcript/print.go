@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	dumpedEvents = 30 // datagrams shown with bytes
-	shownEvents  = 80 // datagrams shown
+	dumpedEvents = 30 // number of datagrams shown with their bytes
+	shownEvents  = 80 // number of datagrams shown
 )
 
 // Text returns the verdict, the datagrams and the record as text.
@@ -95,13 +95,14 @@ func (s *Session) JSON() []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// shownMembers is how many members of an object or array are shown. The record itself
-// has no limit.
+// shownMembers is the maximum number of members shown of an object or array inside the
+// record. Of the record itself, all members are shown.
 const shownMembers = 30
 
 // pretty appends the JSON value of a key of the record as lines of at most width
 // characters. A value that fits stays on one line. Values and lists that are too long are
-// cut and end with "…". Each line begins with indent, and the value ends with comma.
+// cut and end with "…". Each line begins with the parameter indent, and the last line ends
+// with the parameter comma.
 func pretty(lines []string, width int, key string, value jsontext.Value, indent, comma string) []string {
 	line := indent + key + string(value) + comma
 	switch {
@@ -117,7 +118,7 @@ func pretty(lines []string, width int, key string, value jsontext.Value, indent,
 	for {
 		name := ""
 		if value[0] == '{' {
-			v, _ := d.ReadValue() // the next call returns an error, too
+			v, _ := d.ReadValue() // after an error, the next call fails, too
 			name = string(v) + ": "
 		}
 		v, err := d.ReadValue()
@@ -129,7 +130,7 @@ func pretty(lines []string, width int, key string, value jsontext.Value, indent,
 		}
 	}
 	if n > shownMembers && indent != "" {
-		lines = append(lines, fmt.Sprintf("%s  … %d more, which --json prints", indent, n-shownMembers))
+		lines = append(lines, fmt.Sprintf("%s  … %s, which --json prints", indent, console.Plural(n-shownMembers, "more member")))
 	}
 	last := &lines[len(lines)-1]
 	*last = strings.TrimSuffix(*last, ",")

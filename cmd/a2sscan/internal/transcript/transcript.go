@@ -25,26 +25,26 @@ type Session struct {
 	Result  *scanner.Result // nil: interrupted before the end
 	Verdict Verdict
 
-	timeout time.Duration // for the first request
+	timeout time.Duration // timeout of the first request
 	retries int
 
 	events  []event
-	leftOut int    // datagrams beyond the limit
-	late    uint64 // datagrams after the last timeout of a question
-	repeats uint64 // requests repeated after silence
+	leftOut int    // number of datagrams beyond maxDatagrams
+	late    uint64 // number of replies that arrived after the last timeout
+	repeats uint64 // number of requests repeated after silence
 
-	// These show what explain has learned from the datagrams so far.
+	// The fields below hold what explain has learned from the datagrams so far.
 	table    *reasm.Table
 	unpack   reasm.Unpacker
-	asksAnew [wire.NumQuestions]bool // asked without a challenge
+	asksAnew [wire.NumQuestions]bool // questions asked without a challenge
 	// strangers has at most three addresses that sent something although they were not
 	// queried.
 	strangers []string
 	junk      string        // the target's first datagram that is not A2S
-	speaks    bool          // the target sent A2S
+	speaks    bool          // the target sent an A2S reply
 	challenge []byte        // the last challenge
-	longest   int           // bytes of the longest datagram from the target
-	replies   []*splitReply // ordered by first fragment
+	longest   int           // length of the target's longest datagram in bytes
+	replies   []*splitReply // in the order of their first fragments
 	ship      wire.ShipHint // the game is The Ship
 }
 
@@ -58,7 +58,7 @@ type event struct {
 	Data   datagram       `json:"hex"`
 
 	at   time.Duration // since the scan began
-	rows []string      // the fields of the datagram, and those of a message that it completes
+	rows []string      // fields of the datagram, and of the message that this fragment completes
 }
 
 // datagram is shown in hexadecimal digits.
@@ -74,14 +74,14 @@ const maxDatagrams = 512
 // Query queries the server, and explains and judges what happened.
 func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	s.timeout, s.retries = cfg.Timeout, cfg.Attempts-1
-	cfg.Control.Trace, cfg.Tuning.NoOutage = s.trace, true // does not wait for the network
+	cfg.Control.Trace, cfg.Tuning.NoOutage = s.trace, true // do not wait for a lost network
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	target := slices.Values([]scanner.Target{{Addr: s.Target}})
 	stats, err := scanner.Scan(ctx, cfg, target, func(r *scanner.Result) {
 		s.Result = r.Clone()
 		if r.Status == scanner.StatusOK {
-			stop() // nothing is left to wait for
+			stop() // the record is complete
 		}
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -53,7 +53,7 @@ func TestPretty(t *testing.T) {
     "l": "wwwwwwwww…
   },
   "list": [
-` + strings.Repeat("    \"wwww\",\n", shownMembers) + `    … 1 more, which --json prints
+` + strings.Repeat("    \"wwww\",\n", shownMembers) + `    … 1 more member, which --json prints
   ],
   "rules_raw": [
     "aa",
@@ -138,7 +138,7 @@ func TestBorrowed(t *testing.T) {
 		sent []wire.Challenge // of the players requests
 		want string
 	}{
-		{"with the challenge of info", []wire.Challenge{7, 7}, "it did not answer players with the challenge of another question"},
+		{"with the challenge of info", []wire.Challenge{7, 7}, "requests for players with the challenge of another question had no answer"},
 		{"without one, too", []wire.Challenge{7, wire.NoChallenge}, "silent on players"},
 		{"only without one", []wire.Challenge{wire.NoChallenge}, "silent on players"},
 	} {

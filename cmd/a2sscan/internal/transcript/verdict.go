@@ -31,10 +31,10 @@ const (
 	incomplete = "incomplete"
 )
 
-// Plain returns the word of the verdict for a person.
+// Plain returns the word of the verdict, with spaces instead of underscores.
 func (v *Verdict) Plain() string { return strings.ReplaceAll(v.Word, "_", " ") }
 
-// errorWord returns the word for an error for a person.
+// errorWord returns the word for an error, with spaces instead of underscores.
 func errorWord(err error) string {
 	code, _ := err.(wire.Error)
 	return strings.ReplaceAll(code.String(), "_", " ")
@@ -51,29 +51,31 @@ func (s *Session) judge() {
 		holds bool
 		text  string
 	}{
-		{Up, r.Status == scanner.StatusOK, "it is up and answers every question" + s.summary()},
-		{"banned", failed(wire.ErrBanned), "it is up, but reports that this address is banned"},
+		{Up, r.Status == scanner.StatusOK, "the server is up and answers every question" + s.summary()},
+		{"banned", failed(wire.ErrBanned), "the server is up, but reports that this address is banned"},
 		{"limited", failed(wire.ErrRateLimited),
-			"it is up, but reports too many queries: try again later and more slowly"},
-		{"partial", r.Status == scanner.StatusPartial, "it is up, but " + strings.Join(s.reasons(), ", and ") + s.summary()},
-		{"unreachable", r.Status == scanner.StatusUnreachable, "nothing listens there: the machine, or a " +
-			"firewall on the way to it, reports by ICMP that the port or the address is unreachable"},
-		{"challenge_loop", useless && failed(wire.ErrChallengeLoop), "it answers every request with a new " +
-			"challenge, even a request that carries the last one: the server is broken, or a filter blocks everyone"},
+			"the server is up, but reports too many queries: try again later and more slowly"},
+		{"partial", r.Status == scanner.StatusPartial, "the server is up, but " + strings.Join(s.reasons(), ", and ") + s.summary()},
+		{"unreachable", r.Status == scanner.StatusUnreachable, "nothing listens at this port: " +
+			"the machine, or a firewall on the way to it, reports by ICMP that the port or the address is unreachable"},
+		{"challenge_loop", useless && failed(wire.ErrChallengeLoop), "the server answers " +
+			"every request with a new challenge, even a request that carries the previous challenge: " +
+			"the server is broken, or a filter blocks everyone"},
 		{"not_a2s", useless && s.junk != "" && !s.speaks,
-			"something answers, but it is not A2S (is it the right port?): " + s.junk},
-		{"filtered", useless && failed(wire.ErrTimeout) && r.Challenge != 0, "it sends challenges but does not " +
-			"answer requests that carry them: a filter protects the server, or its limit of queries per second is used up"},
+			"something answers, but does not speak A2S (is the port right?): " + s.junk},
+		{"filtered", useless && failed(wire.ErrTimeout) && r.Challenge != 0, "the server " +
+			"sends challenges but does not answer requests that carry them: " +
+			"a filter protects the server, or its limit of queries per second is used up"},
 		{incomplete, useless && failed(wire.ErrIncomplete),
-			"it answers in fragments, and some of them do not arrive: a firewall or packet loss"},
-		{faulty, useless && len(r.Message) > 0, "it answers no question: it sends clients to another server"},
-		{faulty, useless, "it speaks A2S, but everything that arrived is malformed"},
+			"the server answers in fragments, and some of them do not arrive: a firewall drops them, or packets are lost"},
+		{faulty, useless && len(r.Message) > 0, "the server answers no question: it sends clients to another server"},
+		{faulty, useless, "the server speaks A2S, but everything that arrived is malformed"},
 		{Unsent, r.Sent == 0,
-			"nothing could be sent: this system has no route there, or its own firewall forbids it"},
-		{late, s.late > 0, fmt.Sprintf("it answers, but later than the timeout of %v: try --timeout %v",
+			"no request could be sent: this machine has no route to the server, or its own firewall forbids the request"},
+		{late, s.late > 0, fmt.Sprintf("the server answers, but later than the timeout of %v: try --timeout %v",
 			s.timeout, 4*s.timeout)},
-		{elsewhere, len(s.strangers) > 0, fmt.Sprintf("the answer comes from %s instead: the server has "+
-			"several addresses, or something on the way rewrites them", strings.Join(s.strangers, ", "))},
+		{elsewhere, len(s.strangers) > 0, fmt.Sprintf("the answer comes from %s instead: "+
+			"the server has several addresses, or a device on the way rewrites addresses", strings.Join(s.strangers, ", "))},
 		{silent, true, "no answer at all"},
 	} {
 		if c.holds {
@@ -90,24 +92,24 @@ func (s *Session) answered() bool {
 	return s.Result.Status == scanner.StatusOK || s.Result.Status == scanner.StatusPartial
 }
 
-// borrowed is the reason for a question that was asked only with the challenge of another
-// question. No request asked for a challenge of its own.
+// borrowed is the reason why a question has no answer if the question was asked only with
+// the challenge of another question. The scan requested no separate challenge.
 const borrowed = wire.Error(wire.NumErrors)
 
 // reasonTexts explain why a question has no complete answer, for errors whose word is not
 // clear enough.
 var reasonTexts = [...]string{
 	wire.ErrTimeout: "silent on %s",
-	borrowed:        "it did not answer %s with the challenge of another question",
-	wire.ErrIncomplete: "some fragments of its answer to %s did not arrive (the record has the part before " +
-		"the gap)",
-	wire.ErrTruncated:     "its answer to %s ends inside a field (the record has the complete fields)",
-	wire.ErrMalformed:     "its answer to %s is malformed",
-	wire.ErrChecksum:      "its answer to %s is compressed, and its checksum is wrong",
-	wire.ErrTooLarge:      "its answer to %s is larger than 512 KiB, or claims to be",
-	wire.ErrChallengeLoop: "it answers %s only with new challenges",
-	wire.ErrUnexpected:    "it answers %s with a message of another type",
-	wire.ErrEmpty:         "its answer to %s is empty: only a type byte",
+	borrowed:        "requests for %s with the challenge of another question had no answer",
+	wire.ErrIncomplete: "some fragments of the answer to %s did not arrive " +
+		"(the record has the part before the gap)",
+	wire.ErrTruncated:     "the answer to %s ends inside a field (the record has the complete fields)",
+	wire.ErrMalformed:     "the answer to %s is malformed",
+	wire.ErrChecksum:      "the answer to %s is compressed, and its checksum is wrong",
+	wire.ErrTooLarge:      "the answer to %s is larger than 512 KiB, or claims to be",
+	wire.ErrChallengeLoop: "every request for %s is answered with a new challenge",
+	wire.ErrUnexpected:    "the answer to %s is a message of another type",
+	wire.ErrEmpty:         "the answer to %s is empty: only a type byte",
 }
 
 // open returns the questions without a complete answer, by reason.
@@ -140,7 +142,7 @@ func (s *Session) summary() string {
 	r := s.Result
 	var parts []string
 	if in := &r.Info; r.HasInfo {
-		p := r.Population() // as the game counts
+		p := r.Population() // the game's own counts, if it sends them
 		text := fmt.Sprintf("%s, map %s, %d of %d players",
 			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), p.People, p.Places)
 		if p.Bots > 0 {
@@ -180,24 +182,24 @@ func (s *Session) explainFaults() {
 	const most = 4
 	v.Text = append(v.Text, lost[:min(len(lost), most)]...)
 	if len(lost) > most {
-		v.Text = append(v.Text, fmt.Sprintf("and %d more replies", len(lost)-most))
+		v.Text = append(v.Text, fmt.Sprintf("and %d more incomplete replies", len(lost)-most))
 	}
 	if m := r.Message; len(m) > 0 {
-		v.Text = append(v.Text, "its message: "+console.Quoted(string(m), 120))
+		v.Text = append(v.Text, "the server's message: "+console.Quoted(string(m), 120))
 	}
 	if v.Word != silent {
 		return
 	}
 	if s.Target.Addr().IsLinkLocalUnicast() {
-		v.Text = append(v.Text, "this is a link-local address, used by Steam Datagram Relay or by a network "+
-			"without configuration: UDP does not reach it")
+		v.Text = append(v.Text, "this is a link-local address, as Steam Datagram Relay and networks without configuration use: "+
+			"a UDP query does not reach such an address")
 	}
 	v.Text = append(v.Text, // most likely first
 		"the server is down, or no machine has this address",
-		"the query port differs from the game port: it is often one higher, see the server's configuration",
-		"a firewall drops the packets: the server's, its provider's, or yours",
-		"the game does not speak A2S, or has it switched off",
-		"it silently limits or bans this address")
+		"the query port differs from the game port: the query port is often one higher; see the server's configuration",
+		"a firewall drops the packets: the server's, the provider's, or yours",
+		"the game does not speak A2S, or A2S is switched off",
+		"the server silently limits or bans this address")
 }
 
 // addHints adds hints: why other programs may fail to query this server, and what else
@@ -217,23 +219,24 @@ func (s *Session) addHints() {
 		holds bool
 		text  string
 	}{
-		{answered && len(open[borrowed]) > 0, fmt.Sprintf("it may want a separate challenge for %s: --retries 1 requests it",
+		{answered && len(open[borrowed]) > 0, fmt.Sprintf("the server may require a separate challenge for %s: --retries 1 requests it",
 			strings.Join(open[borrowed], " and "))},
 		{answered && len(mute) > 0, fmt.Sprintf("many games never send %s, and many filters allow only info: "+
-			"that is the server's choice", strings.Join(mute, " or "))},
+			"this is the server's choice", strings.Join(mute, " or "))},
 		{answered && r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo),
-			"it requires a challenge for info: programs from before December 2020 do not send one, and time out"},
-		{answered && layouts != "", "it answers in fragments (layout " + layouts + "): a program must reassemble them"},
-		{answered && s.longest > 1400, fmt.Sprintf("a reply of %d bytes arrived in one datagram: it needs IP fragments, "+
-			"which firewalls often drop, and a buffer larger than the 1400 bytes of many programs", s.longest)},
+			"the server requires a challenge for info: programs from before December 2020 send no challenge, and time out"},
+		{answered && layouts != "", "the server answers in fragments (layout " + layouts + "): a program must reassemble them"},
+		{answered && s.longest > 1400, fmt.Sprintf("a reply of %d bytes arrived in one datagram: "+
+			"such a reply needs IP fragments, which firewalls often drop, "+
+			"and a buffer larger than the 1400 bytes of many programs", s.longest)},
 		{answered && r.Info.Has&wire.HasAddress != 0 && r.Info.Format == wire.FormatSource,
-			"it answers info twice, in the old format and in the new one"},
+			"the server answers info twice, in the old and in the new format"},
 		{r.Status == scanner.StatusOK && s.repeats > 0,
-			console.Plural(s.repeats, "request") + " had to be repeated: packets were lost, or it limits queries"},
+			console.Plural(s.repeats, "request") + " had to be repeated: packets were lost, or the server limits queries"},
 		{s.late > 0 && r.Status != scanner.StatusOK && v.Word != late,
 			fmt.Sprintf("%s arrived too late: try --timeout %v", console.Plural(s.late, "datagram"), 4*s.timeout)},
 		{layouts != "" && v.Word == incomplete,
-			"if the same fragments are missing each time, fragments of that size do not get through"},
+			"if the same fragments are missing each time, fragments of this size do not get through"},
 		{len(s.strangers) > 0 && v.Word != elsewhere,
 			"datagrams also came from " + strings.Join(s.strangers, ", ") + ", which was not queried"},
 	} {
@@ -243,7 +246,7 @@ func (s *Session) addHints() {
 	}
 	for i := range game.FlagRules {
 		if rule := &game.FlagRules[i]; r.Flags&(1<<i) != 0 {
-			v.Hints = append(v.Hints, fmt.Sprintf("its record has the flag %s: %s (innocent causes: %s)",
+			v.Hints = append(v.Hints, fmt.Sprintf("the server's record has the flag %s: %s (innocent causes: %s)",
 				rule.Word, rule.Rule, rule.Innocent))
 		}
 	}
