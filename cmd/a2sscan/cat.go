@@ -53,7 +53,7 @@ The key flags lists what is suspicious about the answers, as evidence:
 		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if !slices.Contains(console.Colors, color) {
-				return console.Fail(console.ExitUsage, "--color: want auto, always or never").
+				return console.Fail(console.ExitUsage, "--color: use auto, always or never").
 					WithHint("NO_COLOR=1 in the environment means --color never for every command")
 			}
 			if print.Databases, err = censusfile.OpenDatabases(databases); err != nil {

@@ -35,8 +35,8 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan.x]\nrate = 1", "1: [scan.x]: no such command; did you mean [scan]?"},
 		{"scan", "[conquer]\nrate = 1", "1: [conquer]: no such command; name a table after a command, such as [scan]"},
 		{"scan", "[[scan]]\nrate = 1", "1: [[scan]]: a command can have only one table; write [scan]"},
-		{"scan", "[scan]\nrate = 'fast'", "2: rate: want auto, auto:20k, or a number such as 800, 5k or 1.5M; the key takes the same values as --rate: a2sscan scan --help"},
-		{"scan", "[scan]\ntimeout = 1", `2: timeout: want auto, or a time such as 300ms, 5s or 2m; the key takes the same values as --timeout: a2sscan scan --help`},
+		{"scan", "[scan]\nrate = 'fast'", "2: rate: use auto, auto:20k, or a number such as 800, 5k or 1.5M; the key takes the same values as --rate: a2sscan scan --help"},
+		{"scan", "[scan]\ntimeout = 1", `2: timeout: use auto, or a time such as 300ms, 5s or 2m; the key takes the same values as --timeout: a2sscan scan --help`},
 		{"scan", "[scan]\nrate = [1, 2]", "2: rate: takes one value, not a list; the key takes the same values as"},
 		{"scan", "[scan]\noutput = true", "2: output: takes a value, not true; the key takes the same values as"},
 		{"scan", "[scan]\nstrict = 'many'", "2: strict: "},
@@ -53,7 +53,7 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan]\nrate = 1\nrate = 2", "3: key rate is already defined; write TOML, such as "},
 		{"scan", "\n\n[scan", "3: expected ']' to close table name; write TOML, such as "},
 		{"scan", "[scan]\n\"\\u001b[31m\" = 1", `2: \x1b[31m: scan has no such flag; `},
-		{"scan", "rate = 'fast'", "1: rate: want auto, auto:20k, or a number such as 800, 5k or 1.5M; " +
+		{"scan", "rate = 'fast'", "1: rate: use auto, auto:20k, or a number such as 800, 5k or 1.5M; " +
 			"a key before the first table applies to every command that has --rate: put a key for one command into its table, such as [scan]"},
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")

@@ -169,15 +169,15 @@ func explained(flag *pflag.Flag, err error) error {
 
 // wanted describes, for each type of flag, the values that the flag accepts.
 var wanted = map[string]string{
-	"duration": "want a time such as 300ms, 5s or 2m",
-	"auto|D":   "want auto, or a time such as 300ms, 5s or 2m",
-	"int":      "want a whole number",
-	"uint":     "want a whole number of at least 0",
-	"uint32":   "want a whole number of at least 0",
-	"uint64":   "want a whole number of at least 0",
-	"int64":    "want a whole number",
-	"float64":  "want a number such as 0.5",
-	"bool":     "want true or false",
+	"duration": "use a time such as 300ms, 5s or 2m",
+	"auto|D":   "use auto, or a time such as 300ms, 5s or 2m",
+	"int":      "use a whole number",
+	"uint":     "use a whole number of at least 0",
+	"uint32":   "use a whole number of at least 0",
+	"uint64":   "use a whole number of at least 0",
+	"int64":    "use a whole number",
+	"float64":  "use a number such as 0.5",
+	"bool":     "use true or false",
 }
 
 // flagNames lists the flags of a command.

@@ -135,7 +135,7 @@ func readDelay(s string) (d [2]time.Duration, err error) {
 	from, err1 := time.ParseDuration(low)
 	to, err2 := time.ParseDuration(high)
 	if err1 != nil || err2 != nil || from < 0 || to < from {
-		return d, errors.New("want MIN-MAX such as 5ms-40ms")
+		return d, errors.New("use MIN-MAX such as 5ms-40ms")
 	}
 	return [2]time.Duration{from, to}, nil
 }
@@ -143,7 +143,7 @@ func readDelay(s string) (d [2]time.Duration, err error) {
 func readNetwork(s string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(s)
 	if err != nil {
-		return network, errors.New("want a network inside 127.0.0.0/8 such as 127.42.0.0/20")
+		return network, errors.New("use a network inside 127.0.0.0/8 such as 127.42.0.0/20")
 	}
 	return network.Masked(), nil
 }
@@ -151,7 +151,7 @@ func readNetwork(s string) (netip.Prefix, error) {
 func readAddrPort(s string) (netip.AddrPort, error) {
 	at, err := netip.ParseAddrPort(s)
 	if err != nil {
-		return at, errors.New("want an address and a port such as 127.0.0.1:27011")
+		return at, errors.New("use an address and a port such as 127.0.0.1:27011")
 	}
 	return at, nil
 }

@@ -67,7 +67,7 @@ func parseTime(s string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, errors.New("want a time such as 2026-11-20, 2026-11-20T03:00:00Z (UTC), or 24h for a day ago")
+	return time.Time{}, errors.New("use a time such as 2026-11-20, 2026-11-20T03:00:00Z (UTC), or 24h for a day ago")
 }
 
 // run prints the uptime of servers.

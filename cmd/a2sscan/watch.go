@@ -156,7 +156,7 @@ func (f *watchFlags) check(args []string) (err error) {
 	for _, s := range f.reference {
 		addr, err := netip.ParseAddrPort(s)
 		if err != nil || !addr.Addr().Is4() {
-			return console.Fail(console.ExitUsage, "--reference %s: want an IPv4 address and a port", console.Quoted(s, 40))
+			return console.Fail(console.ExitUsage, "--reference %s: use an IPv4 address and a port", console.Quoted(s, 40))
 		}
 		rules.References = append(rules.References, addr)
 	}
@@ -168,7 +168,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		}
 	}
 	if err != nil {
-		return console.Fail(console.ExitUsage, "--down-after %s: want a number of checks, or a time such as 3m", console.Quoted(f.downAfter, 40))
+		return console.Fail(console.ExitUsage, "--down-after %s: use a number of checks, or a time such as 3m", console.Quoted(f.downAfter, 40))
 	}
 	const paths = "--state or --output"
 	err = cmp.Or(f.targeting.check(), f.From.Check(),

@@ -44,7 +44,7 @@ type Failure struct {
 	Code       int
 	Err        error
 	Hint       string
-	Reported   bool // the user need not see it
+	Reported   bool // main does not print the error
 	ReaderGone bool // the reader closed the pipe
 }
 

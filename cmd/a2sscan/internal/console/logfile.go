@@ -63,7 +63,7 @@ func (l *logFile) Write(line []byte) (int, error) {
 	n, err := l.w.Write(line)
 	if err != nil && !l.lost {
 		l.lost = true
-		l.terminal.Say("log %s: can't be written: %v; the scan goes on", Plain(l.name, 200), WithoutPath(err))
+		l.terminal.Say("log %s: writing failed: %v; the scan continues", Plain(l.name, 200), WithoutPath(err))
 	}
 	return n, err
 }

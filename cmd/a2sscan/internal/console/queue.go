@@ -21,10 +21,10 @@ const (
 // than maxWait. While the reader stalls, Write does not wait at all.
 type queue struct {
 	to      io.Writer
-	lost    func(n int) string // a line about dropped writes
+	lost    func(n int) string // returns a line about n dropped writes
 	waiting chan queued
 	stalls  atomic.Bool // the reader has stalled
-	dropped int         // writes since the last call of lost
+	dropped int         // number of writes dropped since the last call of lost
 }
 
 type queued struct {

@@ -46,7 +46,7 @@ type Terminal struct {
 	Interactive bool      // err is a terminal
 	status      bool      // a status line is shown
 	line        string    // the status line that is shown
-	shown       string    // the last line, if it was a status line
+	shown       string    // the last line, if that was a status line
 
 	columns func() int   // width in tests; nil: real width
 	Log     *slog.Logger // discards everything without --log-file
@@ -304,9 +304,9 @@ func (b *Block) Print() {
 	}
 }
 
-// Beside returns a writer that writes results to w. If the messages go to the same
-// terminal, it wipes the status line before results are written and shows it again
-// below them.
+// Beside returns a writer that writes results to w. If w is the terminal of the messages,
+// the writer wipes the status line before it writes results, and shows the status line
+// again below the results.
 func (t *Terminal) Beside(w io.Writer) io.Writer {
 	x, isFile := t.err.(*os.File)
 	y, isFileToo := w.(*os.File)

@@ -301,9 +301,9 @@ func JSON(v any, indent string) (text []byte, err error) {
 	return text, err
 }
 
-// Visible returns an equivalent line of JSON that has only visible characters.
-// Invisible characters can occur only in its strings, where Visible replaces them
-// with \u escapes.
+// Visible returns an equivalent line of JSON that has only visible characters. Invisible
+// characters can occur only in the strings of a line, where Visible replaces them with \u
+// escapes.
 func Visible(line []byte) []byte {
 	var b []byte
 	for i := 0; i < len(line); {
@@ -327,8 +327,8 @@ func Columns(s string) int { return uniseg.StringWidth(s) }
 // Pad pads s with spaces to a number of columns.
 func Pad(s string, columns int) string { return s + strings.Repeat(" ", max(columns-Columns(s), 0)) }
 
-// Shorten returns s in a form that is safe to show and takes at most this many
-// columns of a screen. If it is cut, it ends with "…".
+// Shorten returns s in a form that is safe to show and takes at most the given number of
+// columns on a screen. If the text is cut, it ends with "…".
 func Shorten(s string, columns int) string {
 	s = Plain(s, 4*columns)
 	if Columns(s) <= columns {

@@ -20,7 +20,7 @@ import (
 type Options struct {
 	Files  []string // "-": standard input
 	Raw    bool     // write the datagrams to the records
-	ScanID string   // scan of the records; empty: unchanged
+	ScanID string   // scan ID of the records; empty: unchanged
 }
 
 // run is one run of decode.
@@ -93,7 +93,7 @@ func (d *run) file(name string) error {
 	default:
 		var stats pcapStats
 		if senders, stats, err = readPcap(in); err != nil {
-			return console.Fail(console.ExitInput, "%s: after %d packets: %w", shown, stats.Packets, err)
+			return console.Fail(console.ExitInput, "%s: reading failed after %d packets: %w", shown, stats.Packets, err)
 		}
 		d.term.Say("%s: %d packets, %d replies, %d truncated", shown, stats.Packets, stats.Replies, stats.Cut)
 		if stats.Fragments > 0 {
@@ -142,7 +142,7 @@ func detect(in *bufio.Reader) (format int) {
 
 // sender is a server with the datagrams that it sent, in the order of the file.
 type sender struct {
-	addr      netip.AddrPort // not valid: unknown
+	addr      netip.AddrPort // invalid if unknown
 	datagrams [][]byte
 }
 
@@ -162,8 +162,8 @@ func (s *senders) add(from netip.AddrPort, datagram []byte) {
 	one.datagrams = append(one.datagrams, datagram)
 }
 
-// reportBadLine returns a function that counts the bad lines of a file and reports
-// the first few of all files.
+// reportBadLine returns a function that counts the bad lines of a file and reports them.
+// Over all files, it reports at most console.MaxBadLines lines.
 func (d *run) reportBadLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
 		d.badLines++
@@ -173,7 +173,7 @@ func (d *run) reportBadLine(file string) func(int, string, error) {
 	}
 }
 
-// load replaces the decoder's datagrams by those of another server.
+// load resets the decoder and adds the datagrams of one server.
 func (d *run) load(datagrams [][]byte) {
 	d.decoder.Reset()
 	for _, b := range datagrams {
@@ -182,7 +182,7 @@ func (d *run) load(datagrams [][]byte) {
 	d.datagrams += len(datagrams)
 }
 
-// write writes one record. The first one creates the file.
+// write writes one record. The first record creates the file.
 func (d *run) write(scan string, r *scanner.Result) error {
 	if d.records == 0 {
 		if err := d.out.Open(); err != nil {

@@ -322,7 +322,7 @@ func TestReadHex(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, wantGot)
 	}
 	wantBad := "7 not hexadecimal|8 not hexadecimal|9 the sender is not an ip:port|" +
-		"10 a sender without a datagram|11 the sender is not an ip:port|12 longer than any datagram"
+		"10 no datagram after the sender|11 the sender is not an ip:port|12 the line is longer than any datagram"
 	if s := strings.Join(bad, "|"); s != wantBad {
 		t.Errorf("bad lines: got  %s\nwant %s", s, wantBad)
 	}

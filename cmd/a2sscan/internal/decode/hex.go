@@ -32,7 +32,7 @@ func readHex(r io.Reader, bad func(line int, text string, err error)) ([]*sender
 		case err != nil && err != io.EOF:
 			return s.all, err
 		case long:
-			bad(line, text[:100], errors.New("longer than any datagram"))
+			bad(line, text[:100], errors.New("the line is longer than any datagram"))
 			continue
 		}
 		if err := s.addHex(text); err != nil {
@@ -61,7 +61,7 @@ func (s *senders) addHex(text string) error {
 	case err != nil:
 		return errors.New("not hexadecimal")
 	case len(datagram) == 0:
-		return errors.New("a sender without a datagram")
+		return errors.New("no datagram after the sender")
 	}
 	s.add(from, datagram)
 	return nil

@@ -19,7 +19,7 @@ const pcapngMagic = "\x0a\x0d\x0d\x0a"
 const maxPacket = 1 << 20
 
 // errCapture is the error for a file whose structure is not that of a capture.
-var errCapture = errors.New("is damaged: it has an impossible length")
+var errCapture = errors.New("the capture is damaged: a packet or block has an impossible length")
 
 // pcapStats counts what readPcap found.
 type pcapStats struct {
@@ -77,7 +77,7 @@ func (p *pcapReader) take(n uint32) ([]byte, error) {
 	return p.buf[:n], err
 }
 
-// rest is like take, but the file must not end before the n bytes.
+// rest is like take, but returns io.ErrUnexpectedEOF if the file ends before the n bytes.
 func (p *pcapReader) rest(n uint32) ([]byte, error) {
 	b, err := p.take(n)
 	if err == io.EOF {
@@ -86,7 +86,8 @@ func (p *pcapReader) rest(n uint32) ([]byte, error) {
 	return b, err
 }
 
-// readClassic reads a pcap file: a header of 24 bytes, and one of 16 before each packet.
+// readClassic reads a pcap file. The file begins with a header of 24 bytes, and each packet
+// has a header of 16 bytes.
 func (p *pcapReader) readClassic() error {
 	header, err := p.rest(24)
 	if err != nil {
@@ -122,14 +123,14 @@ const (
 // length again.
 func (p *pcapReader) readBlocks() error {
 	var order binary.ByteOrder = binary.LittleEndian
-	var links []uint16 // by interface
+	var links []uint16 // link type of each interface
 	for {
 		b, err := p.take(8)
 		if err != nil {
 			return err
 		}
 		kind, length := order.Uint32(b), [4]byte(b[4:])
-		if kind == blockSection { // the bytes are the same in both byte orders
+		if kind == blockSection { // this type has the same bytes in both byte orders
 			magic, err := p.in.Peek(4)
 			if err != nil {
 				return io.ErrUnexpectedEOF
@@ -219,14 +220,14 @@ func (p *pcapReader) addPacket(data []byte, link uint16) {
 		return
 	}
 	head, total := int(ip[0]&15)*4, int(binary.BigEndian.Uint16(ip[2:]))
-	const udp, fragmented = 17, 0x3FFF // fragmented: a flag and the offset
+	const udp, fragmented = 17, 0x3FFF // fragmented masks the flag for more fragments, and the offset
 	switch {
 	case ip[9] != udp:
 		return
 	case binary.BigEndian.Uint16(ip[6:])&fragmented != 0:
 		p.stats.Fragments++
 		return
-	case total > 0 && total < len(ip): // cut off Ethernet padding; 0: the card was to segment this packet
+	case total > 0 && total < len(ip): // cut off Ethernet padding; total is 0 if the network card segments the packet
 		ip = ip[:total]
 	}
 	const header = 8

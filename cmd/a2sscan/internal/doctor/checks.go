@@ -91,8 +91,8 @@ func sysctl(name string, value uint64) []string {
 	}
 }
 
-// leastSendBuffer is the minimum size of the send buffer in bytes: a batch of 128
-// requests, each of which the kernel counts as at least about 768 bytes.
+// leastSendBuffer is the minimum size of the send buffer in bytes. It has room for a batch
+// of 128 requests, each of which the kernel counts as at least about 768 bytes.
 const leastSendBuffer = 160 << 10
 
 // checkBuffer compares the size of a socket buffer that the kernel grants with what a scan
@@ -103,10 +103,10 @@ func (m *machine) checkBuffer(o *Options, send bool) Finding {
 	limit, why := "net.core.rmem_max", "the replies of 100 ms at this rate; the kernel drops replies that do not fit"
 	if send {
 		got, ask, need = gotSend, askSend, leastSendBuffer
-		limit, why = "net.core.wmem_max", "one batch of requests: with less, sending waits for the network card"
+		limit, why = "net.core.wmem_max", "one batch of requests: with a smaller buffer, sending waits for the network card"
 	}
 	if err != nil {
-		return unknown("no socket could be opened: %v", err)
+		return unknown("the program could not open a socket: %v", err)
 	}
 	found := Finding{Level: OK, Found: fmt.Sprintf("%s granted, %s requested", console.Bytes(uint64(got)), console.Bytes(uint64(ask))),
 		Need: console.Bytes(uint64(need)) + ", for " + why}
@@ -132,11 +132,11 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	}
 	most, err := number("nf_conntrack_max")
 	if err != nil {
-		return Finding{Level: OK, Found: "not loaded: this machine tracks no connections"}
+		return Finding{Level: OK, Found: "not loaded: the kernel tracks no connections"}
 	}
 	used, err := number("nf_conntrack_count")
 	if err != nil {
-		return unknown("loaded, but its table can't be read: %v", err)
+		return unknown("the module is loaded, but the program can't read the number of table entries: %v", err)
 	}
 	keeps := 30 * time.Second
 	if s, err := number("nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
@@ -153,9 +153,9 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	found := Finding{
 		Level: OK,
 		Found: fmt.Sprintf("%s of %s entries in use", console.Grouped(used), console.Grouped(most)),
-		Need: fmt.Sprintf("%s more: each target needs an entry until %v after its last datagram, "+
-			"and a full table drops packets. doctor cannot see whether a rule tracks "+
-			"connections; a NOTRACK rule for UDP avoids the table", console.Grouped(need), keeps),
+		Need: fmt.Sprintf("%s more: each target needs an entry until %v after the last datagram, "+
+			"and a full table drops packets. "+
+			"doctor cannot see whether a rule tracks connections; a NOTRACK rule for UDP avoids the table", console.Grouped(need), keeps),
 	}
 	switch {
 	case used == 0:
@@ -173,9 +173,9 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	return found
 }
 
-// These are limits for the number of open files: below fewFiles the finding is Bad,
-// below someFiles it is a Warning. A scan opens the socket, the poller, lists, output,
-// summary, checkpoint, and metrics with their clients.
+// If the system allows fewer than fewFiles open files, the finding is Bad; with fewer than
+// someFiles, it is a Warning. A scan opens the socket, the poller, lists, output, summary,
+// checkpoint, and metrics with their clients.
 const (
 	fewFiles  = 24
 	someFiles = 128
@@ -184,18 +184,18 @@ const (
 func (m *machine) checkFiles(*Options) Finding {
 	limit, err := m.files()
 	if err != nil {
-		return unknown("the limit of open files can't be read: %v", err)
+		return unknown("the program can't read the limit of open files: %v", err)
 	}
 	found := Finding{
 		Level: OK, Found: console.Grouped(limit) + " open files allowed",
-		Need: fmt.Sprintf("%d: for one socket, the lists, the output and the metrics", someFiles),
+		Need: fmt.Sprintf("%d open files: for one socket, the lists, the output and the metrics", someFiles),
 	}
 	if limit == math.MaxUint64 {
 		found.Found = "no limit of open files"
 	}
 	if limit < someFiles {
 		found.Level = Warning
-		found.Mend = []string{ // the hard limit, because Go raises the soft limit to the hard one
+		found.Mend = []string{ // set the hard limit: Go raises the soft limit to it
 			"ulimit -n 1024",
 			"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
 		}
@@ -206,7 +206,8 @@ func (m *machine) checkFiles(*Options) Finding {
 	return found
 }
 
-// These are high estimates of the bytes per record, uncompressed and compressed.
+// recordSize and packedRecordSize are high estimates of the length of a record in bytes,
+// uncompressed and compressed.
 const (
 	recordSize       = 6000
 	packedRecordSize = 1000
@@ -218,7 +219,7 @@ func (m *machine) checkDisk(o *Options) Finding {
 		dir = path.Dir(o.Output)
 	}
 	free, nodes, writable, err := m.disk(dir)
-	const directory = "a directory that records can be written to"
+	const directory = "a directory to which the program can write records"
 	switch {
 	case err != nil:
 		return Finding{Level: Bad, Found: fmt.Sprintf("%s: %v", dir, err), Need: directory}
@@ -233,10 +234,10 @@ func (m *machine) checkDisk(o *Options) Finding {
 	}
 	found := Finding{
 		Level: OK, Found: fmt.Sprintf("%s free in %s", console.Bytes(free), dir),
-		Need: fmt.Sprintf("up to %s if all %s answer", console.Bytes(need), console.Grouped(o.Targets)),
+		Need: fmt.Sprintf("up to %s if all %s targets answer", console.Bytes(need), console.Grouped(o.Targets)),
 	}
 	if o.Targets == 0 {
-		found.Need = "about 6 kB per server that answers, 1 kB with .zst; -n N calculates the total"
+		found.Need = "about 6 kB per server that answers, 1 kB with .zst; with -n N, doctor calculates the total for N targets"
 		need = 1e9 / 2
 	}
 	switch {
@@ -273,7 +274,7 @@ func (m *machine) checkSync(*Options) Finding {
 	}
 	return Finding{
 		Level: Warning,
-		Found: "nothing synchronises the clock, or nothing tells the kernel (as in many containers)",
+		Found: "the clock is not synchronised, or no program reports this to the kernel (usual in containers)",
 		Need:  "a clock synchronised by NTP, to compare times with other machines",
 		Mend:  setClock,
 	}

@@ -21,7 +21,7 @@ type Options struct {
 }
 
 // fastest replaces an unlimited rate, in datagrams per second. No known machine has
-// reached it.
+// reached this rate.
 const fastest = 1e6
 
 // rate returns the rate to calculate with, in datagrams per second.
@@ -49,21 +49,21 @@ const (
 	OK      Level = "ok"
 	Warning Level = "warning" // a scan will run but may lose something
 	Bad     Level = "bad"     // a scan will not run, or will lose much
-	Unknown Level = "unknown" // the check failed or does not exist here
+	Unknown Level = "unknown" // the check failed, or does not exist on this system
 )
 
 // Finding is the result of one check.
 type Finding struct {
-	Check string `json:"check"` // never changes
+	Check string `json:"check"` // name of the check, which never changes
 	Level Level  `json:"level"`
 	Found string `json:"found"`
-	Need  string `json:"need,omitempty"` // how much, and why
-	// Mend has the commands that fix it. If there are two, the first acts at once, and the second
-	// makes the change survive a reboot.
+	Need  string `json:"need,omitempty"` // how much a scan needs, and why
+	// Mend has the commands that fix the problem. If there are two commands, the first acts at
+	// once, and the second makes the change survive a reboot.
 	Mend []string `json:"mend,omitempty"`
 
-	// Measured is how many datagrams per second were sent and answered on loopback;
-	// 0: not measured.
+	// Measured is the number of datagrams per second that were sent and answered on
+	// loopback, or 0 if it was not measured.
 	Measured uint64 `json:"measured,omitempty"`
 }
 
@@ -90,7 +90,7 @@ func (r *Report) Text(o *Options, width int) string {
 		if len(f.Mend) > 0 {
 			lines = append(lines, indent+"to fix it:")
 		}
-		for _, command := range f.Mend { // not wrapped: users copy it
+		for _, command := range f.Mend { // not wrapped, so that users can copy the command
 			lines = append(lines, "    "+command)
 		}
 		b.WriteString(strings.Join(lines, "\n") + "\n")

@@ -157,7 +157,7 @@ func TestDoctorFindings(t *testing.T) {
 		{"a clock that was never set", "clock", Bad, "1970-01-01", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.now = func() time.Time { return time.Unix(0, 0) }
 		}},
-		{"no NTP", "clock_sync", Warning, "nothing synchronises the clock", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
+		{"no NTP", "clock_sync", Warning, "the clock is not synchronised", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.synced = func() (bool, time.Duration, error) { return false, 0, nil }
 		}},
 		{"the kernel does not say", "clock_sync", Unknown, "does not report", "", func(m *machine, _ fstest.MapFS, _ *Options) {

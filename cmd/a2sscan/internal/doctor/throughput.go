@@ -10,20 +10,20 @@ import (
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// This file measures how many datagrams this machine can send and receive.
+// This file measures how many datagrams per second this machine can send and receive.
 
 // measuredFrom is the rate, in datagrams per second, above which doctor measures.
-// Every machine reaches this rate. measureTime is how long it measures.
+// Every machine reaches this rate. measureTime is the duration of the measurement.
 const (
 	measuredFrom = 20e3
 	measureTime  = time.Second
 )
 
-// scanCost is the cost of a scan relative to its system calls alone: a scan also
-// keeps track of targets, decodes replies and writes records.
+// scanCost is the CPU time of a scan divided by the CPU time of its system calls: a scan
+// also keeps track of targets, decodes replies and writes records.
 const scanCost = 1.5
 
-// checkThroughput compares the rate with the rate that this machine reaches on
+// checkThroughput compares the rate of the scan with the rate that this machine reaches on
 // loopback.
 func (m *machine) checkThroughput(o *Options) Finding {
 	if o.rate() <= measuredFrom {
@@ -31,15 +31,15 @@ func (m *machine) checkThroughput(o *Options) Finding {
 	}
 	reached, err := m.measure(measureTime)
 	if err != nil {
-		return unknown("loopback can't be measured: %v", err)
+		return unknown("the measurement on loopback failed: %v", err)
 	}
 	most := reached / scanCost
 	found := Finding{
 		Level:    OK,
 		Measured: uint64(reached),
 		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(reached)),
-		Need: fmt.Sprintf("%s: a scan also needs CPU time for its records. This machine reaches "+
-			"at most -r %s, if its network is fast enough; --shard divides a scan among machines",
+		Need: fmt.Sprintf("%s: a scan also needs CPU time for its records. "+
+			"This machine reaches at most -r %s, if the network is fast enough; --shard divides a scan among machines",
 			console.Short(o.rate()*scanCost), console.Short(most)),
 	}
 	switch {
@@ -53,9 +53,9 @@ func (m *machine) checkThroughput(o *Options) Finding {
 	return found
 }
 
-// batch is how many datagrams are sent at a time. requestLength and replyLength are the
-// usual lengths of datagrams. replyWait is how long a measurement waits for the next
-// reply.
+// batch is the number of datagrams sent at a time. requestLength and replyLength are the
+// usual lengths of a request and of a reply in bytes. replyWait is how long receive waits
+// for the next datagram.
 const (
 	batch         = 128
 	requestLength = 29
@@ -64,9 +64,9 @@ const (
 )
 
 // measureLoopback sends batches of requests from one loopback socket to another, which
-// acts as all servers, and receives the replies, as a scan does. It does so for the time
-// long, but at least once. It divides the number of answered requests by the seconds in
-// which the scanning socket was busy, and returns the result.
+// acts as all servers, and receives the replies, as a scan does. It repeats this until the
+// duration long has passed. rate is the number of answered requests divided by the seconds
+// for which the scanning socket was busy.
 func measureLoopback(long time.Duration) (rate float64, err error) {
 	cfg := a2sudp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0"), RecvBuffer: 1 << 20, SendBuffer: 1 << 20}
 	own, err := a2sudp.Listen(cfg)
@@ -116,7 +116,8 @@ func measureLoopback(long time.Duration) (rate float64, err error) {
 	}
 }
 
-// receive fills space with datagrams. It returns earlier if none arrives within replyWait.
+// receive fills space with datagrams. It returns earlier if no datagram arrives within
+// replyWait.
 func receive(c *a2sudp.Conn, space []a2sudp.Packet) (got int, err error) {
 	for got < len(space) {
 		n, err := c.Recv(space[got:], replyWait)

@@ -18,7 +18,7 @@ type Value[T any] struct {
 	To    *T
 	Parse func(text string) (T, error)
 	Text  string // as the user typed it; at first, the default
-	Word  string // the placeholder in the help; empty: the help text of the flag has the placeholder
+	Word  string // placeholder in the help; empty: the flag's help text has the placeholder
 }
 
 // Set parses text.
@@ -42,7 +42,7 @@ type Rate float64
 func (r *Rate) Set(s string) error {
 	v, err := scaled(strings.TrimSuffix(s, "pps"))
 	if err != nil {
-		return errors.New("want a number such as 800, 5k or 1.5M")
+		return errors.New("use a number such as 800, 5k or 1.5M")
 	}
 	*r = Rate(v)
 	return nil
@@ -64,7 +64,7 @@ func (r Rate) Limit() float64 {
 // AutoRate is the value of a flag for a Rate, or "auto" for the rate that the path
 // carries. A maximum may follow "auto", as in auto:20k.
 type AutoRate struct {
-	Rate Rate // with On: the highest rate
+	Rate Rate // if On is set, the highest rate
 	On   bool // the value is "auto"
 }
 
@@ -74,13 +74,13 @@ func (r *AutoRate) Set(s string) error {
 	if word != autoWord {
 		*r = AutoRate{}
 		if r.Rate.Set(s) != nil {
-			return errors.New("want auto, auto:20k, or a number such as 800, 5k or 1.5M")
+			return errors.New("use auto, auto:20k, or a number such as 800, 5k or 1.5M")
 		}
 		return nil
 	}
 	*r = AutoRate{Rate: scanner.DefaultMostRate, On: true}
 	if given && (r.Rate.Set(most) != nil || r.Rate == 0) {
-		return errors.New("want a maximum rate after the colon, such as auto:20k")
+		return errors.New("use a maximum rate after the colon, such as auto:20k")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ const wireBits = 8 * (29 + 8 + 20 + 18 + 20)
 func ParseBandwidth(s string) (Rate, error) {
 	v, err := scaled(strings.TrimSuffix(s, "bps"))
 	if err != nil || v < wireBits {
-		return 0, errors.New("want a number of bits per second such as 500k, 10M or 1G")
+		return 0, errors.New("use a number of bits per second such as 500k, 10M or 1G")
 	}
 	return Rate(v / wireBits), nil
 }
@@ -138,13 +138,13 @@ func ParseShare(text string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
-		return 0, errors.New("want a share such as 2% or 0.02")
+		return 0, errors.New("use a share such as 2% or 0.02")
 	}
 	return v, nil
 }
 
-// These are the minimum size in bytes and the minimum duration of a part of a census.
-// Smaller parts would have only a few records each.
+// minPartSize and minPartTime are the minimum size in bytes and the minimum duration of a
+// part of a census. Smaller parts would have only a few records each.
 const (
 	minPartSize = 100_000
 	minPartTime = time.Second
@@ -158,7 +158,7 @@ func ParseRotation(s string) (sink.Rotation, error) {
 	}
 	n, err := scaled(s)
 	if err != nil || n < minPartSize || n > 1e15 {
-		return sink.Rotation{}, errors.New("want a size of at least 100k, such as 256M or 1G, or a time of at least 1s, such as 1h")
+		return sink.Rotation{}, errors.New("use a size of at least 100k, such as 256M or 1G, or a time of at least 1s, such as 1h")
 	}
 	return sink.Rotation{Size: int64(n)}, nil
 }
@@ -196,7 +196,7 @@ func (a *Auto) String() string {
 
 func (a *Auto) Type() string { return "auto|D" }
 
-// Or returns the duration, or auto if the value is "auto".
+// Or returns the duration, or the argument if the value is "auto".
 func (a *Auto) Or(auto time.Duration) time.Duration {
 	if a.On {
 		return auto

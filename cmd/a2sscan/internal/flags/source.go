@@ -19,7 +19,7 @@ func ParseSource(text string) (netip.AddrPort, error) {
 	}
 	addr, err := netip.ParseAddr(text)
 	if err != nil || !addr.Is4() {
-		return netip.AddrPort{}, errors.New("want an IPv4 address of this machine, with or without :PORT")
+		return netip.AddrPort{}, errors.New("use an IPv4 address of this machine, with or without :PORT")
 	}
 	return netip.AddrPortFrom(addr, 0), nil
 }
@@ -31,13 +31,13 @@ func SourceFailure(source netip.AddrPort, err error) *console.Failure {
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return console.Fail(console.ExitUsage, "--source %s: not an address of this machine", s).
-			WithHint("without --source the system chooses one")
+			WithHint("without --source, the system chooses an address")
 	case errors.Is(err, syscall.EADDRINUSE) && source.Port() == 0:
 		return console.Fail(console.ExitUsage, "no source port is free: other programs use all of them").
 			WithHint("widen net.ipv4.ip_local_port_range, or name a port outside it: --source IP:PORT")
 	case errors.Is(err, syscall.EADDRINUSE):
 		return console.Fail(console.ExitUsage, "--source %s: another program uses the port", s).
-			WithHint("without the port the system chooses one")
+			WithHint("without a port, the system chooses a free port")
 	case errors.Is(err, syscall.EACCES) && source.Port() > 0:
 		return console.Fail(console.ExitUsage, "--source %s: only privileged programs may use this port", s).
 			WithHint("use a port from 1024 up, or omit the port")
@@ -57,7 +57,7 @@ func ParseListen(s string) (address string, err error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	addr, notIP := netip.ParseAddr(host)
 	if err != nil || host != "" && host != "localhost" && (notIP != nil || addr.Zone() != "") {
-		return "", errors.New("want a port such as 9100, or ADDRESS:PORT such as 127.0.0.1:9100")
+		return "", errors.New("use a port such as 9100, or ADDRESS:PORT such as 127.0.0.1:9100")
 	}
 	if host == "" || host == "localhost" {
 		host = "127.0.0.1"

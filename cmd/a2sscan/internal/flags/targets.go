@@ -13,7 +13,7 @@ import (
 // ParseOrder accepts "random" and "input".
 func ParseOrder(s string) (order string, err error) {
 	if s != "input" && s != "random" {
-		return "", errors.New("want random or input")
+		return "", errors.New("use random or input")
 	}
 	return s, nil
 }
@@ -43,11 +43,11 @@ func (q *Questions) Set(s string) error {
 			}
 		}
 		if set |= named; named == 0 {
-			return errors.New("want info, players or rules, separated by commas, and optionally ping")
+			return errors.New("use info, players or rules, separated by commas, and optionally ping")
 		}
 	}
 	if set == wire.AskPing {
-		return errors.New("ping needs info, players or rules, too: want a list such as info,ping")
+		return errors.New("ping needs info, players or rules, too: use a list such as info,ping")
 	}
 	*q = Questions(set)
 	return nil

@@ -29,8 +29,8 @@ import (
 const KeyVariable = "STEAM_WEB_API_KEY"
 
 // Options choose the list to fetch from a master. Where is the HOST:PORT of a master
-// server, web, the URL of a Web API, or empty. Check sets UDP and URL from it. If both are
-// empty, Fetch uses Valve's Web API, with the key in KeyFile or in KeyVariable.
+// server, the URL of a Web API, "web", or empty. Check sets UDP or URL from Where. If UDP
+// and URL are empty, Fetch uses Valve's Web API, with the key in KeyFile or in KeyVariable.
 type Options struct {
 	Where    string
 	Keep     bool   // store the master's data in records
@@ -71,8 +71,8 @@ func (o *Options) Conditions() master.Filter {
 	return append(f, o.Filter.Filter...)
 }
 
-// Check sets UDP or URL from Where, if that is given, and returns an error if the address
-// of the master server is not valid.
+// Check sets UDP or URL if Where has an address, and returns an error if the address of the
+// master server is not valid.
 func (o *Options) Check() error {
 	switch isURL := strings.Contains(o.Where, "://"); {
 	case isURL:
@@ -89,14 +89,14 @@ func (o *Options) Check() error {
 	case o.KeyFile != "":
 		return console.Fail(console.ExitUsage, "--key-file needs a Web API").WithHint("a master server needs no key")
 	case err != nil || bad != nil || n == 0 || host == "":
-		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(console.WithoutKeys(o.UDP), 80)).
-			WithHint("for instance 203.0.113.5:27011")
+		return console.Fail(console.ExitUsage, "master %s: use HOST:PORT", console.Quoted(console.WithoutKeys(o.UDP), 80)).
+			WithHint("an example is 203.0.113.5:27011")
 	}
 	return nil
 }
 
-// KeyShown returns the error for a flag whose value seems to contain the key
-// itself.
+// KeyShown returns the error for a flag whose value seems to contain the key of the Web
+// API.
 func KeyShown(flag string) error {
 	return console.Fail(console.ExitUsage, "--%s: the value looks like a key, so it is not shown", flag).
 		WithHint("put the key into a file that --key-file names, or into the variable %s", KeyVariable)
@@ -114,14 +114,14 @@ func (o *Options) key() (master.Key, error) {
 			f.Close()
 		}
 		if err != nil && console.LooksLikeKey(o.KeyFile) {
-			return master.Key{}, KeyShown("key-file") // the error would show it
+			return master.Key{}, KeyShown("key-file") // the system's error would show the key
 		}
 		if err != nil {
 			return master.Key{}, console.Fail(console.ExitInput, "key: %w", err)
 		}
 	case len(text) == 0:
 		return master.Key{}, console.Fail(console.ExitUsage, "the Web API needs a key").
-			WithHint("--key-file FILE, or the variable %s; steamcommunity.com/dev/apikey gives one", KeyVariable)
+			WithHint("use --key-file FILE, or the variable %s; get a key at steamcommunity.com/dev/apikey", KeyVariable)
 	}
 	k, err := master.ParseKey(text)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *Options) key() (master.Key, error) {
 	return k, err
 }
 
-// ErrEnough is returned by a handler to end a list early. Fetch then returns no
+// ErrEnough is the error with which a handler ends a list early. Fetch then returns no
 // error.
 var ErrEnough = errors.New("enough")
 
@@ -176,7 +176,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	t.Log.Info("list begun", "from", o.Source())
 	stats, err := master.Fetch(ctx, cfg, handle)
 	for _, key := range stats.Unknown {
-		t.Say("filter %s: no known master understands it; masters ignore filters that they do not understand", console.Quoted(key, 40))
+		t.Say("filter %s: no known master understands this filter, and masters ignore unknown filters", console.Quoted(key, 40))
 	}
 	err = o.failure(ctx, &stats, err)
 	if err != nil {
@@ -187,8 +187,8 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	return stats, err
 }
 
-// failure returns the error of fetching a list with its exit code and a hint. It
-// returns nil for ErrEnough, and an error of a handler unchanged.
+// failure adds an exit code and a hint to an error of master.Fetch. It returns nil for
+// ErrEnough, and returns an error of a handler unchanged.
 func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) error {
 	_, own := errors.AsType[*console.Failure](err)
 	hint := "check the address, and that no firewall drops the packets"
@@ -209,7 +209,7 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 	case errors.Is(err, master.ErrSlow):
 		hint = "try again later"
 	case errors.Is(err, master.ErrRefused):
-		hint = "check that this master knows the filter, and that --url is its address"
+		hint = "check that this master knows the filter, and that --url is the address of the master"
 	case errors.Is(err, master.ErrTooMuch):
 		hint = "use a filter that fewer servers match"
 	case errors.Is(err, master.ErrMalformed):
@@ -219,11 +219,11 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 }
 
 // Load fetches the list and returns it as a source of targets. Unless quiet is set, it
-// reports what was fetched. If the master fails before the end of its list, the source has
-// the servers before that, if there are any.
+// reports what was fetched. If the master fails before the end of the list, Load also
+// returns an error, and the source has the servers that were received before the failure.
 func (o *Options) Load(ctx context.Context, t *console.Terminal, quiet bool) (*list.Source, master.Stats, error) {
-	// Compressed NDJSON in memory takes about 10 bytes per server, or 80 with the entry
-	// that the master sent.
+	// Compressed NDJSON in memory takes about 10 bytes per server, or 80 bytes if it includes
+	// the entry that the master sent.
 	var packed bytes.Buffer
 	pack, err := zstd.NewWriter(&packed, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -280,7 +280,7 @@ func (o *Options) EmptyList(s *master.Stats) error {
 	case s.Elsewhere > 0:
 		hint = "all of the servers are in other regions: omit --region"
 	case s.Invalid > 0:
-		hint = "no entry had an address: check that this address belongs to a master"
+		hint = "no entry had an address: check that the given HOST:PORT or URL belongs to a master"
 	case len(o.Conditions()) > 0 || o.Region != master.World:
 		hint = "no server matches the filter: remove some of its conditions"
 	}

@@ -43,7 +43,8 @@ func counts(s *master.Stats) string {
 	return console.Plural(int(s.Servers), "server") + " " + where + ", " + console.Bytes(s.Bytes)
 }
 
-// maxCapped is the maximum number of answers at the master's cap that Report lists.
+// maxCapped is the maximum number of answers that Report lists because the master's cap
+// made them incomplete.
 const maxCapped = 10
 
 // Report prints the counts of a list and what was unusual about it. who names the
@@ -59,8 +60,8 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 		amounts []amount
 	}{
 		{"servers that cannot be queried", []amount{
-			{s.Relays, "with 169.254.0.0/16, an address of Steam's relays"},
-			{s.Unusable, "with 0.0.0.0 or port 0"},
+			{s.Relays, "in 169.254.0.0/16, the network of Steam's relays"},
+			{s.Unusable, "with address 0.0.0.0 or port 0"},
 		}},
 		{"left out", []amount{
 			{s.Duplicates, "named more than once"}, {s.Elsewhere, "in other regions"}, {s.Invalid, "without an address"},
@@ -70,7 +71,7 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 			{s.Truncated, console.Things(s.Truncated, "page") + " cut off"},
 			{s.Repeated, console.Things(s.Repeated, "page") + " received twice"},
 			{s.Foreign, console.Things(s.Foreign, "datagram") + " without a page"},
-			{s.Odd, console.Things(s.Odd, "server") + " with a field of another type"},
+			{s.Odd, console.Things(s.Odd, "server") + " with a field of an unexpected type"},
 		}},
 	} {
 		var parts []string
@@ -85,7 +86,7 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 	}
 	for i, c := range s.Capped {
 		if i == maxCapped {
-			t.Say("%d more such answers", len(s.Capped)-maxCapped)
+			t.Say("%d more answers are incomplete because of the master's cap", len(s.Capped)-maxCapped)
 			break
 		}
 		t.Say("incomplete because of the master's cap: %s", c)

@@ -10,8 +10,8 @@ import (
 )
 
 // trustRoots makes the compiled-in root certificates available for checking the Web
-// API's certificate. They are used only if the system has no roots, as in an image
-// that contains only this program.
+// API's certificate. They are used only if the system has no roots, for example in a
+// container image that contains only this program.
 var trustRoots = sync.OnceFunc(func() { x509.SetFallbackRoots(ownRoots()) })
 
 // ownRoots returns the root certificates that are compiled into the program.
@@ -20,7 +20,7 @@ func ownRoots() *x509.CertPool {
 	for root := range bundle.Roots() {
 		cert, err := x509.ParseCertificate(root.Certificate)
 		if err != nil {
-			panic(fmt.Sprintf("a root of the bundle: %v", err))
+			panic(fmt.Sprintf("a bundled root certificate: %v", err))
 		}
 		if root.Constraint == nil {
 			pool.AddCert(cert)

@@ -16,8 +16,8 @@ import (
 )
 
 // Writer writes the servers of a list. It creates the file for the first server, so a run
-// that fetches nothing neither creates a file nor changes an old one. Until the list is
-// complete, it is in a file beside path, whose name ends in disk.PartSuffix.
+// that fetches nothing neither creates nor changes a file. Until the list is complete, the
+// servers are in a temporary file, whose name is the path with disk.PartSuffix at the end.
 type Writer struct {
 	JSON  bool   // write what the master says about each server, not only its address
 	Most  uint64 // maximum of Count; 0: no limit
@@ -25,7 +25,7 @@ type Writer struct {
 
 	path   string // "-": standard output
 	force  bool   // replace an existing list
-	beside bool   // write beside path first
+	beside bool   // write to a temporary file first
 	out    *sink.Output
 	line   []byte
 }
@@ -75,8 +75,8 @@ func appendRecord(dst []byte, addr netip.AddrPort, details []byte) []byte {
 	return append(dst, '}')
 }
 
-// Close closes the file. If the list is complete, the file then gets the name of the
-// list.
+// Close closes the file. If the list is complete, it then renames the temporary file to
+// path.
 func (o *Writer) Close(complete bool) error {
 	if o.Count == 0 {
 		return nil
@@ -91,7 +91,7 @@ func (o *Writer) Close(complete bool) error {
 	return censusfile.WriteFailure(o.out.Commit())
 }
 
-// Kept describes where an incomplete list is, as the end of a sentence.
+// Kept returns the end of a sentence that says where an incomplete list is.
 func (o *Writer) Kept() string {
 	if !o.beside {
 		return "and saved"

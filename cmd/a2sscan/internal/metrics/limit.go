@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// limit closes the oldest connection of a server when there are too many. So clients that
+// limit closes the oldest connection of a server when too many are open. So clients that
 // connect and send no request can't use up the file descriptors that a scan needs, nor
 // make other clients wait.
 type limit struct {
@@ -17,7 +17,8 @@ type limit struct {
 	open []net.Conn // oldest first
 }
 
-// changed is called when the state of a connection changes, as http.Server.ConnState.
+// changed is the ConnState function of the http.Server, which calls it when the state of a
+// connection changes.
 func (l *limit) changed(conn net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

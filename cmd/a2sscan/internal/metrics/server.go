@@ -21,14 +21,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Server serves the metrics of one scan over HTTP. It reads most of them from the
-// scan when a client scrapes. It collects only round-trip times and player counts
-// itself. A nil Server does nothing.
+// Server serves the metrics of one scan over HTTP. It reads most metrics from the scan
+// when a client scrapes. It collects only round-trip times and player counts itself. A nil
+// Server does nothing.
 type Server struct {
 	site *Site
 
-	trips                   prometheus.Histogram // round-trip times of servers that answered
-	people, bots, elsewhere atomic.Uint64        // on the servers found so far
+	trips prometheus.Histogram // round-trip times of servers that answered
+	// people and bots are the numbers on the servers found so far. elsewhere is the number of
+	// servers whose counts come from the game's own data instead of INFO.
+	people, bots, elsewhere atomic.Uint64
 
 	mu     sync.Mutex
 	source Source
@@ -36,20 +38,20 @@ type Server struct {
 	begun  time.Time        // when the scanner started
 	ended  bool             // the scanner has ended
 
-	// handing is when the running call of handle began, in ns after begun; 0: no call is
-	// running.
+	// handing is the time at which the running call of handle began, in ns after begun, or 0
+	// if no call is running.
 	handing atomic.Int64
 }
 
 // Source provides what a Server reads from a scan. Its functions may be called from
 // any goroutine and must not block.
 type Source struct {
-	Fill         func(*ledger.Source) // completes the numbers of the scanner and of this server
+	Fill         func(*ledger.Source) // adds the numbers that the scanner and this server do not have
 	OutputFailed func() bool
 	Draining     <-chan struct{} // closed when the scan is draining
 }
 
-// roundTripBuckets are upper bounds in seconds. They range from a server on the
+// roundTripBuckets are the upper bounds of the histogram in seconds. They range from a server on the
 // same machine to a server that answers only the third request.
 var roundTripBuckets = []float64{
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10,
@@ -74,7 +76,7 @@ func Listen(t *console.Terminal, address string, build ledger.Build) (m *Server,
 func newServer() *Server {
 	return &Server{trips: prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "a2sscan_round_trip_seconds",
-		Help:    "Round-trip time of each server that answered a question without a retry.",
+		Help:    "Round-trip times of servers that answered a question without a retry.",
 		Buckets: roundTripBuckets,
 	})}
 }
@@ -175,11 +177,11 @@ func (m *Server) End() {
 	m.ended = true
 }
 
-// Close ends the server once the running scrapes are done, or after closeWait.
+// Close waits for running scrapes, at most for closeWait, and ends the server.
 func (m *Server) Close() { m.site.Close() }
 
-// healthz answers with status 200 while the scan is healthy, and otherwise with
-// 503. The body describes the state.
+// healthz answers with status 200 if the scan is healthy, and with 503 if not. The body
+// describes the state.
 func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Lock()
 	state, well := m.health(time.Now())
@@ -200,8 +202,8 @@ const (
 	stalledOutput = 30 * time.Second
 )
 
-// health returns the state of the scan at the time now, and whether that is
-// healthy. The lock must be held.
+// health returns the state of the scan, and whether the scan is healthy. The lock must be
+// held.
 func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
 	case m.source.OutputFailed != nil && m.source.OutputFailed():
@@ -210,7 +212,7 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 		return "ended", false
 	}
 	select {
-	case <-m.source.Draining: // nil, and so never ready, before Attach
+	case <-m.source.Draining: // before Attach, the channel is nil and never ready
 		return "stopping", false
 	default:
 	}

@@ -26,8 +26,8 @@ type Site struct {
 type SiteOptions struct {
 	Flag    string // name of the flag, for errors
 	Address string // HOST:PORT
-	// Connections is the maximum number of open connections, which must not use up the file
-	// descriptors of a scan.
+	// Connections is the maximum number of open connections. The connections must not use up
+	// the file descriptors that a scan needs.
 	Connections int
 	Names       []string
 	// Anywhere makes the site check the host name in requests even if its address is
@@ -70,7 +70,7 @@ func (s *Site) Addr() string { return s.listener.Addr().String() }
 // closeWait is how long Close waits for running requests.
 const closeWait = 2 * time.Second
 
-// Close ends the site once the running requests are done, or after closeWait. Serve must
+// Close waits for running requests, at most for closeWait, and ends the site. Serve must
 // have been called.
 func (s *Site) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
@@ -86,7 +86,7 @@ func listenFailure(what string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return console.Fail(console.ExitUsage, "%s: another program uses the port", what).
-			WithHint("choose another port, or 0 for a free one")
+			WithHint("choose another port, or 0 for any free port")
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return console.Fail(console.ExitUsage, "%s: not an address of this machine", what).
 			WithHint("PORT alone listens on 127.0.0.1, and 0.0.0.0:PORT on all addresses")
@@ -97,10 +97,10 @@ func listenFailure(what string, err error) error {
 	return console.Fail(console.ExitUsage, "%s: %w", what, err)
 }
 
-// ownHost returns a handler that protects against DNS rebinding, in which a web page makes
-// a name of its own point to this server. The handler refuses all host names except
-// localhost and names; it accepts addresses. Unless anywhere is set, it protects only a
-// server on loopback, because an attacker can reach any other server directly.
+// ownHost returns a handler that protects h against DNS rebinding, in which an attacker's
+// host name points to this server. The handler accepts IP addresses, localhost and the
+// given names, and refuses all other host names. Unless anywhere is set, it protects only
+// a server on loopback, because an attacker can reach any other server directly.
 func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
@@ -111,7 +111,7 @@ func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 		own := host == "localhost" || net.ParseIP(host) != nil ||
 			slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })
 		if (anywhere || at != nil && at.IP.IsLoopback()) && !own {
-			http.Error(w, "a2sscan: not a name of this server: use its address, or localhost", http.StatusMisdirectedRequest)
+			http.Error(w, "a2sscan: not a name of this server: use the server's IP address, or localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -23,8 +23,8 @@ type Value struct {
 // a client that scrapes in a loop.
 const scrapesAtOnce = 4
 
-// Values returns a handler that serves the values that read returns, the metrics of the
-// process, and others.
+// Values returns a handler that serves the values from the function read, the metrics of
+// the process, and the metrics of the other collectors.
 func Values(build ledger.Build, read func() []Value, others ...prometheus.Collector) http.Handler {
 	return promhttp.HandlerFor(newRegistry(build, read, others...),
 		promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
@@ -48,7 +48,7 @@ type values func() []Value
 // Describe sends nothing, because the metrics vary.
 func (v values) Describe(chan<- *prometheus.Desc) {}
 
-// Collect sends the numbers.
+// Collect sends the current values.
 func (v values) Collect(to chan<- prometheus.Metric) {
 	for _, n := range v() {
 		kind := prometheus.GaugeValue

@@ -54,7 +54,7 @@ func ParseStatusKind(word string) (StatusKind, error) {
 	if kind := StatusKind(word); kind == StatusText || kind == StatusJSON || kind == StatusNone {
 		return kind, nil
 	}
-	return "", errors.New("want text, json or none")
+	return "", errors.New("use text, json or none")
 }
 
 // Status shows the progress of a scan on standard error.

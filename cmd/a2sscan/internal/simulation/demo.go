@@ -24,8 +24,8 @@ import (
 // DemoFile is the file to which the demo writes its records.
 const DemoFile = "a2sscan-demo.ndjson.zst"
 
-// These describe the demo's servers. About three quarters of the 32,768 addresses
-// have a server, the network loses some datagrams, and some servers are hostile.
+// These constants describe the demo's servers. About three quarters of the 32,768
+// addresses have a server, the network loses some datagrams, and some servers are hostile.
 const (
 	DemoNetwork = "127.42.0.0/17"
 	demoPort    = 27015
@@ -44,8 +44,8 @@ type Demo struct {
 	Close  func()
 }
 
-// StartDemo starts servers on the first free port from demoPort on. On any port, they
-// are the same servers.
+// StartDemo starts servers on the first free port from demoPort on. The servers are the
+// same on every port.
 func StartDemo(network string) (*Demo, error) {
 	// Servers of application 730 mostly ignore RULES, so a scan sends RULES only twice to a
 	// server. With the simulated losses, two requests do not prove that a server does not
@@ -58,7 +58,7 @@ func StartDemo(network string) (*Demo, error) {
 	var err error
 	if cfg.Network, err = netip.ParsePrefix(network); err != nil {
 		return nil, console.Fail(console.ExitUsage, "--network %s: not a network", console.Quoted(network, 40)).
-			WithHint("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
+			WithHint("use a network inside 127.0.0.0/8, such as 127.42.0.0/20")
 	}
 	cfg.Network = cfg.Network.Masked()
 	for port := uint16(demoPort); ; port++ {
@@ -142,7 +142,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	l, d, found := sum.Targets, sum.Datagrams, sum.Answers
 	rows := []struct{ what, found string }{
 		{"asked", fmt.Sprintf("%s addresses; %s did not answer", console.Grouped(l.N("finished")), console.Grouped(l.N("by_status.no_reply")))},
-		{"found", fmt.Sprintf("%s servers: %s answered every question, %s some, %s nothing useful",
+		{"found", fmt.Sprintf("%s servers: %s answered every question, %s only some questions, and %s sent nothing useful",
 			console.Grouped(found.Servers), console.Grouped(l.N("by_status.ok")), console.Grouped(l.N("by_status.partial")), console.Grouped(l.N("by_status.error")))},
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
@@ -161,11 +161,11 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	}
 }
 
-// parts matches a record that has every part.
+// parts matches a record with the status ok, players and rules.
 var parts = regexp.MustCompile(`"status":"ok".*"players":\[\{.*"rules":\{"`)
 
-// These limit the length of the record that the demo shows: it must have every part
-// and fit on a screen.
+// showAtLeast and showAtMost limit the length of the record that the demo shows, so that
+// the record is rich but fits on a screen.
 const (
 	showAtLeast = 400  // bytes
 	showAtMost  = 2000 // bytes

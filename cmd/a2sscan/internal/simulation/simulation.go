@@ -20,15 +20,15 @@ import (
 // Options describes the servers to simulate.
 type Options struct {
 	Fleet   fleet.Config
-	Ports   string             // Fleet.Ports as the user wrote it
+	Ports   string             // ports as the user typed them
 	Master  fleet.MasterConfig // used if UDP or Web is set
-	Span    time.Duration      // how long to serve; 0: until interrupted
+	Span    time.Duration      // duration of the simulation; 0: until interrupted
 	Truth   io.Writer          // receives the planned outages
-	Program string             // command for hints
+	Program string             // command that starts this program, for hints
 }
 
-// Run serves the servers, and the master if there is one, until the time is over or
-// the user interrupts it.
+// Run simulates the servers, and the master if o.Master has one, until o.Span has passed or
+// the user interrupts the program.
 func Run(t *console.Terminal, o *Options) error {
 	servers, err := fleet.New(o.Fleet)
 	if err != nil {
@@ -42,12 +42,12 @@ func Run(t *console.Terminal, o *Options) error {
 			err = m.Listen()
 		}
 		if err != nil {
-			return failure(err, "--master or --web, or 0 for any")
+			return failure(err, "--master or --web, or 0 for any free port")
 		}
 	}
-	ctx, end := scan.Interruptible(true) // before the program says that it is ready
+	ctx, end := scan.Interruptible(true) // signals are handled before Run reports that it is ready
 	defer end()
-	until := "until it is interrupted"
+	until := "until interrupted"
 	if o.Span > 0 {
 		until = "for " + o.Span.String()
 		var stop context.CancelFunc
@@ -82,8 +82,8 @@ func Run(t *console.Terminal, o *Options) error {
 	return nil
 }
 
-// serveMaster starts the master. The returned function stops it, waits until it has
-// ended and prints how many requests it received.
+// serveMaster starts the master. The returned function stops the master, waits until it
+// has ended and prints the number of requests that it received.
 func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.Master) (wait func()) {
 	done := make(chan error, 1)
 	go func() { done <- m.Serve(ctx) }()
