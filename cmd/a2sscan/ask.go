@@ -53,7 +53,7 @@ sent, and 4 if ask was interrupted.`,
 			case 1:
 			default:
 				return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
-					WithHint("a2sscan scan queries many")
+					WithHint("a2sscan scan queries many servers")
 			}
 			if err := f.check(); err != nil {
 				return err
@@ -119,7 +119,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 }
 
 // printSession prints the verdict, the datagrams and the record, or the complete session
-// as JSON. It ignores write errors: a.out remembers the first one, and run reports it.
+// as JSON. It ignores write errors: a.out remembers the first error, and run reports it.
 func printSession(a *app, s *transcript.Session, f *askFlags) {
 	onScreen := console.IsTerminal(a.out.w)
 	switch {

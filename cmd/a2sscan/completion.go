@@ -51,8 +51,8 @@ func completions(flag *pflag.Flag, typed string) (words []string, how cobra.Shel
 
 var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
 
-// helpWords returns the words in a flag's help that are values of the flag. It returns
-// none if the flag accepts any string or is a bool.
+// helpWords returns the words in a flag's help that are values of the flag. It returns nil
+// if the flag accepts any string or is a bool.
 func helpWords(flag *pflag.Flag) (words []string) {
 	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
 		return nil

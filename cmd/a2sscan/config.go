@@ -122,9 +122,9 @@ func setFlag(flag *pflag.Flag, k flags.Key) (texts []string, err error) {
 var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",
-	"list":      "put lists under targets",
+	"list":      "put lists under the key targets",
 	configFlag:  "a configuration file can't name another configuration file",
-	"fresh":     "type --fresh: in a file it would discard the checkpoint in every run",
+	"fresh":     "type --fresh: in a file, fresh would discard the checkpoint in every run",
 }
 
 // checkKey reports whether a key sets a flag or the targets. It returns an error for a
@@ -175,7 +175,7 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 	case like != "" && onlyTyped[like] == "":
 		f.WithHint("did you mean %s?", like)
 	case strings.Contains(k.Name, "key"):
-		f.WithHint("do not put the key of the Web API here: put it into a file that key-file names")
+		f.WithHint("put the key of the Web API into a separate file, and name that file with key-file")
 	}
 	return false, f
 }
@@ -201,7 +201,7 @@ func isList(flag *pflag.Flag) bool {
 	return name == "LIST" || strings.Contains(name, ",")
 }
 
-// repeatable reports whether a flag may be repeated and all its values apply.
+// repeatable reports whether a flag may be repeated, so that all values apply.
 func repeatable(flag *pflag.Flag) bool {
 	if own, ok := flag.Value.(interface{ Repeatable() bool }); ok {
 		return own.Repeatable()

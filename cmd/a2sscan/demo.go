@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// demoFile is the file that the demo writes its records to.
+// demoFile is the file to which the demo writes its records.
 const demoFile = simulation.DemoFile
 
 // These are the settings of the demo's scan. The rate can be high because the servers are

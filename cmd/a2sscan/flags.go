@@ -47,7 +47,7 @@ func (f *outFlags) nameHint() string {
 	return ""
 }
 
-// choice converts the flags for package output.
+// choice converts the flags for package censusfile.
 func (f *outFlags) choice() censusfile.Destination {
 	return censusfile.Destination{Path: f.output, Append: f.append, Force: f.force}
 }
@@ -105,7 +105,7 @@ func checkTimeouts(timeout *flags.Auto, retries int) error {
 	case retries < 0:
 		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 sends each request once")
 	case retries > maxRetries:
-		return console.Fail(console.ExitUsage, "--retries %d: at most %d", retries, maxRetries)
+		return console.Fail(console.ExitUsage, "--retries %d: at most %d retries are allowed", retries, maxRetries)
 	}
 	return nil
 }
@@ -118,8 +118,8 @@ func (f *logFlag) add(cmd *cobra.Command) {
 		"append one line per notable event to `FILE`; /dev/stderr: to standard error, beside the usual messages")
 }
 
-// check returns an error if the log would go to standard output, or to a file that
-// another flag names. others are the files of those flags.
+// check returns an error if the log would go to standard output, or to one of the other
+// files, which other flags name.
 func (f *logFlag) check(others ...string) error {
 	switch {
 	case f.file == "-":
@@ -190,9 +190,9 @@ func flagNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// wantArgs returns a function that checks the number of arguments: at least least and,
-// unless most is 0, at most most. missing is the text of the error, and example is its
-// hint.
+// wantArgs returns a function that checks the number of arguments. The parameter least is
+// the minimum, and most is the maximum, or 0 for no maximum. missing is the text of the
+// error, and example is its hint.
 func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if n := len(args); n < least || most > 0 && n > most {
@@ -218,7 +218,7 @@ func checkNames(cmd *cobra.Command, args []string) (err error) {
 		}
 		if f.Changed && slices.ContainsFunc(values, isObject) {
 			err = console.Fail(console.ExitUsage, "--%s: s3:// names an object in a store, but %s reads and writes only files", f.Name, cmd.CommandPath()).
-				WithHint("name a file: rclone move REMOTE:BUCKET/ takes it to the store, and rclone copy fetches objects")
+				WithHint("name a file: rclone move FILE REMOTE:BUCKET/ moves the file to the store, and rclone copy fetches objects")
 		}
 	})
 	return err

@@ -112,7 +112,7 @@ func (f *fleetFlags) check() error {
 }
 
 // fleet simulates servers, or prints the records that a perfect scan of them would write.
-// It ends without an error when its time is over or the user interrupts it.
+// It ends without an error when the time in --for has passed or the user interrupts it.
 func (a *app) fleet(f *fleetFlags) error {
 	if f.truth {
 		out := bufio.NewWriter(a.out)

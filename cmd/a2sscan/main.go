@@ -37,7 +37,7 @@ func prepare() {
 	var once sync.Once
 	disk.Unlocked = func(path string, err error) {
 		once.Do(func() {
-			console.New(os.Stderr).Say("%s can't be locked: %v; make sure that no other scan writes there", console.Plain(path, 200), err)
+			console.New(os.Stderr).Say("%s can't be locked: %v; make sure that no other scan writes to this file", console.Plain(path, 200), err)
 		})
 	}
 }
@@ -79,7 +79,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a.term.ClearStatus()
 	f, failed := errors.AsType[*console.Failure](err)
 	switch {
-	case failed && f.ReaderGone && !a.sends: // the reader, such as head, wanted no more; the user can produce the results again
+	case failed && f.ReaderGone && !a.sends: // the reader, such as head, needs no more; the user can produce the results again
 		err = &console.Failure{Code: console.ExitPipe, Err: err}
 	case err != nil && !(failed && f.Reported):
 		a.term.Report(err)

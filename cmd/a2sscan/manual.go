@@ -21,7 +21,7 @@ import (
 //go:embed manual/*.md
 var manualTexts embed.FS
 
-// manualDate is when the files in manualTexts were last changed.
+// manualDate is the date on which the files in manualTexts were last changed.
 const manualDate = "2026-11-24"
 
 // manPages returns the man pages of the program and its commands.

@@ -1,5 +1,5 @@
 // This file knows the flags of other scanners. It replaces a flag that has the same
-// meaning here, and suggests a flag of ours in place of any other.
+// meaning here. For any other flag, it suggests one of our flags.
 
 package main
 
@@ -44,8 +44,8 @@ func ourArguments(args []string) ([]string, error) {
 	return all, nil
 }
 
-// foreignFlags maps the flags of zmap, massdns, nmap, naabu and masscan to the flag or
-// advice that replaces them here.
+// foreignFlags maps flags of zmap, massdns, nmap, naabu and masscan to our flags, or to
+// advice.
 var foreignFlags = map[string]string{
 	// zmap
 	"target-port": "--port", "target-ports": "--port", "output-file": "--output", "output-fields": "--fields",
@@ -59,8 +59,8 @@ var foreignFlags = map[string]string{
 	"interval": "--timeout", "error-log": "--log-file", "busy-poll": "--rate, which is fast without busy polling",
 	// nmap
 	"min-rate": "--rate", "max-rate": "--rate", "max-retries": "--retries", "host-timeout": "--timeout",
-	"initial-rtt-timeout": "--timeout", "max-rtt-timeout": "--timeout", "open": "nothing: only servers that answer are written",
-	"randomize-hosts": "nothing: the order is random", "source-port": "--source IP:PORT", "resume": "--checkpoint",
+	"initial-rtt-timeout": "--timeout", "max-rtt-timeout": "--timeout", "open": "no flag: only servers that answer are written",
+	"randomize-hosts": "no flag: the order is random", "source-port": "--source IP:PORT", "resume": "--checkpoint",
 	"append-output": "--append", "top-ports": "--port", "stats-every": "--status",
 	// naabu
 	"host": "the address itself, without a flag", "silent": "--quiet", "exclude-hosts": "--exclude", "stats": "--status",
@@ -76,8 +76,8 @@ var foreignFlags = map[string]string{
 
 // foreignElsewhere has the advice for commands that lack the flag in foreignFlags.
 var foreignElsewhere = map[string]string{
-	"limit":    "nothing: head -n N limits the number of lines",
-	"sort":     "nothing: sort orders csv, jq -s 'sort_by(.info.players)' orders records",
+	"limit":    "no flag: head -n N limits the number of lines",
+	"sort":     "no flag: sort orders csv, jq -s 'sort_by(.info.players)' orders records",
 	"no-color": "NO_COLOR=1 in the environment",
 }
 
@@ -94,5 +94,5 @@ func ourFlag(flag string, names []string) string {
 	if ours = cmp.Or(ours, foreignElsewhere[flag]); ours == "" {
 		return ""
 	}
-	return "here that is " + ours
+	return "in a2sscan, use " + ours
 }

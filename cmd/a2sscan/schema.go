@@ -40,7 +40,7 @@ types from the first records lose rare keys; the schema prevents that.
 				return console.Fail(console.ExitUsage, "schema needs a format").WithHint("a2sscan schema json, duckdb, clickhouse or stats")
 			case len(args) > 2 || len(args) == 2 && kind != "duckdb":
 				return console.Fail(console.ExitUsage, "too many arguments: %s", console.Quoted(strings.Join(args, " "), 60)).
-					WithHint("only duckdb takes a FILE, and one")
+					WithHint("only duckdb takes a FILE, and only one")
 			case kind == "json":
 				text = string(record.JSONSchema())
 			case kind == "duckdb":

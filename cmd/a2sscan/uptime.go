@@ -56,8 +56,8 @@ days where the database has only daily rows.`,
 	return cmd
 }
 
-// parseTime parses the value of a flag for a time. The value may be an age, such as 24h,
-// which means that long before now.
+// parseTime parses the value of a flag for a time. The value may be an age: 24h means 24
+// hours ago.
 func parseTime(s string) (time.Time, error) {
 	if age, err := time.ParseDuration(s); err == nil && age >= 0 {
 		return time.Now().Add(-age), nil
@@ -81,8 +81,8 @@ func (f *uptimeFlags) run(a *app) error {
 	unknown := slices.IndexFunc(f.fields, func(name string) bool { return !slices.Contains(db.UptimeFields, name) })
 	err := console.FirstBroken(
 		console.Rule{Broken: f.state == "", Err: "uptime needs the database of a watch", Hint: "a2sscan uptime --state watch.db"},
-		console.Rule{Broken: unknown >= 0, Err: "--fields: there is no " + console.Quoted(f.fields[max(unknown, 0)], 40), Hint: "choose from " + strings.Join(db.UptimeFields, ", ")},
-		console.Rule{Broken: !slices.Contains(censusfile.Formats, censusfile.Format(f.format)), Err: "--format is text, csv, tsv or json", Hint: "text is for people"},
+		console.Rule{Broken: unknown >= 0, Err: "--fields: there is no field " + console.Quoted(f.fields[max(unknown, 0)], 40), Hint: "choose from " + strings.Join(db.UptimeFields, ", ")},
+		console.Rule{Broken: !slices.Contains(censusfile.Formats, censusfile.Format(f.format)), Err: "--format is text, csv, tsv or json", Hint: "text is a table for people, and the other formats are for programs"},
 		console.Rule{Broken: !f.from.Before(f.to), Err: "--from is not before --to", Hint: "without --to, the period ends now"},
 	)
 	if err != nil {

@@ -56,7 +56,7 @@ func (g flagGroup) Usages() string {
 // output, because longer lines are hard to read.
 const widestHelp = 100
 
-// helpWidth returns the width in columns of a help that is written to w.
+// helpWidth returns the width, in columns, of help text that is written to w.
 func helpWidth(w io.Writer) int {
 	if r, ok := w.(*results); ok {
 		w = r.w

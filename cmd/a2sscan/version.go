@@ -37,8 +37,9 @@ func versionLine() string {
 // empty.
 var releaseVersion, releaseCommit string
 
-// thisBuild returns the version and commit that the linker set or, if it set none, those
-// that the Go toolchain recorded. A + after the commit means a modified working tree.
+// thisBuild returns the version and commit that the linker set. If the linker set none, it
+// returns the version and commit that the Go toolchain recorded. A + after the commit
+// means a modified working tree.
 func thisBuild() ledger.Build {
 	if releaseVersion != "" {
 		return ledger.Build{Version: releaseVersion, Commit: releaseCommit}

@@ -211,7 +211,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		if err := f.opts.Hook.Test(ctx); err != nil {
 			return console.Fail(console.ExitOutput, "webhook: %w", err)
 		}
-		a.term.Say("the webhook took the test message")
+		a.term.Say("the webhook accepted the test message")
 		return nil
 	}
 	exclusions, err := f.Exclude.Open(func(note string) { a.term.Say("%s", note) })
@@ -281,7 +281,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	return watch.Run(ctx, &f.opts)
 }
 
-// stateHeld returns a function that prints that another program holds the database.
+// stateHeld returns a function that tells the user that another program has locked the
+// database.
 func (a *app) stateHeld(path string) func(time.Time) {
 	return func(since time.Time) {
 		if !since.IsZero() {
@@ -290,7 +291,7 @@ func (a *app) stateHeld(path string) func(time.Time) {
 	}
 }
 
-// stateFailure explains why a database can't be opened.
+// stateFailure explains why a watch or uptime can't use its database.
 func stateFailure(path string, err error) error {
 	name := console.Plain(path, 200)
 	switch {
@@ -374,7 +375,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	rules, rate := &f.opts.Rules, f.Rate.Rate
 	datagrams := float64(len(addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {
-		a.term.Say("a cycle will take about %s instead of %s: %s need about %s datagrams a second, and --rate is %s",
+		a.term.Say("a cycle will take about %s instead of %s: %s need about %s datagrams per second, and --rate is %s",
 			console.RoughDuration(time.Duration(datagrams/float64(rate)*float64(time.Second))), rules.Every,
 			console.Plural(len(addrs), "server"), console.Short(need), rate.String())
 	}
