@@ -302,7 +302,7 @@ func stateFailure(path string, err error) error {
 	case errors.Is(err, db.ErrBusy):
 		return console.Fail(console.ExitInterrupted, "--state %s: interrupted, because %w", name, err)
 	case errors.Is(err, db.ErrVersion):
-		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use that version of a2sscan, or name another file: nothing was changed")
+		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use the version of a2sscan that wrote the database, or name another file: nothing was changed")
 	case errors.Is(err, db.ErrForeign):
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
 	}

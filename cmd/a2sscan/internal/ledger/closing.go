@@ -148,7 +148,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 			counts = d
 		}
 		by := counts.By(row.Name)
-		if row.Section == NoSection { // the summary has faults in an object of their own
+		if row.Section == NoSection { // the summary has a separate object for faults
 			by = sum.Faults
 		}
 		if n := counts[row.Name] + total(by); row.Text != "" && n > 0 {
@@ -164,8 +164,8 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	}
 }
 
-// repliesElsewhere returns how many datagrams from addresses or ports that were not
-// queried were replies or fragments of replies.
+// repliesElsewhere returns the number of replies, and of fragments of replies, that came
+// from addresses or ports that were not queried.
 func (sum *Summary) repliesElsewhere() uint64 {
 	by := sum.Datagrams.By("foreign_by_cause")
 	return by["other_port"] + by["other_address"] + by["fragment"]
@@ -178,14 +178,14 @@ func (sum *Summary) sayNobody(t *console.Block) {
 	switch {
 	case finished == 0 || l.N("by_status.no_reply")+unreachable < finished:
 	case unreachable == finished:
-		t.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
-			"test one of them with a2sscan ask")
+		t.Hint("ICMP reports that nothing listens at these ports: is the port wrong? " +
+			"test one target with a2sscan ask")
 	case sum.repliesElsewhere() > 0:
 		t.Hint("replies came from addresses or ports that were not queried: does a server have several addresses, " +
 			"or does something on the path rewrite addresses? a2sscan ask shows the address that answers")
 	default:
-		t.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask, " +
-			"and this machine with a2sscan doctor")
+		t.Hint("no server answered: is the port wrong, or is there a firewall in between? " +
+			"test one target with a2sscan ask, and this machine with a2sscan doctor")
 	}
 }
 
@@ -193,10 +193,10 @@ func (sum *Summary) sayNobody(t *console.Block) {
 var sendHints = map[string]string{
 	"other":               "see the counts in the summary file; a2sscan doctor checks this machine",
 	"put_off":             "the network device is saturated: use a lower --rate",
-	"network_unreachable": "this machine has no route there: check ip route, or use another --source",
+	"network_unreachable": "this machine has no route to these addresses: check ip route, or use another --source",
 	"host_unreachable":    "the next hop does not answer: check ip neigh",
-	"forbidden":           "this machine's firewall forbids it: check nft list ruleset, or use --exclude",
-	"bad_address":         "--source can't send there: use another address, or omit it",
+	"forbidden":           "this machine's firewall forbids these datagrams: check nft list ruleset, or use --exclude",
+	"bad_address":         "the address in --source can't reach the targets: use another address, or omit --source",
 	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
@@ -207,13 +207,13 @@ var sendHints = map[string]string{
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := sum.Datagrams
 	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {
-		t.Hint("a server may answer from another of its addresses, which was not queried; it then counts as no_reply; " +
+		t.Hint("a server may answer from another of its addresses, which was not queried; such a server counts as no_reply; " +
 			"a2sscan ask shows the address that answers")
 	}
 	if n := sum.Targets.N("overdue"); n > 0 {
-		t.Say("WARNING: a bug in a2sscan: it forgot %s, and gave up on them much too late; "+
+		t.Say("WARNING: because of a bug, a2sscan forgot %s, and gave up on them much too late; "+
 			"their records have the error %s", console.Plural(n, "target"), wire.ErrInternal)
-		t.Hint("please report this, with the summary file; a2sscan ask queries one of them again")
+		t.Hint("please report this bug, with the summary file; a2sscan ask queries one target again")
 	}
 	if n := d.N("conflicts"); n > 0 {
 		t.Say("conflicts: %s gave two different answers to one request; the records have the flag conflict",
@@ -235,8 +235,8 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 		t.Hint("%s", sendHints[most])
 	}
 	if verbose && d.N("pairs_lost") > 0 {
-		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched it off")
-		t.Hint("it cost only time; --no-gso disables it from the start")
+		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched the offload off")
+		t.Hint("this cost only time; --no-gso disables segmentation offload from the start")
 	}
 	drops, asked, granted := d.N("kernel_drops"), uint64(sum.RecvBufferAsked), uint64(sum.RecvBuffer)
 	if drops > 0 {

@@ -31,7 +31,7 @@ func Read(from *Source, in Section) Counts {
 	return c
 }
 
-// OfList returns what became of the targets of a list that has not been scanned yet.
+// OfList returns the counts of targets for a list that has not been scanned yet.
 func OfList(s list.Stats) Counts { return Read(&Source{Scan: &scanner.Stats{}, List: s}, Targets) }
 
 // Each calls do with the current value of the counter, unless the value is unknown. If
@@ -167,8 +167,8 @@ func (c Counts) LeftOut() (n uint64) {
 // Left returns how many targets were not finished.
 func (c Counts) Left() uint64 { return c["unfinished"] + c["unread"] }
 
-// Ledger formats the counts of targets as one line: the number read is the sum of all
-// outcomes. It omits zero counts, except the number of unfinished targets.
+// Ledger formats the counts of targets as one line, in which the number read is the sum of
+// all outcomes. It omits zero counts, except the number of unfinished targets.
 func (c Counts) Ledger() string {
 	s := console.Grouped(c["read"]) + " read = "
 	if c["unread"] > 0 { // the scan ended before it had read the list
@@ -220,8 +220,8 @@ func (c Counts) reasons() (all []string) {
 	return all
 }
 
-// AtDefault describes how many addresses had no port. It returns "" if every address had
-// one.
+// AtDefault describes how many addresses had no port. It returns "" if every address had a
+// port.
 func (c Counts) AtDefault() (s string) {
 	if n := c["default_port"]; n > 0 {
 		s = "; " + console.Grouped(n) + " without a port, queried at 27015"

@@ -73,7 +73,7 @@ type Observer struct {
 	drops, errors, overdue seldom
 	outages                uint64        // number of outages that were logged
 	away                   int64         // Stats.Away at the last sample
-	found                  time.Duration // time of the last change of the rate that was logged
+	found                  time.Duration // time of the last rate change that was logged
 }
 
 // sampleEvery is the interval of samples. rarely is the minimum time between two log
@@ -84,14 +84,14 @@ const (
 )
 
 // seldom tracks a count for the log. The count is logged as soon as it is not zero. After
-// that, it is logged when it has grown, but at most once in the time rarely.
+// that, it is logged when it has grown, but only if the time rarely has passed.
 type seldom struct {
 	reported uint64
 	at       time.Duration
 }
 
-// news returns by how much n has grown since it was last logged. It returns 0 if n should
-// not be logged now.
+// news returns by how much n has grown since the last log line about it. It returns 0 if n
+// should not be logged yet.
 func (s *seldom) news(now time.Duration, n uint64) (more uint64) {
 	if n <= s.reported || s.reported > 0 && now-s.at < rarely {
 		return 0
@@ -126,7 +126,7 @@ func (o *Observer) sample(s *scanner.Stats) {
 			console.Listed(Read(&Source{Scan: s}, Traffic).By("send_errors_by_kind"), scanner.SendFaults[:], ", "))
 	}
 	if more := o.overdue.news(s.Elapsed, s.Overdue); more > 0 {
-		o.Log.Error("a bug in a2sscan: it forgot targets and gave up on them too late", "targets", more, "in_all", s.Overdue)
+		o.Log.Error("because of a bug, a2sscan forgot targets and gave up on them too late", "targets", more, "in_all", s.Overdue)
 	}
 	switch {
 	case s.Away != 0 && s.Outages != o.outages:
@@ -146,7 +146,7 @@ func (o *Observer) sample(s *scanner.Stats) {
 	}
 }
 
-// LogParts logs the parts of a census that were completed since its last call.
+// LogParts logs the parts of a census that were completed since the previous call.
 func (o *Observer) LogParts() {
 	parts := o.Parts()
 	for o.Reported < len(parts) && parts[o.Reported].Bytes > 0 {

@@ -29,13 +29,13 @@ func settings(plan any, match func(reflect.StructTag) bool) iter.Seq2[reflect.St
 	}
 }
 
-// kept returns a function that reports whether the tag same of a setting contains word.
+// kept returns a function that reports whether the tag "same" of a setting contains word.
 func kept(word string) func(reflect.StructTag) bool {
 	return func(tag reflect.StructTag) bool { return slices.Contains(strings.Split(tag.Get("same"), ","), word) }
 }
 
-// Select returns a struct that has only the settings whose tag same contains word. Its
-// JSON has the key of each setting.
+// Select returns a struct that has only the settings whose tag "same" contains word. The
+// struct's JSON has the key of each setting.
 func Select(plan any, word string) any {
 	var fields []reflect.StructField
 	var values []reflect.Value
@@ -50,8 +50,8 @@ func Select(plan any, word string) any {
 	return selected.Interface()
 }
 
-// Setting returns the setting with a key. The caller can change it if plan is a pointer.
-// A plan without the setting is a bug.
+// Setting returns the setting with a key. The caller can change the setting if plan is a
+// pointer. Setting panics if the plan has no such setting.
 func Setting(plan any, key string) reflect.Value {
 	for _, v := range settings(plan, func(tag reflect.StructTag) bool {
 		own, _, _ := strings.Cut(tag.Get("json"), ",")
@@ -63,9 +63,9 @@ func Setting(plan any, key string) reflect.Value {
 }
 
 // Difference returns the first setting that differs between two plans of the same type,
-// and both values. It compares the settings whose tag same contains word. The name of the
-// setting is its tag flag, or its tag word if it has one. If no setting differs,
-// Difference returns "".
+// and both values. It compares the settings whose tag "same" contains word. The returned
+// name is the setting's tag with the key word or, if there is none, its tag "flag". If no
+// setting differs, Difference returns "".
 func Difference(one, two any, word string) (name, a, b string) {
 	text := func(v any) string {
 		if list, ok := v.([]string); ok {
@@ -83,7 +83,7 @@ func Difference(one, two any, word string) (name, a, b string) {
 	return "", "", ""
 }
 
-// LogAttrs returns keys and values of the settings that have the tag log. plan is a
+// LogAttrs returns keys and values of the settings that have the tag "log". plan is a
 // pointer.
 func LogAttrs(plan any) (attrs []any) {
 	for f, v := range settings(plan, func(tag reflect.StructTag) bool { return tag.Get("log") != "" }) {

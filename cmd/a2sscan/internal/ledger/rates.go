@@ -23,7 +23,7 @@ type Rates struct {
 	RateSlowed  uint64   `json:"rate_slowed,omitempty"` // with --rate 0: how many times the scan slowed down
 
 	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // what kept the rate below rate_asked; absent: nothing
-	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // fraction of the time in which that limit applied
+	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // fraction of the time in which this limit applied
 
 	found float64 // with --rate auto: the rate that the scan found last
 	limit scanner.Wait
@@ -135,14 +135,14 @@ type Path struct {
 	Rate float64 `json:"rate"`     // datagrams per second, at the end of the scan
 	Most float64 `json:"rate_max"` // the highest rate that was allowed
 	// Carried is how many datagrams per second the path carried when it was last full.
-	// Lost is the fraction of first requests that was lost at a higher rate. Both are absent if the
-	// path was never full.
+	// Lost is the fraction of first requests that was lost at a higher rate. Both keys are absent if
+	// the path was never full.
 	Carried   float64      `json:"carried,omitempty"`
 	Lost      float64      `json:"lost,omitempty"`
 	Raised    uint64       `json:"raised"`    // how many times the rate rose
 	Slowed    uint64       `json:"slowed"`    // how many times the rate fell
 	Unrelated uint64       `json:"unrelated"` // how many times loss increased but did not follow the rate
-	Changes   []PathChange `json:"changes"`   // the last changes, oldest first
+	Changes   []PathChange `json:"changes"`   // the last changes of the rate, oldest first
 }
 
 // PathChange is one change of the rate and its reason.
@@ -181,7 +181,7 @@ func newPath(x *scanner.PathRate) *Path {
 func (p *Path) String() string {
 	s := "carried everything, up to " + console.Short(p.Rate) + "/s"
 	if p.Carried > 0 {
-		s = fmt.Sprintf("carried %s/s when it was full, and lost %.0f%% at a higher rate", console.Short(p.Carried), 100*p.Lost)
+		s = fmt.Sprintf("carried %s/s when the path was full, and lost %.0f%% at a higher rate", console.Short(p.Carried), 100*p.Lost)
 	}
 	s += fmt.Sprintf("; the rate rose %s and fell %s", console.Plural(p.Raised, "time"), console.Plural(p.Slowed, "time"))
 	if n := len(p.Changes); n > 0 {

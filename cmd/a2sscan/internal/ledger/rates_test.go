@@ -93,7 +93,7 @@ func TestPathReported(t *testing.T) {
 	x.Carried, x.Lost, x.Slowed, x.Now, x.Unrelated = 20_000, 0.05, 1, 19_400, 0
 	change = &x.Changes[0]
 	change.At, change.From, change.To, change.Why = 4*time.Second, 20_000, 19_400, "loss"
-	const full = "carried 20k/s when it was full, and lost 5% at a higher rate; the rate rose 3 times and fell 1 time, " +
+	const full = "carried 20k/s when the path was full, and lost 5% at a higher rate; the rate rose 3 times and fell 1 time, " +
 		"last to 19.4k/s: the path lost more at the higher rate"
 	if got := newPath(&x).String(); got != full {
 		t.Errorf("%q", got)

@@ -90,8 +90,8 @@ func (rt *roundTrips) Quantiles() *Quantiles {
 	}
 }
 
-// String formats the quantiles as one line. Each has three significant digits or, from
-// 1000 ms on, all digits of the integer.
+// String formats the quantiles as one line. Each quantile has three significant digits or,
+// from 1000 ms on, all digits of the integer.
 func (q *Quantiles) String() string {
 	ms := func(v float64) string {
 		if v >= 1000 {

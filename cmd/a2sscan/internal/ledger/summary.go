@@ -27,12 +27,12 @@ type Summary struct {
 	Order   string      `json:"order"`            // random or input
 	Seed    *uint64     `json:"seed,omitempty"`   // of the random order
 	Shard   string      `json:"shard,omitempty"`  // I/N; absent: all
-	Plan    any         `json:"plan,omitempty"`   // what all shards must share, and the shard
+	Plan    any         `json:"plan,omitempty"`   // settings that all shards must share, and the shard
 	Merged  []Part      `json:"merged,omitempty"` // the censuses that were merged into this one
 	Output  string      `json:"output"`           // "-": standard output
 	Parts   []sink.Part `json:"parts,omitempty"`  // parts of the output, with --rotate
 	Bytes   int64       `json:"bytes,omitempty"`  // length of the output; absent: the output is not a single file
-	Sum     string      `json:"xxh64,omitempty"`  // hash of that file
+	Sum     string      `json:"xxh64,omitempty"`  // hash of the output file
 	Records uint64      `json:"records"`
 	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: records have the names
 
@@ -49,7 +49,7 @@ type Summary struct {
 	Wrong       []string `json:"wrong,omitempty"`
 
 	Targets    Counts            `json:"targets"`
-	Exclusions []list.Exclusion  `json:"exclusions"`          // what excluded targets
+	Exclusions []list.Exclusion  `json:"exclusions"`          // exclusions that matched targets
 	Databases  []Database        `json:"databases,omitempty"` // files of --mmdb
 	Datagrams  Counts            `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`

@@ -66,9 +66,9 @@ func TestSummaryReported(t *testing.T) {
          faults          13 = 12 timeout + 1 bad_checksum
          rate            5k/s set, 50/s reached while asking
          send errors     2 datagrams could not be sent = 2 forbidden
-         hint            this machine's firewall forbids it: check nft list ruleset, or use --exclude
-         offload         requests sent with segmentation offload stayed unanswered, so the scan switched it off
-         hint            it cost only time; --no-gso disables it from the start
+         hint            this machine's firewall forbids these datagrams: check nft list ruleset, or use --exclude
+         offload         requests sent with segmentation offload stayed unanswered, so the scan switched the offload off
+         hint            this cost only time; --no-gso disables segmentation offload from the start
          kernel drops    5 datagrams arrived, but did not fit into a receive buffer of 213.0 kB
          receive buffer  asked for 4.2 MB, granted 213.0 kB
          hint            as root: sysctl -w net.core.rmem_max=4194304
@@ -247,11 +247,11 @@ func TestSayNobody(t *testing.T) {
 		foreign                     [4]uint64
 		want                        string
 	}{
-		{silent: 5, want: "no server answered: wrong port, or a firewall"},
+		{silent: 5, want: "no server answered: is the port wrong, or is there a firewall"},
 		{silent: 5, foreign: [...]uint64{1, 0, 0, 0}, want: "replies came from addresses or ports that were not queried"},
 		{silent: 5, foreign: [...]uint64{0, 0, 1, 1}, want: "foreign   2 = 1 fragment + 1 other"},
-		{silent: 5, foreign: [...]uint64{0, 0, 0, 9}, want: "no server answered: wrong port"},
-		{unreachable: 5, want: "ICMP reports that nothing listens there"},
+		{silent: 5, foreign: [...]uint64{0, 0, 0, 9}, want: "no server answered: is the port wrong"},
+		{unreachable: 5, want: "ICMP reports that nothing listens at these ports"},
 		{silent: 1, unreachable: 5, want: "no server answered"},
 		{silent: 1, broken: 5},
 		{},

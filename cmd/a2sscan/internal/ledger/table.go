@@ -33,8 +33,9 @@ type Counter struct {
 	Text string
 	Log  bool // log the number when the scan has finished
 
-	// One of these three reads the number. NaN means unknown, +Inf means no limit. Parts
-	// returns a number for each of Words; numbers of empty words are ignored.
+	// One of the functions Count, Value and Parts reads the number. NaN means unknown, and
+	// +Inf means no limit. Parts returns a number for each of Words; numbers of empty words
+	// are ignored.
 	Count func(*Source) uint64
 	Value func(*Source) float64
 	Parts func(*Source) []uint64
@@ -81,7 +82,7 @@ type Source struct {
 
 	SentRate, ReceivedRate float64 // datagrams per second; NaN: unknown
 
-	// These fields are for the metrics.
+	// The fields below are only for the metrics.
 	Expected                float64 // targets in the lists and networks; NaN: unknown
 	Resumed, Records        uint64
 	People, Bots, Elsewhere uint64
@@ -245,7 +246,7 @@ var Table = []Counter{
 		Help:  "Sends that the kernel deferred, and that the scan repeated.",
 		Count: func(s *Source) uint64 { return s.Scan.SendAgain }},
 	{Name: "conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.Conflicts }},
-	{Name: "faults", Text: "faults", Metric: "faults_total", // in the questions of finished targets
+	{Name: "faults", Text: "faults", Metric: "faults_total", // faults in the questions of finished targets
 		Help:  "Faults of replies and questions, by the word that records use.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},

@@ -17,7 +17,7 @@ type Tally struct {
 	// Corrected counts the servers whose player count does not come from INFO.
 	Corrected uint64 `json:"corrected,omitempty"`
 
-	AtAsk []uint64   `json:"at_ask"` // servers whose first answer was to attempt 1, 2, and so on
+	AtAsk []uint64   `json:"at_ask"` // number of servers that first answered attempt 1, 2, and so on
 	Trips roundTrips `json:"round_trips"`
 }
 

@@ -51,7 +51,7 @@ func (s *Run) completeEarlier() error {
 		return nil
 	}
 	if s.plan.OnComplete != "" {
-		s.term.Say("running --on-complete again: it was not completed after the last scan")
+		s.term.Say("running --on-complete again: the program did not succeed after the last scan")
 		signalled, err := s.runStep(step)
 		if signalled {
 			if err == nil {
@@ -88,7 +88,7 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 		default:
 			signalled = true
 			s.term.Say("interrupted: waiting for --on-complete %s", name)
-			s.term.Hint("interrupt again to end it")
+			s.term.Hint("interrupt again to end the program")
 		}
 	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err = cmd.Run()
@@ -102,5 +102,5 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 			WithHint("the census is complete; if the scan had --checkpoint, repeat the scan command to run the program again")
 	}
 	return signalled, console.Fail(console.ExitUsage, "--on-complete %s: %w", name, err).
-		WithHint("the census is complete; only the command failed")
+		WithHint("the census is complete; only the program of --on-complete failed")
 }

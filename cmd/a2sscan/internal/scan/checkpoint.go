@@ -47,7 +47,7 @@ type Checkpoint struct {
 	Size  uint64 `json:"size,omitempty"` // number of places in the list; 0: unknown
 
 	Stats   scanner.Stats `json:"stats"`
-	List    list.Stats    `json:"list"` // up to Place
+	List    list.Stats    `json:"list"` // counts of the list up to Place
 	Tally   ledger.Tally  `json:"tally"`
 	Records uint64        `json:"records"`
 	Output  OutputState   `json:"output"`
@@ -72,7 +72,7 @@ type OutputState struct {
 }
 
 // version is the version of the file format. It must increase if an older a2sscan would
-// misread a new file, or a newer one an old file.
+// misread a new file, or if a newer a2sscan would misread an old file.
 const version = 3
 
 const magic = "a2sscan checkpoint "
@@ -80,15 +80,15 @@ const magic = "a2sscan checkpoint "
 // These errors explain why a file can't be used as a checkpoint.
 var (
 	errNoCheckpoint = errors.New("is not a checkpoint")
-	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
-	errRange        = errors.New("is damaged: it has impossible numbers") // although the checksum is valid
+	errDamaged      = errors.New("is damaged: a part is missing or was changed")
+	errRange        = errors.New("is damaged: some numbers are impossible") // although the checksum is valid
 )
 
 // versionError is the error for a checkpoint of a newer version of the format.
 type versionError int
 
 func (v versionError) Error() string {
-	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, but this program only reads version %d", int(v), version)
+	return fmt.Sprintf("was written by a newer a2sscan: the file has version %d, but this program reads only version %d", int(v), version)
 }
 
 // packer is the encoder that all checkpoints share, because an encoder needs many times
@@ -201,8 +201,8 @@ func (c *Checkpoint) possible() bool {
 // isTarget reports whether a scan can query t.
 func isTarget(t *scanner.Target) bool { return t.Addr.Addr().Is4() && t.Addr.Port() != 0 }
 
-// hasRecords reports whether a file of this length can have this many records. Only
-// an empty file has none, and only an empty file may lack a hash.
+// hasRecords reports whether a file with this number of bytes can have this number of
+// records. Only an empty file has no records, and only an empty file may lack a hash.
 func hasRecords(bytes int64, records uint64, sum string) bool {
 	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
 }

@@ -108,7 +108,7 @@ func TestStdinAnnounced(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(said).ReadString('\n')
-	if want := "a2sscan: reading standard input to its end"; err != nil || !strings.HasPrefix(line, want) {
+	if want := "a2sscan: reading standard input to the end"; err != nil || !strings.HasPrefix(line, want) {
 		t.Errorf("%q, %v, want %q", line, err, want)
 	}
 	list.Close()
@@ -151,7 +151,7 @@ func TestCheckpointDamaged(t *testing.T) {
 		}
 	}
 	_, err = DecodeCheckpoint(bytes.Replace(file, []byte("checkpoint 3"), []byte("checkpoint 12"), 1))
-	if want := "was written by a newer a2sscan: it has version 12, but this program only reads version 3"; err == nil || err.Error() != want {
+	if want := "was written by a newer a2sscan: the file has version 12, but this program reads only version 3"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {

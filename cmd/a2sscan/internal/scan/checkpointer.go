@@ -51,7 +51,7 @@ type Checkpointer struct {
 	progress listProgress
 
 	written atomic.Pointer[time.Time] // when this run last wrote the file; nil: never
-	pending chan draft                // holds one draft; a newer one replaces it
+	pending chan draft                // holds one draft, which a newer draft replaces
 	gone    sync.WaitGroup
 	err     atomic.Pointer[error] // the first error; nil: none
 }
@@ -65,8 +65,8 @@ type RunningScan struct {
 	Tally  func() ledger.Tally // returns a copy; called between results
 }
 
-// draft is a checkpoint that still lacks the state of the output. That state is known
-// once the output is durable up to mark.
+// draft is a checkpoint that still lacks the state of the output. This state is known once
+// the output is durable up to mark.
 type draft struct {
 	*Checkpoint
 	mark *sink.Mark
@@ -188,7 +188,7 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 		c.Output.Replace = past.Output.Replace
 	}
 	// This run first takes the open targets of the checkpoint, then targets from the
-	// list. Open targets of the checkpoint that it has not taken yet stay open.
+	// list. Open targets of the checkpoint that this run has not taken yet stay open.
 	again := min(s.Stats.Taken, uint64(len(past.OpenTargets)))
 	c.OpenTargets = append(s.Open, past.OpenTargets[again:]...)
 	taken := s.Stats.Taken - again
@@ -277,7 +277,8 @@ func (k *Checkpointer) Finish() error {
 	return k.failure()
 }
 
-// ListTotal adds the list counts of earlier runs to now and returns the sum.
+// ListTotal returns the sum of now, the list counts of this run, and the list counts of
+// earlier runs.
 func (k *Checkpointer) ListTotal(now list.Stats) list.Stats {
 	if !k.Resumes {
 		return now
@@ -294,7 +295,7 @@ func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	return list
 }
 
-// Behind is the number of targets that earlier runs finished, excluded or left to
+// Behind returns the number of targets that earlier runs finished, excluded or left to
 // other shards.
 func (k *Checkpointer) Behind() uint64 {
 	l := &k.Past.List
@@ -310,7 +311,7 @@ func (k *Checkpointer) Forget() {
 
 // Done is called after the summary is written. If complete is false, the scan can be
 // resumed, and Done prints the command for that. Otherwise Done removes the checkpoint
-// or, if a step follows, retains only that step in it, until StepDone.
+// or, if a step follows, retains only the step in the checkpoint, until StepDone.
 func (k *Checkpointer) Done(complete bool, step Step) {
 	switch {
 	case !k.Enabled:
@@ -345,7 +346,7 @@ func (k *Checkpointer) remove() {
 		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.opt.Path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
-	// Without this, the checkpoint could reappear after a crash, and the next run would
+	// Without SyncDir, the checkpoint could reappear after a crash, and the next run would
 	// resume a complete scan.
 	_ = disk.SyncDir(filepath.Dir(k.opt.Path))
 	disk.Step("checkpoint.removed")

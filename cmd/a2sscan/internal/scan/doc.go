@@ -4,7 +4,7 @@
 //	  │
 //	Scan
 //	  ├ OpenCheckpoint    locks the checkpoint, and reads what an earlier run saved
-//	  ├ completeEarlier   runs the --on-complete that is still missing after the last scan
+//	  ├ completeEarlier   runs --on-complete if it did not succeed after the last scan
 //	  ├ prepare           opens databases, key, exclusions and lists, and plans the output
 //	  ├ census            from here on, the scan sends and writes
 //	  │   ├ listen          signals and guards, which drain the scan

@@ -134,9 +134,9 @@ func (s *Run) dryRun() error {
 		}
 	}
 	if asked > shown {
-		s.term.Say("the first %d are listed", shown)
+		s.term.Say("the first %d targets are listed", shown)
 	}
 	s.term.Say("%s would be queried: %s", console.Plural(asked, "target"), s.forecast(float64(asked)))
-	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.plan.Query.String(), ",", ", "))
+	s.term.Say("each target would be asked for %s; nothing was sent", strings.ReplaceAll(s.plan.Query.String(), ",", ", "))
 	return Truncated(s.list)
 }

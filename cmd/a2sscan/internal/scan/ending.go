@@ -40,8 +40,8 @@ func (s *Run) account(own scanner.Stats) *ledger.Source {
 	return &ledger.Source{Scan: &own, List: listed, Unread: rest}
 }
 
-// unread returns how many targets of the list are not in listed yet. The number is
-// unknown for a list that is read during the scan, and for a shard.
+// unread returns how many targets of the list the counts in listed do not include yet. The
+// number is unknown for a list that is read during the scan, and for a shard.
 func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
 	if !known || s.plan.Part().Count > 1 {
@@ -218,7 +218,7 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 	return Truncated(s.list)
 }
 
-// guarded returns the error of a scan that a guard ended, or err if no guard did.
+// guarded returns the error of the guard if the guard ended the scan, and err otherwise.
 func guarded(g *guard, err error) error {
 	if why := g.tripped(); why != nil {
 		return console.Fail(console.ExitGuard, "%s", why)

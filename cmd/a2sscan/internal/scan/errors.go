@@ -41,8 +41,8 @@ func Truncated(list *list.List) error {
 	return nil
 }
 
-// TargetFailure adds an exit code and a hint to an error in the targets. The error is
-// unreadable input or a wrong argument.
+// TargetFailure adds an exit code and a hint to an error in the targets: an unreadable
+// input or a wrong argument.
 func TargetFailure(err error) *console.Failure {
 	arg, ok := errors.AsType[*list.ArgError](err)
 	if !ok {
@@ -59,7 +59,7 @@ func TargetFailure(err error) *console.Failure {
 	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
 }
 
-// ParsePorts parses a list of ports. An error message names flag.
+// ParsePorts parses a list of ports. Its error begins with the name of the flag.
 func ParsePorts(flag, text string) ([]uint16, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {
@@ -69,8 +69,8 @@ func ParsePorts(flag, text string) ([]uint16, error) {
 	return ports, nil
 }
 
-// NothingToAsk returns an error if the list has yielded no target, and the error gives
-// the reason. Otherwise it returns nil.
+// NothingToAsk returns an error with the reason if the list has yielded no target. It
+// returns nil if the list has yielded a target.
 func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	if err := l.Err(); err != nil {
 		return LoadFailure(err)
@@ -102,13 +102,13 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	}
 	switch {
 	case s.Read == 0 && rows > 0:
-		return f.WithHint("%s for TCP, closed ports or banners, but A2S uses UDP", console.Plural(rows, "row"))
+		return f.WithHint("skipped %s for TCP, closed ports or banners: A2S uses UDP", console.Plural(rows, "row"))
 	case s.Read == 0:
 		return f.WithHint("the input is empty: write one ip:port per line")
 	case s.Excluded > 0 && strings.HasPrefix(most.Source, "RFC "):
 		return f.WithHint("to query special-purpose networks, too, use --allow-reserved")
 	case s.Excluded > 0:
-		return f.WithHint("most of them were excluded by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
+		return f.WithHint("most targets were excluded by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
 	case s.Invalid > 0 && format != "text":
 		return f.WithHint("the list was read as %s; a list without columns or JSON has one ip:port per line", format)
 	case s.Invalid > 0:

@@ -40,7 +40,7 @@ func (s *Run) fetchFirst() error {
 		return err
 	case err != nil:
 		s.fetched.err = err
-		s.term.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		s.term.Say("the list is incomplete: scanning the %s fetched so far", console.Plural(int(stats.Servers), "server"))
 		s.term.Report(err)
 	}
 	s.fetched.sources = []list.Source{*source}

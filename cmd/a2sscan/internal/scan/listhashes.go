@@ -14,7 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// listsDiffer returns "" if the lists that were read have the hashes in was.
+// listsDiffer says how the lists in now differ from the lists that have the hashes in was.
+// It returns "" if all hashes are the same.
 func listsDiffer(now []list.Input, was []string) string {
 	if len(now) != len(was) {
 		return fmt.Sprintf("there are %d lists of targets, but there were %d", len(now), len(was))
@@ -45,7 +46,7 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		switch {
 		case arg == "-":
 			late := time.AfterFunc(time.Second, func() {
-				k.terminal.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
+				k.terminal.Say("reading standard input to the end before the first packet, because of --checkpoint with --order input")
 			})
 			all, err := io.ReadAll(stdin)
 			if late.Stop(); err != nil {
@@ -77,8 +78,8 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	return stdin, nil
 }
 
-// Loaded returns an error if the lists differ from those of the checkpoint. Call it after
-// the lists have been read.
+// Loaded returns an error if the lists differ from the lists of the checkpoint. Call it
+// after the lists have been read.
 func (k *Checkpointer) Loaded(list *list.List) error {
 	if !k.Enabled {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// These are the times that online waits.
+// onlineEvery is how long online waits before it calls try again.
 const (
 	onlineEvery = time.Second
 	// settling is how long look-ups of names may still fail after the network is back.

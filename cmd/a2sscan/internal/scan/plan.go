@@ -41,13 +41,14 @@ type Program struct {
 // configuration file fill it. Each setting is one field, and its tags say the rest:
 //
 //	json   its key in the checkpoint, and in the summary under "plan"
-//	flag   its name in errors: its flag, or words
+//	flag   its name in errors: its flag, or a description
 //	same   "resume" if a resumed scan must keep it, "shards" if all shards must share it
-//	resume the beginning of the error about a changed setting, unless that is "FLAG is"
+//	resume the beginning of the error about a changed setting; without this tag, "FLAG is"
 //	log    its key in the log line "scan started"
 //
-// The checkpoint stores what a resumed scan must keep, and compares it; the summary has
-// what shards must share, and merge compares it. See ledger.Select and ledger.Difference.
+// The checkpoint stores the settings that a resumed scan must keep, and the resumed scan
+// compares them. The summary has the settings that all shards must share, and merge
+// compares them. See ledger.Select and ledger.Difference.
 type Plan struct {
 	Selection
 	Query flags.Questions `json:"questions,omitempty" flag:"--query" same:"resume,shards" log:"query"`
@@ -58,8 +59,8 @@ type Plan struct {
 	Display
 
 	Out     censusfile.Destination
-	Rotate  sink.Rotation     // its Size and Every
-	Saved   CheckpointOptions // Path and Fresh
+	Rotate  sink.Rotation     // only Size and Every are set
+	Saved   CheckpointOptions // only Path and Fresh are set
 	Summary string            // path of the summary file
 	ScanID  string
 	Guard   Limits
@@ -86,7 +87,7 @@ type Targeting struct {
 // Selection says which targets of the lists a scan queries, and in which order.
 type Selection struct {
 	Seed          uint64 `json:"seed,omitempty" flag:"--seed" same:"resume" log:"seed"` // seed of the random order
-	Seeded        bool   // Seed is given
+	Seeded        bool   // the user gave --seed
 	Order         string `json:"order" flag:"--order" same:"resume" log:"order"`                  // random or input
 	Shard         string `json:"shard,omitempty" flag:"--shard" same:"resume,shards" log:"shard"` // I/N; empty: all
 	Strict        bool   // refuse a list with a bad line
@@ -111,7 +112,7 @@ type Asking struct {
 	Cooldown   flags.Auto
 	RateGiven  bool       // the user gave --rate
 	Total      flags.Rate // the rate of all shards together, in place of Rate; 0: not given
-	Bandwidth  flags.Rate // in place of Rate; 0: not given
+	Bandwidth  flags.Rate // the rate from --bandwidth, in place of Rate; 0: not given
 	InFlight   int
 	NoGSO      bool
 }
@@ -121,7 +122,7 @@ type Records struct {
 	Unanswered bool     `json:"unanswered,omitempty" flag:"--unanswered" same:"resume,shards"` // write a record of each silent target, too
 	Raw        bool     `json:"raw,omitempty" flag:"--raw" same:"resume,shards"`               // write every datagram, as base64
 	NoNames    bool     `json:"no_player_names,omitempty" flag:"--no-player-names" same:"shards"`
-	KeepMaster bool     `json:"keep_master,omitempty" flag:"--keep-master" same:"resume,shards"` // store what the master says
+	KeepMaster bool     `json:"keep_master,omitempty" flag:"--keep-master" same:"resume,shards"` // store the master's data
 	PlayerKey  string   // path of the file with the key of the hashes that replace names
 	Databases  []string // files of --mmdb
 }
@@ -148,10 +149,10 @@ type Display struct {
 	Status StatusKind // "": not given
 }
 
-// MarshalJSON returns what a resumed scan must keep.
+// MarshalJSON encodes the settings that a resumed scan must keep.
 func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(ledger.Select(&p, "resume")) }
 
-// Exclude chooses addresses that the scan must send nothing to.
+// Exclude chooses the addresses to which the scan must send nothing.
 type Exclude struct {
 	AllowReserved bool
 	Networks      []string
@@ -234,7 +235,7 @@ func (p *Plan) checkRules() error {
 		console.Rule{Broken: p.NoNames && p.PlayerKey == "" && !p.Out.ToFile(), Err: "--no-player-names without --output needs a file for its key",
 			Hint: "name a file: --player-key FILE"},
 		console.Rule{Broken: p.OnComplete != "" && !p.Out.ToFile(), Err: "--on-complete without --output",
-			Hint: "the command needs the file of a census: -o census.ndjson.zst"},
+			Hint: "the program needs the file of a census: -o census.ndjson.zst"},
 		console.Rule{Broken: p.Quiet && p.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
 		console.Rule{Broken: p.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},

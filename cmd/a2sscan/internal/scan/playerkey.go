@@ -19,7 +19,8 @@ import (
 // DefaultPlayerKey is the name of the key file, in the folder of the census.
 const DefaultPlayerKey = "a2sscan-player.key"
 
-// prefix begins the only line of a key file. 64 hexadecimal digits follow it.
+// prefix is the beginning of the only line of a key file. It is followed by 64 hexadecimal
+// digits.
 const prefix = "a2sscan-player-key-1 "
 
 // PlayerKey is the key of one scan. With a nil PlayerKey, records have the names of players instead
@@ -27,13 +28,13 @@ const prefix = "a2sscan-player-key-1 "
 type PlayerKey struct {
 	path string
 	key  record.NameKey
-	made bool // Open created the key, and no file has it yet
+	made bool // OpenPlayerKey created the key, and no file contains the key yet
 }
 
 // OpenPlayerKey reads the key for a census that is written to output. If path is empty, the key
 // file is beside the output. If there is no such file, OpenPlayerKey creates a random key, which
 // Store writes. OpenPlayerKey refuses a key file that other users may read, except on Windows,
-// where the file mode says nothing about that.
+// where the mode of a file does not show who may read it.
 func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 	if path == "" {
 		if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() {
@@ -75,8 +76,8 @@ func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 	return k, nil
 }
 
-// Store writes a key that Open has created. It never replaces an existing file, and never
-// leaves a partial file.
+// Store writes a key that OpenPlayerKey has created. It never replaces an existing file,
+// and never leaves a partial file.
 func (k *PlayerKey) Store() error {
 	if k == nil || !k.made {
 		return nil
@@ -95,7 +96,7 @@ func (k *PlayerKey) Store() error {
 	switch {
 	case errors.Is(err, fs.ErrExist) || errors.Is(err, disk.ErrLocked):
 		return console.Fail(console.ExitUsage, "another scan has just created %s", console.Plain(k.path, 200)).
-			WithHint("start this scan again: it will use that key")
+			WithHint("start this scan again: it will use the key in this file")
 	case err != nil:
 		return console.Fail(console.ExitOutput, "player key: %w", err)
 	}

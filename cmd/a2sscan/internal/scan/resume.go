@@ -42,7 +42,7 @@ func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, 
 	var err error
 	switch k.lock, err = disk.TryLock(k.opt.Path + ".lock"); {
 	case errors.Is(err, disk.ErrLocked):
-		return nil, k.refuse("another scan is using it").
+		return nil, k.refuse("another scan is using this checkpoint").
 			WithHint("wait until it ends, or choose another --checkpoint")
 	case err != nil:
 		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint needs a file name in an existing folder")
@@ -81,7 +81,7 @@ func (k *Checkpointer) read() error {
 	case k.opt.Fresh:
 		return nil
 	case errors.As(err, new(versionError)):
-		return k.refuse("%v", err).WithHint("resume the scan with that version of a2sscan; %s", k.opt.startOver())
+		return k.refuse("%v", err).WithHint("resume the scan with the newer version of a2sscan; %s", k.opt.startOver())
 	case err != nil:
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}
@@ -158,7 +158,7 @@ func (k *Checkpointer) refuseResume(why string) error {
 }
 
 // outputGone explains why the output file can't be the file that the checkpoint
-// describes. It returns "" if the file can be that one. Resuming truncates the file at
+// describes. It returns "" if it can be the same file. Resuming truncates the file at
 // the checkpoint's offset, which must never happen to an unrelated file. When the scan
 // later opens the file, it compares the bytes before the offset with the hash.
 func (k *Checkpointer) outputGone() string {
@@ -206,8 +206,8 @@ func (c *Checkpoint) OutputFile(plan *Plan) string {
 }
 
 // ours reports whether the scan may have written the file before its first checkpoint
-// with an offset. It may have, if the first record has the scan's ID, if the file begins
-// with the header of the columns, or if the file has no complete line.
+// with an offset. The scan may have written it if the first record has the scan's ID, if
+// the file begins with the header of the columns, or if the file has no complete line.
 func ours(path, scan, shown string) bool {
 	r, err := sink.Open(path)
 	if err != nil {

@@ -52,7 +52,7 @@ type Run struct {
 	observer *ledger.Observer
 	status   Status
 
-	unopened  error       // why the output could not be opened; nil: it could
+	unopened  error       // the error of opening the output; nil: none
 	unsaved   atomic.Bool // saving the checkpoint failed
 	away      atomic.Bool // before the scan, the run reported an outage of the network
 	exhausted bool        // all targets were taken from the lists
@@ -276,8 +276,8 @@ func (s *Run) census() (*ledger.Summary, error) {
 	return sum, nil
 }
 
-// listen starts the signal handler and the guard. Either can end the scan early. end
-// stops both.
+// listen starts the signal handler and the guard. Each can end the scan early. end stops
+// the signal handler and the guard.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	o, build := s.plan, s.program.Build
 	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds())

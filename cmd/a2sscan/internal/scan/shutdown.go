@@ -34,8 +34,8 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
-// HandleSignals calls do for each of these signals until end is called. end waits for a call of
-// do that is running. After that the signals have no effect until the process exits: a
+// HandleSignals calls do for each of the given signals until end is called. end waits for a call
+// of do that is running. After that the signals have no effect until the process exits: a
 // signal at the very end must not kill a run that has reported its success.
 func HandleSignals(do func(os.Signal), which ...os.Signal) (end func()) {
 	signals := make(chan os.Signal, 16)
@@ -64,7 +64,7 @@ func HandleSignals(do func(os.Signal), which ...os.Signal) (end func()) {
 type Shutdown struct {
 	Drained context.Context // done when draining begins
 	Drain   func()          // drains the scan
-	Cancel  func()          // cancels the context that Listen returned
+	Cancel  func()          // cancels the context that NewShutdown returned
 
 	mu          sync.Mutex
 	interrupted bool        // a signal arrived

@@ -35,12 +35,12 @@ type SilentState struct {
 	SecondPassed int `json:"looked,omitempty"`
 }
 
-// Waiting is how many targets still wait for the second pass.
+// Waiting returns how many targets still wait for the second pass.
 func (s *SilentState) Waiting() int { return s.Targets - s.SecondPassed }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-var errSilent = errors.New("the .silent file beside it is missing or changed")
+var errSilent = errors.New("the .silent file beside the checkpoint is missing or changed")
 
 // load reads the file that a checkpoint describes and returns the targets that
 // still wait for the second pass.
@@ -70,7 +70,7 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	}, nil
 }
 
-// save appends the targets that have become silent by the time of the snapshot now, and
+// save appends the silent targets of the snapshot that the file does not have yet, and
 // makes them durable. looked is SecondPassed of the checkpoint that this run resumed, or
 // 0.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
@@ -118,7 +118,7 @@ func (s *silentFile) append(b []byte) error {
 	return nil
 }
 
-// close closes the file. With remove it also deletes it.
+// close closes the file. If remove is set, it also deletes the file.
 func (s *silentFile) close(remove bool) {
 	if s.f != nil {
 		s.f.Close()

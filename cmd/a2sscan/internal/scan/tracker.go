@@ -51,7 +51,8 @@ type View struct {
 	last  bool          // the scan starts no more targets, because it is shutting down
 }
 
-// Sample returns the view of s, with rates since the previous sample.
+// Sample returns the state of a scan that has the counts s, with the rates since the
+// previous sample.
 func (p *Tracker) Sample(s scanner.Stats) View {
 	v := View{Stats: s, sentRate: math.NaN(), recvRate: math.NaN(), left: -1}
 	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
@@ -102,7 +103,7 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2  // draw the bar only if it fits beside this many flows
+	barAfter = 2  // draw the bar only if this many counts fit beside it
 	beside   = 60 // columns reserved for the text
 )
 
