@@ -136,7 +136,7 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	}
 	used, err := number("nf_conntrack_count")
 	if err != nil {
-		return unknown("the module is loaded, but the program can't read the number of table entries: %v", err)
+		return unknown("the module is loaded, but the number of table entries can't be read: %v", err)
 	}
 	keeps := 30 * time.Second
 	if s, err := number("nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
