@@ -112,7 +112,7 @@ const (
 	leastRate   = 1000 // minimum without a maximum
 	leastPath   = 50   // minimum with a maximum
 	sampleEvery = 10 * time.Millisecond
-	nearMuch    = 0.95 // the plateau of the cubic function, as a share of the rate of the overload
+	nearMuch    = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
 	cubicUp     = 0.01 // factor of the cubic function; time is in seconds
 
 	leastWindow   = 60 * time.Millisecond

@@ -217,7 +217,7 @@ func (s *Stats) Add(past *Stats) {
 	addCounters(reflect.ValueOf(s).Elem(), reflect.ValueOf(past).Elem())
 }
 
-// addCounters adds every uint64 in src to the corresponding one in dst.
+// addCounters adds every uint64 in src to the uint64 at the same place in dst.
 func addCounters(dst, src reflect.Value) {
 	switch dst.Kind() {
 	case reflect.Uint64:

@@ -11,11 +11,11 @@ const (
 	// The maximum number of players or days; the largest known server has 5000 slots.
 	maxCount      = 1 << 20
 	maxNumber     = 1 << 40 // maximum of all other numbers, including Unix times
-	maxText       = 1 << 10 // bytes of a value
-	maxLongText   = 8 << 10 // bytes of a description or a long attribute
-	maxMods       = 512     // mods of a server; the binary pages of Arma 3 hold at most 255
-	maxParts      = 64      // rules per series
-	maxSeries     = 4       // series per game
+	maxText       = 1 << 10 // maximum number of bytes of a value
+	maxLongText   = 8 << 10 // maximum number of bytes of a description or a long attribute
+	maxMods       = 512     // maximum number of mods; the binary pages of Arma 3 hold at most 255
+	maxParts      = 64      // maximum number of rules per series
+	maxSeries     = 4       // maximum number of series per game
 	keywordsField = 127     // length in bytes at which Steam cuts the keywords (EC-40)
 )
 

@@ -88,7 +88,7 @@ func spaceModCount(d *decoder, v []byte, source string) {
 // Insurgency, the game of 2014. Servers of version 1.x sent the mode as the first tag. The
 // server's owner chooses the other tags.
 var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
-	evidence: "four recorded replies of versions 1.2 and 2.x; the meanings are likely, and not documented",
+	evidence: "four recorded replies of versions 1.2 and 2.x; the meanings of the tags are probable, but not documented",
 	tags: tags{
 		split: ',',
 		prefixes: []field{
@@ -154,7 +154,7 @@ func ns2Mods(d *decoder, v []byte, source string) {
 // Citadel: Forged With Fire: INFO's version is always 1.0.0.0, and its password byte
 // is 0 even if PWD is 1.
 var _ = register("citadel", "Citadel: Forged With Fire", []uint32{487120}, &table{
-	evidence: "a recorded reply of version 1.0.33216; the meaning of PWD is likely",
+	evidence: "a recorded reply of version 1.0.33216; the meaning of PWD is probable, but not documented",
 	tags: tags{
 		split: ' ',
 		prefixes: []field{
@@ -228,8 +228,8 @@ func redOrchestra() *table {
 	}
 }
 
-// Ground Branch: INFO's version is always 1.0.0.0. The meaning of the tags is likely, and not
-// documented.
+// Ground Branch: INFO's version is always 1.0.0.0. The meaning of the tags is probable,
+// but not documented.
 var _ = register("groundbranch", "Ground Branch", []uint32{16900}, &table{
 	evidence: "an output of gamedig in its issue 267",
 	tags: tags{split: ',', prefixes: []field{

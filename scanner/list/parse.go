@@ -28,7 +28,7 @@ const (
 	faultLong        fault = "the line is too long: at most 64 KiB, or 9 MiB for JSON"
 	faultRange       fault = "the range ends before it begins"
 	faultNoPort      fault = "an exclusion applies to all ports of an address: omit the port"
-	faultPorts       fault = "the ports are not numbers from 1 to 65535, or ranges such as 27015-27020"
+	faultPorts       fault = "the ports must be numbers from 1 to 65535, or ranges such as 27015-27020"
 	faultJSON        fault = "not a JSON object"
 	faultNaN         fault = "not a JSON object: NaN and Infinity are not JSON; write null"
 	faultArray       fault = "not one JSON object per line: convert an array with jq -c '.[]', or an object with jq -c ."
