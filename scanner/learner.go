@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
-// learner learns from the round trips of a scan how long a question is worth waiting
-// for. It has no clock: round trips in, timeouts out.
+// learner learns from the round trips of a scan how long to wait for the answer to a
+// question. It has no clock: round trips in, timeouts out.
 //
 // It takes one round trip per server, from the only request so far to the first
 // datagram. If there were several requests, it is unknown which of them the datagram

@@ -271,18 +271,18 @@ func (f *rateFinder) watch(now time.Duration, w *window) {
 	}
 }
 
-// compare compares the answers at two rates. lost is the share of answers that are missing
-// at the higher rate, if the share of answered requests should be that of the lower rate. z
-// says how unlikely this is by chance: it is the difference in standard deviations, and
-// negative if fewer answers came at the higher rate. ok is false if there is too little to
-// compare.
+// compare compares the answers at two rates. At the higher rate, the same share of the
+// requests should be answered as at the lower rate; lost is the share of these expected
+// answers that did not come. z says how unlikely this loss is by chance: it is the
+// difference in standard deviations, and negative if fewer answers came at the higher rate.
+// ok is false if there is too little to compare.
 //
-// Servers that answered before answer far more often than unknown targets, and the two
-// rates may have a different mix of both. So the classes are not added up, but compared
-// each on its own, and the differences are added (the test of Cochran, Mantel and
-// Haenszel). For a class with l requests at the lower rate and h requests at the higher
-// rate, of which together a share p was answered, the test computes as follows. It assumes
-// that the rate makes no difference.
+// A server that has answered before answers far more often than an unknown target, and
+// the two rates may have a different mix of both. So the classes are not added up, but
+// compared each on its own, and the differences are added (the test of Cochran, Mantel
+// and Haenszel). For a class with l requests at the lower rate and h requests at the
+// higher rate, of which together a share p was answered, the test computes as follows. It
+// assumes that the rate makes no difference.
 //
 //	weight      w = l×h / (l+h)                   few requests on one side count little
 //	difference  w × (share at high − share at low)   0 on average

@@ -35,7 +35,7 @@ import (
 // Limits of the pages. On the wire, the number of pages is one byte.
 const (
 	maxPages = 255
-	// For all pages together; real pages have up to 127 bytes.
+	// The maximum size of all pages together; real pages have up to 127 bytes.
 	maxPageBytes = 64 << 10
 )
 

@@ -32,7 +32,7 @@ type pending struct {
 	err    error
 }
 
-// lookUp finds the IPv4 addresses of host, including IPv4-mapped ones.
+// lookUp finds the IPv4 addresses of host, including IPv4-mapped addresses.
 func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err error) {
 	addrs, err := l.cfg.Resolve(ctx, host)
 	for _, a := range addrs {

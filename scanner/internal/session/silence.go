@@ -108,7 +108,7 @@ func (s *Session) ignored(p *Plan) {
 	s.Agenda.due |= wire.AskPing
 }
 
-// fallsBack reports whether a server that has sent nothing so far is yet to be asked for
+// fallsBack reports whether a server that has sent nothing so far must still be asked for
 // PLAYER and ping.
 func (p *Plan) fallsBack(s *Session) bool {
 	return p.Fallback && (p.Second || !p.Schedule.SecondPass) &&
