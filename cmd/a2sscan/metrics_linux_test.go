@@ -136,7 +136,7 @@ func (w *watched) feed() {
 	defer tick.Stop()
 	for begun := time.Now(); w.half.sum("targets_total") < float64(w.lines); {
 		<-tick.C
-		if w.half = scrape(w.T, w.url); w.half == nil || time.Since(begun) > time.Minute {
+		if w.half = scrape(w.T, w.url); w.half == nil || time.Since(begun) > 10*time.Minute {
 			w.Error("the first half of the list was never finished")
 			return
 		}

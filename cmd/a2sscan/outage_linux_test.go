@@ -287,7 +287,7 @@ func tryOutage(t *testing.T, o outage, d time.Duration, when int64) {
 	t.Run(fmt.Sprintf("%s/%v/%d", o.name, d, when), func(t *testing.T) {
 		t.Parallel()
 		n, dir := newTestNet(t), t.TempDir()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		args, code := append(o.args, "--max-outage", "1m"), 0
 		if d == forGood {
@@ -341,7 +341,7 @@ func TestFirewalls(t *testing.T) {
 				if err := n.do(func() error { return commands(rule) }); err != nil {
 					t.Skipf("SKIPPED, THE FIREWALL WAS NOT TRIED: %v", err)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
 				cmd, said := n.start(ctx, dir)
 				n.ended(cmd, said, 0)
@@ -378,7 +378,7 @@ func TestBoot(t *testing.T) {
 			for file, text := range map[string]string{"list": "server.example.org:27015\n", "resolv.conf": "nameserver 10.99.0.53\n"} {
 				check(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			scan := append([]string{"-m", "sh", "-c", `mount --bind resolv.conf /etc/resolv.conf && exec a2sscan scan "$@"`, "scan",
 				"--allow-reserved", "--cooldown", "0", "--max-outage", test.most, "-o", "out.ndjson"}, test.args...)

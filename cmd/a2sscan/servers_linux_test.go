@@ -133,7 +133,7 @@ func TestLateAnswer(t *testing.T) {
 		return nil
 	})
 	go func() { late.WriteTo(infoReply, <-scanner) }()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "a2sscan", "scan", "-q", "--allow-reserved", "--timeout", "300ms", "--cooldown", "0",
 		"--retries", "1", "-r", "6", "--per-address-rate", "0", "--order", "input", late.LocalAddr().String(), busy.LocalAddr().String()).Output()

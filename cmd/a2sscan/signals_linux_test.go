@@ -69,7 +69,7 @@ func startScan(t *testing.T, args ...string) *process {
 
 func startCommand(t *testing.T, name string, args ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	p := &process{T: t, ctx: ctx, cmd: exec.CommandContext(ctx, name, args...)}
 	p.in, _ = p.cmd.StdinPipe()

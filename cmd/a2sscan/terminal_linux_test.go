@@ -71,7 +71,7 @@ func TestStalledPipe(t *testing.T) { // not parallel: others at full rate starve
 	network := netip.MustParsePrefix("127.72.0.0/18")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	screen, tty := terminalPair(t, 400)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", port, "--allow-reserved",
 		"--query", "info", "--rate", "10k", "--retries", "5", "--cooldown", "0")

@@ -395,7 +395,7 @@ type livePage struct {
 // startPage starts a watch and waits for its page.
 func startPage(t *testing.T, args []string) *livePage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	p := &livePage{cmd: exec.CommandContext(ctx, "a2sscan", args...)}
 	stderr, err := p.cmd.StderrPipe()
@@ -488,7 +488,7 @@ func newRenamed(t *testing.T, n int) *renamed {
 func (r *renamed) more(t *testing.T, n int64) {
 	t.Helper()
 	want := r.requests.Load() + n
-	for end := time.Now().Add(time.Minute); r.requests.Load() < want; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(10*time.Minute); r.requests.Load() < want; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("asked %d times, want %d: the checks have stopped", r.requests.Load(), want)
 		}
@@ -500,7 +500,7 @@ func (r *renamed) watch(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	list := filepath.Join(t.TempDir(), "servers.txt")
 	check(t, os.WriteFile(list, []byte(r.list), 0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	return exec.CommandContext(ctx, "a2sscan", append([]string{"watch", list, "--allow-reserved", "--every", "5s", "--full-every", "5s", "--damp", "0"}, args...)...)
 }
@@ -533,7 +533,7 @@ func endsSoon(t *testing.T, cmd *exec.Cmd, signals, code int) {
 	select {
 	case <-ended:
 		t.Logf("ended %v after the signal", time.Since(begin))
-	case <-time.After(30 * time.Second):
+	case <-time.After(10 * time.Minute):
 		cmd.Process.Kill()
 		t.Fatal("the process does not end")
 	}
@@ -601,7 +601,7 @@ func TestWatchStalled(t *testing.T) {
 			case <-trouble:
 			case all := <-text:
 				t.Fatalf("it ended without saying that the reader has stopped reading:\n%s", all)
-			case <-time.After(time.Minute):
+			case <-time.After(10 * time.Minute):
 				cmd.Process.Kill()
 				t.Fatalf("it never says that the reader has stopped reading:\n%s", <-text)
 			}
@@ -707,7 +707,7 @@ func TestAllStalled(t *testing.T) {
 			endsSoon(t, cmd, 1, console.ExitOutput)
 		})
 		scan := func(t *testing.T, in string, args ...string) *exec.Cmd {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 			t.Cleanup(cancel)
 			cmd := exec.CommandContext(ctx, "a2sscan", append([]string{"scan", "--allow-reserved", "--cooldown", "0", "--log-file", log(t), "--status", "json"}, args...)...)
 			cmd.Stdin = strings.NewReader(in)
@@ -726,7 +726,7 @@ func TestAllStalled(t *testing.T) {
 		t.Run("a scan is ended, "+kind, func(t *testing.T) {
 			t.Parallel()
 			servers := newRenamed(t, 1)
-			cmd := scan(t, servers.list+"127.140.9.9:9\n", "-", "--query", "info", "--order", "input", "--timeout", "1m")
+			cmd := scan(t, servers.list+"127.140.9.9:9\n", "-", "--query", "info", "--order", "input", "--timeout", "10m")
 			servers.more(t, 1)
 			endsSoon(t, cmd, 2, console.ExitInterrupted)
 		})

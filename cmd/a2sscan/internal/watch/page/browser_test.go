@@ -154,10 +154,10 @@ func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
 	check(b.t, err)
 }
 
-// run runs an action, for at most a minute.
+// run runs an action, for at most ten minutes.
 func run[T any](b *browser, action chromedp.Action[T]) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Minute)
 	defer cancel()
 	value, err := chromedp.Run(ctx, action)
 	check(b.t, err)
