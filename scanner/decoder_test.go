@@ -102,6 +102,9 @@ func checkCapture(t *testing.T, r *Result, messages [][]byte) {
 // TestQuirksAnew decodes the datagrams of each odd server again. describe must return
 // the same for the new Result, whatever the questions.
 func TestQuirksAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it decodes in one goroutine")
+	}
 	d := NewDecoder()
 	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
 		for _, row := range rows {

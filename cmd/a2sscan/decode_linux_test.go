@@ -90,6 +90,7 @@ func ran(t *testing.T, args ...string) []byte {
 // TestDecodeAgain: the records that scan --raw writes, for a bad network with hostile
 // servers of all kinds, are the same when they are decoded again.
 func TestDecodeAgain(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	_, port := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix("127.68.0.0/24"), Seed: 7,

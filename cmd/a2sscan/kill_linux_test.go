@@ -473,6 +473,7 @@ func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bo
 // TestKillSteps: if a scan dies when it does a step for the first time, running the
 // same command again completes it.
 func TestKillSteps(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix("127.72.0.0/26"),

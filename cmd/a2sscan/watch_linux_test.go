@@ -488,7 +488,7 @@ func newRenamed(t *testing.T, n int) *renamed {
 func (r *renamed) more(t *testing.T, n int64) {
 	t.Helper()
 	want := r.requests.Load() + n
-	for end := time.Now().Add(10*time.Minute); r.requests.Load() < want; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); r.requests.Load() < want; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("asked %d times, want %d: the checks have stopped", r.requests.Load(), want)
 		}
