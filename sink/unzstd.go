@@ -46,8 +46,8 @@ type unzstd struct {
 
 	store, out []byte // out is unpacked content that Read has not returned yet; it lies in store
 
-	// failed is how many bytes findFrame has examined or unpacked in vain, because they were
-	// no frame with a correct checksum.
+	// failed is the number of bytes that findFrame has examined or unpacked without
+	// finding a frame with a correct checksum.
 	failed int64
 }
 
@@ -252,10 +252,11 @@ func (u *unzstd) skipDamage() error {
 	return nil
 }
 
-// maxFailed is how often a byte of the file may be examined or unpacked in vain, on average.
-// Damage by chance needs less: a damaged frame costs a few times its length, rarely that of
-// the longest frame. Without a limit, a file in which each frame seems to contain all later
-// frames would take time that grows with the square of its length.
+// maxFailed limits unzstd.failed: on average, findFrame may examine or unpack each byte
+// of the file this many times without success. Accidental damage costs less: usually a
+// few times the length of the damaged frame, and rarely the length of the longest
+// frame. Without a limit, a file in which each frame seems to contain all later frames
+// would take time that grows with the square of its length.
 const maxFailed = 8
 
 // findFrame consumes everything before the next frame whose checksum is correct, unpacks
@@ -275,7 +276,7 @@ func (u *unzstd) findFrame() (end int, err error) {
 		u.damage.Frames++
 		end = max(1, min(end, len(u.buf)))
 		if u.failed += int64(end + len(u.store)); u.failed > maxFailed*(u.at+maxTail) {
-			u.take(end) // without looking for frames inside
+			u.take(end) // skip these bytes without looking for frames inside
 		} else {
 			u.take(1)
 		}
@@ -284,9 +285,9 @@ func (u *unzstd) findFrame() (end int, err error) {
 	return 0, err
 }
 
-// endDamage counts the bytes since start as damaged, and consumes the frame of length end
-// that follows them. If the damage cuts off a line, it ends the line with a newline, so that
-// the next line is not joined to it.
+// endDamage counts the bytes since start as damaged. The parameter end is the length of
+// the frame that follows them, which endDamage consumes. If the damage cuts off a line,
+// it ends the line with a newline, so that the next line is not joined to it.
 func (u *unzstd) endDamage(start int64, end int) {
 	u.damage.add(start, u.at-start)
 	u.take(end)

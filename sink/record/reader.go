@@ -362,7 +362,7 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 // because many records have the same words.
 func (r *Reader) word(b []byte) string {
 	const most, longest = 1 << 14, 64
-	if len(b) > longest { // so that long texts do not fill the memory
+	if len(b) > longest { // do not keep long texts, which could fill the memory
 		return string(b)
 	}
 	s, ok := r.words[string(b)]

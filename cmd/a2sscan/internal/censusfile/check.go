@@ -66,7 +66,7 @@ type verifier struct {
 type scanCount struct {
 	records  uint64
 	byStatus map[string]uint64
-	known    []uint64 // address and port
+	known    []uint64 // address and port of each record
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -89,7 +89,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.sum.Write(p)
 }
 
-// file reads one file.
+// file reads one file, and adds the problems that it finds.
 func (v *verifier) file(name string) error {
 	c := &counted{v: v, sum: xxhash.New()}
 	r, err := sink.OpenTee(name, c)

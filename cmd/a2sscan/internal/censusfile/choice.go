@@ -10,9 +10,9 @@ import (
 
 // Choice chooses records.
 type Choice struct {
-	Games        []string // nil: all
-	Farm         string   // ID; "": all servers
-	WithoutFarms bool     // servers in no farm
+	Games        []string // nil means all games
+	Farm         string   // ID of the farm whose servers are chosen; "" means all servers
+	WithoutFarms bool     // choose only servers that are in no farm
 }
 
 // Keep returns a function that reports whether a line is a record that c chooses, or nil

@@ -13,7 +13,7 @@ import (
 
 // Destination says where the records go and in which format.
 type Destination struct {
-	Path   string // "-" or empty: standard output
+	Path   string // "-" or empty means standard output
 	Append bool   // add to an existing file
 	Force  bool   // replace an existing file
 
@@ -22,7 +22,7 @@ type Destination struct {
 	Format Format
 	// If Fields is empty, JSON has all fields, and other formats have the usual fields.
 	Fields []string
-	Screen *Screen // nil: write JSON even to a terminal
+	Screen *Screen // nil means that even a terminal gets JSON
 }
 
 // Screen is a terminal that may show both records and messages.
@@ -94,7 +94,7 @@ func (c *Destination) CheckFormat() error {
 		return err
 	}
 	if info, err := os.Stat(c.Path); err == nil && !info.Mode().IsRegular() {
-		return nil // a pipe or a device
+		return nil // a pipe or a device may have any name
 	}
 	suffix := c.suffix()
 	if hint := notWritten[suffix]; hint != "" {

@@ -57,7 +57,7 @@ func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
 	}
 	summaries, err := census.ReadSummaries(files, nil)
 	if err != nil {
-		t.Say("%s", console.Plain(err.Error(), 300)) // only a message: the records can be used without a summary
+		t.Say("%s", console.Plain(err.Error(), 300)) // no error, because the records can be used without a summary
 	}
 	return SayLost(t, census.Lost(read, summaries, complete))
 }

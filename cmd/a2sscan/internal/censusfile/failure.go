@@ -30,7 +30,7 @@ func ReadableRecords(parts []sink.Part, header bool) (n uint64) {
 		}
 		if header {
 			r.KeepLines()
-			_, _ = r.Next() // after an error, the loop ends at once
+			_, _ = r.Next() // Next repeats an error, so that the loop ends at once
 		}
 		for _, err = r.Next(); err == nil; _, err = r.Next() {
 			n++

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// These fields are computed from others: see scanner.Population.
+// These fields are computed from other fields: see scanner.Population.
 const (
 	people   = "people"
 	capacity = "capacity"
@@ -20,9 +20,9 @@ const (
 
 func isComputed(field string) bool { return field == people || field == capacity || field == bots }
 
-// value returns the value of a field as it is written; nil if the record lacks the field.
-// kept has the keys of the fields. who has the keys that computed fields need. Both are nil
-// if the line is not a record.
+// value returns the value of a field as it is written, or nil if the record lacks the
+// field. kept has the keys of the fields. who has the keys that computed fields need.
+// Both are nil if the line is not a record.
 func (t *Table) value(field string, kept, who *record.Record) []byte {
 	n, known := 0, false
 	switch {
@@ -53,8 +53,8 @@ func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }
 
-// paths returns the paths of all fields, and separately those of the objects and lists
-// whose members the table of keys does not name.
+// paths returns the paths of all fields and, in open, the paths of the objects and
+// lists whose members the table of keys does not name.
 func paths(columns []record.Column, at string) (all, open []string) {
 	for _, c := range columns {
 		path := at + c.Name
@@ -69,7 +69,7 @@ func paths(columns []record.Column, at string) (all, open []string) {
 	return all, open
 }
 
-// check returns an error if no record can have one of the fields.
+// checkFields returns an error if a field is one that no record can have.
 func checkFields(fields []string) error {
 	all, open := paths(record.Columns(), "")
 	all = append(all, people, capacity, bots)
@@ -82,7 +82,7 @@ func checkFields(fields []string) error {
 		like := console.Nearest(field, all)
 		for _, within := range []string{"rtts_ms.", "geo.", "game.", "info."} {
 			if slices.Contains(all, within+field) {
-				like = within + field // if several objects have the field, the last is the most likely
+				like = within + field // of several objects with the field, the last one is the most likely
 			}
 		}
 		hint := "such as addr,people,capacity,info.map,info.name,rules.sv_gravity; a2sscan schema json lists all"

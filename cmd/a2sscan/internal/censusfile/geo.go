@@ -26,8 +26,8 @@ type Database struct {
 	db    *maxminddb.Reader
 	known map[uintptr]scanner.Geo // decoded places, by offset in the file
 
-	faults uint64 // addresses with damaged data
-	fault  error  // the first error, until reported
+	faults uint64 // number of addresses with damaged data
+	fault  error  // the first error, or nil once it has been reported
 }
 
 // maxKnown is the maximum number of decoded places in memory: 65,536 of about 250 bytes
@@ -55,7 +55,7 @@ func OpenDatabases(files []string) (bases Databases, err error) {
 		switch {
 		case bytes.HasPrefix(file, []byte("\x1F\x8B")):
 			return nil, refuse("unpack it first: gunzip, or tar -xzf", "is compressed")
-		case !bytes.Contains(file, []byte("\xAB\xCD\xEFMaxMind.com")): // begins the metadata
+		case !bytes.Contains(file, []byte("\xAB\xCD\xEFMaxMind.com")): // marks the beginning of the metadata
 			return nil, refuse(wantedFile, "is not a database in MaxMind's format")
 		case err != nil:
 			return nil, refuse("fetch it again", "is damaged: %w", err)
@@ -84,7 +84,7 @@ func newDatabase(name string, file []byte) (*Database, error) {
 // damaged file may be endless.
 const maxSample = 100_000
 
-// useful reports whether the database has a place or an owner.
+// useful reports whether the database has a place or an owner for any IPv4 network.
 func (b *Database) useful() bool {
 	n := 0
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
@@ -101,7 +101,7 @@ func (b *Database) useful() bool {
 	return false
 }
 
-// Fill adds the place and the owner of an address to g, where g lacks them.
+// Fill adds the place and the owner of an address to those fields of g that are empty.
 func (d Databases) Fill(g *scanner.Geo, addr netip.Addr) {
 	for _, b := range d {
 		g2 := b.place(b.db.Lookup(addr))
@@ -137,7 +137,7 @@ func (b *Database) place(r maxminddb.Result) scanner.Geo {
 	if g, known := b.known[at]; known {
 		return g
 	}
-	var v any // the library limits the size
+	var v any // the library limits the size of the value
 	if err := r.Decode(&v); err != nil {
 		return b.damaged(err)
 	}
@@ -187,7 +187,7 @@ type DatabaseNote struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`
 	Built  time.Time `json:"built"`
-	Faults uint64    `json:"faults,omitempty"` // addresses with damaged data, in this run
+	Faults uint64    `json:"faults,omitempty"` // number of addresses with damaged data in this run
 }
 
 // Notes describes the databases for a summary.

@@ -20,10 +20,10 @@ type MergeOptions struct {
 	Files   []string
 	Output  string
 	Force   bool   // replace an existing output
-	Summary string // path; empty: beside the output
-	Scan    string // name; empty: that of the first part
+	Summary string // path of the summary; empty means beside the output
+	Scan    string // name of the merged scan; empty means the name of the first part
 
-	// Plan returns a pointer to an empty plan, into which merge reads those of the parts.
+	// Plan returns a pointer to an empty plan, into which Merge decodes the plan of a part.
 	Plan    func() any
 	Command []string // the command line, for the summary
 	Build   ledger.Build
@@ -50,11 +50,11 @@ type merger struct {
 
 	sum      ledger.Summary
 	tally    ledger.Tally
-	attempts []uint64 // servers by first answered attempt
+	attempts []uint64 // number of servers by the attempt that was answered first
 	out      *sink.Output
 
 	reader *record.Reader
-	line   []byte // last record
+	line   []byte // the record copied last
 }
 
 // gap prints the problems of the parts and returns the error for them, or nil if
@@ -92,7 +92,7 @@ func (m *merger) check() error {
 	if len(gaps) == 0 {
 		gaps = differences(m.parts)
 	}
-	if len(gaps) == 0 { // without all shards, sums are wrong
+	if len(gaps) == 0 { // the sums are right only with all shards
 		m.sum.Targets, gaps = sumLedgers(m.parts)
 	}
 	if len(gaps) > 0 {
@@ -129,7 +129,7 @@ func (m *merger) write() (err error) {
 		m.sum.SetAnswers(&m.tally, len(m.attempts))
 		m.sum.CheckRecords(ledger.Setting(m.sum.Plan, "unanswered").Bool())
 		if m.sum.SayWrong(m.term); !m.sum.Consistent {
-			err = console.Fail(console.ExitNumbers, "numbers do not add up")
+			err = console.Fail(console.ExitNumbers, "the numbers of the merged census do not add up")
 		}
 	}
 	if err != nil {

@@ -38,9 +38,9 @@ func group(files []string) (parts []*part) {
 	return parts
 }
 
-// load reads the summary of a part, decodes its plan into plan, and sets its shard. gap
-// says why the part can't be merged, judging by its summary; it is "" if the part can. err
-// is an error of reading or decoding the summary.
+// load reads the summary of a part, decodes its plan into plan, and sets its shard. If
+// the summary shows that the part can't be merged, gap says why; otherwise gap is "".
+// err is an error of reading or decoding the summary.
 func (p *part) load(plan any) (gap string, err error) {
 	text, err := os.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,7 @@ func (p *part) load(plan any) (gap string, err error) {
 		gap = "was written by a version whose summaries have no plan"
 	default:
 		if p.shard, err = list.ParseShard(shard.String(), ""); err == nil {
-			shard.SetString("") // the plans of all parts are the same otherwise
+			shard.SetString("") // apart from the shard, the plans of all parts are equal
 			return "", nil
 		}
 		return fmt.Sprintf("%s: %v", p.name, err), nil

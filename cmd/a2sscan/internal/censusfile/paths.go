@@ -7,15 +7,15 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Overwritten returns an error if path, the value of flag, is one of the files in read,
-// which the scan reads.
+// Overwritten returns an error if path is one of the files in read, which the command
+// reads. The parameter flag is the name of the flag that has path as its value.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
 		x, err1 := os.Stat(in)
 		y, err2 := os.Stat(path)
 		if err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y) {
 			return console.Fail(console.ExitUsage, "%s names an input file: %s", flag, console.Plain(in, 200)).
-				WithHint("the file would be overwritten: name another one")
+				WithHint("the command would overwrite this file; choose another file")
 		}
 	}
 	return nil

@@ -11,11 +11,12 @@ import (
 
 // Printing says how to print records.
 type Printing struct {
-	Databases Databases // nil: add no locations
-	Visible   bool      // escape invisible characters
-	Table     *Table    // nil: print records unchanged
+	Databases Databases // nil means that no locations are added
+	Visible   bool      // whether to escape invisible characters
+	Table     *Table    // nil means that records are printed unchanged
 
-	// Keep reports whether to print a record; nil: print all. It gets the unchanged line.
+	// Keep reports whether to print a record, of which it gets the unchanged line. Nil
+	// means that all records are printed.
 	Keep func(line []byte) bool
 }
 
@@ -27,7 +28,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	if how.Table != nil {
 		w.Write(how.Table.Header())
 	}
-	var located []byte // last record with location
+	var located []byte // memory for the record with its location
 	print := func(_ int, line []byte) error {
 		if how.Keep != nil && !how.Keep(line) {
 			return nil
@@ -45,7 +46,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 			line = console.Visible(line)
 		}
 		w.Write(line)
-		return w.WriteByte('\n') // package main sets the exit code
+		return w.WriteByte('\n') // package main chooses the exit code for this error
 	}
 	var read []census.Reading
 	for _, name := range files {

@@ -24,7 +24,7 @@ const (
 // Formats are all formats.
 var Formats = []Format{JSON, Text, CSV, TSV}
 
-// UsualFields are the fields of CSV and TSV if none are chosen.
+// UsualFields are the fields of CSV and TSV if no fields are chosen.
 var UsualFields = []string{
 	"addr", "time", "status", "rtt_ms", people, capacity, bots, "info.map", "info.game", "info.app_id", "info.version", "info.name",
 }
@@ -32,25 +32,25 @@ var UsualFields = []string{
 // Display describes the terminal that text is shown on. Width returns its current width in
 // columns.
 type Display struct {
-	Width func() int // nil: no limit
+	Width func() int // nil means no limit
 	Color bool
 }
 
 // Table formats records as lines.
 type Table struct {
 	format Format
-	fields []string // none: the usual columns of Text
+	fields []string // empty means the usual columns of Text
 	screen Display
 
 	kept  *record.Reader  // reads the keys of the fields
-	known *record.Reader  // reads the usual columns
-	found map[string]bool // keys of fields that had a value
+	known *record.Reader  // reads the keys that the usual columns need
+	found map[string]bool // keys of the record in which a chosen field had a value
 	buf   bytes.Buffer
 	csv   *csv.Writer
 }
 
-// NewTable returns a table of the given fields, or of the usual ones if fields is empty. It
-// returns nil if records are to be written unchanged.
+// NewTable returns a table of the given fields, or of the usual fields if fields is
+// empty. It returns nil if records are to be written unchanged.
 func NewTable(format Format, fields []string, screen Display) (*Table, error) {
 	if err := checkFields(fields); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func NewTable(format Format, fields []string, screen Display) (*Table, error) {
 	return t, nil
 }
 
-// Header returns the first line of the output, with its newline; nil if the format
-// has none.
+// Header returns the first line of the output, with its newline, or nil if the format
+// has no header.
 func (t *Table) Header() []byte {
 	switch {
 	case t.format == JSON || t.format == "":

@@ -34,7 +34,8 @@ const (
 	playersWidth = 10
 )
 
-// server returns the line about a server. For a line that is not a record, it is empty.
+// server returns the line about a server. If the input line is not a record, its cells
+// are empty or placeholders.
 func (t *Table) server(line []byte) string {
 	rec, _ := t.known.Read(line)
 	if rec == nil {
@@ -71,9 +72,10 @@ func (t *Table) server(line []byte) string {
 	return t.serverLine(s, color, magenta)
 }
 
-// serverLine aligns the columns. players and game are the colours of these columns; ""
-// means none. On a screen, map, game and name share the columns that the others leave free.
-// The last column stays free, because some terminals wrap when it is written.
+// serverLine aligns the cells of s. The parameters players and game are the colours of
+// these two cells; "" means no colour. On a screen, map, game and name share the width
+// that the other cells leave. The last column of the screen stays empty, because some
+// terminals wrap the line when it is written.
 func (t *Table) serverLine(s server, players, game string) string {
 	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil
@@ -97,7 +99,7 @@ var fieldWidths = map[string]int{
 	people: 6, capacity: 8, bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,
 }
 
-// fieldLine aligns chosen fields. The last one takes the rest of the screen.
+// fieldLine aligns chosen fields. The last field takes the rest of the screen.
 func (t *Table) fieldLine(cells []string) string {
 	cut, left := t.screen.Width != nil, noLimit
 	if cut {
@@ -120,7 +122,7 @@ func (t *Table) fieldLine(cells []string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// colored returns s in a colour, unless the screen has none.
+// colored returns s in a colour, unless the screen has no colours.
 func (t *Table) colored(color, s string) string {
 	if !t.screen.Color || color == "" {
 		return s

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// timeline is a chart of values over nights. charts.js draws it with uPlot, from this
+// timeline is a chart of values over nights. charts.js draws it with uPlot from its
 // JSON. A table on the page has the same numbers, for readers without a script.
 type timeline struct {
-	Label  string  `json:"-"` // for screen readers
+	Label  string  `json:"-"` // description for screen readers
 	Unit   string  `json:"unit"`
 	Nights []int64 `json:"nights"` // Unix seconds, in ascending order
 	Series []Line  `json:"series"`
 	Low    []int64 `json:"low,omitempty"` // doubtful nights
 }
 
-// Line is a line of a chart. A nil value is not known; the line has a gap there.
+// Line is a line of a chart. A nil value is unknown; the line has a gap there.
 type Line struct {
 	Name   string     `json:"name"`
 	Color  string     `json:"color"` // CSS variable
@@ -39,7 +39,7 @@ func newTimeline(label, unit string, nights []pastNight) *timeline {
 	}
 	for i, n := range nights {
 		if i > 0 && n.time.Sub(nights[i-1].time) > usual+usual/2 {
-			t.Nights = append(t.Nights, n.time.Add(-usual).Unix()) // makes a gap in the lines
+			t.Nights = append(t.Nights, n.time.Add(-usual).Unix()) // a point without values makes a gap in the lines
 		}
 		t.Nights = append(t.Nights, n.time.Unix())
 		if n.doubtful {

@@ -14,7 +14,7 @@ import (
 // DiffOptions choose what Diff compares and prints.
 type DiffOptions struct {
 	Old, New  []string // files
-	OldSums   []string // summaries; nil: those beside the files
+	OldSums   []string // summaries; nil means the summaries beside the files
 	NewSums   []string
 	JSON      bool // print JSON, not a page
 	Stat      bool // print only numbers
@@ -56,7 +56,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	var changes uint64
 	var important Important
-	var unwritten error // error of writing to w
+	var unwritten error // the first error of writing to w
 	writeJSON := func(v any) error {
 		line, err := console.JSON(v, "")
 		if err == nil {
@@ -105,7 +105,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	return nil
 }
 
-// sayDoubts prints the limits of the comparison.
+// sayDoubts prints what the comparison could not find out for certain.
 func sayDoubts(t *console.Terminal, c *census.Comparison, o *DiffOptions) {
 	if c.Unknown > 0 {
 		t.Say("%s may be new, or in the missing part of the old census", console.Plural(c.Unknown, "server"))

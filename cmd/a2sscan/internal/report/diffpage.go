@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// gamesShown is the maximum number of games on a page.
+// gamesListed is the maximum number of games that diff lists for a person.
 const gamesListed = 20
 
-// writePage shows changes to a person.
+// writePage writes the comparison as text for a person.
 func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *Important) {
 	screen := max(o.PageWidth, 60)
 	fmt.Fprintf(out, "before: %s\nafter:  %s\n\n", nightLine(&c.Old), nightLine(&c.New))
@@ -33,7 +33,8 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 		fmt.Fprintf(out, "  %-*s %12s  new, or in the missing part of the old census\n", width, "unknown", console.Grouped(c.Unknown))
 	}
 	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
-	// People come and go all the time, and maps rotate.
+	// Changes that happen all the time are summed up in one sentence: people come and
+	// go, and maps rotate.
 	both := console.Plural(c.Compared, "server") + " answered on both nights"
 	if c.PeopleMore+c.PeopleFewer > 0 {
 		both += fmt.Sprintf(": %s came, %s left", console.Plural(c.PeopleMore, "person"), console.Grouped(c.PeopleFewer))
@@ -92,8 +93,8 @@ func nightLine(n *census.Night) string {
 // KindText returns a kind as pages show it.
 func KindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// number returns how many changes of a kind the page counts, and a remark or "".
-// Volatile changes are counted separately, unless they are listed or there are no
+// countOf returns the number of changes of a kind that the page counts, and a remark or
+// "". Volatile changes are counted separately, unless they are listed or there are no
 // others.
 func countOf(k census.Kind, c *census.Comparison, o *DiffOptions) (n uint64, remark string) {
 	n, volatile := c.Changes[k]-c.Volatile[k], c.Volatile[k]
@@ -127,8 +128,8 @@ func mostChanged(c *census.Comparison) []string {
 	return ids[:min(len(ids), gamesListed)]
 }
 
-// lineOf formats one change for a screen. The name gets most of the additional columns of
-// a wide screen.
+// lineOf formats one change as a line. The parameter screen is the width of the screen;
+// on a wide screen the name gets most of the additional columns.
 func lineOf(c *census.Change, screen int) string {
 	room := min(max((screen-48)*5/8, 20), 66)
 	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)
@@ -142,8 +143,8 @@ func lineOf(c *census.Change, screen int) string {
 	return console.Shorten(strings.TrimRight(s, " "), screen-2)
 }
 
-// Detail describes a change by its values on both nights. It returns "" if the kind says
-// everything.
+// Detail describes a change by its values on both nights. It returns "" if the kind of
+// the change says everything.
 func Detail(c *census.Change) string {
 	if WholeServer(c.Kind) {
 		if c.People > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// distribution is a histogram, a table with bars, with a title and a sentence.
+// distribution is a histogram: a title, a sentence, and a table with bars.
 type distribution struct {
 	Title, Text string
 	Value       string // title of the first column
@@ -47,7 +47,7 @@ func histogram(unit string, d *census.Distribution) (rows []row) {
 	for _, b := range bins {
 		largest = max(largest, b.Servers)
 	}
-	exact := false // the previous bin counts a single value
+	exact := false // whether the previous bin counts a single value
 	for _, b := range bins {
 		rows = append(rows, row{Name: binRange(b, unit, exact), N: b.Servers, Of: d.Servers, Most: largest})
 		exact = isExact(b)

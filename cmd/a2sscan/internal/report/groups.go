@@ -49,9 +49,9 @@ func mostPeople(groups []census.Group) []census.Group {
 }
 
 // newGroupTable returns a table of groups, with the most people first, or nil if there
-// are no groups. The first open rows are visible; the reader can unfold the others. If
-// names is not nil, it maps the IDs of games to their names, and each row shows the
-// name of the group's game.
+// are no groups. The parameter open is the number of rows that are visible at first;
+// the reader can unfold the others. If names is not nil, it maps the IDs of games to
+// their names, and each row shows the name of the group's game.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil
@@ -111,8 +111,8 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	return all
 }
 
-// part is a segment of a divided bar. It has N of All servers, and follows segments with
-// Before servers.
+// part is a segment of a divided bar. It stands for N of All servers. Before is the
+// number of servers in the segments before it.
 type part struct {
 	Class, Name    string
 	Before, N, All uint64
@@ -121,7 +121,7 @@ type part struct {
 // systemNames maps the operating systems of records to their names.
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
-// systems returns the bar of the operating systems.
+// systems returns the segments of the bar of operating systems.
 func systems(s *census.Stats) (parts []part) {
 	var all, before uint64
 	for _, g := range s.Systems.Top {

@@ -15,14 +15,14 @@ const lossy = 0.01
 // tile is a headline number.
 type tile struct {
 	Label, Value string
-	Change       string // since the previous census; empty: unknown
+	Change       string // change since the previous census, or empty if unknown
 	Aside        string // a remark, such as the number without farms
 	Spark        string // SVG path
 }
 
 // statement is a sentence about how reliable the numbers are.
 type statement struct {
-	Class string // good, warn, bad
+	Class string // good, warn or bad
 	Text  string
 }
 
@@ -84,11 +84,12 @@ func lead(s *census.Stats) string {
 	return fmt.Sprintf("%s have %s of all people.", joined(top), percent(sum, s.All.People))
 }
 
-// lostShown is how many sentences about damaged and missing files the page has.
+// lostShown is the maximum number of sentences about damaged and missing files on the
+// page.
 const lostShown = 5
 
-// trust summarises how reliable the numbers are. The section about the scan has
-// more.
+// trust summarises how reliable the numbers are. The section about the scan has more
+// details.
 func trust(s *census.Stats) (all []statement) {
 	for _, sentence := range s.Lost[:min(len(s.Lost), lostShown)] {
 		all = append(all, statement{"bad", Shown(sentence, 300)})
@@ -135,15 +136,14 @@ func missedShare(s *census.Stats) (share float64, known bool) {
 	return *s.Run.Missed / (*s.Run.Missed + float64(s.All.Servers)), true
 }
 
-// doubtful reports whether a night's numbers are too low, because the scan missed
-// too many servers or was not complete. It also reports nights whose sums do not
-// add up.
+// doubtful reports whether the numbers of a night are doubtful: because the scan missed
+// too many servers or was not complete, or because its sums do not add up.
 func doubtful(s *census.Stats) bool {
 	share, _ := missedShare(s)
 	return share > lossy || s.Run != nil && (s.Run.Ended != "complete" || !s.Run.Consistent)
 }
 
-// tiles returns the headline numbers.
+// tiles returns all headline numbers of the page.
 func tiles(in *Input) []tile {
 	s := in.Stats
 	all := []tile{

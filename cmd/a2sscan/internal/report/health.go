@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// fact is a number with its name.
+// fact is a number with its name and a remark.
 type fact struct{ Name, Value, Aside string }
 
 // row is a row of a table with bars. The row shows N as a share of Of. Most is the

@@ -9,16 +9,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// These limit how much of the past the page shows.
+// These constants limit how much of the past the page shows.
 const (
 	sparkNights  = 30
-	historyGames = 5 // games in the chart
+	historyGames = 5 // number of games in the chart
 )
 
 // History has the data of past nights that the page shows.
 type History struct{ nights []pastNight }
 
-// pastNight is one night.
+// pastNight has the data of one night.
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
@@ -29,8 +29,8 @@ type pastNight struct {
 	versions     map[string]map[string]uint64 // servers by game and version
 }
 
-// Add adds a night. Nights may come in any order. If two have the same time, the
-// one added later replaces the other.
+// Add adds a night. Nights may come in any order. If two nights have the same time, the
+// night added later replaces the other.
 func (h *History) Add(s *census.Stats) {
 	n := newPastNight(s)
 	i, found := slices.BinarySearchFunc(h.nights, n, func(a, b pastNight) int { return a.time.Compare(b.time) })
@@ -43,7 +43,7 @@ func (h *History) Add(s *census.Stats) {
 	}
 }
 
-// newPastNight returns the data that the page shows of a night.
+// newPastNight returns the data of a night that the page shows.
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
@@ -95,9 +95,9 @@ func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 
 // historyView is the section about all nights.
 type historyView struct {
-	Nights                 string // number, first and last date
+	Nights                 string // number of nights, first and last date
 	People, Servers, Games *timeline
-	Farms                  bool // at least one night has farms
+	Farms                  bool // whether at least one night has farms
 	Gaps                   bool
 	Doubtful               int
 	Columns                []string
@@ -110,7 +110,7 @@ type nightRow struct {
 	Values     []string
 }
 
-// view returns the section, or nil if there are fewer than two nights.
+// view returns the section about all nights, or nil if there are fewer than two nights.
 func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	if h.Len() < 2 {
 		return nil
@@ -137,7 +137,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		number(was.Servers), number(was.People), first.Format("2 January 2006"),
 		number(is.Servers), number(is.People), last.Format("2 January 2006"))
 	v.People = newTimeline("People by night: "+suffix, " people", h.nights)
-	v.Gaps = len(v.People.Nights) > h.Len() // nights are missing
+	v.Gaps = len(v.People.Nights) > h.Len() // the chart has additional points where nights are missing
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
 	v.Servers = newTimeline("Servers by night: "+suffix, " servers", h.nights)
 	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })
@@ -152,7 +152,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	return v
 }
 
-// people returns the number of people in a game; NaN if the night's stats do not
+// people returns the number of people in a game, or NaN if the night's stats do not
 // list the game.
 func (n *pastNight) people(game string) float64 {
 	if people, ok := n.games[game]; ok {

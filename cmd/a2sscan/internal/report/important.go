@@ -9,7 +9,7 @@ import (
 
 // The limits of Important.
 const (
-	changesKept = 8 // per game
+	changesKept = 8 // maximum number of changes of a game
 	gamesKept   = 4000
 )
 
@@ -28,7 +28,7 @@ func (m *Important) Add(c *census.Change) {
 		return
 	case full && weight(c) <= weight(&all[len(all)-1]):
 		return
-	case all == nil && len(m.games) == gamesKept: // strangers may invent games
+	case all == nil && len(m.games) == gamesKept: // limits the games, which strangers may invent
 		return
 	case m.games == nil:
 		m.games = map[string][]census.Change{}

@@ -21,12 +21,12 @@ import (
 // the previous night of the history.
 type Options struct {
 	Files     []string // files of the census
-	Summaries []string // paths
+	Summaries []string // paths of the summaries
 	Before    []string // files of the previous census
-	Games     []string // IDs or names
-	History   string   // directory with stats
+	Games     []string // IDs or names of games
+	History   string   // directory with the stats of earlier nights
 	Title     string
-	Program   string // name and version
+	Program   string // name and version of the program
 }
 
 // Make reads a census, the census to compare it with, and the stats of earlier
@@ -59,9 +59,9 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	return censusfile.Incomplete(append(before, c.Lost...))
 }
 
-// compare finds the changes since the previous census. If no census is given, it compares
-// only the sums, with those of the previous night in the history. lost describes what is
-// missing from the previous census.
+// compare finds the changes since the previous census. If no previous census is given,
+// it compares only the sums, with the sums of the previous night in the history. lost
+// describes what is missing from the previous census.
 func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))

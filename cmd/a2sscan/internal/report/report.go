@@ -18,23 +18,23 @@ const MaxSize = 3_000_000
 
 // Input is the content of a page.
 type Input struct {
-	Title   string   // empty: the date
-	Program string   // name and version
+	Title   string   // empty means a title with the date
+	Program string   // name and version of the program
 	Files   []string // files of the census
 
 	Stats   *census.Stats
-	Before  *Before            // nil: not known
-	Changes *census.Comparison // nil: not known
+	Before  *Before            // nil if not known
+	Changes *census.Comparison // nil if not known
 
-	Important Important // single changes
-	History   *History  // nil: only this night
+	Important Important // single changes to list
+	History   *History  // nil if the page is about this night only
 	Servers   *Servers
 }
 
 // Before has the numbers that the headline numbers are compared with.
 type Before struct {
 	census.Sums
-	Games uint64 // 0: unknown
+	Games uint64 // number of games, or 0 if unknown
 }
 
 // The charts are drawn by uPlot 1.6.32 (MIT, see uplot/LICENSE): zoom, hover and a live
@@ -44,9 +44,9 @@ type Before struct {
 var files embed.FS
 
 // Style and Charts are the style and the script that every page of the program begins
-// with. The script draws a chart in each element of the class plot, from the timeline in
-// it, which is JSON, and adds the chart to the array charts. The first call builds the
-// text, so that commands without a page start faster.
+// with. Each element of the class plot contains a timeline as JSON. The script draws it
+// as a chart in the element, and adds the chart to the array charts. The first call
+// builds the text, so that commands without a page start faster.
 var (
 	Style  = embedded("uplot/uPlot.min.css", "page.css")
 	Charts = embedded("uplot/uPlot.iife.min.js", "charts.js")
@@ -118,7 +118,7 @@ type page struct {
 	Title, Program string
 	Files          []string
 	Stats          *census.Stats
-	Names          map[string]string // of games
+	Names          map[string]string // names of games by ID
 	Tiles          []tile
 
 	Changes *changes

@@ -10,8 +10,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// FileKind is a kind of file that a command makes from censuses. It lists the bytes with which
-// such a file may begin, in this version or an earlier one.
+// FileKind is a kind of file that a command makes from censuses. It lists the texts
+// with which a file of this kind may begin, whether this or an earlier version wrote
+// it.
 type FileKind []string
 
 // The kinds of files that stats, diff and report write.
@@ -24,7 +25,7 @@ var (
 // Result is the file that a command writes. It may replace an empty file or a file of its
 // own kind. With Force, it may replace any file.
 type Result struct {
-	Name   string // "-" or empty: Stdout
+	Name   string // the path; "-" and "" mean Stdout
 	Stdout io.Writer
 	Kind   FileKind
 	Force  bool
@@ -67,7 +68,7 @@ func (r *Result) mayReplace() error {
 	}
 	f, err := os.Open(r.Name)
 	if err != nil {
-		return nil // no such file, or writing will fail, too
+		return nil // either there is no file, or writing will fail too
 	}
 	defer f.Close()
 	head := make([]byte, 200)

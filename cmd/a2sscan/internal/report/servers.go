@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxServers  = 60_000 // more servers never fit into a page
-	rowsWritten = 25     // rows as HTML, for readers without scripts
+	maxServers  = 60_000 // a page never has room for more servers
+	rowsWritten = 25     // number of rows written as HTML, for readers without scripts
 	rowsReserve = 20_000 // bytes reserved for these rows
 	nameInTable = 64
 	wordInTable = 32
@@ -28,14 +28,14 @@ const (
 // store which of them answer without a challenge.
 type Servers struct {
 	kept []server // if cut is set, the first maxServers are sorted
-	cut  bool     // servers were dropped
+	cut  bool     // whether servers were dropped
 }
 
 // server is a row of the table.
 type server struct {
 	addr              netip.AddrPort
 	name, game        string
-	world, version    string // world is the map
+	world, version    string // world is the name of the map
 	country, flags    string
 	people, bots, max uint32
 	rtt               time.Duration
@@ -110,7 +110,7 @@ type words struct {
 	size  int64 // bytes of the list as JSON
 }
 
-// number returns the index of s, which it adds if it is new.
+// number returns the index of s. If the list does not have s yet, number adds it.
 func (w *words) number(s string) int {
 	n, ok := w.index[s]
 	if !ok {
@@ -137,7 +137,8 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// table returns the table, with as many servers as fit into budget bytes.
+// table returns the table of servers, with as many servers as fit. The parameter budget
+// is the maximum size in bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
 	budget -= rowsReserve
@@ -190,7 +191,7 @@ func (d *tableData) row(k *server) json.RawMessage {
 	return b.Bytes()
 }
 
-// millis returns the round trip in milliseconds; -1 if it is unknown.
+// millis returns the round trip in milliseconds, or -1 if it is unknown.
 func (k *server) millis() int {
 	if k.rtt <= 0 {
 		return -1

@@ -49,6 +49,6 @@ func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
-	_ = censusfile.SayLost(t, c.Lost) // the caller reports the error at the end
+	_ = censusfile.SayLost(t, c.Lost) // the command returns this error at the end
 	return c, nil
 }

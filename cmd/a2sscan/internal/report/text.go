@@ -50,10 +50,10 @@ func Shown(s string, limit int) string {
 
 // functions has the functions that the template calls.
 var functions = template.FuncMap{
-	// about the stats
+	// functions that describe the stats
 	"when": when, "lead": lead, "trust": trust, "distributions": distributions, "rest": rest, "questions": questions, "sums": sums,
 	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
-	// formatting
+	// functions that format values
 	"game": nameOf, "named": named, "shown": Shown, "number": number, "percent": percent, "width": width,
 	"sentence": sentence, "reasons": reasons, "first": first, "plural": console.Plural[uint64],
 	"base":  func(file string) string { return Shown(filepath.Base(file), maxName) },
@@ -61,7 +61,7 @@ var functions = template.FuncMap{
 	"more":  func(found uint64, shown int) uint64 { return found - min(found, uint64(shown)) },
 }
 
-// first returns the first n elements of a list.
+// first returns at most the first n elements of a list.
 func first(n int, list any) any {
 	v := reflect.ValueOf(list)
 	return v.Slice(0, min(n, v.Len())).Interface()

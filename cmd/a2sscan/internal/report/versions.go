@@ -12,15 +12,15 @@ import (
 
 const (
 	versionNights = 90
-	versionGames  = 6 // games shown
-	versionsShown = 5 // versions shown per game
+	versionGames  = 6 // number of games shown
+	versionsShown = 5 // number of versions shown per game
 )
 
 // versionView shows the versions of one game, tonight and over the last nights.
 type versionView struct {
 	Game  string
 	Parts []part
-	Chart *timeline // nil: there is no history
+	Chart *timeline // nil if there is no history
 	Rows  []nightRow
 }
 
@@ -70,7 +70,7 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 		}
 	}
 	for version := range tonight.versions[game] {
-		shares[version] += tonight.share(game, version) // a new version may be at the top
+		shares[version] += tonight.share(game, version) // count tonight as well, so that a new version can be among them
 	}
 	top := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))
@@ -114,7 +114,7 @@ func (v *versionView) addChart(h *History, game string, versions []string) {
 	}
 }
 
-// share returns the share of a game's servers that have a version; NaN if the stats
+// share returns the share of a game's servers that have a version, or NaN if the stats
 // list no version of the game.
 func (n *pastNight) share(game, version string) float64 {
 	all := sum(n.versions[game])

@@ -69,16 +69,16 @@ func Details(e *db.Event) string {
 // its pair of up and down.
 type damped struct {
 	server int
-	kind   string // "up" stands for "down", too
+	kind   string // kind of the events; "up" covers "down", too
 }
 
 // window counts the events of a damped kind during Rules.Damp.
 type window struct {
 	end     uint32
-	shown   int      // number of events shown, at most 2: a pair
-	last    db.Event // the last one shown
+	shown   int      // number of events reported, at most a pair
+	last    db.Event // the last event reported
 	waiting db.Event // the last event left out
-	leftOut int
+	leftOut int      // number of events left out
 }
 
 // wanted reports whether events of a kind are reported.
@@ -86,11 +86,11 @@ func (w *Watcher) wanted(kind string) bool {
 	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 
-// report adds an event to the effects.
+// report adds an event to w.decided.
 func (w *Watcher) report(e db.Event) { w.decided.events = append(w.decided.events, e) }
 
-// emit reports an event of a server if its kind is wanted. After two events in a window, it
-// only counts an event as left out.
+// emit reports an event of a server if its kind is wanted. After two events in a
+// window, it only counts further events as left out.
 func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	if !w.wanted(e.Kind) {
 		return
@@ -121,8 +121,8 @@ func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	w.report(e)
 }
 
-// release ends the windows that are over. It reports the last event that was left out, if
-// that event differs from the last one shown.
+// release ends the windows that are over. It reports the last event that was left out,
+// if that event differs from the last event reported.
 func (w *Watcher) release(now uint32) {
 	for key, d := range w.damping {
 		switch {
@@ -149,7 +149,7 @@ func (w *Watcher) match(i int, now uint32) {
 	if s.known == nil {
 		return
 	}
-	if len(w.noted) > 4*len(w.servers)+100 { // most are SteamIDs that no server has any more
+	if len(w.noted) > 4*len(w.servers)+100 { // most entries are Steam IDs that no server has any more
 		clear(w.noted)
 	}
 	found, by := i, ""

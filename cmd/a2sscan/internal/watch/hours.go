@@ -9,9 +9,10 @@ import (
 
 const secondsOfHour = 3600
 
-// hourOf returns the samples of the hour that contains at. Two hours are in memory: a new
-// hour replaces the older of them, whose last state is in the database. If at is in an
-// hour that is no longer in memory, hourOf returns the hour that replaced it.
+// hourOf returns the samples of the hour that contains the time at. Two hours are in
+// memory: a new hour replaces the older of them, whose last state is in the database.
+// If the requested hour is no longer in memory, hourOf returns the hour that replaced
+// it.
 func (w *Watcher) hourOf(at uint32) *db.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
@@ -27,9 +28,9 @@ func (w *Watcher) hourOf(at uint32) *db.Hour {
 // counted are the statuses in the order of UpFor, DownFor and UnseenFor.
 var counted = []db.Status{db.Up, db.Down, db.Unknown}
 
-// count adds the time of a server since the last call to its time up, down or unseen
-// (Unknown). Time in an hour that is no longer in memory is not added, and so counts as
-// unseen.
+// count adds the time of a server between the last call and until to the time for which
+// it was up, down or, if as is db.Unknown, unseen. Time in an hour that is no longer in
+// memory is not added, and so counts as unseen.
 func (w *Watcher) count(i int, until uint32, as db.Status) {
 	s := &w.servers[i]
 	field := slices.Index(counted, as)

@@ -22,22 +22,23 @@ import (
 // Log writes events to a file, which it continues, or to a stream.
 type Log struct {
 	last atomic.Int64 // ID of the last written event
-	// began is when the current write began; nil: no write is running.
+	// began is the time when the current write began, or nil if no write is running.
 	began atomic.Pointer[time.Time]
 
 	path string
-	// stream is standard output, a pipe or a device; nil: path is a file, or not open yet.
+	// stream is standard output, a pipe or a device. It is nil if path is a file, or is
+	// not open yet.
 	stream io.Writer
 	text   bool
 	rotate sink.Rotation
 	opened time.Time
-	file   *sink.Output // nil: a stream
+	file   *sink.Output // nil if the events go to a stream
 }
 
-// OpenLog opens a file of events to continue it, or standard output if screen is set. Lines
-// are text for people if text is set, else JSON. When the file reaches the size or the age
-// in rotate, Write renames it to a part and begins a new file. Write opens a pipe or a
-// device, because that may wait for the reader.
+// OpenLog opens a file of events to continue it, or standard output if screen is set.
+// If text is set, lines are text for people, otherwise JSON. When the file reaches the
+// size or the age in rotate, Write renames it to a part and begins a new file. Write
+// opens a pipe or a device, because that may wait for the reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
 	l := &Log{path: path, stream: screen, text: text, rotate: rotate}
 	if info, err := os.Stat(path); screen != nil || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -52,7 +53,7 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 	}
 	literal := strings.ReplaceAll(path, "[", "[[]")
 	pattern := strings.Replace(sink.PartName(literal, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
-	parts, _ := filepath.Glob(pattern) // the oldest first
+	parts, _ := filepath.Glob(pattern) // the names sort by time
 	for _, part := range slices.Backward(append(parts, path)) {
 		if err := l.findLast(part); err != nil {
 			return nil, errors.Join(err, l.file.Close())

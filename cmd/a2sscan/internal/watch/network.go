@@ -20,14 +20,14 @@ const doubtPercent = 40
 
 // network holds what the checks of all servers show about the watcher's own network.
 type network struct {
-	latest [64]outcome // a ring
+	latest [64]outcome // ring of the latest outcomes
 	// outcomes is the number of outcomes since the watcher became blind, saw again or
 	// paused.
 	outcomes int
 
 	failing bool // datagrams can't be sent
 	blind   bool
-	since   uint32 // when blind was set
+	since   uint32 // time when blind was set
 }
 
 // outcome is the result of a check of a server that was up.
@@ -41,8 +41,8 @@ func (v *network) add(o outcome) {
 	v.outcomes++
 }
 
-// count looks at the latest n outcomes, and counts those whose checks began at since or
-// later.
+// count counts the outcomes among the latest n whose checks began at the time since or
+// later, and how many of these checks were answered.
 func (v *network) count(n int, since uint32) (all, answered int) {
 	for i := range min(n, v.outcomes, len(v.latest)) {
 		if o := v.latest[(v.outcomes-1-i)%len(v.latest)]; o.asked >= since {
@@ -64,21 +64,21 @@ func (w *Watcher) resumeBlind(since, now time.Time) {
 	w.view.blind, w.view.since = true, min(seconds(since), seconds(now))
 }
 
-// survey is the answer to the question who is silent.
+// survey says which servers are silent.
 type survey struct {
 	up, silent int
-	// networks has /24 networks with servers that are up, at most blindNetworks, and dead
-	// those with silent servers.
+	// networks has at most blindNetworks /24 networks with servers that are up, and
+	// dead has the /24 networks with silent servers.
 	networks, dead map[uint64]bool
-	// references counts the references that were checked, and answering those whose latest
-	// check was answered.
+	// references counts the references that were checked, and answering counts the
+	// references whose latest check was answered.
 	references, answering int
 	// suspects are the servers that have been silent for long enough to be down.
 	suspects []int
 }
 
-// inspect asks three questions: who is silent, is that the fault of the watcher's own
-// network, and if not, who is down?
+// inspect finds out which servers are silent, whether the watcher's own network is the
+// cause and, if it is not, which servers are down.
 func (w *Watcher) inspect(now uint32) {
 	s := w.survey()
 	if saw := w.doubtItself(&s, now); !saw {
@@ -121,8 +121,9 @@ func (w *Watcher) survey() survey {
 	return v
 }
 
-// doubtItself finds out whether the watcher is blind or sees again, and reports both. If it
-// just began to see again, it forgets all silence and returns true.
+// doubtItself finds out whether the watcher becomes blind or sees again, and reports
+// either change. If it just began to see again, it forgets all silence and returns
+// true.
 func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 	v := &w.view
 	dark := s.silent >= blindServers && s.silent*100 >= s.up*blindPercent && len(s.dead) >= blindNetworks
@@ -160,10 +161,12 @@ func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 	return saw
 }
 
-// judge calls the suspects down, unless the network of the watcher is in doubt.
+// judge sets the status of the suspects to down, unless the network of the watcher is
+// in doubt.
 func (w *Watcher) judge(s *survey, now uint32) {
 	v := &w.view
-	expired := v.blind && now-v.since >= uint32(w.rules.BlindMax.Seconds()) // then silent servers are down
+	// After BlindMax even a blind watcher reports silent servers as down.
+	expired := v.blind && now-v.since >= uint32(w.rules.BlindMax.Seconds())
 	if v.blind && !expired {
 		return
 	}
@@ -171,7 +174,7 @@ func (w *Watcher) judge(s *survey, now uint32) {
 	for _, i := range s.suspects {
 		asked := w.servers[i].asked
 		all, answered := v.count(len(v.latest), asked)
-		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network worked at that time
+		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network worked while this server was silent
 		if !doubt || now-asked >= uint32(w.rules.Every/time.Second) || alive {
 			w.fall(i, now, expired)
 		}

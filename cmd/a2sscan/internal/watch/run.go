@@ -20,20 +20,20 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options are what Run needs.
+// Options are the settings of Run, and the objects that it uses.
 type Options struct {
 	Rules Rules
 	// Scan configures the scans. Run sets the fields that depend on the cycle.
 	Scan scanner.Config
 	DB   *db.DB
 	Log  *Log
-	Hook *Webhook // nil: none
+	Hook *Webhook // nil if there is no webhook
 
 	// Load returns the list of servers. When Run loads the list again, it continues with
 	// the old list if Load fails or returns less than half as many servers.
 	Load      func(context.Context) ([]netip.AddrPort, error)
-	ListEvery time.Duration    // how often Load is called; 0: once
-	Reload    <-chan os.Signal // calls Load at once
+	ListEvery time.Duration    // time between two calls of Load; 0 means a single call
+	Reload    <-chan os.Signal // a signal makes Run call Load at once
 
 	// Hourly is how long the database retains hourly rows. Daily is how long it retains
 	// daily rows and events.
@@ -53,14 +53,14 @@ type Status struct {
 	Down     int       `json:"down"`
 	People   int       `json:"people"`
 	Blind    bool      `json:"blind"`
-	Every    float64   `json:"every"`           // configured seconds of a cycle
-	Took     float64   `json:"cycle,omitempty"` // seconds of the latest cycle
-	Events   uint64    `json:"events"`          // since the watch began
-	Waiting  uint64    `json:"waiting"`         // events that wait for the output
-	Dropped  uint64    `json:"dropped"`         // events that were dropped before the output took them
+	Every    float64   `json:"every"`           // configured length of a cycle in seconds
+	Took     float64   `json:"cycle,omitempty"` // length of the latest cycle in seconds
+	Events   uint64    `json:"events"`          // number of events since the watch began
+	Waiting  uint64    `json:"waiting"`         // number of events that wait for the output
+	Dropped  uint64    `json:"dropped"`         // number of events dropped before the output took them
 	Trouble  string    `json:"trouble,omitempty"`
-	Sent     uint64    `json:"sent"`     // datagrams
-	Received uint64    `json:"received"` // datagrams
+	Sent     uint64    `json:"sent"`     // number of datagrams
+	Received uint64    `json:"received"` // number of datagrams
 }
 
 // String returns the status as a line of text.
@@ -93,27 +93,27 @@ type Watch struct {
 	size int // number of servers in the list
 
 	lastID  atomic.Int64  // ID of the latest event
-	dropped atomic.Uint64 // events
-	// held is when another program locked the state; nil: the state is not locked.
+	dropped atomic.Uint64 // number of dropped events
+	// held is the time when another program locked the state, or nil if it is not locked.
 	held atomic.Pointer[time.Time]
-	// alive is when the loop of the watch or of the scan last did something.
+	// alive is the last time at which the loop of the watch or of the scan did something.
 	alive atomic.Pointer[time.Time]
 
-	mu      sync.Mutex // guards the following
+	mu      sync.Mutex // guards the fields below
 	watcher *Watcher
 	monitor *scanner.Monitor
 	before  scanner.Stats // counters of earlier scans that failed
 	events  uint64
 	sent    time.Time     // time of the last datagram
 	then    scanner.Stats // the counters when sent was last set
-	elapsed time.Duration // time of the scan at the last check
+	elapsed time.Duration // Elapsed of the statistics that checkSending saw last
 }
 
 // The intervals and limits of Run.
 const (
 	tickEvery  = 200 * time.Millisecond
 	flushEvery = time.Minute
-	// atRest is how long the feed sleeps if no server is due.
+	// atRest is the time for which Watch.ask sleeps if no server is due.
 	atRest = 250 * time.Millisecond
 	// outputCursor is the cursor of the output stream, after which the next watch
 	// continues.
@@ -208,10 +208,10 @@ func (r *Watch) restore() error {
 	if err != nil {
 		return err
 	}
-	if len(latest) > 0 && latest[0].Kind == "blind" { // the watch ended blind
+	if len(latest) > 0 && latest[0].Kind == "blind" { // the previous watch ended while it was blind
 		r.watcher.resumeBlind(latest[0].Time, now)
 	}
-	if r.Log.file != nil { // a file contains the ID of its last event
+	if r.Log.file != nil { // a file needs no cursor: it contains the ID of its last event
 		err = r.DB.SetCursor(outputCursor, -1)
 	}
 	written, last, _, err2 := r.DB.Cursor(outputCursor, math.MaxInt64)
@@ -249,11 +249,11 @@ func (r *Watch) hold(since time.Time) {
 	r.Terminal.Log.Warn("another program has locked the state", "since", since)
 }
 
-// Trouble says what holds up the events or the state; "": nothing.
+// Trouble says what holds up the events or the state, or returns "" if nothing does.
 func (r *Watch) Trouble() string {
 	var all []string
 	if since := r.Log.began.Load(); since != nil && time.Since(*since) >= stallAfter {
-		all = append(all, fmt.Sprintf("the reader of the output has stopped reading (since %s, %s waiting)", since.Format(time.TimeOnly), console.Grouped(r.waiting())))
+		all = append(all, fmt.Sprintf("the reader of the output has stopped reading (since %s, %s waiting)", since.Format(time.TimeOnly), console.Plural(r.waiting(), "event")))
 	}
 	if since := r.held.Load(); since != nil {
 		all = append(all, fmt.Sprintf("another program has locked the state (since %s)", since.Format(time.TimeOnly)))
@@ -264,7 +264,7 @@ func (r *Watch) Trouble() string {
 // Alive reports whether checks run.
 func (r *Watch) Alive() bool { return time.Since(*r.alive.Load()) < stillAfter }
 
-// waiting returns how many events the output has not taken.
+// waiting returns the number of events that the output has not taken yet.
 func (r *Watch) waiting() uint64 { return uint64(max(0, r.lastID.Load()-r.Log.last.Load())) }
 
 // relist loads the list again every ListEvery and after each signal of Reload, until ctx
@@ -317,8 +317,8 @@ func (r *Watch) list(ctx context.Context) error {
 // the watcher is blind until then.
 func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
-	// The watch handles an outage itself: it is blind. A new scan may query a server
-	// again that the failed one had just finished.
+	// The watch handles an outage itself, by becoming blind. A scan that follows a
+	// failed scan may query a server again that the failed scan had just finished.
 	cfg.Tuning.NoOutage = true
 	cfg.Cooldown = scanner.Off
 	cfg.Attempts = r.Rules.Attempts
@@ -352,8 +352,8 @@ func (r *Watch) ask(ctx context.Context) error {
 	return nil
 }
 
-// scanFailed prepares the next scan after one that failed. stats has the counters of the
-// failed scan. The watcher is blind until a datagram can be sent.
+// scanFailed prepares the next scan after a scan has failed. stats has the counters of
+// the failed scan. The watcher is blind until a datagram can be sent.
 func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -546,18 +546,18 @@ func (r *Watch) Status() *Status {
 
 // Row is what a watch knows about a server.
 type Row struct {
-	ID             int64 // in the database
+	ID             int64 // ID in the database
 	Addr           netip.AddrPort
-	Known          *census.Server // its last full answer, read-only; nil: none
+	Known          *census.Server // last full answer of the server, read-only, or nil
 	Status         db.Status
-	Since          time.Time // when its status began
-	People, Places int       // -1: unknown
-	// Silent is when the first of the latest unanswered checks began; zero: the last check
-	// was answered.
+	Since          time.Time // when the status began
+	People, Places int       // -1 if unknown
+	// Silent is the time when the first of the latest unanswered checks began. It is zero
+	// if the last check was answered.
 	Silent time.Time
 }
 
-// copied is how many servers Rows copies while it holds the lock.
+// copied is the maximum number of servers that Rows copies before it releases the lock.
 const copied = 1000
 
 // Rows yields all watched servers, in the order of their IDs.

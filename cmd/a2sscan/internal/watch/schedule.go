@@ -8,18 +8,18 @@ import (
 
 // schedule spreads the checks evenly over a cycle.
 type schedule struct {
-	order []int // the servers of a cycle
-	pos   int   // index in order
-	cycle int   // complete cycles
+	order []int // indexes of the servers, in the order in which a cycle checks them
+	pos   int   // index in order of the next server
+	cycle int   // number of complete cycles
 	pace  *rate.Limiter
 	began time.Time // when the current cycle began
-	// took is the length of the latest complete cycle; 0: none is complete, or the list
-	// changed.
+	// took is the length of the latest complete cycle. It is 0 if no cycle has been
+	// completed since the latest call of rearrange.
 	took time.Duration
 }
 
-// rearrange begins a new cycle: at the start, after the order has changed, and after a
-// pause.
+// rearrange begins a new cycle. It is called at the start, after the order has changed,
+// and after a pause.
 func (c *schedule) rearrange(now time.Time, every time.Duration) {
 	if c.pos >= len(c.order) {
 		c.pos = 0

@@ -20,51 +20,55 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Rules determine how often servers are asked, and which events are reported.
+// Rules determine how often servers are checked, and which events are reported.
 type Rules struct {
 	Every     time.Duration // length of a cycle, in which each server is checked once
 	FullEvery time.Duration // time between two full queries of a server
-	DownAfter int           // unanswered checks in a row before a server is down
-	Attempts  int           // requests of an unanswered check
-	// In this time, a server has at most one pair of events of each kind.
+	DownAfter int           // number of unanswered checks in a row after which a server is down
+	Attempts  int           // number of requests in a check that stays unanswered
+	// Damp is a time in which at most one pair of events of each kind is reported for a
+	// server.
 	Damp time.Duration
-	// A blind watcher believes for this long that the servers are up.
+	// BlindMax is the time for which a blind watcher assumes that the servers are up.
 	BlindMax time.Duration
 
-	// References are always up, and show whether the watcher is blind.
+	// References are servers that are always up. They show whether the watcher is blind.
 	References []netip.AddrPort
-	// Kinds are the events to report; nil: all kinds except routine changes.
+	// Kinds are the kinds of events to report. Nil means all kinds except routine changes.
 	Kinds []string
-	// Excluded is called before every check; nil: nothing is excluded.
+	// Excluded is called before every check, and reports whether the address is excluded.
+	// Nil means that no address is excluded.
 	Excluded func(netip.Addr) (no bool)
-	Answers  bool // store the latest answers
+	Answers  bool // whether to store the latest answers
 }
 
-// keepAsking is how many seconds the watch still checks a server that has left the list.
+// keepAsking is the number of seconds for which the watch still checks a server that
+// has left the list.
 const keepAsking = 24 * 3600
 
 // follow is the number of seconds between a change and the full query, because the server
 // may still be loading its map.
 const follow = 2
 
-// poorAnswers is how many answers in a row may have less than the last good one before the
-// watcher accepts them. Datagrams may have been lost.
+// poorAnswers is the number of incomplete answers in a row that the watcher ignores
+// after a complete answer, because datagrams may have been lost.
 const poorAnswers = 3
 
-// askPlainly is how many checks omit the challenge after a server ignored a request with an
-// old one (EC-14).
+// askPlainly is the number of checks that omit the challenge after a server ignored a
+// request with an old challenge (EC-14).
 const askPlainly = 16
 
-// server is what the watcher knows about one server. Times are seconds since 1970; 0:
-// never.
+// server is what the watcher knows about one server. Times are seconds since 1970, and
+// 0 means never.
 type server struct {
-	// key is udp.Pack of its address.
+	// key is udp.Pack of the server's address.
 	key uint64
 
-	// known is its last full answer; nil: the watcher has none. fullAt is the time of
-	// known. The next five fields come from the same answer: infoHash, the Steam ID, the
-	// time when the world began, the value of the rule uptime, and the longest time that a
-	// player was connected. 0: the answer did not contain it.
+	// known is the last full answer of the server, or nil if there is none. fullAt is
+	// the time of this answer. The next five fields come from it too: infoHash, the
+	// Steam ID, the time when the world began, the value of the rule uptime, and the
+	// longest time that a player was connected. A field is 0 if the answer did not
+	// contain its value.
 	known   *census.Server
 	info    uint64
 	steam   uint64
@@ -73,7 +77,7 @@ type server struct {
 	longest float32
 	fullAt  uint32
 
-	// challenge is the challenge that the server gave last; 0: none.
+	// challenge is the latest challenge of the server, or 0 if it sent none.
 	challenge uint32
 	// last is the time of the latest answer.
 	last uint32
@@ -87,11 +91,11 @@ type server struct {
 	upto uint32
 	// until is the time until which a server that has left the list is checked.
 	until uint32
-	// people and places are the latest counts; -1: unknown.
+	// people and places are the latest counts, or -1 if they are unknown.
 	people, places int32
 	// silent and requests count the checks and requests in a row without an answer.
 	silent, requests uint32
-	// poor counts the answers in a row that had less than known.
+	// poor counts the incomplete answers in a row that were ignored.
 	poor uint8
 	// plain is the number of coming checks that omit the challenge.
 	plain  uint8
@@ -119,25 +123,25 @@ func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
 // Watcher at a time.
 type Watcher struct {
 	rules   Rules
-	servers []server         // by ID in the database, minus 1
-	index   map[uint64]int32 // indexes of servers, by key
+	servers []server         // the index of a server is its ID in the database minus 1
+	index   map[uint64]int32 // indexes of servers by server.key
 	schedule
-	changing []int // servers to query in full after follow
+	changing []int // indexes of servers to query in full when follow seconds have passed
 
 	// last is the time of the latest call, and ticked the second of the latest Tick.
 	last   time.Time
 	ticked uint32
-	// paused is the time in which nothing ran, since the latest Tick.
+	// paused is the time, since the latest Tick, in which the program did not run.
 	paused time.Duration
 	// An unanswered check that began at ignore or earlier counts as no evidence.
 	ignore uint32
 
 	view    network
-	status  Status // of the latest Tick
+	status  Status // numbers of the latest Tick
 	damping map[damped]*window
 
-	// noted has the index of the server that last went down or was new, by its identity
-	// and by its Steam ID.
+	// noted has, for each identity and each Steam ID, the index of the server with it
+	// that went down or was new most recently.
 	noted map[uint64]int
 	hours [2]db.Hour // the two hours that may still change
 
@@ -152,7 +156,8 @@ type effects struct {
 	events []db.Event // without IDs
 	// fresh are servers to add to the database, in the order of their IDs.
 	fresh []netip.AddrPort
-	// servers are rows to store in this order, and size is approximately their bytes.
+	// servers are rows to store in this order, and size is their approximate size in
+	// bytes.
 	servers []db.Server
 	size    int
 }
@@ -279,7 +284,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 // Answered processes the result of a check.
 func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	w.notice(now)
-	i := int(w.index[udp.Pack(r.Addr)]) // only servers of the index are asked
+	i := int(w.index[udp.Pack(r.Addr)]) // the index has every server that is checked
 	s, at := &w.servers[i], seconds(now)
 	s.flying = false
 	if s.gone {
@@ -308,7 +313,8 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 }
 
-// fall calls a server down. If allSilent is set, most of the others are silent, too.
+// fall sets the status of a server to down and reports the event. allSilent says that
+// most of the other servers are silent, too.
 func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, db.Up)
@@ -335,8 +341,8 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s.last, s.answers = now, true
 	full := r.Asked&wire.AskAll == wire.AskAll
 	if r.Challenge != 0 {
-		// The server ignored the old challenge: it got one request with it, one without,
-		// and one with a new challenge.
+		// The server ignored the old challenge: the watch sent one request with the old
+		// challenge, one without a challenge, and one with a new challenge.
 		const ignored = 3
 		if s.plain == 0 && s.challenge != 0 && s.challenge != r.Challenge && r.Sent >= ignored && !full {
 			s.plain = askPlainly
@@ -476,9 +482,10 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	}
 }
 
-// restartSigns returns the evidence that a server restarted between two full answers: its
-// uptime fell, or its Steam ID changed and all of its players joined since. The Steam ID
-// may also change with the map, so the latter counts only on the same map.
+// restartSigns returns the evidence that a server restarted between two full answers:
+// its uptime fell, or its Steam ID changed and all of its players joined since. The
+// Steam ID may also change with the map, so a new Steam ID counts only if the map is
+// the same.
 func restartSigns(was, is *server, now uint32) []string {
 	if was.uptime > 0 && is.uptime > 0 && is.uptime < was.uptime {
 		return []string{fmt.Sprintf("its uptime fell from %d to %d seconds", was.uptime, is.uptime)}
@@ -528,10 +535,10 @@ func (s *server) setPeople(p scanner.Population) {
 	s.people, s.places = int32(min(max(p.People, 0), 65535)), int32(min(max(p.Places, 0), 65535))
 }
 
-// notice detects time in which nothing ran.
+// notice detects time in which the program did not run.
 func (w *Watcher) notice(now time.Time) {
 	if w.last.IsZero() {
-		w.last = now // the watch begins after reading its state
+		w.last = now // the first call: reading the state is no pause
 	}
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
 	if drift := wall - passed; passed > gap || passed < -gap || drift > gap || drift < -gap {
@@ -542,9 +549,9 @@ func (w *Watcher) notice(now time.Time) {
 	}
 }
 
-// Tick lets time pass. It must be called several times a second. It returns for how long
-// nothing ran since the previous Tick, and how many events were dropped because nobody
-// took them.
+// Tick lets time pass. It must be called several times a second. It returns the time
+// since the previous Tick in which the program did not run, and the number of events
+// that were dropped because nobody took them.
 func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 	w.notice(now)
 	if at := seconds(now); at != w.ticked {
@@ -567,8 +574,8 @@ func (w *Watcher) Status() Status {
 	return status
 }
 
-// Rows appends the servers from an index on to rows, at most limit, and returns the next
-// index.
+// Rows appends at most limit servers to rows, beginning with the index from. It returns
+// the index at which to continue.
 func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
 	end := min(from+limit, len(w.servers))
 	for i := from; i < end; i++ {
@@ -611,9 +618,9 @@ func (w *Watcher) pause(from, to time.Time) {
 	w.schedule.rearrange(to, w.rules.Every)
 }
 
-// unseen counts the time of a server from since until now as unseen. Before since, it also
-// counts the time in which the server was silent but not yet down. The server is then no
-// longer silent.
+// unseen counts the time of a server between since and now as unseen, and the time
+// before since in which the server was silent but not yet down. Afterwards the server
+// is not silent.
 func (w *Watcher) unseen(i int, since, now uint32) {
 	s := &w.servers[i]
 	if isSilent(s) {

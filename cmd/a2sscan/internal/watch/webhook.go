@@ -22,7 +22,7 @@ import (
 // once: after a kill, the last POST may be repeated.
 type Webhook struct {
 	URL     string // secret, never shown
-	Discord bool   // messages in the format of Discord; else JSON
+	Discord bool   // whether messages have Discord's format instead of plain JSON
 	Kinds   []string
 
 	client http.Client
@@ -30,8 +30,8 @@ type Webhook struct {
 
 const (
 	cursorName = "webhook"
-	maxQueue   = 10_000 // waiting events; older ones are dropped
-	batchLimit = 10     // for a larger batch, the message only has the count
+	maxQueue   = 10_000 // maximum number of waiting events; older events are dropped
+	batchLimit = 10     // if a message is about more events, it only counts them
 	gather     = time.Second
 	maxBackoff = 5 * time.Minute
 )
@@ -64,8 +64,8 @@ func (h *Webhook) deliver(ctx context.Context, state *db.DB, t *console.Terminal
 	}
 }
 
-// post posts the new events, if there are any. On an error, wait is how long the receiver
-// asks to wait.
+// post posts the new events, if there are any. On an error, wait is the time for which
+// the receiver asks the watch to wait.
 func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (wait time.Duration, err error) {
 	id, last, dropped, err := state.Cursor(cursorName, maxQueue)
 	switch {
@@ -96,7 +96,7 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 
 // Test posts a message that says that the webhook works.
 func (h *Webhook) Test(ctx context.Context) error {
-	const text = "a2sscan can post here: you will hear from it when something happens"
+	const text = "a2sscan can post here, and will report events here"
 	body, err := json.Marshal(map[string]any{"test": true, "content": text})
 	if err == nil {
 		_, err = h.send(ctx, body, "")
@@ -104,8 +104,8 @@ func (h *Webhook) Test(ctx context.Context) error {
 	return err
 }
 
-// send posts a body with the IDs of its events. On an error, wait is how long the receiver
-// asks to wait.
+// send posts a body with the IDs of its events. On an error, wait is the time for which
+// the receiver asks the watch to wait.
 func (h *Webhook) send(ctx context.Context, body []byte, ids string) (wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
@@ -117,7 +117,7 @@ func (h *Webhook) send(ctx context.Context, body []byte, ids string) (wait time.
 	response, err := h.client.Do(request)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
-			err = u.Err // without the URL
+			err = u.Err // omit the URL, which is secret
 		}
 		return 0, fmt.Errorf("%s", console.Plain(err.Error(), 200))
 	}

@@ -38,10 +38,11 @@ var ErrForeign = errors.New("is not the state of a watch")
 // ErrVersion is the error for a database of another version of the program.
 var ErrVersion = errors.New("was written by another version of a2sscan")
 
-// ErrBusy is the error while another program has locked the database.
+// ErrBusy is the error of a call while another program has locked the database.
 var ErrBusy = errors.New("another program has locked it")
 
-// BusyAfter is how long the database may be locked until Retry reports the lock.
+// BusyAfter is the time for which the database may be locked before Retry reports the
+// lock.
 const BusyAfter = 10 * time.Second
 
 // Retry calls do again while another program has locked the database, until ctx ends. If
@@ -74,7 +75,7 @@ func Retry(ctx context.Context, held func(since time.Time), do func() error) err
 // DB is the database of a watch. Several goroutines may use it.
 type DB struct {
 	sql  *sql.DB
-	lock *disk.Lock // nil: in memory, or read-only
+	lock *disk.Lock // nil if the database is in memory or read-only
 }
 
 // Status says whether a server answers.
@@ -82,17 +83,17 @@ type Status string
 
 // The statuses.
 const (
-	Unknown Status = "unknown" // not answered since it was added
+	Unknown Status = "unknown" // the server has not answered since it was added
 	Up      Status = "up"
 	Down    Status = "down"
 )
 
-// Server is a row of servers.
+// Server is a row of the table servers.
 type Server struct {
 	ID       int64
 	Addr     netip.AddrPort
-	LastSeen uint32 // Unix time of the latest answer; 0: none
-	Since    uint32 // Unix time when its status began
+	LastSeen uint32 // Unix time of the latest answer, or 0 if there is none
+	Since    uint32 // Unix time when Status began
 	Status   Status
 	// Answer is the latest full answer, as a line of a census without player names.
 	Answer []byte
@@ -105,7 +106,7 @@ func Open(path string) (*DB, error) {
 	if path == "" {
 		return open("", "", nil)
 	}
-	path = disk.Resolve(path) // one file may have two names
+	path = disk.Resolve(path) // without links, so that all names of the file have the same lock
 	lock, err := disk.TryLock(path + ".lock")
 	if err != nil {
 		return nil, err
@@ -131,9 +132,9 @@ func Read(path string) (*DB, error) {
 	return open(path, "ro", nil)
 }
 
-// open opens the database at path, or one in memory if path is empty.
+// open opens the database at path, or a database in memory if path is empty.
 func open(path, mode string, lock *disk.Lock) (*DB, error) {
-	name, connections := ":memory:", 1 // each has its own database
+	name, connections := ":memory:", 1 // one connection, because each would have its own database
 	if path != "" {
 		absolute, err := filepath.Abs(path)
 		if err != nil {

@@ -7,42 +7,43 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Kinds lists the kinds of events. Kinds that package census also has mean the same there.
+// Kinds lists the kinds of events. A kind that also exists in package census means the
+// same there.
 var Kinds = []string{
 	"up", "down", "restarted", "map", "renamed", "version", "wiped", "moved", "capacity", "flags", "empty", "full", "blind", "seeing",
 }
 
-// Event is one event: a line of JSON.
+// Event is one event. The output has it as one line of JSON.
 type Event struct {
 	ID     int64         `json:"id"` // always increasing
 	Time   time.Time     `json:"time"`
 	Kind   string        `json:"event"`
-	Addr   string        `json:"addr,omitempty"` // "": about no single server
+	Addr   string        `json:"addr,omitempty"` // empty if the event is about no single server
 	Game   string        `json:"game,omitempty"`
 	Name   string        `json:"name,omitempty"` // untrusted text
 	Before *census.Facts `json:"before,omitempty"`
 	After  *census.Facts `json:"after,omitempty"`
-	// For is how long the previous state lasted: up before down, down before up, blind
-	// before seeing.
+	// For is the number of seconds for which the previous state lasted: up before down,
+	// down before up, blind before seeing.
 	For      int64     `json:"seconds,omitempty"`
 	By       string    `json:"by,omitempty"` // as in census.Change
 	Evidence *Evidence `json:"evidence,omitempty"`
-	LeftOut  int       `json:"left_out,omitempty"` // events of this kind left out before it
+	LeftOut  int       `json:"left_out,omitempty"` // number of events of this kind left out before this event
 }
 
 // Evidence shows why the watch reported an event.
 type Evidence struct {
-	Checks   int       `json:"checks,omitempty"`   // unanswered checks in a row
-	Requests int       `json:"requests,omitempty"` // requests in these checks
+	Checks   int       `json:"checks,omitempty"`   // number of unanswered checks in a row
+	Requests int       `json:"requests,omitempty"` // number of requests in these checks
 	First    time.Time `json:"first,omitzero"`     // start of the first of these checks
 	Last     time.Time `json:"last,omitzero"`      // start of the last of these checks
 	// AllSilent means that most servers are silent, so the network of the watcher may have
 	// failed.
 	AllSilent bool     `json:"all_silent,omitempty"`
-	Servers   int      `json:"servers,omitempty"`  // servers that were up when the watcher became blind
-	Silent    int      `json:"silent,omitempty"`   // how many of these servers were silent
+	Servers   int      `json:"servers,omitempty"`  // number of servers that were up when the watcher became blind
+	Silent    int      `json:"silent,omitempty"`   // number of these servers that were silent
 	Networks  int      `json:"networks,omitempty"` // number of /24 networks of the silent servers
-	Signs     []string `json:"signs,omitempty"`    // in words
+	Signs     []string `json:"signs,omitempty"`    // evidence in words
 }
 
 // Last returns the ID of the latest event, or 0, and the epoch of the database. In another
@@ -58,7 +59,7 @@ func (db *DB) Begin() error {
 	return err
 }
 
-// Since returns the events that follow the one with this ID, at most limit.
+// Since returns at most limit events that follow the event with the given ID.
 func (db *DB) Since(id int64, limit int) ([]Event, error) {
 	return decoded[Event](db, "SELECT line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit)
 }

@@ -14,10 +14,10 @@ type Period struct {
 	Up     int64     `json:"up"`    // minutes
 	Down   int64     `json:"down"`
 	Unseen int64     `json:"unseen"`
-	People *People   `json:"people,omitempty"` // nil: not reported
+	People *People   `json:"people,omitempty"` // nil if the people were never counted
 }
 
-// People is how many people were on a server.
+// People says how many people were on a server in a period.
 type People struct {
 	Min  int64   `json:"fewest"`
 	Max  int64   `json:"most"`
@@ -52,20 +52,21 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }
 
-// Total is the number of servers that were up at a time, and of people on them, or the
-// means of both over the step that begins at that time.
+// Total has the number of servers that were up at a time and the number of people on
+// them, or the means of both numbers over the step that begins at that time.
 type Total struct {
 	At         int64 // Unix seconds
 	Up, People float64
 }
 
-// Count stores the total of a minute.
+// Count stores the Total of the minute that contains the time at.
 func (db *DB) Count(at time.Time, up, people int) error {
 	_, err := db.sql.Exec("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", at.Unix()/60, up, people)
 	return err
 }
 
-// Totals returns a total for each step since a time, except for steps without data.
+// Totals returns a Total for each step after the time since, except for steps without
+// data.
 func (db *DB) Totals(since time.Time, step time.Duration) ([]Total, error) {
 	return decoded[Total](db, `SELECT json_object('At', min(minute) * 60, 'Up', avg(up), 'People', avg(people))
 		FROM totals WHERE minute * 60 >= ? GROUP BY minute * 60 / ? ORDER BY minute`, since.Unix(), int64(step/time.Second))
@@ -89,7 +90,7 @@ var UptimeFields = []string{
 // where the database no longer has hours. After the first answer of a server, time without
 // stored data counts as unseen.
 func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any)) error {
-	var first sql.NullInt64 // the first hour with a row
+	var first sql.NullInt64 // the first hour that is stored as an hour
 	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {
 		return err
 	}

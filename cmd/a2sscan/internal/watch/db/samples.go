@@ -7,43 +7,44 @@ import (
 	"time"
 )
 
-// Sample has the counters of a server in one hour, which may not be over. The constants
-// below are its indexes. The view running_hours names the counters, too.
+// Sample has the counters of a server in one hour, which may not be over yet. The
+// constants below are indexes of the counters. The view running_hours names the
+// counters, too.
 type Sample [8]uint32
 
 const (
-	UpFor     = iota // seconds
-	DownFor          // seconds
-	UnseenFor        // seconds
-	PeopleMin        // fewest people
-	PeopleMax        // most people
-	PeopleSum        // sum of all counts
-	Counts           // number of counts
-	SeenAt           // Unix time of the latest answer; 0: none
+	UpFor     = iota // seconds for which the server was up
+	DownFor          // seconds for which the server was down
+	UnseenFor        // seconds for which the watch did not see the server
+	PeopleMin        // lowest number of people
+	PeopleMax        // highest number of people
+	PeopleSum        // sum of all counts of people
+	Counts           // number of these counts
+	SeenAt           // Unix time of the latest answer, or 0 if there is none
 )
 
 // Hour holds the samples of servers in one hour.
 type Hour struct {
-	Number  int64    // hours since 1970
+	Number  int64    // number of hours since 1970
 	Samples []Sample // in the order of the IDs of the servers
-	// Block is the number of the block of servers: the ID of the first server in Samples is
-	// 1 + Block * BlockSize.
+	// Block is the number of a block of servers. The ID of the first server in Samples
+	// is 1 + Block * BlockSize.
 	Block int
 }
 
-// BlockSize is how many samples one value in the database holds. With a row for each
-// sample, the writes of a minute would cost as much as its queries. With much larger
-// blocks, finding the sample of one server would take long.
+// BlockSize is the number of samples that one value in the database holds. With a row
+// for each sample, the writes of a minute would cost as much as its queries. With much
+// larger blocks, finding the sample of one server would take long.
 const BlockSize = 256
 
 // MaxInMemory is the maximum number of events in memory: in a database without a file, and
 // while the database file can't be written.
 const MaxInMemory = 20_000
 
-// Flush stores events, servers in the order of their changes, and the hours that may still
-// change, in one transaction. The IDs of the events must be larger than all stored ones.
-// Samples of earlier hours become rows of the table hours. If a server has no Answer, its
-// stored answer remains.
+// Flush stores events, servers in the order of their changes, and the hours that may
+// still change, in one transaction. The IDs of the events must be larger than all
+// stored IDs. Samples of earlier hours become rows of the table hours. If a server has
+// no Answer, its stored answer remains.
 func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
@@ -97,7 +98,7 @@ func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 // events older than daily, and totals older than a month.
 func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
-	for moved := int64(1); moved > 0; { // an hour at a time, so that no change takes long
+	for moved := int64(1); moved > 0; { // merge one hour at a time, so that no change takes long
 		err := db.change(func(tx *sql.Tx) error {
 			result, err := tx.Exec(`INSERT INTO days
 				SELECT hour / 24, server, up, down, unseen, people_min, person_minutes, people_max FROM hours

@@ -28,7 +28,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.why }
 
-// answer answers a request of the API with a value or an error.
+// answer answers a request to the API with a value or an error.
 func (p *Page) answer(w http.ResponseWriter, _ *snapshot, code int, value any, err error) {
 	if err != nil {
 		value = map[string]string{"error": err.Error()}
@@ -43,7 +43,7 @@ func (p *Page) answer(w http.ResponseWriter, _ *snapshot, code int, value any, e
 // found is the answer to /api/servers.
 type found struct {
 	Time    time.Time `json:"time"`
-	Total   int       `json:"total"` // number of matches
+	Total   int       `json:"total"` // number of servers that match
 	Offset  int       `json:"offset"`
 	Servers []*server `json:"servers"`
 	Next    string    `json:"next,omitempty"` // URL of the next page
@@ -53,15 +53,16 @@ type found struct {
 // details is the answer to /api/servers/ADDR.
 type details struct {
 	*server
-	// Uptime is the share of the time with checks in which the server was up; null: never
-	// checked.
+	// Uptime is the share of the time with checks in which the server was up, or null
+	// if the server was never checked.
 	Uptime  *float64        `json:"uptime"`
 	History []db.Period     `json:"history"`
 	Events  []event         `json:"events"` // latest first
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
-// latestEvents is how many events a page shows, of all servers or of one.
+// latestEvents is the number of events that a page shows, whether it is about all
+// servers or about one.
 const latestEvents = 50
 
 // details returns everything that is known about a server.
@@ -94,7 +95,7 @@ func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 type event struct {
 	db.Event
 	Shown string `json:"shown"` // name of the server
-	Text  string `json:"text"`  // what happened
+	Text  string `json:"text"`  // description of what happened
 }
 
 func newEvents(stored []db.Event) []event {
@@ -139,21 +140,22 @@ func (p *Page) news(since, epoch string) (n news, err error) {
 	return n, err
 }
 
-// The pages show this much of the past.
+// The pages show the totals of the past month, and the uptime of the past 90 days.
 const month, uptimeFor = 30 * 24 * time.Hour, 90 * 24 * time.Hour
 
-// series are lines of a chart. A nil value is a gap.
+// series holds the lines of a chart. A nil value is a gap in a line.
 type series struct {
 	From   int64      `json:"from"` // Unix seconds, like To and Times
 	To     int64      `json:"to"`
 	Times  []int64    `json:"times"`
-	Up     []*float64 `json:"up"`     // servers
-	People []*float64 `json:"people"` // people on these servers
+	Up     []*float64 `json:"up"`     // number of servers that were up
+	People []*float64 `json:"people"` // number of people on these servers
 }
 
-// newSeries returns the numbers of servers up and of people on them over the span that ends
-// now. It has a point for each step, and a gap where the watch did not run for longer than
-// gap.
+// newSeries returns the numbers of servers up and of people on them for the time span
+// that ends now. The series have a point for each step, and a gap where the watch did
+// not run for some time: the parameter gap is the longest such time without a gap in
+// the lines.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {

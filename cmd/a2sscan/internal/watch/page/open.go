@@ -31,11 +31,11 @@ type Options struct {
 	Address string   // HOST:PORT
 	Names   []string // host names of the site, besides localhost
 	Title   string
-	Link    string // URL of the owner's site; "": none
+	Link    string // URL of the owner's site, or "" for no link
 	Build   ledger.Build
-	DB      *db.DB // only read
+	DB      *db.DB // the page only reads it
 
-	// Label returns the label of a server in the list; "": none.
+	// Label returns the label of a server in the list, or "" if it has no label.
 	Label func(netip.AddrPort) string
 }
 
@@ -44,18 +44,18 @@ type Page struct {
 	Options
 	site   *metrics.Site
 	source Source                   // set before latest
-	latest atomic.Pointer[snapshot] // nil: no snapshot yet
+	latest atomic.Pointer[snapshot] // nil before the first snapshot
 	past   atomic.Pointer[past]
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 }
 
-// databaseTimeout is how long a request waits for the database. It is shorter than the time
-// limit of an answer.
+// databaseTimeout is the longest time for which a request waits for the database. It is
+// shorter than the time limit of an answer.
 const databaseTimeout = 10 * time.Second
 
-// connections is how many connections may be open. A client that does not read its answer
-// occupies up to a few hundred kilobytes of memory.
+// connections is the maximum number of open connections. A client that does not read
+// its answer occupies up to a few hundred kilobytes of memory.
 const connections = 128
 
 // Open begins to listen. Until Show has been called, pages and the API answer that the
@@ -81,8 +81,8 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 	p.ended.Go(func() { p.refresh(ctx, source, t) })
 }
 
-// fresh is the minimum time between two snapshots. The time is longer if a snapshot takes
-// long to make, so that snapshots use at most a fiftieth of one processor's time.
+// fresh is the minimum time between two snapshots. If making a snapshot takes long, the
+// time is longer, so that snapshots use at most a fiftieth of one processor's time.
 const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and reads the past once a minute.
@@ -205,8 +205,8 @@ func (p *Page) alive() (words string, well bool) {
 	return "watching", true
 }
 
-// send writes an answer that is complete in memory. A slow client delays only these bytes.
-// The parts that all pages share are in memory once.
+// send writes an answer that is complete in memory. A slow client delays only these
+// bytes. The parts that all pages share are in memory only once.
 func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(code)
@@ -232,7 +232,7 @@ func (p *Page) values() (all []metrics.Value) {
 	add("places", "Places for people on the servers that are up.", float64(s.Places), nil)
 	add("blind", "1 while most servers are silent at once; then the watch reports no server as down.", map[bool]float64{true: 1}[s.Blind], nil)
 	add("interval_seconds", "Configured time between two checks of a server.", s.Interval, nil)
-	add("cycle_seconds", "How long the latest cycle through all servers took; 0: no cycle is complete.", s.Cycle, nil)
+	add("cycle_seconds", "Length of the latest cycle through all servers; 0 if no cycle is complete.", s.Cycle, nil)
 	add("events_total", "Events since the watch began.", float64(s.Events), nil)
 	for i, direction := range []string{"sent", "received"} {
 		add("datagrams_total", "Datagrams of the watch, by direction.", float64(s.datagrams[i]), prometheus.Labels{"direction": direction})

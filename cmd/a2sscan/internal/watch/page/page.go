@@ -85,7 +85,7 @@ func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err
 	send(w, code, "text/html; charset=utf-8", top(), text, bottom())
 }
 
-// made returns the part of a page between top and bottom.
+// made returns the part of a page that comes between top and bottom.
 func (p *Page) made(s *snapshot, v *view) []byte {
 	v.Title, v.Site, v.Link, v.Program, v.numbers = cmp.Or(v.Title, p.Title), p.Title, p.Link, "a2sscan "+p.Build.Version, &s.numbers
 	return rendered(v.page, v)
@@ -99,8 +99,8 @@ func clock(t time.Time) template.HTML {
 
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// timeline is a chart in the form that charts.js reads. It covers the time from From to To,
-// which its heading names.
+// timeline is a chart in the form that charts.js reads. It covers the time between From
+// and To, which the heading describes.
 type timeline struct {
 	Heading string        `json:"-"`
 	From    int64         `json:"from"`
@@ -126,7 +126,8 @@ func (t *timeline) Rows() (rows [][]any) {
 }
 
 // index returns the page of all servers. It makes the page once for each snapshot and
-// query, and one page at a time, because that takes much more memory than the page itself.
+// query, and only one page at a time, because making a page takes much more memory than
+// the page itself.
 func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +142,7 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	known := p.past.Load()
 	for _, past := range []*series{known.Day, known.Month} {
 		if len(past.Times) == 0 || past == known.Month && past.Times[0] >= known.Day.From {
-			continue // the same as the day
+			continue // the month would have no more data than the day
 		}
 		for _, l := range []report.Line{
 			{Name: "Players", Color: "--s0", Values: past.People},
@@ -212,7 +213,7 @@ func peopleChart(history []db.Period, now time.Time) timeline {
 	return chart
 }
 
-// bar is a day or an hour in the picture of the uptime.
+// bar stands for a day or an hour in the picture of a server's uptime.
 type bar struct{ Class, Date, Share string }
 
 // bars returns the last 90 days, or 24 hours if nothing older is known. The last bar is the

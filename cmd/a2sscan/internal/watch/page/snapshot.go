@@ -30,12 +30,12 @@ type texts struct {
 	Map      string `json:"map,omitempty"`
 	Version  string `json:"version,omitempty"`
 	id       int64
-	from     *census.Server // answer of the server
-	label    string         // label in the list
+	from     *census.Server // answer from which the texts come
+	label    string         // label of the server in the list
 	search   string         // all texts in lower case
 }
 
-// count is a number; -1: unknown.
+// count is a number, or -1 if it is unknown.
 type count int32
 
 // IsZero makes JSON omit an unknown number.
@@ -46,7 +46,8 @@ type server struct {
 	*texts
 	Status db.Status `json:"status"`
 	Since  time.Time `json:"since,omitzero"` // start of the status
-	// Late is when the first of the latest unanswered checks of a server that is up began.
+	// Late is set if the server is up but did not answer the latest checks. It is the
+	// time when the first of these checks began.
 	Late   time.Time `json:"unanswered_since,omitzero"`
 	People count     `json:"people,omitzero"`
 	Places count     `json:"places,omitzero"`
@@ -62,8 +63,8 @@ var statuses = []db.Status{db.Down, silent, db.Up, db.Unknown}
 // statusWords has words for the statuses whose name is not clear enough.
 var statusWords = map[db.Status]string{silent: "never answered", db.Unknown: "not checked yet"}
 
-// orders lists the orders of servers. The default of the page is the first, the default of
-// the API is people.
+// orders lists the orders in which servers can be listed. The page uses the first by
+// default, and the API uses people.
 var orders = []string{"status", "people", "name"}
 
 // sums are totals of servers. Up, People and Places count only servers that are up.
@@ -79,14 +80,14 @@ type group struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	sums
-	members []int32 // indexes of servers, by people
+	members []int32 // indexes of servers, sorted by people
 }
 
 // notice is a sentence about the watch or about all its servers.
 type notice struct {
 	Level  string    `json:"level"` // good, warn, bad, or info
 	Text   string    `json:"text"`
-	Status db.Status `json:"status,omitempty"` // status of these servers
+	Status db.Status `json:"status,omitempty"` // status of the servers that the sentence is about
 }
 
 // numbers are the totals of a snapshot, and the answer to /api/stats.
@@ -95,48 +96,50 @@ type numbers struct {
 	sums
 	Down     int      `json:"down"`
 	Silent   int      `json:"silent"`
-	Late     int      `json:"unanswered"` // servers that are up
+	Late     int      `json:"unanswered"` // number of servers that are up but did not answer lately
 	Unknown  int      `json:"unknown"`
 	Blind    bool     `json:"blind"`
 	Notices  []notice `json:"notices"`
-	Interval float64  `json:"interval_s"`        // time between checks
-	Cycle    float64  `json:"cycle_s,omitempty"` // length of the latest cycle
-	Events   uint64   `json:"events"`            // since the watch began
-	Games    []*group `json:"games"`             // by people
+	Interval float64  `json:"interval_s"`        // seconds between two checks of a server
+	Cycle    float64  `json:"cycle_s,omitempty"` // length of the latest cycle in seconds
+	Events   uint64   `json:"events"`            // number of events since the watch began
+	Games    []*group `json:"games"`             // sorted by people
 }
 
-// snapshot is the state of the watch that requests see until the next snapshot. Only pages
-// changes.
+// snapshot is the state of the watch that requests see until the next snapshot. Only
+// its field pages changes.
 type snapshot struct {
 	numbers
-	datagrams        [2]uint64 // sent and received
+	datagrams        [2]uint64 // numbers of datagrams sent and received
 	servers          []server
-	games            map[string]*group // by their IDs and names
-	byPeople, byName []int32           // indexes of servers
+	games            map[string]*group // games by ID and by name
+	byPeople, byName []int32           // indexes of servers in these orders
 	byStatus         func() []int32
 	mu               sync.Mutex
-	pages            map[string][]byte // pages of all servers, by query
+	pages            map[string][]byte // pages that list servers, by query
 }
 
 // Source is the part of a watch that a page reads. A *watch.Watch implements it.
 type Source interface {
 	Rows() iter.Seq[watch.Row]
 	Status() *watch.Status
-	// Trouble describes what blocks the output or the state; "": nothing.
+	// Trouble describes what blocks the output or the state. It returns "" if nothing
+	// does.
 	Trouble() string
 	// Alive reports whether checks run.
 	Alive() bool
 }
 
-// viewer makes snapshots. Each snapshot takes over texts from the one before.
+// viewer makes snapshots. Each snapshot takes over texts from the previous snapshot.
 type viewer struct {
 	source Source
 	label  func(netip.AddrPort) string // see Options
-	texts  []*texts                    // by ID
+	texts  []*texts                    // texts of the servers, in the order of their IDs
 	latest *snapshot
 }
 
-// mostGames limits the games in an answer, mostPages the cached pages of a snapshot.
+// mostGames is the maximum number of games in an answer, and mostPages the maximum
+// number of cached pages of a snapshot.
 const mostGames, mostPages = 200, 50
 
 // make makes a snapshot of the watch.
@@ -203,7 +206,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 
 // sorted returns the indexes of all servers, sorted by a key.
 func (s *snapshot) sorted(key func(*server) uint64) []int32 {
-	const places = 28 // the low bits hold the index, the other bits the key
+	const places = 28 // number of low bits that hold the index; the other bits hold the key
 	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
 	for i := range s.servers {
 		keys[i] = key(&s.servers[i])<<places | uint64(i)
@@ -215,7 +218,7 @@ func (s *snapshot) sorted(key func(*server) uint64) []int32 {
 	return order
 }
 
-// add counts a server in the totals and in those of its game.
+// add counts a server in the totals of all servers and in the totals of its game.
 func (s *snapshot) add(i int32) {
 	e := &s.servers[i]
 	g := s.games[e.Game]
@@ -300,11 +303,12 @@ type query struct {
 	offset, limit     int
 }
 
-// Limits of a query.
+// The usual and the maximum number of servers in an answer, and the maximum length of a
+// search text in bytes.
 const usualLimit, mostLimit, longestText = 100, 200, 200
 
-// search returns the servers that a request selects. They are in the given order if the
-// request names no order.
+// search returns the servers that a request selects. The parameter order is the order
+// of the servers if the request names none.
 func (s *snapshot) search(at *url.URL, order string) (f found, q query, err error) {
 	values := at.Query()
 	q = query{
