@@ -38,9 +38,9 @@ type file struct {
 	disk    *disk.File // the handle, unless it is standard output
 	info    fs.FileInfo
 	packed  packing
-	part    bool // a part of a census
-	created bool // created by this Output
-	regular bool // a regular file, which can be synced
+	part    bool // whether the file is a part of a census
+	created bool // whether this Output created the file
+	regular bool // whether the file is a regular file, which can be synced
 	born    time.Time
 
 	size int64 // length

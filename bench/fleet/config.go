@@ -50,8 +50,8 @@ type Config struct {
 	FakeKinds []Kind // kinds of fakers to choose from; empty means all
 
 	// Night is the number of nights that have passed. On another night, the servers of
-	// kind Games and of fakers have other players, maps and clocks. Since night 0, the
-	// server at one address and port in 50 has disappeared, or one has appeared there.
+	// kind Games and of fakers have other players, maps and clocks. Compared with night
+	// 0, one in 50 pairs of an address and a port has lost its server or gained one.
 	// Servers of other kinds are otherwise the same every night.
 	Night uint64
 

@@ -350,7 +350,7 @@ func compress(msg []byte, level int) packed {
 		err = w.Close()
 	}
 	if err != nil {
-		panic("fleet: bzip2 into memory: " + err.Error()) // writing to memory can't fail
+		panic("fleet: can't compress with bzip2: " + err.Error()) // writing to memory can't fail
 	}
 	return packed{b.Bytes(), uint32(len(msg)), crc32.ChecksumIEEE(msg)}
 }

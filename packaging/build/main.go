@@ -4,8 +4,8 @@
 //
 //	go run -C packaging/build . [-o DIR] [-for linux/amd64,…] [VERSION]
 //
-// packaging/README.md describes the files and how to install them. The command is a module of
-// its own, so that what only it needs is not among the dependencies of the program.
+// packaging/README.md describes the files and how to install them. The command is a
+// module of its own, so that its dependencies are not dependencies of the program.
 package main
 
 import (

@@ -15,7 +15,7 @@ type release struct {
 	version string // such as v1.2.3
 	// The commit, with a + at its end if the working tree differs from it.
 	commit string
-	time   time.Time // time of the commit; all files get it as their modification time
+	time   time.Time // time of the release; all files get it as their modification time
 }
 
 // number returns the version without the leading v. It is part of the names of packages

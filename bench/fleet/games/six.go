@@ -202,7 +202,7 @@ func (s *Server) gmod() {
 	s.rule("sv_tags", s.keywords)
 }
 
-// gmodVariables are console variables of Garry's Mod, after recorded replies.
+// gmodVariables are console variables of Garry's Mod, taken from recorded replies.
 const gmodVariables = `
 ai_disabled=0 ai_ignoreplayers=0 coop=0 deathmatch=1 decalfrequency=10|60|0 mp_allowNPCs=1 mp_autocrosshair=1
 mp_disable_respawn_times=0 mp_fadetoblack=0 mp_falldamage=0|1 mp_flashlight=1 mp_footsteps=1 mp_forcerespawn=1|0

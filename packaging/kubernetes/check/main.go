@@ -40,7 +40,7 @@ func run(dirs []string) error {
 		}
 	}
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-	objects := map[string]runtime.Object{} // by kind and name
+	objects := map[string]runtime.Object{} // the objects by kind and name
 	for _, dir := range dirs {
 		built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 		if err != nil {

@@ -219,7 +219,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 			s.listed, s.until = false, seconds(now)+keepAsking
 		}
 	}
-	w.servers = slices.Grow(w.servers, max(0, len(addrs)-len(w.servers))) // no more memory than needed
+	w.servers = slices.Grow(w.servers, max(0, len(addrs)-len(w.servers))) // grow once: append would reserve more memory
 	for _, a := range addrs {
 		i, ok := w.index[udp.Pack(a)]
 		if !ok {
@@ -488,12 +488,12 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 // the same.
 func restartSigns(was, is *server, now uint32) []string {
 	if was.uptime > 0 && is.uptime > 0 && is.uptime < was.uptime {
-		return []string{fmt.Sprintf("its uptime fell from %d to %d seconds", was.uptime, is.uptime)}
+		return []string{fmt.Sprintf("the uptime of the server fell from %d to %d seconds", was.uptime, is.uptime)}
 	}
 	anew := is.longest > 0 && was.longest > is.longest && was.fullAt > 0 && is.longest <= float32(now-was.fullAt)+5
 	if anew && was.steam != 0 && is.steam != 0 && was.steam != is.steam && was.known.Map == is.known.Map {
 		return []string{
-			fmt.Sprintf("its Steam ID changed from %d to %d", was.steam, is.steam),
+			fmt.Sprintf("the Steam ID of the server changed from %d to %d", was.steam, is.steam),
 			fmt.Sprintf("the longest connection of a player fell from %.0f to %.0f seconds", was.longest, is.longest),
 		}
 	}
