@@ -11,7 +11,7 @@ import (
 
 // completable sets up shell completion for a command. It completes words if a flag
 // accepts only certain words, file names if a flag accepts a file, and nothing otherwise.
-// It finds out from the flag itself which of these applies.
+// The flag itself shows which of the three applies.
 func completable(cmd *cobra.Command) {
 	if len(cmd.ValidArgs) == 0 && !strings.Contains(cmd.Use, "FILE") && !takesTargets(cmd) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -26,7 +26,7 @@ func completable(cmd *cobra.Command) {
 	})
 }
 
-// completions returns the possible values of a flag that begin with typed. In a
+// completions returns the possible values of a flag that begin with the text in typed. In a
 // comma-separated list, it completes the last word.
 func completions(flag *pflag.Flag, typed string) (words []string, how cobra.ShellCompDirective) {
 	before, how := "", cobra.ShellCompDirectiveNoFileComp

@@ -70,7 +70,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = root.Execute()
 	}
 	if a.out.err != nil {
-		f := console.Fail(console.ExitOutput, "can't write standard output: %w", console.WithoutPath(a.out.err))
+		f := console.Fail(console.ExitOutput, "can't write to standard output: %w", console.WithoutPath(a.out.err))
 		if f.ReaderGone = a.out.cut(); f.ReaderGone {
 			f.WithHint("the reader closed the pipe")
 		}

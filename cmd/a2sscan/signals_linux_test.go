@@ -282,7 +282,7 @@ func TestHangupEnds(t *testing.T) {
 		io.WriteString(p.in, targets(port, "127.68.9.9", "127.68.1.1"))
 		p.wait(p.out, `"ip":"127.68.1.1"`)
 		p.hangUp()
-		p.wait(p.err, "a2sscan: interrupted: starting no new targets, finishing those in progress")
+		p.wait(p.err, "a2sscan: interrupted: starting no new targets, finishing targets in progress")
 		p.hangUp()
 		_, errs := p.end(console.ExitInterrupted)
 		p.said(errs, `(?m) 2 finished \+ 0 unfinished$`)

@@ -82,7 +82,7 @@ func (f *uptimeFlags) run(a *app) error {
 	err := console.FirstBroken(
 		console.Rule{Broken: f.state == "", Err: "uptime needs the database of a watch", Hint: "a2sscan uptime --state watch.db"},
 		console.Rule{Broken: unknown >= 0, Err: "--fields: there is no field " + console.Quoted(f.fields[max(unknown, 0)], 40), Hint: "choose from " + strings.Join(db.UptimeFields, ", ")},
-		console.Rule{Broken: !slices.Contains(censusfile.Formats, censusfile.Format(f.format)), Err: "--format is text, csv, tsv or json", Hint: "text is a table for people, and the other formats are for programs"},
+		console.Rule{Broken: !slices.Contains(censusfile.Formats, censusfile.Format(f.format)), Err: "--format must be text, csv, tsv or json", Hint: "text is a table for people, and the other formats are for programs"},
 		console.Rule{Broken: !f.from.Before(f.to), Err: "--from is not before --to", Hint: "without --to, the period ends now"},
 	)
 	if err != nil {

@@ -298,7 +298,7 @@ func stateFailure(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, disk.ErrLocked):
-		return console.Fail(console.ExitInput, "--state %s: another watch uses it", name).WithHint("a2sscan uptime can still read it")
+		return console.Fail(console.ExitInput, "--state %s: another watch uses this database", name).WithHint("a2sscan uptime can still read the database")
 	case errors.Is(err, db.ErrBusy):
 		return console.Fail(console.ExitInterrupted, "--state %s: interrupted, because %w", name, err)
 	case errors.Is(err, db.ErrVersion):

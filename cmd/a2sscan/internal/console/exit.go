@@ -51,7 +51,7 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Fail returns an error that ends the program with this exit code.
+// Fail returns an error that ends the program with the given exit code.
 func Fail(code int, format string, args ...any) *Failure {
 	return &Failure{Code: code, Err: fmt.Errorf(format, args...)}
 }
@@ -82,8 +82,8 @@ func (t *Terminal) Report(err error) {
 	}
 }
 
-// Rule is a combination of flags that must not occur. Broken means that it does
-// occur.
+// Rule is a combination of flags that must not occur. Broken means that the combination
+// occurs.
 type Rule struct {
 	Broken    bool
 	Err, Hint string

@@ -44,9 +44,8 @@ func NewLogHandler(w io.Writer) slog.Handler {
 	return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: harmless})
 }
 
-// StandardError is the file name for a log on standard error. The program does not
-// open it as a file, because that fails if standard error is a socket, as under
-// systemd.
+// StandardError is the file name for a log on standard error. The program does not open
+// this file, because opening fails if standard error is a socket, as under systemd.
 const StandardError = "/dev/stderr"
 
 // logFile writes the lines of the log to a file. If writing fails, it prints the
@@ -58,7 +57,7 @@ type logFile struct {
 	lost     bool
 }
 
-// Write writes one line. slog never calls it twice at the same time.
+// Write writes one line. slog never calls Write twice at the same time.
 func (l *logFile) Write(line []byte) (int, error) {
 	n, err := l.w.Write(line)
 	if err != nil && !l.lost {

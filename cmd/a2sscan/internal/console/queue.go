@@ -52,7 +52,8 @@ func newQueue(w io.Writer, lost func(n int) string) io.Writer {
 	return q
 }
 
-// add queues a write to a writer. The result of the write can be read from the channel.
+// add queues a write of p to a writer. The returned channel receives the result of the
+// write.
 func (q *queue) add(to io.Writer, p []byte) <-chan error {
 	one := queued{to, bytes.Clone(p), make(chan error, 1)}
 	select {
@@ -63,7 +64,7 @@ func (q *queue) add(to io.Writer, p []byte) <-chan error {
 	return one.written
 }
 
-// Write drops p if the queue is full. The caller never calls it twice at the same time.
+// Write drops p if the queue is full. The caller never calls Write twice at the same time.
 func (q *queue) Write(p []byte) (int, error) {
 	n := len(p)
 	if len(q.waiting) == maxQueued {

@@ -200,7 +200,7 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", up(24*time.Hour))
 }
 
-// Every calls do at intervals until stop is called. stop waits until a running call
+// Every calls do at intervals until stop is called. stop waits until a running call of do
 // has returned.
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
@@ -287,8 +287,8 @@ func Short(v float64) string {
 	return s + unit
 }
 
-// JSON returns v as JSON that has only visible characters, with a newline at its end. With
-// an indent it has several lines.
+// JSON returns v as JSON that has only visible characters, with a newline at the end. If
+// indent is not empty, the JSON has several lines.
 func JSON(v any, indent string) (text []byte, err error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -16,7 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Options choose the input and what Run does with it.
+// Options choose the input of Run, and what Run writes into the records.
 type Options struct {
 	Files  []string // "-": standard input
 	Raw    bool     // write the datagrams to the records

@@ -18,14 +18,14 @@ const pcapngMagic = "\x0a\x0d\x0d\x0a"
 // 256 KiB of a packet.
 const maxPacket = 1 << 20
 
-// errCapture is the error for a file whose structure is not that of a capture.
+// errCapture is the error for a file that can't be a capture, because of a length in it.
 var errCapture = errors.New("the capture is damaged: a packet or block has an impossible length")
 
 // pcapStats counts what readPcap found.
 type pcapStats struct {
 	Packets   int
 	Replies   int  // datagrams from servers
-	Cut       int  // packets without their end
+	Cut       int  // truncated packets
 	Fragments int  // IPv4 fragments of UDP datagrams
 	IPv6      int  // IPv6 packets
 	Truncated bool // the file ends in the middle of a packet

@@ -132,7 +132,7 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	}
 	most, err := number("nf_conntrack_max")
 	if err != nil {
-		return Finding{Level: OK, Found: "not loaded: the kernel tracks no connections"}
+		return Finding{Level: OK, Found: "the module is not loaded: the kernel tracks no connections"}
 	}
 	used, err := number("nf_conntrack_count")
 	if err != nil {

@@ -53,7 +53,7 @@ func (r *Rate) String() string { return console.Short(float64(*r)) }
 func (r *Rate) Type() string { return "N" }
 
 // Limit converts the rate for scanner.Config. In a flag, 0 means no limit; in a
-// Config it means the default.
+// Config, 0 means the default.
 func (r Rate) Limit() float64 {
 	if r == 0 {
 		return scanner.Off
@@ -163,7 +163,7 @@ func ParseRotation(s string) (sink.Rotation, error) {
 	return sink.Rotation{Size: int64(n)}, nil
 }
 
-// Auto is a duration, or "auto" to let the scan choose one.
+// Auto is a duration, or "auto" to let the scan choose the duration.
 type Auto struct {
 	D  time.Duration
 	On bool // the value is "auto"
@@ -196,7 +196,7 @@ func (a *Auto) String() string {
 
 func (a *Auto) Type() string { return "auto|D" }
 
-// Or returns the duration, or the argument if the value is "auto".
+// Or returns the duration or, if the value is "auto", the argument of Or.
 func (a *Auto) Or(auto time.Duration) time.Duration {
 	if a.On {
 		return auto

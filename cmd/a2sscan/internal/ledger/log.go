@@ -84,7 +84,7 @@ const (
 )
 
 // seldom tracks a count for the log. The count is logged as soon as it is not zero. After
-// that, it is logged when it has grown, but only if the time rarely has passed.
+// that, it is logged when it has grown, but at most once per minute (see rarely).
 type seldom struct {
 	reported uint64
 	at       time.Duration

@@ -141,7 +141,7 @@ type Path struct {
 	Lost      float64      `json:"lost,omitempty"`
 	Raised    uint64       `json:"raised"`    // how many times the rate rose
 	Slowed    uint64       `json:"slowed"`    // how many times the rate fell
-	Unrelated uint64       `json:"unrelated"` // how many times loss increased but did not follow the rate
+	Unrelated uint64       `json:"unrelated"` // how many times loss increased for other reasons than the rate
 	Changes   []PathChange `json:"changes"`   // the last changes of the rate, oldest first
 }
 

@@ -25,7 +25,7 @@ type Summary struct {
 	Config  *ConfigFile `json:"config,omitempty"`
 	Inputs  []Input     `json:"inputs"`
 	Order   string      `json:"order"`            // random or input
-	Seed    *uint64     `json:"seed,omitempty"`   // of the random order
+	Seed    *uint64     `json:"seed,omitempty"`   // seed of the random order
 	Shard   string      `json:"shard,omitempty"`  // I/N; absent: all
 	Plan    any         `json:"plan,omitempty"`   // settings that all shards must share, and the shard
 	Merged  []Part      `json:"merged,omitempty"` // the censuses that were merged into this one
@@ -57,7 +57,7 @@ type Summary struct {
 	Rates
 	PacingError *float64  `json:"pacing_error,omitempty"` // relative to rate_asked: 0.01 is 1 % too fast
 	Timeouts    *Timeouts `json:"timeouts,omitempty"`     // absent: the timeouts were fixed, or too few servers answered
-	Path        *Path     `json:"path,omitempty"`         // with --rate auto
+	Path        *Path     `json:"path,omitempty"`         // only with --rate auto
 
 	Servers   uint64 `json:"servers"` // servers that answered
 	Players   uint64 `json:"players"` // people on the servers, as the games count them

@@ -158,7 +158,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 			cfg.Timeout = time.Second
 		}
 	}
-	// On Windows, mode bits do not say who can read a file. A pipe or a device is private.
+	// On Windows, mode bits do not say who can read a file. A pipe or a device counts as private.
 	info, missing := os.Stat(o.KeyFile)
 	if missing == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
 		t.Say("warning: other users of this machine can read the key in %s", console.Plain(console.WithoutKeys(o.KeyFile), 200))

@@ -75,8 +75,8 @@ func appendRecord(dst []byte, addr netip.AddrPort, details []byte) []byte {
 	return append(dst, '}')
 }
 
-// Close closes the file. If the list is complete, it then renames the temporary file to
-// path.
+// Close closes the file. If the list is complete, Close then renames the temporary
+// file to path.
 func (o *Writer) Close(complete bool) error {
 	if o.Count == 0 {
 		return nil

@@ -34,7 +34,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	source Source
-	scan   *scanner.Monitor // nil: not started yet
+	scan   *scanner.Monitor // nil: the scanner has not started yet
 	begun  time.Time        // when the scanner started
 	ended  bool             // the scanner has ended
 

@@ -40,8 +40,8 @@ func (s *Run) account(own scanner.Stats) *ledger.Source {
 	return &ledger.Source{Scan: &own, List: listed, Unread: rest}
 }
 
-// unread returns how many targets of the list the counts in listed do not include yet. The
-// number is unknown for a list that is read during the scan, and for a shard.
+// unread returns the number of targets in the list that the counts in listed do not include
+// yet. The number is unknown for a list that is read during the scan, and for a shard.
 func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
 	if !known || s.plan.Part().Count > 1 {

@@ -42,8 +42,8 @@ const (
 	addressTurn     = 4
 )
 
-// LongestSession returns about the longest time that a scan waits for one target: the target
-// answers none of the questions, and the scan asks one after another.
+// LongestSession estimates the longest time that a scan waits for one target. It assumes that
+// the target answers no question, and that the scan asks one question after another.
 func LongestSession(s timing.Schedule, qs wire.Questions) time.Duration {
 	return time.Duration(howMany(qs&wire.AskAll)) * s.Silence()
 }
@@ -51,8 +51,8 @@ func LongestSession(s timing.Schedule, qs wire.Questions) time.Duration {
 // howMany returns the number of questions in qs.
 func howMany(qs wire.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// datagrams returns bounds of the number of datagrams sent: least if no address in the
-// networks answers, most if all addresses answer.
+// datagrams returns bounds of the number of datagrams sent. The result least is for the
+// case that no address in the networks answers, and most is for the case that all answer.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	attempts := float64(fc.Schedule.Requests())

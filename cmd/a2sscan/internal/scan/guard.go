@@ -100,5 +100,5 @@ func (s *Run) sayTrip(trip *ledger.Trip) {
 		return
 	}
 	s.term.Log.Warn("guard tripped", "flag", trip.Flag, "why", trip.Why)
-	s.term.Say("%s: starting no new targets, finishing those in progress", trip)
+	s.term.Say("%s: starting no new targets, finishing targets in progress", trip)
 }

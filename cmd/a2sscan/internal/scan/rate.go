@@ -21,7 +21,7 @@ type rateControl struct {
 }
 
 // step never sets a rate below lowest or above highest, in datagrams per second. If the
-// initial rate is beyond these limits, it is the limit instead.
+// initial rate is beyond one of these limits, the initial rate is the limit instead.
 const (
 	lowest  = 1
 	highest = 1_000_000

@@ -133,7 +133,7 @@ func (k *Checkpointer) Inherit(plan *Plan, scanID string) (string, error) {
 		return scanID, nil
 	}
 	past := k.Past.Plan
-	past.Lists = plan.Lists // they have not been read yet
+	past.Lists = plan.Lists // the lists have not been read yet
 	why, now, was := ledger.Difference(plan, past, "resume")
 	if strings.HasPrefix(why, "--") && !strings.Contains(why, " ") {
 		why += " is"

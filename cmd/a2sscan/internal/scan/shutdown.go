@@ -99,7 +99,7 @@ func NewShutdown(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Con
 		switch {
 		case first:
 			s.Drain()
-			t.Say("interrupted: starting no new targets, finishing those in progress")
+			t.Say("interrupted: starting no new targets, finishing targets in progress")
 			t.Hint("interrupt again to end at once")
 		case sig != syscall.SIGHUP:
 			s.Cancel()

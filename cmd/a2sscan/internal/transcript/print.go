@@ -90,7 +90,7 @@ func (s *Session) JSON() []byte {
 		*Verdict
 		Record    json.RawMessage `json:"record"`
 		Datagrams []event         `json:"datagrams"`
-		LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limit
+		LeftOut   int             `json:"datagrams_left_out"` // number of datagrams beyond maxDatagrams
 	}{1, s.Target, &s.Verdict, record.Append(nil, "", s.Result), s.events, s.leftOut})
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
