@@ -398,7 +398,7 @@ func TestControlsGoverned(t *testing.T) {
 	p.wait(p.out, `"ip":"127.77.2.1"`)
 	p.signal(syscall.SIGUSR2)
 	p.wait(p.err, "SIGUSR2: ignored, because this scan chooses its own rate")
-	p.wait(p.err, "hint: only a rate set with --rate N")
+	p.wait(p.err, "hint: signals can change only a rate")
 	// The counts are published ten times a second, so the state right after the
 	// record may still be that of the start.
 	for state := ""; !strings.Contains(state, "waiting: the target list"); {

@@ -323,7 +323,7 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 			k.silent.close(true)
 			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Step: step}
 			if err := k.write(c); err != nil {
-				k.terminal.Say("%v; if --on-complete is interrupted, the next run does not repeat it", err)
+				k.terminal.Say("%v; if --on-complete is interrupted, the next run does not repeat the program", err)
 			}
 			return
 		}

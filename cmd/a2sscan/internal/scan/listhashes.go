@@ -18,7 +18,7 @@ import (
 // It returns "" if all hashes are the same.
 func listsDiffer(now []list.Input, was []string) string {
 	if len(now) != len(was) {
-		return fmt.Sprintf("there are %d lists of targets, but there were %d", len(now), len(was))
+		return fmt.Sprintf("there are now %d lists of targets, but there were %d before", len(now), len(was))
 	}
 	for i, l := range now {
 		switch {

@@ -51,7 +51,7 @@ func (b *BadLines) Close() {
 		b.terminal.Say("no target in %s", console.Plural(b.n-console.MaxBadLines, "more line"))
 	}
 	if b.hosts {
-		b.terminal.Hint("host names in lists are looked up with --resolve")
+		b.terminal.Hint("use --resolve to look up host names in lists")
 	}
 }
 

@@ -217,7 +217,7 @@ func (p *Plan) checkRules() error {
 		console.Rule{Broken: saved && p.Out.Append, Err: "--checkpoint and --append exclude each other",
 			Hint: "write to a new file: a2sscan cat reads several files"},
 		console.Rule{Broken: slices.ContainsFunc(p.checkpointFiles(), p.written), Err: "--checkpoint and another flag name the same file",
-			Hint: "choose another file; the checkpoint also uses .lock, .silent and .part beside it"},
+			Hint: "choose another file; with --checkpoint FILE, the scan also uses FILE.lock, FILE.silent and FILE.part"},
 		console.Rule{Broken: p.From.Where != "" && p.DryRun, Err: "--dry-run and --master exclude each other",
 			Hint: "fetch the list first: a2sscan master … | a2sscan scan --dry-run"},
 		console.Rule{Broken: p.From.Where != "" && p.Saved.Path != "", Err: "--checkpoint and --master exclude each other",

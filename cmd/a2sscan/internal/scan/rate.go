@@ -69,7 +69,7 @@ func (s *Run) turnRate(up bool) {
 	}
 	if s.rate.initial == 0 {
 		s.term.Say("%s: ignored, because this scan chooses its own rate", signal)
-		s.term.Hint("only a rate set with --rate N can be turned up and down")
+		s.term.Hint("signals can change only a rate that was set with --rate N")
 		return
 	}
 	from, to := s.rate.step(up)

@@ -62,7 +62,7 @@ func Run(t *console.Terminal, o *Options) error {
 		return err
 	}
 	t.Say("ready: servers on %s, port %s, %s", o.Fleet.Network, ports, until)
-	t.Hint("scan them with: %s scan %s -p %s --allow-reserved", o.Program, o.Fleet.Network, ports)
+	t.Hint("scan the servers with: %s scan %s -p %s --allow-reserved", o.Program, o.Fleet.Network, ports)
 	if m != nil {
 		defer serveMaster(ctx, t, o, m)()
 	}
@@ -89,11 +89,11 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 	go func() { done <- m.Serve(ctx) }()
 	if at := m.UDPAddr(); at != "" {
 		t.Say("ready: a master server at %s, %d servers", at, m.Len())
-		t.Hint("fetch its list with: %s master --udp %s", o.Program, at)
+		t.Hint("fetch the master's list with: %s master --udp %s", o.Program, at)
 	}
 	if url := m.URL(); url != "" {
 		t.Say("ready: a Web API at %s, %d servers, any key", url, m.Len())
-		t.Hint("fetch its list with: %s=any %s master --url %s", masterlist.KeyVariable, o.Program, url)
+		t.Hint("fetch the Web API's list with: %s=any %s master --url %s", masterlist.KeyVariable, o.Program, url)
 	}
 	return func() {
 		m.Close()

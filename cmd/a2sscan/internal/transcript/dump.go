@@ -65,7 +65,7 @@ func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	case p.Cut && len(b) == 0:
 		text = console.Plain(title+"is missing: the message ends here", room)
 	case p.Cut:
-		text = console.Plain(title+"is cut: the message ends inside it", room)
+		text = console.Plain(title+"is cut: the message ends inside this field", room)
 	case p.Text:
 		text = title + console.Quoted(string(bytes.TrimSuffix(b, []byte{0})), max(room-len(title)-2, 8))
 	default:

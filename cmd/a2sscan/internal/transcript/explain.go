@@ -175,7 +175,7 @@ func (s *Session) describeFragment(e *event) iter.Seq[wire.Part] {
 	case g.layout == wire.LayoutUnknown:
 		e.What = fmt.Sprintf("a fragment, ID 0x%08x", id)
 	default:
-		e.What = fmt.Sprintf("a fragment, ID 0x%08x: its number or total is not valid", id)
+		e.What = fmt.Sprintf("a fragment, ID 0x%08x: the number or total is not valid", id)
 	}
 	return wire.ExplainFragment(b, g.layout, g.compressed)
 }
