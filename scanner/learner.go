@@ -1,10 +1,10 @@
 package scanner
 
 import (
-	"math/bits"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/internal/trips"
 	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
@@ -29,10 +29,10 @@ type learner struct {
 	most  time.Duration // the fixed timeout
 	begun time.Duration // when the first datagram was sent; 0 if none was sent
 
-	all    roundTrips      // the recent round trips of all servers
-	blocks [256]roundTrips // the recent round trips of each /8
-	firsts tripCounts      // the round trips of all servers since the scan began
-	asked  tripCounts      // the times from the first request for a question to its answer
+	all    trips.Recent      // the recent round trips of all servers
+	blocks [256]trips.Recent // the recent round trips of each /8
+	firsts trips.Counts      // the round trips of all servers since the scan began
+	asked  trips.Counts      // the times from the first request for a question to its answer
 
 	waits [256]time.Duration // the timeout of each /8
 
@@ -84,20 +84,15 @@ func blockOf(source uint64) byte { return byte(source >> 40) }
 // first records the round trip of the first datagram of a source. The round trip is
 // unknown if the source was sent several requests.
 func (l *learner) first(source uint64, trip time.Duration, known bool) {
-	l.all.add(trip, known)
-	l.blocks[blockOf(source)].add(trip, known)
-	l.firsts.add(trip, known)
+	l.all.Add(trip, known)
+	l.blocks[blockOf(source)].Add(trip, known)
+	l.firsts.Add(trip, known)
 }
 
 // late replaces the unknown round trip of a source with the true round trip.
 func (l *learner) late(source uint64, trip time.Duration) {
-	for _, t := range []*roundTrips{&l.all, &l.blocks[blockOf(source)]} {
-		if t.now.unknown > 0 {
-			t.now.unknown--
-		} else if t.before.unknown > 0 {
-			t.before.unknown--
-		}
-	}
+	l.all.Resolve()
+	l.blocks[blockOf(source)].Resolve()
 	l.first(source, trip, true)
 }
 
@@ -105,10 +100,10 @@ func (l *learner) late(source uint64, trip time.Duration) {
 // fell so far that sessions that are already waiting should wait less.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
-	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < timing.LearnTrips {
+	if l.begun == 0 || now-l.begun < learnTime || l.all.Known() < timing.LearnTrips {
 		return false
 	}
-	whole := l.all.upper(rareTrip)
+	whole := l.all.Upper(rareTrip)
 	wait, x := l.fit(&l.all, whole), &l.seen
 	if !x.Learned {
 		x.Learned, x.Least, x.Most = true, wait, wait
@@ -117,9 +112,9 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	for i := range l.blocks {
 		b := &l.blocks[i]
 		l.waits[i] = wait
-		if b.known() >= enoughBlock {
+		if b.Known() >= enoughBlock {
 			// A /8 differs from all servers if one value is 3/2 times the other.
-			if rare := b.upper(rareTrip); rare*2 >= whole*3 || whole*2 >= rare*3 || b.blind() != l.all.blind() {
+			if rare := b.Upper(rareTrip); rare*2 >= whole*3 || whole*2 >= rare*3 || blind(b) != blind(&l.all) {
 				l.waits[i] = l.fit(b, rare)
 				x.Blocks++
 			}
@@ -136,25 +131,31 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 
 // fit turns a round trip that is rarely exceeded into a timeout. If too many answers
 // are of unknown age, it returns the fixed timeout.
-func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
-	if t.blind() {
+func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
+	if blind(t) {
 		return l.most
 	}
 	return min(max(rare*5/4+queueMargin, timing.LeastTimeout), l.most)
+}
+
+// blind reports whether too many round trips are unknown, because their answers may belong
+// to any of several requests.
+func blind(t *trips.Recent) bool {
+	return t.Unknown()*blindPart > t.Unknown()+t.Known()
 }
 
 // last returns the last waits: twice the round trip that one in 5000 answers exceeds,
 // or 0 if too few answers are known. A server that answered something exists, so Heard
 // is at least the fixed timeout.
 func (l *learner) last() (w session.LastWaits) {
-	if !l.seen.Learned || l.all.blind() {
+	if !l.seen.Learned || blind(&l.all) {
 		return w
 	}
-	if l.firsts.n >= enoughTotals {
-		w.Silent = lastFactor * l.firsts.upper(rarestTrip)
+	if l.firsts.Known >= enoughTotals {
+		w.Silent = lastFactor * l.firsts.Upper(rarestTrip)
 	}
-	if l.asked.n >= enoughTotals {
-		w.Heard = max(lastFactor*l.asked.upper(rarestTrip), l.most)
+	if l.asked.Known >= enoughTotals {
+		w.Heard = max(lastFactor*l.asked.Upper(rarestTrip), l.most)
 	}
 	return w
 }
@@ -165,7 +166,7 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most
 	}
-	return min(max(coolFactor*l.all.upper(rareTrip), timing.LeastTimeout/3), most)
+	return min(max(coolFactor*l.all.Upper(rareTrip), timing.LeastTimeout/3), most)
 }
 
 // Timeouts are the timeouts of a scan that learns them, for the first attempt at a
@@ -182,71 +183,4 @@ type Timeouts struct {
 	Listening int
 	// Reopened counts silent targets that answered late and were then queried further.
 	Reopened uint64
-}
-
-// tripBuckets is how many buckets hold the round trips from 1 ms to 16 s: eight per
-// octave, so that a bucket is on average as wide as a twelfth of its round trips.
-// Shorter round trips are in the first bucket, longer ones in the last.
-const tripBuckets = 14 * 8
-
-// tripCounts are round trips, counted by bucket.
-type tripCounts struct {
-	counts  [tripBuckets]uint32
-	n       uint32
-	unknown uint32 // answers that may belong to any of several requests
-}
-
-func (t *tripCounts) add(trip time.Duration, known bool) {
-	if !known {
-		t.unknown++
-		return
-	}
-	eighths := uint64(max(trip/(time.Millisecond/8), 8))
-	octave := bits.Len64(eighths) - 4
-	t.counts[min(octave*8+int(eighths>>octave)-8, tripBuckets-1)]++
-	t.n++
-}
-
-// upper returns the end of a bucket that at most 1/part of the round trips exceed.
-func (t *tripCounts) upper(part uint32) time.Duration {
-	bucket, n := tripBuckets-1, uint32(0)
-	for ; bucket > 0; bucket-- {
-		if n += t.counts[bucket]; n > t.n/part {
-			break
-		}
-	}
-	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
-}
-
-// roundTrips are the most recent round trips of some servers, at most 2 × tripGeneration.
-// Older round trips are forgotten all at once, so that a change of the path shows soon.
-type roundTrips struct{ now, before tripCounts }
-
-const tripGeneration = 4096
-
-func (t *roundTrips) add(trip time.Duration, known bool) {
-	if t.now.n+t.now.unknown >= tripGeneration {
-		*t = roundTrips{before: t.now}
-	}
-	t.now.add(trip, known)
-}
-
-// known returns how many round trips are known.
-func (t *roundTrips) known() uint32 { return t.now.n + t.before.n }
-
-// blind reports whether too many round trips are unknown, because their answers may belong
-// to any of several requests.
-func (t *roundTrips) blind() bool {
-	unknown := t.now.unknown + t.before.unknown
-	return unknown*blindPart > unknown+t.known()
-}
-
-// upper returns a bound that at most 1/part of the round trips exceed.
-func (t *roundTrips) upper(part uint32) time.Duration {
-	all := t.now
-	for i, n := range t.before.counts {
-		all.counts[i] += n
-	}
-	all.n += t.before.n
-	return all.upper(part)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/internal/trips"
 	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -75,8 +76,8 @@ func TestLearnerUnsure(t *testing.T) {
 		l.late(somewhere, 400*ms)
 	}
 	l.update(3 * time.Second)
-	if got := l.timeout(somewhere); got < 500*ms || l.all.now.unknown != 0 {
-		t.Errorf("a tenth takes 400 ms: %v, %d unsure", got, l.all.now.unknown)
+	if got := l.timeout(somewhere); got < 500*ms || l.all.Unknown() != 0 {
+		t.Errorf("a tenth takes 400 ms: %v, %d unsure", got, l.all.Unknown())
 	}
 	for range 300 {
 		l.first(somewhere, 0, false)
@@ -104,7 +105,7 @@ func TestLearnerBlocks(t *testing.T) {
 	if got := l.timeout(elsewhere); got != timing.LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != timing.LeastTimeout {
 		t.Errorf("a /8 near by: %v, %+v", got, l.seen)
 	}
-	for range 2 * tripGeneration {
+	for range 2 * trips.Generation {
 		l.first(elsewhere, 90*ms, true)
 	}
 	l.update(4 * time.Second)
@@ -125,12 +126,12 @@ func TestLearnerLast(t *testing.T) {
 	}
 	l.first(somewhere, 400*ms, true)
 	for range enoughTotals {
-		l.asked.add(50*ms, true)
+		l.asked.Add(50*ms, true)
 	}
 	if got := l.last(); !about(got.Silent, 800*ms) || got.Heard != l.most {
 		t.Errorf("%+v", got)
 	}
-	l.asked.add(700*ms, true)
+	l.asked.Add(700*ms, true)
 	if got := l.last(); !about(got.Heard, 1400*ms) {
 		t.Errorf("%+v", got)
 	}

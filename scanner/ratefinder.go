@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/trips"
 	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -48,7 +49,7 @@ type rateFinder struct {
 	settled   float64 // mean rate while nothing else held the scan back
 	overloads uint64  // samples in which this machine was overloaded
 
-	trips     roundTrips
+	trips     trips.Recent
 	windows   [64]window // more windows than can begin within a second
 	begun     int        // number of windows begun; the last of them is not over
 	judged    int        // number of windows judged
@@ -177,8 +178,8 @@ func (f *rateFinder) sample(now time.Duration, s signs, free bool) {
 // can show in the signs.
 func (f *rateFinder) adapt(now time.Duration, overload bool) {
 	rate, since, echo := f.now, now-f.slowed, sampleEvery
-	if f.trips.known() >= 64 {
-		echo += min(f.trips.upper(2), mostWindow)
+	if f.trips.Known() >= 64 {
+		echo += min(f.trips.Upper(2), mostWindow)
 	}
 	switch {
 	case overload && (f.slowed == 0 || since >= echo):
@@ -215,7 +216,7 @@ func (f *rateFinder) begin(now time.Duration, rate float64) {
 // answered counts the answer to a first request. The parameter at is the time at which the
 // request was sent.
 func (f *rateFinder) answered(now, at time.Duration, class int) {
-	f.trips.add(now-at, true)
+	f.trips.Add(now-at, true)
 	for i := f.begun - 1; i >= f.judged; i-- {
 		if w := f.window(i); at >= w.from-time.Microsecond { // a session's times are rounded
 			w.yields.answered[class]++
@@ -228,8 +229,8 @@ func (f *rateFinder) answered(now, at time.Duration, class int) {
 // whose answers have had the time to arrive.
 func (f *rateFinder) measure(now time.Duration) {
 	least, echo := mostWindow/2, time.Second
-	if f.trips.known() >= 64 {
-		rare := f.trips.upper(rareTrip) * 5 / 4
+	if f.trips.Known() >= 64 {
+		rare := f.trips.Upper(rareTrip) * 5 / 4
 		least, echo = min(max(rare, leastWindow), mostWindow), min(max(rare+queueMargin, timing.LeastTimeout), time.Second)
 	}
 	w, age := f.current(), now-f.current().from

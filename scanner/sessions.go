@@ -155,7 +155,7 @@ func (s *sessions) learn(at time.Duration, sl *slot) {
 		return
 	}
 	if a.Took > 0 {
-		l.asked.add(a.Took, true)
+		l.asked.Add(a.Took, true)
 		a.Took = 0
 	}
 	switch {

@@ -1,0 +1,83 @@
+// Package trips counts round trips. It returns how long nearly all of them take.
+package trips
+
+import (
+	"math/bits"
+	"time"
+)
+
+// buckets is how many buckets hold the round trips from 1 ms to 16 s: eight per
+// octave, so that a bucket is on average as wide as a twelfth of its round trips.
+// Shorter round trips are in the first bucket, longer ones in the last.
+const buckets = 14 * 8
+
+// Counts are round trips, counted by bucket.
+type Counts struct {
+	counts  [buckets]uint32
+	Known   uint32 // round trips in the buckets
+	Unknown uint32 // answers that may belong to any of several requests
+}
+
+// Add counts a round trip. known is false if the answer may belong to any of several
+// requests.
+func (c *Counts) Add(trip time.Duration, known bool) {
+	if !known {
+		c.Unknown++
+		return
+	}
+	eighths := uint64(max(trip/(time.Millisecond/8), 8))
+	octave := bits.Len64(eighths) - 4
+	c.counts[min(octave*8+int(eighths>>octave)-8, buckets-1)]++
+	c.Known++
+}
+
+// Upper returns the end of a bucket that at most 1/part of the round trips exceed.
+func (c *Counts) Upper(part uint32) time.Duration {
+	bucket, n := buckets-1, uint32(0)
+	for ; bucket > 0; bucket-- {
+		if n += c.counts[bucket]; n > c.Known/part {
+			break
+		}
+	}
+	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
+}
+
+// Recent are the most recent round trips of some servers, at most 2 × Generation. Older
+// round trips are forgotten all at once, so that a change of the path shows soon.
+type Recent struct{ now, before Counts }
+
+// Generation is how many answers Recent counts before it forgets older ones.
+const Generation = 4096
+
+// Add counts a round trip, like Counts.Add.
+func (r *Recent) Add(trip time.Duration, known bool) {
+	if r.now.Known+r.now.Unknown >= Generation {
+		*r = Recent{before: r.now}
+	}
+	r.now.Add(trip, known)
+}
+
+// Resolve removes an answer of unknown age, because its round trip turned out.
+func (r *Recent) Resolve() {
+	if r.now.Unknown > 0 {
+		r.now.Unknown--
+	} else if r.before.Unknown > 0 {
+		r.before.Unknown--
+	}
+}
+
+// Known returns how many round trips are known.
+func (r *Recent) Known() uint32 { return r.now.Known + r.before.Known }
+
+// Unknown returns how many answers may belong to any of several requests.
+func (r *Recent) Unknown() uint32 { return r.now.Unknown + r.before.Unknown }
+
+// Upper returns a bound that at most 1/part of the round trips exceed.
+func (r *Recent) Upper(part uint32) time.Duration {
+	all := r.now
+	for i, n := range r.before.counts {
+		all.counts[i] += n
+	}
+	all.Known += r.before.Known
+	return all.Upper(part)
+}
