@@ -73,8 +73,8 @@
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
 //     deals with datagrams that the kernel refuses.
 //   - pacer (pace.go) decides how large the batch is, with a token bucket.
-//   - rateFinder (ratefinder.go) finds the rate of the bucket if the scan has none, or has
-//     to find the rate that the path carries.
+//   - package congestion finds the rate of the bucket if the scan has none, or has to find
+//     the rate that the path carries.
 //   - handoff (handoff.go) takes finished targets to the finisher, which makes Results
 //     and calls the caller's function.
 //
@@ -102,5 +102,5 @@
 //
 // A scan without Config.Timeout learns from its round trips how long to wait: see
 // Schedule and, in learner.go, learner. With Config.FindRate it finds the rate that its
-// path carries: see rateFinder.
+// path carries: see package congestion.
 package scanner

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -37,17 +38,18 @@ type engine struct {
 	sock  transport
 	stats Stats
 
-	open     *sessions   // the targets that were started and are not finished
-	supply   *supply     // the targets to start
-	addrs    *addrs      // enforces the limits per address
-	recv     *receiver   // receives datagrams
-	sender   *sender     // sends datagrams
-	pacer    *pacer      // decides how many datagrams to send
-	finder   *rateFinder // finds the rate of a scan that has none; nil if the scan has a rate
-	outage   *outage     // knows whether this machine's network is away, and owns the clock
+	open     *sessions // the targets that were started and are not finished
+	supply   *supply   // the targets to start
+	addrs    *addrs    // enforces the limits per address
+	recv     *receiver // receives datagrams
+	sender   *sender   // sends datagrams
+	pacer    *pacer    // decides how many datagrams to send
+	outage   *outage   // knows whether this machine's network is away, and owns the clock
 	memory   *session.Memory
 	handoff  *handoff // passes finished targets to the finisher
 	finisher *finisher
+	// rate finds the rate of a scan that has none. It is nil if the scan has a rate.
+	rate *congestion.Control
 
 	clock       func() time.Duration // the time of the scan; tests replace it
 	draining    bool
@@ -69,8 +71,8 @@ func newEngine(cfg settings, sock transport, handle func(*Result)) *engine {
 	e.outage, e.pacer = newOutage(&cfg, sock, e.start), newPacer(&cfg, e.start)
 	e.clock = e.outage.clock
 	if e.pacer.finds {
-		e.finder = newRateFinder(cfg.Rate)
-		e.pacer.adopt(0, e.finder.now)
+		e.rate = congestion.New(max(cfg.Rate, 0))
+		e.pacer.adopt(0, e.rate.Rate)
 	}
 	e.finisher = &finisher{
 		start: e.start, questions: cfg.Questions, handle: handle, snapshot: cfg.Resume.Snapshot, raw: cfg.Raw,
@@ -497,12 +499,11 @@ func (e *engine) tally() {
 		s.Away = o.since.Unix()
 	}
 	s.Rate, s.Waited, s.Allowed = e.cfg.Rate, p.waited, uint64(max(p.allowed, 0))
-	switch f := e.finder; {
-	case f == nil:
+	switch {
 	case p.free:
-		s.Slowed, s.Settled = f.overloads, f.settled
-	default:
-		s.Path = f.found
+		s.Slowed, s.Settled = e.rate.Overloads, e.rate.Settled
+	case p.finds:
+		s.Path = e.rate.Path()
 	}
 }
 

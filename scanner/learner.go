@@ -45,19 +45,15 @@ type learner struct {
 
 // The learner's constants.
 const (
-	queueMargin = 10 * time.Millisecond // added to timeouts because our own queue may delay an answer
-	learnTime   = time.Second           // how long a scan must have run before it learns timeouts
-	enoughBlock = 200                   // round trips that must be known for a /8 to have its own timeout
-	// Timeouts and the cooldown follow from the round trip that 1 in rareTrip exceeds.
-	// LastWaits follow from the round trip that 1 in rarestTrip exceeds.
-	rareTrip     = 100
-	rarestTrip   = 5000
-	enoughTotals = 500 // round trips that must be known for LastWaits
-	blindPart    = 5   // use the fixed timeout if the age of more than 1 answer in 5 is unknown
+	learnTime    = time.Second // how long a scan must have run before it learns timeouts
+	enoughBlock  = 200         // round trips that must be known for a /8 to have its own timeout
+	rarestTrip   = 5000        // LastWaits follow from the round trip that 1 in rarestTrip exceeds
+	enoughTotals = 500         // round trips that must be known for LastWaits
+	blindPart    = 5           // use the fixed timeout if the age of more than 1 answer in 5 is unknown
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps
 	lastFactor   = 2           // LastWaits are this many times the round trip that 1 in rarestTrip exceeds
-	coolFactor   = 2           // the cooldown is this many times the round trip that 1 in rareTrip exceeds
+	coolFactor   = 2           // the cooldown is this many times the round trip that 1 in trips.Rare exceeds
 )
 
 func newLearner(most time.Duration) *learner {
@@ -103,7 +99,7 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	if l.begun == 0 || now-l.begun < learnTime || l.all.Known() < timing.LearnTrips {
 		return false
 	}
-	whole := l.all.Upper(rareTrip)
+	whole := l.all.Upper(trips.Rare)
 	wait, x := l.fit(&l.all, whole), &l.seen
 	if !x.Learned {
 		x.Learned, x.Least, x.Most = true, wait, wait
@@ -114,7 +110,7 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 		l.waits[i] = wait
 		if b.Known() >= enoughBlock {
 			// A /8 differs from all servers if one value is 3/2 times the other.
-			if rare := b.Upper(rareTrip); rare*2 >= whole*3 || whole*2 >= rare*3 || blind(b) != blind(&l.all) {
+			if rare := b.Upper(trips.Rare); rare*2 >= whole*3 || whole*2 >= rare*3 || blind(b) != blind(&l.all) {
 				l.waits[i] = l.fit(b, rare)
 				x.Blocks++
 			}
@@ -135,7 +131,7 @@ func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	if blind(t) {
 		return l.most
 	}
-	return min(max(rare*5/4+queueMargin, timing.LeastTimeout), l.most)
+	return min(trips.Timeout(rare), l.most)
 }
 
 // blind reports whether too many round trips are unknown, because their answers may belong
@@ -166,7 +162,7 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most
 	}
-	return min(max(coolFactor*l.all.Upper(rareTrip), timing.LeastTimeout/3), most)
+	return min(max(coolFactor*l.all.Upper(trips.Rare), timing.LeastTimeout/3), most)
 }
 
 // Timeouts are the timeouts of a scan that learns them, for the first attempt at a

@@ -40,7 +40,7 @@ func TestLearnerTimeout(t *testing.T) {
 		n    int
 		trip time.Duration
 		now  time.Duration
-		want time.Duration // the timeout is 1.25 times this, plus queueMargin; 0: a second
+		want time.Duration // the timeout is 1.25 times this, plus 10 ms; 0: a second
 	}{
 		{"too early", 1000, 100 * ms, 900 * ms, 0},
 		{"too few", timing.LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
@@ -52,7 +52,7 @@ func TestLearnerTimeout(t *testing.T) {
 		l.update(test.now)
 		got, want := l.timeout(somewhere), time.Second
 		if test.want > 0 {
-			got, want = (got-queueMargin)*4/5, test.want
+			got, want = (got-10*ms)*4/5, test.want
 		}
 		if !about(got, want) {
 			t.Errorf("%s: %v, want %v", test.name, got, want)

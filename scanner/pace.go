@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/a2sscan/a2sscan/scanner/congestion"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // pace is the token bucket of the entire scan, and uses a rate.Limiter, once per batch.
@@ -133,7 +136,7 @@ type pacer struct {
 	free  bool // the scan has no rate and no maximum
 	finds bool // the scan finds its own rate
 
-	unhindered bool // since the finder's last sample, only the rate held the scan back
+	unhindered bool // since the last sample, only the rate held the scan back
 	paced      bool // the loop sleeps because of the rate
 
 	waited      [NumWaits]uint64 // Stats.Waited
@@ -195,11 +198,11 @@ func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	return true
 }
 
-// findRate gives the finder, if there is one, the counts of the scan and of the socket,
-// a hundred times a second, and adopts the rate that the finder returns.
+// findRate samples the scan and the socket a hundred times a second, if the scan finds its
+// own rate, and adopts the rate that follows.
 func (e *engine) findRate(now time.Duration) {
-	f, p := e.finder, e.pacer
-	if f == nil || now-f.at < sampleEvery {
+	p := e.pacer
+	if e.rate == nil || !e.rate.Due(now) {
 		return
 	}
 	if !p.free {
@@ -207,17 +210,45 @@ func (e *engine) findRate(now time.Duration) {
 		p.allow(now)
 	}
 	s := e.sock.Stats()
-	f.sample(now, signs{
-		sent: e.stats.DatagramsSent(), drops: s.KernelDrops, putOff: e.sender.refused,
-		queued: s.RecvQueued, room: s.RecvBuffer,
+	e.rate.Sample(now, congestion.Signs{
+		Sent: e.stats.DatagramsSent(), Drops: s.KernelDrops, PutOff: e.sender.refused,
+		Queued: s.RecvQueued, Room: s.RecvBuffer,
 	}, p.unhindered)
 	p.unhindered = true
-	p.adopt(now, f.now)
+	p.adopt(now, e.rate.Rate)
 }
 
-// adopt sets the rate that the finder found, or Off if it has found none yet.
+// adopt sets the rate that was found. The rate is 0 if none has been found yet.
 func (p *pacer) adopt(now time.Duration, rate float64) {
-	if rate != p.pace.rate {
+	if rate > 0 && rate != p.pace.rate {
 		p.pace.limit(now, rate)
+	}
+}
+
+// asked tells the rate control of a request for q that was just sent, if it is the first
+// one.
+func (e *engine) asked(sl *slot, q wire.Question) {
+	switch {
+	case !wire.AskAll.Has(q):
+	case sl.session.Got == nil && sl.sent == 1:
+		e.rate.Sent(congestion.Unknown)
+	case sl.session.Got != nil && sl.session.Agenda.Attempts[q] == 1:
+		e.rate.Sent(congestion.Known)
+	}
+}
+
+// answered tells the rate control of the answers to first requests that a datagram
+// brought. before has the questions that were outstanding before the datagram came.
+func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
+	if sl.session.Got.Received == 1 {
+		if sl.sent == 1 {
+			e.rate.Answered(now, sl.session.Clock.FirstAt, congestion.Unknown)
+		}
+		return
+	}
+	for q := range (before &^ sl.session.Agenda.Silent()).Each() {
+		if sl.session.Agenda.Attempts[q] == 1 {
+			e.rate.Answered(now, sl.session.SentAt(q), congestion.Known)
+		}
 	}
 }

@@ -75,8 +75,8 @@ func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	if ev.Kind == session.KindText && sl.session.Flags.Has(session.Limited) {
 		e.addrs.slowDown(now, p.Addr)
 	}
-	if e.finder != nil {
-		e.finder.heard(now, sl, ev.waiting)
+	if e.rate != nil {
+		e.answered(now, sl, ev.waiting)
 	}
 	e.open.learn(at, sl)
 	e.advance(now, i)

@@ -130,8 +130,8 @@ func (e *engine) sent(d *departure) {
 		sl.session.Flags |= session.Paired
 	}
 	e.open.sent(d.at, d.ref.slot, d.q)
-	if e.finder != nil {
-		e.finder.sent(sl, d.q)
+	if e.rate != nil {
+		e.asked(sl, d.q)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -121,7 +122,7 @@ type Stats struct {
 	Bytes     int64 // bytes of replies and fragments that the scan holds now
 	PeakBytes int64 // maximum size of the replies held at once, without fragments
 
-	Path PathRate // what a scan with Config.FindRate found
+	Path congestion.Path // what a scan with Config.FindRate found
 
 	Rate float64 // current rate in datagrams per second; Off: as fast as possible
 	// Allowed counts the datagrams that the rate allowed in the time in which nothing else
@@ -179,28 +180,6 @@ func (m *Monitor) set(s Stats) {
 	m.mu.Lock()
 	m.stats = s
 	m.mu.Unlock()
-}
-
-// PathRate is what a scan with Config.FindRate found out about its path.
-type PathRate struct {
-	On      bool    // the scan finds its rate
-	Most    float64 // the maximum rate, in datagrams per second
-	Now     float64 // the current rate
-	Carried float64 // datagrams per second that the path carried when it was last full; 0 if it never was full
-	Lost    float64 // the share of first requests that was lost at a higher rate, from 0 to 1
-
-	Raised    uint64 // how many times the rate was raised
-	Slowed    uint64 // how many times the rate was lowered
-	Unrelated uint64 // how many times loss increased but did not follow the rate
-
-	Changes [16]RateChange // the last changes of the rate, the latest first
-}
-
-// RateChange is a change of the rate that a scan made itself.
-type RateChange struct {
-	At       time.Duration // since the scan began; 0: this element is unused
-	From, To float64       // datagrams per second
-	Why      string        // the reason: clear, loss, drops_here or few_answers
 }
 
 // Add adds past to s. The parameter past has the statistics of the earlier parts of a

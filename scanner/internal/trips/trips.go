@@ -4,7 +4,21 @@ package trips
 import (
 	"math/bits"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/timing"
 )
+
+// Rare says which round trips are rarely exceeded: timeouts follow from the one that 1 in
+// Rare exceeds.
+const Rare = 100
+
+// margin is by how much our own queue may delay an answer.
+const margin = 10 * time.Millisecond
+
+// Timeout returns the timeout that follows from a round trip that is rarely exceeded.
+func Timeout(rare time.Duration) time.Duration {
+	return max(rare*5/4+margin, timing.LeastTimeout)
+}
 
 // buckets is how many buckets hold the round trips from 1 ms to 16 s: eight per
 // octave, so that a bucket is on average as wide as a twelfth of its round trips.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 )
 
 // Rates is the part of a summary about the speed of the scan.
@@ -161,7 +162,7 @@ var whyTexts = map[string]string{
 }
 
 // newPath returns the Path of a scan, or nil if the scan did not find its rate itself.
-func newPath(x *scanner.PathRate) *Path {
+func newPath(x *congestion.Path) *Path {
 	if !x.On {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -250,14 +251,14 @@ func TestStatusRecord(t *testing.T) {
 		t.Errorf("got\n%s want …\n%s", got, want)
 	}
 
-	s.Path = scanner.PathRate{On: true, Now: 19_400, Carried: 20_000}
+	s.Path = congestion.Path{On: true, Now: 19_400, Carried: 20_000}
 	if v := p.Sample(s); !strings.Contains(v.Line(0), "; rate 19.4k/s, path full at 20k/s; ") {
 		t.Errorf("%q", v.Line(0))
 	}
 	if got := say(); !strings.Contains(got, `"rate_found":19400,"path_carried":20000,`) {
 		t.Errorf("%s", got)
 	}
-	s.Path = scanner.PathRate{}
+	s.Path = congestion.Path{}
 	known = true
 	s.Elapsed, s.Rate, s.Sent[0], s.Taken = 2*time.Second, 5000, 17, 2
 	s.Wait, s.HeldFor, s.Socket.KernelDrops = scanner.WaitAddress, time.Minute, 3

@@ -1,0 +1,182 @@
+// Package congestion finds the rate of a scan that has none. It has no clock and no I/O:
+// counts in, rate out.
+//
+// Without a maximum only this machine limits the rate: the scan has none until the first
+// sign of overload. Then the rate falls, returns almost to the rate of the overload, stays
+// near it for some seconds, and rises further if no sign comes: a cubic function of the
+// time, as in RFC 9438.
+//
+// With a maximum it measures the path. Dead targets, random loss and servers without rules
+// look like datagrams that a router dropped, but loss on a full path depends on the rate.
+// So the time is divided into windows with one rate each, and a trial compares a window at
+// a higher rate with the windows at the lower rate before and after it:
+//
+//	rest ──▶ high ──▶ low … until the high window and one low window are judged
+//	  ▲                 │
+//	  └─── no more loss: take the higher rate, and double the next step
+//	       more loss: stay a little below what the path carried, and rest longer
+//
+// If a window at rest loses much more than usual, the rate falls to what got through, and
+// the next window shows whether loss follows the rate; if not, the old rate is restored.
+// The evidence is requests to servers that have just answered. If there are too few such
+// requests, first requests to unknown targets count, too. In this case the high window must
+// be worse than the windows before and after it, since the share of dead targets may change
+// along the list.
+package congestion
+
+import (
+	"math"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/internal/trips"
+)
+
+// Control controls the rate of a scan. The scan tells it of each first request that it
+// sends, of each answer to one, and every SampleEvery of the signs of overload.
+type Control struct {
+	Rate float64 // the rate of the scan in datagrams per second; 0: it has none yet
+	// Settled is the mean rate while nothing else held the scan back.
+	Settled   float64
+	Overloads uint64 // samples in which this machine was overloaded
+
+	sampled time.Duration // when the last sample was taken
+	seen    Signs         // the last sample
+	lately  float64       // mean rate of the last samples
+	trips   trips.Recent
+	fall    fall
+	path    *trials // measure the path; nil: only this machine limits the rate
+}
+
+// Class says what was known of a server when it was sent a first request.
+type Class uint8
+
+// The classes of first requests.
+const (
+	Unknown Class = iota // the target had sent nothing yet
+	Known                // the server had answered before
+
+	numClasses = iota
+)
+
+// Signs are the values of a sample. Sent, Drops and PutOff are counters.
+type Signs struct {
+	Sent   uint64 // datagrams sent
+	Drops  uint64 // datagrams that arrived, and that the kernel dropped
+	PutOff uint64 // sends that the kernel deferred
+	Queued int    // bytes in the receive buffer
+	Room   int    // size of the receive buffer in bytes
+}
+
+// fall is the last reduction of a rate without a maximum.
+type fall struct {
+	rate float64 // at the overload
+	part float64 // the share of rate to which the rate fell
+	// at is the time of the overload, or 0 if there was none. It moves forward while the scan
+	// uses little of its rate.
+	at time.Duration
+}
+
+// The constants of Control. Rates are datagrams per second.
+const (
+	// SampleEvery is the time between two calls of Sample.
+	SampleEvery = 10 * time.Millisecond
+
+	leastRate = 1000 // minimum without a maximum
+	nearMuch  = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
+	cubicUp   = 0.01 // factor of the cubic function; time is in seconds
+	// enoughTrips is how many round trips must be known to tell when a change of the rate
+	// shows.
+	enoughTrips = 64
+)
+
+// New returns the control of a scan with a maximum rate; 0: only this machine limits the
+// rate.
+func New(most float64) *Control {
+	c := &Control{}
+	if most > 0 {
+		c.path = newTrials(most)
+		c.Rate = c.path.rate
+	}
+	return c
+}
+
+// Path returns what is known of the path. It is zero without a maximum.
+func (c *Control) Path() Path {
+	if c.path == nil {
+		return Path{}
+	}
+	return c.path.found
+}
+
+// Sent counts a first request that was just sent.
+func (c *Control) Sent(class Class) {
+	if c.path != nil {
+		c.path.found.Asked[class]++
+		c.path.windows.current().asked[class]++
+	}
+}
+
+// Answered counts the answer to a first request. The parameter at is the time at which the
+// request was sent.
+func (c *Control) Answered(now, at time.Duration, class Class) {
+	c.trips.Add(now-at, true)
+	if c.path != nil {
+		c.path.answered(at, class)
+	}
+}
+
+// Due reports whether it is time for a sample.
+func (c *Control) Due(now time.Duration) bool { return now-c.sampled >= SampleEvery }
+
+// Sample adjusts Rate. free means that nothing but the rate and the processor held the
+// scan back since the last sample.
+func (c *Control) Sample(now time.Duration, s Signs, free bool) {
+	took := (now - c.sampled).Seconds()
+	sent, dropped := float64(s.Sent-c.seen.Sent), float64(s.Drops-c.seen.Drops)
+	filling := s.Room > 0 && s.Queued > s.Room/2 && s.Queued >= c.seen.Queued
+	overload := s.Drops > c.seen.Drops || s.PutOff > c.seen.PutOff || filling
+	c.sampled, c.seen = now, s
+	c.lately += (sent/took - c.lately) * min(1, took/0.05)
+	if free {
+		if c.Settled == 0 {
+			c.Settled = sent / took
+		}
+		c.Settled += (sent/took - c.Settled) * min(1, took/2)
+	}
+	if c.path != nil {
+		c.Rate = c.path.sample(now, sent, dropped, &c.trips)
+		return
+	}
+	c.adapt(now, overload)
+	if overload {
+		c.Overloads++
+	}
+}
+
+// adapt sets the rate of a scan without a maximum. After a fall it waits until the fall
+// can show in the signs.
+func (c *Control) adapt(now time.Duration, overload bool) {
+	rate, last, echo := c.Rate, &c.fall, SampleEvery
+	since := now - last.at
+	if c.trips.Known() >= enoughTrips {
+		echo += min(c.trips.Upper(2), mostWindow)
+	}
+	switch {
+	case overload && (last.at == 0 || since >= echo):
+		again := last.at > 0 && since < 2*echo+SampleEvery
+		*last = fall{rate: c.lately, part: 0.8, at: now}
+		if rate > 0 {
+			last.rate = min(c.lately, rate)
+		}
+		if again {
+			last.part = 0.5 // the last reduction was not enough
+		}
+		c.Rate = max(last.rate*last.part, leastRate)
+	case overload || rate == 0:
+	case c.lately < rate/2:
+		last.at += SampleEvery // the scan does not use the rate
+	default:
+		t := since.Seconds() - math.Cbrt((nearMuch-last.part)/cubicUp)
+		c.Rate = max(rate, last.rate*(nearMuch+cubicUp*t*t*t))
+	}
+}
