@@ -218,7 +218,7 @@ func (e *engine) fire(now time.Duration, i int32) {
 	}
 	e.sender.gso.waited(sl)
 	was := sl.session.Flags
-	sl.session.Tick(&e.open.plan, now, e.open.timeout(sl))
+	sl.session.Tick(e.open.planOf(sl), now)
 	if !was.Has(session.Listening) && sl.session.Flags.Has(session.Listening) {
 		e.open.listening++
 		e.addrs.refund(now, sl.source(), int(sl.sent))
@@ -261,7 +261,7 @@ func (e *engine) done(now time.Duration, i int32) {
 	if !e.park(sl) {
 		s, o := &sl.session, e.handoff.add()
 		o.addr, o.label, o.answer = sl.source(), e.open.labels[sl.source()], s.Got
-		o.err, o.infoAsks = s.Agenda.Err, s.Agenda.Attempts[wire.QuestionInfo]
+		o.err, o.infoAttempts = s.Agenda.Err, s.Agenda.Attempts[wire.QuestionInfo]
 		o.sent, o.sentBytes = sl.sent, sl.sentBytes
 		o.firstAt, o.lastAt, o.endAt = s.Clock.FirstAt, s.Clock.LastAt(), now
 		if o.shift = e.outage.shiftAt(now); s.Got != nil {

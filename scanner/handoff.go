@@ -16,12 +16,12 @@ type outcome struct {
 	answer *session.Answer // nil if the server sent nothing
 	err    [wire.NumQuestions]wire.Error
 
-	infoAsks  uint8 // how many times INFO was asked, not counting challenge rounds
-	sent      uint16
-	sentBytes uint16
-	firstAt   time.Duration // when the first datagram was sent
-	lastAt    time.Duration // when the last datagram was sent
-	endAt     time.Duration // when the target was finished
+	infoAttempts uint8 // attempts at INFO, not counting challenge rounds
+	sent         uint16
+	sentBytes    uint16
+	firstAt      time.Duration // when the first datagram was sent
+	lastAt       time.Duration // when the last datagram was sent
+	endAt        time.Duration // when the target was finished
 	// shift is how far the scan's clock, which stops during outages, was behind real time
 	// when the first reply came or, if none came, when the target was finished.
 	shift time.Duration
@@ -211,7 +211,7 @@ func (f *finisher) make(o *outcome) *Result {
 				r.RTTs[q] = d.Truncate(time.Millisecond / 10)
 			}
 		}
-		r.Received, r.RecvBytes, r.Ask = a.Received, a.RecvBytes, a.Attempt
+		r.Received, r.RecvBytes, r.Attempt = a.Received, a.RecvBytes, a.Attempt
 		r.Unchallenged = a.Unchallenged()
 		if f.raw {
 			r.Raw = a.AppendRaw(r.Raw)
@@ -219,7 +219,7 @@ func (f *finisher) make(o *outcome) *Result {
 		if c := a.Challenge(); c != wire.NoChallenge {
 			r.Challenge = uint32(c)
 		}
-		e = evidence{int(o.infoAsks) + a.InfoRounds(), int(a.InfoReplies), a.Conflict || a.Conflicts > 0}
+		e = evidence{int(o.infoAttempts) + a.InfoRounds(), int(a.InfoReplies), a.Conflict || a.Conflicts > 0}
 	}
 	r.Took = last - o.firstAt
 	f.asm.assemble(r, a, o.err, e)

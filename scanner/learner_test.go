@@ -160,10 +160,10 @@ func TestNoRoomToUnpack(t *testing.T) {
 	h.Send()
 	slot := e.open.slots.find(1<<16 | 27015)
 	reply := []byte(inBzip2(string(newServer().rules))[0])
-	learned := e.open.timeout(e.open.slots.at(slot))
+	learned := e.open.planOf(e.open.slots.at(slot)).Schedule.First()
 	h.Close() // the decompressor takes nothing any more
 	e.take(h.now, h.now, &udp.Packet{Addr: 1<<16 | 27015, Data: reply})
-	if got := e.open.timeout(e.open.slots.at(slot)); learned != timing.LeastTimeout || got != DefaultTimeout {
+	if got := e.open.planOf(e.open.slots.at(slot)).Schedule.First(); learned != timing.LeastTimeout || got != DefaultTimeout {
 		t.Errorf("%v, and %v after it", learned, got)
 	}
 }
@@ -245,7 +245,7 @@ func TestListenReopens(t *testing.T) {
 			}
 			for addr := range late {
 				r := x.got[addr]
-				if r == nil || r.Status != StatusOK || r.Ask != 1 || r.Received < 4 {
+				if r == nil || r.Status != StatusOK || r.Attempt != 1 || r.Received < 4 {
 					t.Errorf("attempts %d: %+v", attempts, r)
 				}
 			}

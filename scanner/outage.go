@@ -247,7 +247,7 @@ func (e *engine) recover(now time.Duration) {
 	e.outage.failed = e.outage.failed[:0]
 	for i := range e.open.slots.all() {
 		sl := e.open.slots.at(i)
-		if sl.session.Flags.Has(session.Queued) || sl.session.Clock.LastAt() < e.outage.lostAt-e.open.timeout(sl) {
+		if sl.session.Flags.Has(session.Queued) || sl.session.Clock.LastAt() < e.outage.lostAt-e.open.planOf(sl).Schedule.First() {
 			continue
 		}
 		sl.session.Flags &^= session.Paired
@@ -278,7 +278,7 @@ func (e *engine) unsent(now time.Duration, failed []failure) {
 		if sl == nil {
 			continue
 		}
-		sl.session.Unsent(&e.open.plan, now, e.open.timeout(sl), f.q)
+		sl.session.Unsent(e.open.planOf(sl), now, f.q)
 		e.advance(now, f.ref.slot)
 	}
 }

@@ -18,7 +18,7 @@ import (
 func wakeAt(sl *slot, at time.Duration) {
 	wait := at - sl.session.Clock.FirstAt
 	sl.session.Start(&session.Plan{Questions: wire.AskInfo}, false, false)
-	sl.session.Sent(&session.Plan{Schedule: timing.Schedule{Timeout: wait, Attempts: 1}}, at-wait, wait, wire.QuestionInfo)
+	sl.session.Sent(&session.Plan{Schedule: timing.Schedule{Timeout: wait, Attempts: 1}}, at-wait, wire.QuestionInfo)
 }
 
 // TestSlots opens and closes targets at random, with many ports of few addresses and few

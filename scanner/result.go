@@ -63,9 +63,9 @@ type Result struct {
 	// known. From 10 ms on they are truncated to tenths of a millisecond.
 	RTTs [wire.NumQuestions]time.Duration
 	Took time.Duration // time from the first datagram to the last
-	// Ask is the number of the attempt after which the first reply came, from 1; 0: no
+	// Attempt is the number of the attempt after which the first reply came, from 1; 0: no
 	// reply came.
-	Ask       uint8
+	Attempt   uint8
 	Sent      uint32         // datagrams sent to this target
 	Received  uint32         // datagrams matched to this target
 	SentBytes uint64         // UDP payload

@@ -119,14 +119,17 @@ func (s *sessions) begin(addr uint64) ref {
 // queued reports whether any session has requests due.
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
-// timeout returns how long the first attempt at the target of a slot waits. If a
-// compressed answer found no room in the decompressor, it has to be requested again, but
-// not soon: otherwise all attempts could end before there is room.
-func (s *sessions) timeout(sl *slot) time.Duration {
-	if s.learner == nil || sl.session.Got != nil && sl.session.Got.Refused {
-		return s.plan.Schedule.Timeout
+// planOf returns the plan with the schedule of a target. If a compressed answer found no
+// room in the decompressor, it has to be requested again, but not soon: otherwise all
+// attempts could end before there is room.
+func (s *sessions) planOf(sl *slot) *session.Plan {
+	if s.learner != nil {
+		s.plan.Schedule.Learned = s.learner.timeout(sl.source())
+		if a := sl.session.Got; a != nil && a.Refused {
+			s.plan.Schedule.Learned = 0
+		}
 	}
-	return s.learner.timeout(sl.source())
+	return &s.plan
 }
 
 // remembered returns the challenge to send with the first request to a target that has
@@ -144,7 +147,7 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 		s.learner.sent(now)
 	}
 	sl := s.slots.at(i)
-	sl.session.Sent(&s.plan, now, s.timeout(sl), q)
+	sl.session.Sent(s.planOf(sl), now, q)
 	s.wheel.file(s.slots, i)
 }
 
@@ -173,7 +176,7 @@ func (s *sessions) learn(at time.Duration, sl *slot) {
 // retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
 	for i := range s.slots.all() {
-		if sl := s.slots.at(i); s.plan.Retime(&sl.session, s.timeout(sl)) {
+		if sl := s.slots.at(i); s.planOf(sl).Retime(&sl.session) {
 			s.wheel.file(s.slots, i)
 		}
 	}

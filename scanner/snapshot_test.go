@@ -210,10 +210,10 @@ func TestSecondPass(t *testing.T) {
 				t.Fatalf("%v has no result", tg.Addr)
 			case r.Tag != tg.Tag || r.Master != tg.Master:
 				t.Errorf("%d: tag %q %q, want %q %q", i, r.Tag, r.Master, tg.Tag, tg.Master)
-			case kind < 4 && (r.Status != StatusOK || r.Ask != uint8(kind+1) || r.Sent != uint32(kind+4)):
-				t.Errorf("kind %d: %v after ask %d, %d sent", kind, r.Status, r.Ask, r.Sent)
-			case kind == 4 && (r.Status != StatusNoReply || r.Ask != 0 || r.Sent != 4 || r.SentBytes != 100):
-				t.Errorf("silent: %v, ask %d, %d sent, %d bytes", r.Status, r.Ask, r.Sent, r.SentBytes)
+			case kind < 4 && (r.Status != StatusOK || r.Attempt != uint8(kind+1) || r.Sent != uint32(kind+4)):
+				t.Errorf("kind %d: %v after ask %d, %d sent", kind, r.Status, r.Attempt, r.Sent)
+			case kind == 4 && (r.Status != StatusNoReply || r.Attempt != 0 || r.Sent != 4 || r.SentBytes != 100):
+				t.Errorf("silent: %v, ask %d, %d sent, %d bytes", r.Status, r.Attempt, r.Sent, r.SentBytes)
 			}
 		}
 		firstLook := 600 // kinds 0 to 2

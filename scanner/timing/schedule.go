@@ -17,21 +17,22 @@ import "time"
 // challenge came.
 //
 // A scan that learns its timeouts (see the learner of package scanner) makes the
-// attempts earlier: base is the timeout that it has learned, at most Timeout. The last
-// attempt still comes 1.2 s after the first one, if Timeout allows, because a server's
-// limit of one query per second, or a short outage on the path, defeats all attempts that
-// are close together. With three attempts:
+// attempts earlier, with Learned in place of Timeout. The last attempt still comes 1.2 s
+// after the first one, if Timeout allows, because a server's limit of one query per second,
+// or a short outage on the path, defeats all attempts that are close together. With three
+// attempts:
 //
-//	attempt   after the first one          and waits
-//	1         0                            1 base
-//	2         1 base                       1.5 base
-//	3         2.5 base, at least 1.2 s     1 base
+//	attempt   after the first one             and waits
+//	1         0                               1 Learned
+//	2         1 Learned                       1.5 Learned
+//	3         2.5 Learned, at least 1.2 s     1 Learned
 //
-// If a target is still silent then, the scan listens for it until the time at which
-// the fixed schedule would give it up. The open questions of a target that has answered
-// wait as long.
+// If a target is still silent then, the scan listens for it until the time at which it
+// would be given up if nothing were learned. The open questions of a target that has
+// answered wait as long.
 type Schedule struct {
-	Timeout    time.Duration // the wait of the first attempt
+	Timeout    time.Duration // the wait of the first attempt, if nothing is learned
+	Learned    time.Duration // the wait of the first attempt that the scan learned; 0: none
 	Attempts   int           // how many times a question is sent
 	SecondPass bool          // a silent target gets one more attempt when all others are finished
 	// Cooldown is how long the scan recognises late replies of a finished target, and how
@@ -95,13 +96,24 @@ func (s Schedule) Sum(n int) (d time.Duration) {
 	return d
 }
 
-// Learnt returns how long attempt n waits in a scan that learns its timeouts. The parameter
-// attempts is the number of all attempts, base is how long the first attempt waited, and
-// after is the time from the first attempt to attempt n.
-func (s Schedule) Learnt(base, after time.Duration, n, attempts int) time.Duration {
-	switch d := (Schedule{Timeout: base}).Wait(n); {
+// First returns how long the first attempt waits.
+func (s Schedule) First() time.Duration {
+	if s.Early() {
+		return s.Learned
+	}
+	return s.Timeout
+}
+
+// Early reports whether the scan makes attempts earlier, because it learned a timeout.
+func (s Schedule) Early() bool { return s.Learned > 0 && s.Learned < s.Timeout }
+
+// EarlyWait returns how long attempt n waits if the scan makes attempts earlier. The
+// parameter attempts is the number of all attempts, and after is the time from the first
+// attempt to attempt n.
+func (s Schedule) EarlyWait(after time.Duration, n, attempts int) time.Duration {
+	switch d := (Schedule{Timeout: s.First()}).Wait(n); {
 	case n >= attempts:
-		return base
+		return s.First()
 	case n == attempts-1:
 		return max(d, min(lastAttempt, s.Sum(n))-after)
 	default:
@@ -121,9 +133,9 @@ func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
 		cooldown = min(cooldown, LeastTimeout/3)
 	}
 	if !s.SecondPass {
-		silence = 0
+		s.Learned, silence = LeastTimeout, 0
 		for n := range s.Attempts {
-			silence += s.Learnt(min(LeastTimeout, s.Timeout), silence, n+1, s.Attempts)
+			silence += s.EarlyWait(silence, n+1, s.Attempts)
 		}
 	}
 	return silence, cooldown

@@ -91,7 +91,7 @@ func made(i int, later bool) *scanner.Result {
 func madeAnswer(i int, later bool) *scanner.Result {
 	rnd := rand.New(rand.NewPCG(uint64(i), 7))
 	r := &scanner.Result{
-		Addr: madeAddr(i, later), Status: scanner.StatusOK, Asked: wire.AskAll, Ask: 1, Sent: 4, Received: 4,
+		Addr: madeAddr(i, later), Status: scanner.StatusOK, Asked: wire.AskAll, Attempt: 1, Sent: 4, Received: 4,
 		HasInfo: true, HasPlayers: true, HasRules: true, RulesDistinct: true, PlayersAnnounced: -1, RulesAnnounced: -1,
 		Time: madeNight(later).Add(time.Duration(i) * time.Millisecond), RTT: time.Duration(1+rnd.IntN(200_000)) * time.Microsecond,
 	}

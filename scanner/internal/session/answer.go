@@ -26,7 +26,7 @@ type Answer struct {
 	InCode      wire.Error     // the error from decoding In; 0 if there was none
 
 	flying  uint8          // number of sent requests without an answer, as far as known
-	heard   wire.Questions // questions to which some reply came: see extraAsks
+	heard   wire.Questions // questions to which some reply came: see extraAttempts
 	keyed   wire.Questions // questions sent with a challenge at least once
 	openly  wire.Questions // questions whose answer came, in part, in reply to a request without a challenge
 	slow    uint8          // number of consecutive waits without a reply while questions are sent slowly

@@ -70,9 +70,8 @@ func FuzzSession(f *testing.F) {
 		if p.Questions&wire.AskAll == 0 {
 			return
 		}
-		base := p.Schedule.Timeout
 		if questions&32 != 0 { // the scan has learned its timeouts
-			base, p.Last.Heard = timing.LeastTimeout, time.Duration(questions>>6)*time.Second
+			p.Schedule.Learned, p.Last.Heard = timing.LeastTimeout, time.Duration(questions>>6)*time.Second
 		}
 		var tk Session
 		m := NewMemory(1 << 20)
@@ -80,14 +79,14 @@ func FuzzSession(f *testing.F) {
 		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
 		for i := 0; !tk.Flags.Has(Done); i++ {
 			if i < len(events) {
-				fuzzEvent(&tk, m, &p, now, base, events[i], &next)
+				fuzzEvent(&tk, m, &p, now, events[i], &next)
 			} else {
 				now = max(now+time.Millisecond, tk.Clock.Wake())
-				tk.Tick(&p, now, base)
+				tk.Tick(&p, now)
 			}
 			tk.Advance(&p, now)
 			for q := range tk.Due().Each() {
-				tk.Sent(&p, now, base, q)
+				tk.Sent(&p, now, q)
 				sent++
 			}
 			now += time.Millisecond
@@ -99,13 +98,13 @@ func FuzzSession(f *testing.F) {
 		// ones, all of them twice because an older challenge may replace the current
 		// one; two in each challenge round; and one when the challenge turns out to be
 		// shared by all questions. A ping may be sent in addition.
-		if most := 3*(2*(1+2+extraAsks)+2*maxRounds+1) + 1; sent > most {
+		if most := 3*(2*(1+2+extraAttempts)+2*maxRounds+1) + 1; sent > most {
 			t.Fatalf("%d datagrams sent, at most %d expected", sent, most)
 		}
 	})
 }
 
-func fuzzEvent(t *Session, m *Memory, p *Plan, now, base time.Duration, b byte, next *wire.Challenge) {
+func fuzzEvent(t *Session, m *Memory, p *Plan, now time.Duration, b byte, next *wire.Challenge) {
 	q := wire.Question(b / 16 % 3)
 	if t.Got == nil && b%13 != 10 && b%13 != 12 {
 		t.Hear(p, new(Answer), now, wire.NoChallenge)
@@ -142,7 +141,7 @@ func fuzzEvent(t *Session, m *Memory, p *Plan, now, base time.Duration, b byte, 
 	case 11:
 		t.Message(m, now, wire.AppendText(nil, wire.KindBanned, nil))
 	case 12:
-		t.Tick(p, now, base)
+		t.Tick(p, now)
 	}
 }
 

@@ -52,16 +52,16 @@ import (
 const (
 	SerialGap = 1200 * time.Millisecond // many servers allow one query per second (docs/FORMATS.md, section 4)
 
-	maxRounds  = 4                     // maximum number of challenges per question; more are a challenge_loop (EC-2)
-	minGold    = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
-	extraAsks  = 2                     // additional attempts at a question, if something came in reply to it
-	slowAsks   = 2                     // after this many slow questions without an answer, no limit is suspected
-	csgoAsks   = 2                     // attempts at RULES of app 730, which is hardly ever answered (EC-99)
-	csgoAppID  = 730
-	freshFor   = 5 * time.Second  // age of a challenge from which servers may silently drop it (EC-14)
-	maxRTTWait = 10 * time.Second // maximum wait that is derived from round trips
-	packedWait = 50 * time.Millisecond
-	maxPacked  = 2 // maximum number of a server's replies in the decompressor: players and rules
+	maxRounds     = 4                     // maximum number of challenges per question; more are a challenge_loop (EC-2)
+	minGold       = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
+	extraAttempts = 2                     // additional attempts at a question, if something came in reply to it
+	slowAttempts  = 2                     // after this many slow questions without an answer, no limit is suspected
+	csgoAttempts  = 2                     // attempts at RULES of app 730, which is hardly ever answered (EC-99)
+	csgoAppID     = 730
+	freshFor      = 5 * time.Second  // age of a challenge from which servers may silently drop it (EC-14)
+	maxRTTWait    = 10 * time.Second // maximum wait that is derived from round trips
+	packedWait    = 50 * time.Millisecond
+	maxPacked     = 2 // maximum number of a server's replies in the decompressor: players and rules
 	// maxUnpacked is the maximum number of replies of one server that are decompressed: both
 	// lists in every default attempt, and a few more.
 	maxUnpacked = 16
@@ -69,11 +69,11 @@ const (
 
 // Plan holds what is the same for every session of a scan.
 type Plan struct {
-	Questions   wire.Questions // may include the ping
-	Schedule    timing.Schedule
-	Fallback    bool // a server that ignores INFO is asked for PLAYER and ping once each
-	TryPlayers  bool // as the last attempt at INFO, a silent server is sent PLAYER
-	TrailingNUL bool // every request but INFO ends with an additional NUL
+	Questions   wire.Questions  // may include the ping
+	Schedule    timing.Schedule // of the target whose session gets the next event
+	Fallback    bool            // a server that ignores INFO is asked for PLAYER and ping once each
+	TryPlayers  bool            // as the last attempt at INFO, a silent server is sent PLAYER
+	TrailingNUL bool            // every request but INFO ends with an additional NUL
 
 	Second bool      // this is the second pass: a silent server gets one attempt
 	Last   LastWaits // set at the end of a scan
@@ -188,8 +188,8 @@ func (s *Session) Request(q wire.Question, remembered wire.Challenge) (wire.Ques
 }
 
 // Sent records that the request for q was sent, and sets the time at which the wait for
-// an answer ends. base is how long the first attempt waits.
-func (s *Session) Sent(p *Plan, now, base time.Duration, q wire.Question) {
+// an answer ends.
+func (s *Session) Sent(p *Plan, now time.Duration, q wire.Question) {
 	if s.Agenda.Asked == 0 {
 		s.Clock.FirstAt = now
 	}
@@ -215,19 +215,19 @@ func (s *Session) Sent(p *Plan, now, base time.Duration, q wire.Question) {
 	if s.Flags.Has(flagRefused) {
 		s.Flags |= flagRetried
 	}
-	s.Clock.wakeAt(now + p.timeout(s, base))
+	s.Clock.wakeAt(now + p.timeout(s))
 }
 
 // Unsent records that the request for q could not be sent. The session waits as if the
 // request had been lost on its way.
-func (s *Session) Unsent(p *Plan, now, base time.Duration, q wire.Question) {
+func (s *Session) Unsent(p *Plan, now time.Duration, q wire.Question) {
 	if s.Agenda.Asked == 0 {
 		s.Clock.FirstAt = now
 	}
 	s.Clock.sentUS = uint32(min((now-s.Clock.FirstAt)/time.Microsecond, math.MaxUint32))
 	s.Agenda.due &^= 1 << q
 	s.Agenda.Waiting |= 1 << q
-	s.Clock.wakeAt(now + p.timeout(s, base))
+	s.Clock.wakeAt(now + p.timeout(s))
 }
 
 // Refund takes back the attempt that was counted for a request for q that could not be
@@ -329,7 +329,7 @@ func (s *Session) askSerially(p *Plan, now time.Duration) {
 		return
 	}
 	qs := s.Agenda.Open.Lowest()
-	if q := qs.First(); int(s.Agenda.Attempts[q]) >= p.maxAsks(s, q) {
+	if q := qs.First(); int(s.Agenda.Attempts[q]) >= p.maxAttempts(s, q) {
 		s.Agenda.giveUp(qs, s.reason(q))
 		s.Advance(p, now)
 		return
@@ -372,7 +372,7 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 // Overdue reports whether a session that has nothing to send has waited twice as long
 // as its schedule allows since its last datagram.
 func (s *Session) Overdue(p *Plan, now time.Duration) bool {
-	most := 2 * (p.Schedule.Sum(p.Schedule.Attempts+extraAsks) + maxRTTWait)
+	most := 2 * (p.Schedule.Sum(p.Schedule.Attempts+extraAttempts) + maxRTTWait)
 	last := s.Clock.LastAt()
 	if s.Clock.sentUS == math.MaxUint32 { // the last datagram may have been sent later
 		last = s.Clock.Wake()

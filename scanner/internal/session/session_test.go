@@ -53,7 +53,6 @@ type player struct {
 	plan       Plan
 	session    Session
 	memory     *Memory
-	base       time.Duration // how long the first attempt waits
 	remembered wire.Challenge
 	infoOnly   bool
 	now        time.Duration
@@ -62,8 +61,8 @@ type player struct {
 
 func playSession(text []byte) ([]byte, error) {
 	p := player{
-		plan: Plan{Questions: wire.AskAll, Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3}},
-		base: time.Second, memory: NewMemory(math.MaxInt64), remembered: wire.NoChallenge,
+		plan:   Plan{Questions: wire.AskAll, Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3}},
+		memory: NewMemory(math.MaxInt64), remembered: wire.NoChallenge,
 	}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
 		if strings.HasPrefix(line, "\t>") {
@@ -91,7 +90,7 @@ func (p *player) line(line string) error {
 		return nil
 	case "learned": // the scan learned to wait only so long for the first attempt
 		d, err := time.ParseDuration(words[1])
-		p.base = d
+		p.plan.Schedule.Learned = d
 		return err
 	case "remembered":
 		n, err := strconv.ParseUint(words[1], 0, 32)
@@ -190,7 +189,7 @@ func (p *player) event(name string, args []string) error {
 		if t.Clock.Wake() > p.now {
 			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.Clock.Wake())
 		}
-		t.Tick(&p.plan, p.now, p.base)
+		t.Tick(&p.plan, p.now)
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
@@ -264,7 +263,7 @@ func (p *player) show() {
 			if c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
-			t.Sent(&p.plan, p.now, p.base, q)
+			t.Sent(&p.plan, p.now, q)
 		}
 		fmt.Fprintln(&p.out)
 	}

@@ -7,9 +7,9 @@ import (
 )
 
 // Tick is called when the wake-up time has passed: it repeats or gives up silent
-// questions. base is how long the first attempt waits.
-func (s *Session) Tick(p *Plan, now, base time.Duration) {
-	silent, awaited := s.Agenda.Silent(), p.awaited(s, now, base)
+// questions.
+func (s *Session) Tick(p *Plan, now time.Duration) {
+	silent, awaited := s.Agenda.Silent(), p.awaited(s, now)
 	switch {
 	case silent == 0:
 		return
@@ -30,25 +30,25 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 	s.Agenda.Waiting |= awaited
 	s.forget() // some servers drop requests with an old challenge (EC-14)
 	s.Flags &^= flagHeld
-	waits := p.Schedule.Attempts // number of consecutive waits without a reply after which the server is given up
+	attempts := p.Schedule.Attempts // number of consecutive waits without a reply after which the server is given up
 	if p.Second {
-		waits = 1
+		attempts = 1
 	}
 	if a := s.Got; a != nil {
 		a.flying = 0
 		known := &a.challenges
 		known.get, known.returned = 0, false
 		if a.heard&s.Agenda.Open != 0 {
-			waits = p.Schedule.Attempts + extraAsks
+			attempts = p.Schedule.Attempts + extraAttempts
 		}
 	}
-	if s.quiet++; awaited == 0 && !s.Flags.Has(flagAnswered) && int(s.quiet) >= waits {
+	if s.quiet++; awaited == 0 && !s.Flags.Has(flagAnswered) && int(s.quiet) >= attempts {
 		s.ignored(p)
 		return
 	}
 	var again wire.Questions
 	for q := range silent.Each() {
-		if int(s.Agenda.Attempts[q]) < p.maxAsks(s, q) {
+		if int(s.Agenda.Attempts[q]) < p.maxAttempts(s, q) {
 			again |= 1 << q
 		} else {
 			s.Agenda.giveUp(1<<q, s.reason(q))
@@ -81,7 +81,7 @@ func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 		s.Flags |= flagSerial | Limited | flagSuspect
 		s.Got.slow = 0
 	case s.Flags.Has(flagSuspect):
-		if s.Got.slow++; s.Got.slow == slowAsks {
+		if s.Got.slow++; s.Got.slow == slowAttempts {
 			s.Flags &^= flagSerial | Limited | flagSuspect
 			silent = s.Agenda.Open
 		}
@@ -136,7 +136,7 @@ func (s *Session) getChallenge(p *Plan, again wire.Questions) {
 	if qs == 0 || s.Flags.Has(flagGet) || s.Got.challenges.current != wire.NoChallenge {
 		return
 	}
-	if q := qs.First(); int(s.Agenda.Attempts[q])+1 == p.maxAsks(s, q) && s.Agenda.Err[q] == 0 {
+	if q := qs.First(); int(s.Agenda.Attempts[q])+1 == p.maxAttempts(s, q) && s.Agenda.Err[q] == 0 {
 		s.Flags |= flagGet
 		s.Got.challenges.get = qs
 	}
@@ -155,7 +155,7 @@ func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	}
 	old := now-known.seenAt >= freshFor
 	for q := range (qs &^ (known.renewed | s.Agenda.bare)).Each() {
-		last := int(s.Agenda.Attempts[q])+1 == p.maxAsks(s, q)
+		last := int(s.Agenda.Attempts[q])+1 == p.maxAttempts(s, q)
 		foreign := !known.owned.Has(q) && known.origin != 1<<q
 		if last && (foreign || old) && s.Agenda.Err[q] == 0 && !s.rarelyAnswered(q) {
 			s.Flags |= flagSingle
@@ -171,37 +171,36 @@ func (s *Session) rarelyAnswered(q wire.Question) bool {
 	return q == wire.QuestionRules && s.Flags.Has(flagCSGO)
 }
 
-// maxAsks returns the maximum number of attempts at q, not counting challenge rounds.
-func (p *Plan) maxAsks(s *Session, q wire.Question) int {
+// maxAttempts returns the maximum number of attempts at q, not counting challenge rounds.
+func (p *Plan) maxAttempts(s *Session, q wire.Question) int {
 	n := p.Schedule.Attempts
 	if s.rarelyAnswered(q) {
-		most := csgoAsks
+		most := csgoAttempts
 		for other := range (wire.AskAll &^ (1 << q)).Each() {
 			if s.Agenda.Attempts[other] > 1 { // the path may lose datagrams
-				most = csgoAsks + 1
+				most = csgoAttempts + 1
 			}
 		}
 		return min(n, most)
 	}
 	if s.Got != nil && s.Got.heard.Has(q) {
-		n += extraAsks
+		n += extraAttempts
 	}
 	return n
 }
 
 // timeout returns how long to wait after the last request. This is the wait of the
-// schedule or the learned wait, but at least two round trips of this server and at least
-// 5/4 of the time that its first datagram took; round trips extend the wait to no more than
-// maxRTTWait. If the server limits queries, the wait is at least SerialGap. base is how long
-// the first attempt waits.
-func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
+// schedule, but at least two round trips of this server and at least 5/4 of the time that
+// its first datagram took; round trips extend the wait to no more than maxRTTWait. If the
+// server limits queries, the wait is at least SerialGap.
+func (p *Plan) timeout(s *Session) time.Duration {
 	_, n := s.Agenda.most(wire.AskAll)
 	d := p.Schedule.Wait(n)
 	switch {
 	case p.Second:
 		d = p.Schedule.Longest()
-	case base < p.Schedule.Timeout && n > 0:
-		d = p.learnt(s, base)
+	case p.Schedule.Early() && n > 0:
+		d = p.early(s)
 	}
 	if a := s.Got; a != nil {
 		d = max(d, min(max(2*a.RTT, a.Late*5/4), maxRTTWait))
@@ -212,9 +211,8 @@ func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 	return d
 }
 
-// learnt returns how long to wait after an attempt in a scan that learned to wait only
-// base for the first attempt.
-func (p *Plan) learnt(s *Session, base time.Duration) time.Duration {
+// early returns how long to wait after the last request if attempts are made earlier.
+func (p *Plan) early(s *Session) time.Duration {
 	if s.Flags.Has(flagFallback) {
 		return s.Clock.FirstAt + p.Schedule.Sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()
 	}
@@ -222,28 +220,28 @@ func (p *Plan) learnt(s *Session, base time.Duration) time.Duration {
 	switch {
 	case spent != s.Agenda.Silent():
 		q, n := s.Agenda.most(^spent)
-		return p.Schedule.Learnt(base, s.Clock.LastAt()-s.askedAt(q), n, p.maxAsks(s, q))
+		return p.Schedule.EarlyWait(s.Clock.LastAt()-s.askedAt(q), n, p.maxAttempts(s, q))
 	case s.Got == nil && !s.Flags.Has(Listening):
-		return base
+		return p.Schedule.First()
 	}
-	return max(base, p.spentEnd(s, spent)-s.Clock.LastAt())
+	return max(p.Schedule.First(), p.spentEnd(s, spent)-s.Clock.LastAt())
 }
 
 // spent returns the silent questions that have had all their attempts.
 func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	for q := range s.Agenda.Silent().Each() {
-		if int(s.Agenda.Attempts[q]) >= p.maxAsks(s, q) {
+		if int(s.Agenda.Attempts[q]) >= p.maxAttempts(s, q) {
 			qs |= 1 << q
 		}
 	}
 	return qs
 }
 
-// spentEnd returns the time at which the fixed schedule gives up the last of qs, or an
-// earlier time at the end of a scan.
+// spentEnd returns the time at which the last of qs is given up: as late as if attempts
+// were not made earlier, or sooner at the end of a scan.
 func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 	for q := range qs.Each() {
-		until := s.askedAt(q) + p.Schedule.Sum(p.maxAsks(s, q))
+		until := s.askedAt(q) + p.Schedule.Sum(p.maxAttempts(s, q))
 		switch {
 		case s.Got != nil && p.Last.Heard > 0:
 			until = min(until, s.SentAt(q)+p.Last.Heard)
@@ -256,9 +254,9 @@ func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 }
 
 // awaited returns the questions that have had all their attempts and are still waited
-// for, because the fixed schedule would wait for them.
-func (p *Plan) awaited(s *Session, now, base time.Duration) (qs wire.Questions) {
-	if p.Second || base >= p.Schedule.Timeout || p.fallsBack(s) {
+// for, because they were made earlier.
+func (p *Plan) awaited(s *Session, now time.Duration) (qs wire.Questions) {
+	if p.Second || !p.Schedule.Early() || p.fallsBack(s) {
 		return 0
 	}
 	for q := range p.spent(s).Each() {
@@ -269,11 +267,11 @@ func (p *Plan) awaited(s *Session, now, base time.Duration) (qs wire.Questions) 
 	return qs
 }
 
-// Retime sets the end of the wait for an answer again, from the current timeouts. It
+// Retime sets the end of the wait for an answer again, from the current schedule. It
 // reports whether the session has a wake-up time.
-func (p *Plan) Retime(s *Session, base time.Duration) bool {
+func (p *Plan) Retime(s *Session) bool {
 	if s.Agenda.Silent() != 0 && s.Agenda.due == 0 && (s.Got == nil || s.Got.packed == 0) {
-		s.Clock.wakeAt(s.Clock.LastAt() + p.timeout(s, base))
+		s.Clock.wakeAt(s.Clock.LastAt() + p.timeout(s))
 	}
 	return s.Clock.wakeMS != 0
 }

@@ -104,7 +104,7 @@ func TestDuration(t *testing.T) {
 
 // oneServer returns the result of a server with one person and one bot.
 func oneServer() *scanner.Result {
-	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
+	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Attempt: 1, RTT: time.Millisecond,
 		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
 	r.Info.Players, r.Info.Bots = 2, 1
 	return r
@@ -130,7 +130,7 @@ func aCensus() *Summary {
 	var ta Tally
 	for i := range 5000 {
 		r := oneServer()
-		r.Ask, r.RTT = uint8(1+i%7/6), time.Duration(i)*time.Millisecond/10
+		r.Attempt, r.RTT = uint8(1+i%7/6), time.Duration(i)*time.Millisecond/10
 		ta.Add(r)
 	}
 	ta.Servers, ta.Players, ta.Bots = 710_876, 2_345_678, 123_456
@@ -336,7 +336,7 @@ func TestSummaryKeys(t *testing.T) {
 func TestTallyJSON(t *testing.T) {
 	var ta Tally
 	for _, r := range []*scanner.Result{
-		oneServer(), oneServer(), {Status: scanner.StatusError, Ask: 2, Received: 1}, {Status: scanner.StatusError},
+		oneServer(), oneServer(), {Status: scanner.StatusError, Attempt: 2, Received: 1}, {Status: scanner.StatusError},
 		{Status: scanner.StatusNoReply}, {Status: scanner.StatusUnreachable},
 	} {
 		ta.Add(r)

@@ -35,11 +35,11 @@ func (t *Tally) Add(r *scanner.Result) {
 		return
 	}
 	t.Servers++
-	if ask := int(r.Ask); ask > 0 {
-		for len(t.AtAsk) < ask {
+	if attempt := int(r.Attempt); attempt > 0 {
+		for len(t.AtAsk) < attempt {
 			t.AtAsk = append(t.AtAsk, 0)
 		}
-		t.AtAsk[ask-1]++
+		t.AtAsk[attempt-1]++
 	}
 	if r.RTT > 0 {
 		t.Trips.add(r.RTT)
