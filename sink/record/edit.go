@@ -80,7 +80,7 @@ func splice(dst, line []byte, rec *Record, key string, members []byte) []byte {
 func part(key string, r *result) []byte {
 	i := placeOf(schemaKeys, key, 0)
 	var e Encoder
-	e.inspect(r)
+	e.have = present(r)
 	ms := membersOf(schemaKeys[i : i+1])
 	point(ms, r)
 	return e.appendMembers(nil, ms)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"math/bits"
 	"slices"
@@ -28,13 +29,12 @@ type Encoder struct {
 	game    *game.Game
 
 	scan  string
-	have  uint64 // bits of the values that the Result has, as in member.need
-	omit  omission
-	names []span // names of rules
+	have  presence // what the Result has
+	names []span   // names of rules
 	// The rules object does not hold all rules exactly.
 	inexact bool
 	// The parts that are dropped because the record would be too long.
-	dropped uint64
+	dropped uint16
 	second  int64  // Unix time of the last time written
 	clock   []byte // that time as text, without the milliseconds
 
@@ -88,7 +88,7 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 
 // record appends the record of r without the parts in e.dropped.
 func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
-	e.inspect(r)
+	e.have = present(r)
 	dst = e.appendMembers(append(dst, '{'), e.members)
 	dst[len(dst)-1] = '}'
 	return append(dst, '\n')
@@ -100,10 +100,10 @@ func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
 // the unused memory of dst.
 func (e *Encoder) dropLongest(over int, dst []byte) {
 	const note = 64 // longer than any note about a dropped part
-	var size [64]int
+	var size [len(droppedNotes)]int
 	for i := range e.members {
-		if part := e.members[i].need & allParts; part != 0 {
-			size[bits.TrailingZeros64(part)] += len(e.appendMembers(dst, e.members[i:i+1])) - len(dst)
+		if part := e.members[i].parts; part != 0 {
+			size[bits.TrailingZeros16(part)] += len(e.appendMembers(dst, e.members[i:i+1])) - len(dst)
 		}
 	}
 	for over > 0 {
@@ -127,13 +127,13 @@ func (e *Encoder) dropLongest(over int, dst []byte) {
 // do for a key.
 type member struct {
 	value value
-	need  uint64 // the member is appended only if the Result has these bits
+	need  presence // what the Result must have
 	row   *field
 	// The name with quotes and colon, in the first bytes. start copies the complete
 	// array, because that is fast.
 	key   [24]byte
-	keyed uint8 // number of bytes of key that are used
-	omit  omission
+	keyed uint8  // number of bytes of key that are used
+	parts uint16 // the member is appended only if none of these parts is dropped
 }
 
 // start appends the key.
@@ -144,36 +144,20 @@ func (m *member) start(dst []byte) []byte {
 	return dst[:n+int(m.keyed)]
 }
 
-// An omission says when a value of zero is omitted.
-type omission uint8
-
-const (
-	omitZero    omission = 1 << iota
-	omitUnknown          // omit zero only in a record made from a capture
-)
-
 // omits reports whether e omits the member m when the value of m is zero.
-func (e *Encoder) omits(m *member) bool { return m.omit&e.omit != 0 }
-
-// The bits of member.need: those of wire.Fields, those of game.Keys, and one for each part
-// of a record that can be dropped.
-const (
-	needKeys  = 24
-	needParts = 44
-	allParts  = 1<<64 - 1<<needParts
-)
+func (e *Encoder) omits(m *member) bool { return m.need&^e.have != 0 }
 
 // partOf has the bit of each part by the key of the part. droppedNotes has the note for each
 // part that was dropped, by the number of its bit.
 var (
-	partOf       = map[string]uint64{}
-	droppedNotes [64]string
+	partOf       = map[string]uint16{}
+	droppedNotes [16]string
 )
 
 func init() {
 	for i := range schemaKeys {
 		if f := &schemaKeys[i]; f.long {
-			bit := needParts + len(partOf)
+			bit := len(partOf)
 			partOf[f.name], droppedNotes[bit] = 1<<bit, f.name+".dropped"
 		}
 	}
@@ -186,17 +170,11 @@ func membersOf(rows []field) (ms []member) {
 		if f.beside {
 			continue
 		}
-		m := member{row: f, need: uint64(f.info) | uint64(f.game)<<needKeys | partOf[f.with]}
+		m := member{row: f, need: cmp.Or(f.present, nonzero), parts: partOf[f.with]}
 		if f.long {
-			m.need |= partOf[f.name]
+			m.parts |= partOf[f.name]
 		}
 		m.keyed = uint8(copy(m.key[:], `"`+f.name+`":`))
-		switch {
-		case f.known:
-			m.omit = omitUnknown
-		case !f.always && f.info == 0 && f.game == 0 && f.has == nil:
-			m.omit = omitZero
-		}
 		if f.is == ColumnObject && f.lists == 0 {
 			m.value = &objectValue{members: membersOf(f.fields)}
 		}
@@ -214,21 +192,9 @@ func point(ms []member, r *result) {
 			m.value = m.row.at(r)
 			continue
 		}
-		if o.of = r; r.Game != nil || m.row.name != "game" {
+		if r.Game != nil || m.row.present != hasGame {
 			point(o.members, r)
 		}
-	}
-}
-
-// inspect sets e.have and e.omit for the Result r.
-func (e *Encoder) inspect(r *result) {
-	e.have = uint64(r.Info.Has) | allParts&^e.dropped
-	if r.Game != nil {
-		e.have |= uint64(r.Game.Has&allKeys) << needKeys
-	}
-	e.omit = omitZero
-	if r.Sent == 0 && (r.Received > 0 || r.Time.IsZero()) {
-		e.omit |= omitUnknown
 	}
 }
 
@@ -236,23 +202,17 @@ func (e *Encoder) inspect(r *result) {
 // value that the Result lacks.
 func (e *Encoder) appendMembers(dst []byte, ms []member) []byte {
 	for i := range ms {
-		if m := &ms[i]; m.need&^e.have == 0 {
+		if m := &ms[i]; m.need&^e.have&^forZero == 0 && m.parts&e.dropped == 0 {
 			dst = m.value.put(e, dst, m)
 		}
 	}
 	return dst
 }
 
-// An objectValue is an object. It is absent unless the conditions of its row hold.
-type objectValue struct {
-	members []member
-	of      *result
-}
+// An objectValue is an object.
+type objectValue struct{ members []member }
 
 func (v *objectValue) put(e *Encoder, dst []byte, m *member) []byte {
-	if has, when := m.row.has, m.row.when; has != nil && !*has(v.of) || when != nil && !when(v.of) {
-		return dst
-	}
 	start := len(dst)
 	dst = e.appendMembers(append(m.start(dst), '{'), v.members)
 	if dst[len(dst)-1] == '{' && e.omits(m) {

@@ -22,9 +22,6 @@ type mapValue interface {
 type playersValue result
 
 func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
-	if !v.HasPlayers {
-		return dst
-	}
 	dst = append(m.start(dst), '[')
 	for i := range v.Players {
 		dst = e.appendPlayer(dst, &v.Players[i])
@@ -70,9 +67,6 @@ type rulesValue result
 
 // put sets e.inexact if the object does not hold all rules exactly.
 func (v *rulesValue) put(e *Encoder, dst []byte, m *member) []byte {
-	if !v.HasRules {
-		return dst
-	}
 	dst = append(m.start(dst), '{')
 	start, exact := len(dst), false
 	if v.RulesDistinct {

@@ -252,7 +252,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		return seen, err
 	}
 	for i := range fields {
-		if r.strict && fields[i].always && seen&(1<<i) == 0 {
+		if r.strict && fields[i].present == always && seen&(1<<i) == 0 {
 			return seen, fmt.Errorf("%s is missing", fields[i].name)
 		}
 	}
@@ -302,16 +302,13 @@ func (r *Reader) inside(open jsontext.Kind, want string, member func() error) er
 // field reads the value of a field into the Result.
 func (r *Reader) field(f *field) error {
 	res := &r.rec.Result
-	if f.has != nil {
-		*f.has(res) = true
-	}
-	res.Info.Has |= f.info
-	if f.game != 0 {
-		res.Game.Has |= f.game
-	}
-	if f.is == ColumnObject && f.name == "game" {
+	switch p := f.present; p {
+	case 0, always:
+	case hasGame:
 		r.game = game.Game{Mods: r.game.Mods[:0], Attributes: r.game.Attributes[:0]}
 		res.Game = &r.game
+	default:
+		p.mark(res)
 	}
 	var to value
 	if f.at != nil {

@@ -244,8 +244,8 @@ func check(t testing.TB, err error) {
 // fieldKeys are the keys of info in the order of their bits in wire.Fields.
 var fieldKeys = func() (keys [23]string) {
 	for i := range infoFields {
-		if f := &infoFields[i]; f.info != 0 {
-			keys[bits.TrailingZeros64(uint64(f.info))] = f.name
+		if f := &infoFields[i]; f.present != 0 {
+			keys[bits.TrailingZeros64(uint64(f.present))] = f.name
 		}
 	}
 	return keys

@@ -68,7 +68,7 @@ func objectSchema(fields []field) string {
 	var keys, required []string
 	for _, f := range fields {
 		keys = append(keys, quoted(f.name)+`:{"description":`+quoted(f.about)+","+f.schema(f.lists)+"}")
-		if f.always {
+		if f.present == always {
 			required = append(required, f.name)
 		}
 	}
@@ -157,7 +157,7 @@ func (f *field) click() string {
 			parts = append(parts, "`"+g.name+"` "+g.click())
 		}
 		t = "Tuple(" + strings.Join(parts, ", ") + ")"
-	case f.is != ColumnMap && f.lists == 0 && (!f.always || f.is == ColumnFloat32):
+	case f.is != ColumnMap && f.lists == 0 && (f.present != always || f.is == ColumnFloat32):
 		t = "Nullable(" + t + ")"
 	}
 	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)

@@ -160,7 +160,7 @@ func (v *notesValue) put(e *Encoder, dst []byte, m *member) []byte {
 		}
 	}
 	for set := e.dropped; set != 0; set &= set - 1 {
-		dst = append(appendQuoted(dst, droppedNotes[bits.TrailingZeros64(set)]), ',')
+		dst = append(appendQuoted(dst, droppedNotes[bits.TrailingZeros16(set)]), ',')
 	}
 	return end(dst, ']')
 }

@@ -1,0 +1,99 @@
+package record
+
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// A presence says when a record has a key: if the Result has all its bits. The presence 0
+// means nonzero.
+type presence uint64
+
+// The bits of a presence: first those of wire.Fields, then those of game.Keys, then these.
+const (
+	always  presence = 1 << (moreBits + iota)
+	known            // the Result is not from a capture
+	nonzero          // the value itself is not zero or empty
+	hasErrors
+	hasRTTs
+	hasHashes
+	hasGeo
+	hasPing
+	hasInfo
+	hasPlayers
+	hasRules
+	hasGame
+	hasShip // of a player
+
+	forZero = known | nonzero // only a value that is zero or empty needs these
+)
+
+const (
+	keyBits  = 24 // the first bit of game.Keys
+	moreBits = 48 // the first bit after game.Keys
+)
+
+// info is the presence of fields of INFO.
+func info(f wire.Fields) presence { return presence(f) & (1<<keyBits - 1) }
+
+// key is the presence of a common key of games.
+func key(k game.Key) presence { return 1 << (keyBits + k) }
+
+// present returns everything that r has.
+func present(r *result) presence {
+	p := always | info(r.Info.Has)
+	if r.Sent > 0 || r.Received == 0 && !r.Time.IsZero() {
+		p |= known
+	}
+	if r.Err != [wire.NumQuestions]wire.Error{} {
+		p |= hasErrors
+	}
+	if r.RTTs != [wire.NumQuestions]time.Duration{} {
+		p |= hasRTTs
+	}
+	if r.PlayersHash != 0 {
+		p |= hasHashes
+	}
+	if r.Geo != (scanner.Geo{}) {
+		p |= hasGeo
+	}
+	if r.HasPing {
+		p |= hasPing
+	}
+	if r.HasInfo {
+		p |= hasInfo
+	}
+	if r.HasPlayers {
+		p |= hasPlayers
+	}
+	if r.HasRules {
+		p |= hasRules
+	}
+	if r.Game != nil {
+		p |= hasGame | presence(r.Game.Has&allKeys)<<keyBits
+	}
+	return p
+}
+
+// mark makes r have what p says, when a Reader reads the key.
+func (p presence) mark(r *result) {
+	switch {
+	case p < 1<<keyBits:
+		r.Info.Has |= wire.Fields(p)
+	case p < 1<<moreBits:
+		r.Game.Has |= game.Keys(p >> keyBits)
+	case p == hasPing:
+		r.HasPing = true
+	case p == hasInfo:
+		r.HasInfo = true
+	case p == hasPlayers:
+		r.HasPlayers = true
+	case p == hasRules:
+		r.HasRules = true
+	case p == hasShip:
+		lastPlayer(r).Ship = true
+	}
+}
