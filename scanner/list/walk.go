@@ -40,13 +40,18 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 	if s == nil {
 		return true
 	}
-	s.targets.Add(1)
-	if s.Unscannable {
-		g.counts.unscannable.Add(1)
-	} else {
-		g.counts.excluded.Add(1)
-	}
+	g.exclude(s, 1)
 	return false
+}
+
+// exclude counts n targets that s excludes.
+func (g *giver) exclude(s *source, n uint64) {
+	s.targets.Add(n)
+	if s.Unscannable {
+		g.counts.unscannable.Add(n)
+	} else {
+		g.counts.excluded.Add(n)
+	}
 }
 
 // ipv6 counts n IPv6 addresses.

@@ -1,9 +1,10 @@
 package scan
 
 import (
+	"context"
 	"fmt"
+	"net/netip"
 	"strings"
-	"sync/atomic"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -93,31 +94,25 @@ func (s *Run) dryRun() error {
 		return err
 	}
 	s.printPlan()
-	targets := s.list.From(0)
 	if s.checkpoint.Enabled {
 		s.attach()
-		targets = s.checkpoint.Targets(s.list)
 	}
-	var counted atomic.Uint64
 	all, known := s.left()
 	all /= uint64(max(1, s.plan.Part().Count))
 	endStatus = s.status.WatchTargets(Counting, func() (uint64, float64, bool) {
-		n := counted.Load()
+		n := s.list.Stats().Given
 		return n, min(1, float64(n)/float64(max(all, 1))), known
 	})
-	for t := range targets {
-		if counted.Add(1) <= shown {
-			fmt.Fprintln(s.program.Stdout, t.Addr)
-		}
-		if stop.Interrupted() || ctx.Err() != nil {
-			endStatus()
-			return console.Fail(console.ExitInterrupted, "interrupted")
-		}
-	}
+	first, asked, err := s.countTargets(ctx, stop, shown)
 	endStatus()
+	if err != nil {
+		return err
+	}
+	for _, addr := range first {
+		fmt.Fprintln(s.program.Stdout, addr)
+	}
 	s.bad.Close()
 
-	asked := counted.Load()
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
 		now = s.checkpoint.ListTotal(now)
@@ -133,10 +128,38 @@ func (s *Run) dryRun() error {
 			return err
 		}
 	}
-	if asked > shown {
-		s.term.Say("the first %d targets are listed", shown)
+	if n := uint64(len(first)); n < min(asked, shown) {
+		s.term.Say("listed %s: many excluded targets come before the next one", console.Plural(n, "target"))
+	} else if n < asked {
+		s.term.Say("the first %d targets are listed", n)
 	}
 	s.term.Say("%s would be queried: %s", console.Plural(asked, "target"), s.forecast(float64(asked)))
 	s.term.Say("each target would be asked for %s; nothing was sent", strings.ReplaceAll(s.plan.Query.String(), ",", ", "))
 	return Truncated(s.list)
+}
+
+// countTargets returns how many targets the scan would query, and the first of them, up to n.
+// It passes each target only if the scan queries a part of the list: the rest of an earlier
+// run, or up to --max-targets.
+func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []netip.AddrPort, asked uint64, err error) {
+	interrupted := console.Fail(console.ExitInterrupted, "interrupted")
+	if !s.checkpoint.Resumes && s.plan.MaxTargets == 0 {
+		if first = s.list.Count(stop.Drained, n); stop.Interrupted() {
+			return nil, 0, interrupted
+		}
+		return first, s.list.Stats().Given, nil
+	}
+	targets := s.list.From(0)
+	if s.checkpoint.Enabled {
+		targets = s.checkpoint.Targets(s.list)
+	}
+	for t := range targets {
+		if asked++; len(first) < n {
+			first = append(first, t.Addr)
+		}
+		if stop.Interrupted() || ctx.Err() != nil {
+			return nil, 0, interrupted
+		}
+	}
+	return first, asked, nil
 }

@@ -1,0 +1,159 @@
+package list
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// maxTried is how many targets Count tries to find the first ones, which takes about a
+// second.
+const maxTried = 1 << 24
+
+// Count counts what From would do with each target. It returns the addresses of the first
+// targets that From would yield, up to n of them; among many excluded targets it may find
+// less. Count does not pass each target of a network, so even all addresses with all ports
+// take only a moment. It ignores Config.Max. From yields nothing afterwards, and Err returns
+// the error that ended Count early.
+func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
+	l.started.Store(true)
+	err := l.Load(ctx)
+	tried := 0
+	try := func(ip uint32, port uint16) (more bool) {
+		tried++
+		addr := netip.AddrPortFrom(addrOf(ip), port)
+		if port != 0 && l.cfg.Shard.has(ip) && l.cfg.Exclusions.find(ip) == nil && !slices.Contains(first, addr) {
+			first = append(first, addr)
+		}
+		return len(first) < n && tried < maxTried
+	}
+	switch o := l.order; {
+	case err != nil:
+	case o != nil:
+		for c := o.from(0); c.place < o.total && try(c.next()); {
+		}
+		err = l.count(ctx, o)
+	default:
+		o, err = l.collect(ctx, try)
+		err = cmp.Or(err, l.count(ctx, o))
+	}
+	if err != nil {
+		l.err.Store(&err)
+	}
+	return first
+}
+
+// collect reads the lists, and returns an order of the targets in them. It calls try with the
+// targets in the order of the input, until try returns false.
+func (l *List) collect(ctx context.Context, try func(ip uint32, port uint16) bool) (*order, error) {
+	ld, named, more := newLoader(l), uint64(0), true
+	err := l.read(ctx, l.inputs, func(n name, _ labels) bool {
+		named += l.ports.count(&n)
+		ports := l.ports.of(&n)
+		if n.kind == kindAddrPort {
+			ports = []uint16{n.port}
+		}
+		for i := 0; more && n.kind != kindIPv6 && i < len(ports); i++ {
+			for ip := uint64(n.first); more && ip <= uint64(n.last); ip++ {
+				more = try(uint32(ip), ports[i])
+			}
+		}
+		return ld.take(n, labels{})
+	})
+	o := ld.finish()
+	l.counts.duplicate.Add(named - o.total - o.ipv6)
+	return o, err
+}
+
+// count counts the targets of an order.
+func (l *List) count(ctx context.Context, o *order) error {
+	g := giver{cfg: &l.cfg, counts: &l.counts, yield: func(target.Target) bool { return true }}
+	for i := range o.list.len() {
+		if i%roundLen == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if ip, port := o.keys.gather(o.list.at(i)); g.pass(ip, port) {
+			g.give(ip, port, labels{})
+		}
+	}
+	ranges := l.cfg.Exclusions.ranges()
+	for _, part := range o.nets.parts {
+		for _, r := range ranges {
+			first, last := max(part.first, r.first), min(part.last, r.last)
+			if first > last {
+				continue
+			}
+			if err := g.passAll(ctx, span{first, last}, uint64(len(part.ports)), r.source); err != nil {
+				return err
+			}
+		}
+	}
+	g.ipv6(o.ipv6)
+	l.counts.place.Store(o.total)
+	return nil
+}
+
+// passAll counts all addresses of a span, each with the same number of ports. s is the source
+// that excludes the span, or nil. Only the addresses of a shard must be counted one by one.
+func (g *giver) passAll(ctx context.Context, all span, ports uint64, s *source) error {
+	here := all.len()
+	if g.cfg.Shard.Count > 1 {
+		here = 0
+		for ip := uint64(all.first); ip <= uint64(all.last); ip++ {
+			if g.cfg.Shard.has(uint32(ip)) {
+				here++
+			}
+			if ip%maxTried == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	g.counts.otherShard.Add((all.len() - here) * ports)
+	if s == nil {
+		g.counts.given.Add(here * ports)
+	} else {
+		g.exclude(s, here*ports)
+	}
+	return nil
+}
+
+// excluded is a range of addresses with the source that excludes it; nil: none does.
+type excluded struct {
+	span
+	source *source
+}
+
+// ranges divides all addresses into ranges, in ascending order.
+func (x *Exclusions) ranges() (all []excluded) {
+	type network struct {
+		last   uint64
+		source *source
+	}
+	outer := []network{{last: 1<<32 - 1}} // the networks around the address at, the smallest last
+	at := uint64(0)
+	upTo := func(last uint64) { // adds a range that the smallest network decides
+		if last >= at && last < 1<<32 {
+			all = append(all, excluded{span{uint32(at), uint32(last)}, outer[len(outer)-1].source})
+			at = last + 1
+		}
+	}
+	for p, s := range x.now.Load().AllSorted4() {
+		n := spanOf(p)
+		for outer[len(outer)-1].last < uint64(n.first) {
+			upTo(outer[len(outer)-1].last)
+			outer = outer[:len(outer)-1]
+		}
+		if n.first > 0 {
+			upTo(uint64(n.first) - 1)
+		}
+		outer = append(outer, network{uint64(n.last), s})
+	}
+	for len(outer) > 0 {
+		upTo(outer[len(outer)-1].last)
+		outer = outer[:len(outer)-1]
+	}
+	return all
+}
