@@ -254,7 +254,7 @@ func (s *Session) Again() bool {
 
 // Unreachable takes an ICMP error: nothing listens. The first error is not final, because
 // the port may open a moment later. The second error is final if another datagram was sent
-// between the two.
+// between the two. An error for the last datagram of all is final, too.
 func (s *Session) Unreachable() {
 	if !s.Flags.Has(flagRetried) {
 		s.Flags |= flagRefused

@@ -85,6 +85,10 @@ func (p *player) line(line string) error {
 	case "fallback":
 		p.plan.Fallback = true
 		return nil
+	case "attempts":
+		n, err := strconv.Atoi(words[1])
+		p.plan.Schedule.Attempts = n
+		return err
 	case "try-players":
 		p.plan.TryPlayers = true
 		return nil

@@ -124,6 +124,8 @@ func (s *Session) reason(q wire.Question) wire.Error {
 		return wire.ErrSendFailed
 	case s.Got != nil && s.Got.challenges.same >= maxRounds:
 		return wire.ErrChallengeLoop
+	case s.Flags&(flagRefused|flagRetried) == flagRefused: // so ICMP answered the last datagram
+		return wire.ErrUnreachable
 	}
 	return wire.ErrTimeout
 }
