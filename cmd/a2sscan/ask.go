@@ -69,7 +69,7 @@ sent, and 4 if ask was interrupted.`,
 	f.timeoutFlags.add(cmd)
 	addSource(fs, &f.source)
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
-	fs.BoolVar(&f.brief, "brief", false, "print only the verdict and one sentence about it")
+	fs.BoolVar(&f.brief, "brief", false, "print only the verdict, one sentence about it and, unless the server is up, one hint")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 	return cmd
 }
@@ -93,7 +93,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 		Attempts:  1 + f.retries,
 		Cooldown:  f.timeout(), // also show late replies
 		Source:    f.source,
-		Tuning:    scanner.Tuning{TrailingNUL: f.trailingNUL},
+		Tuning:    scanner.Tuning{TrailingNUL: f.trailingNUL, TryPlayers: true},
 	})
 	a.term.ClearStatus()
 	if err != nil {

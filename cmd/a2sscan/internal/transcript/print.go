@@ -69,14 +69,21 @@ func (s *Session) Datagrams() string {
 	return b.String()
 }
 
-// Brief returns the verdict and its first sentence. For a screen, it wraps the
-// sentence.
+// Brief returns the verdict, its first sentence and, unless the server is up, the first
+// hint. For a screen, it wraps the sentences.
 func (s *Session) Brief(onScreen bool) string {
-	facts := s.Verdict.Text[0]
-	if onScreen {
-		facts = strings.Join(console.Wrap(facts, s.Width, 0), "\n")
+	lines := []string{"verdict: " + s.Verdict.Plain(), s.Verdict.Text[0]}
+	if s.Verdict.Word != Up && len(s.Verdict.Hints) > 0 {
+		lines = append(lines, "hint: "+s.Verdict.Hints[0])
 	}
-	return fmt.Sprintf("verdict: %s\n%s\n", s.Verdict.Plain(), facts)
+	text := ""
+	for _, line := range lines {
+		if onScreen {
+			line = strings.Join(console.Wrap(line, s.Width, 0), "\n")
+		}
+		text += line + "\n"
+	}
+	return text
 }
 
 // JSON returns the session as one line of JSON without a newline, for programs.
