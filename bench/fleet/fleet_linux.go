@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -14,6 +15,9 @@ type Fleet struct {
 	loopback.Group
 	model *model
 }
+
+// ErrFleet means that a port is in use by another fleet.
+var ErrFleet = errors.New("another fleet is running on it")
 
 // New opens the sockets of a fleet; Serve answers on them. It returns an error if
 // the Config is invalid, or if the machine lacks the device lo, to which the
@@ -31,6 +35,9 @@ func New(c Config) (f *Fleet, err error) {
 	var ports []uint16
 	for _, number := range c.Ports {
 		p, err := f.Open(number)
+		if errors.Is(err, syscall.EADDRINUSE) && loopback.IsFleet(number) {
+			err = ErrFleet
+		}
 		if err != nil {
 			return f, fmt.Errorf("port %d: %w", number, err)
 		}

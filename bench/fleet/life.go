@@ -63,6 +63,12 @@ func ParseLife(spec string) (l *Life, err error) {
 		if err != nil {
 			return l, err
 		}
+		if i >= 0 && l.Counts[i] < 0 {
+			return l, fmt.Errorf("%q: the number is negative", part)
+		}
+	}
+	if l.Span < time.Second || l.Longest < silence {
+		return l, fmt.Errorf("span=%v,longest=%v: want a span of at least 1s, and at least %v for the longest outage", l.Span, l.Longest, silence)
 	}
 	return l, nil
 }
@@ -91,8 +97,8 @@ const silence = 5 * time.Second
 // questions, and always in the same way.
 var lives = []Kind{Source, SourceLists, SourceOpen, Split, GoldSource}
 
-// plan chooses the fates.
-func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
+// plan chooses the fates. It returns an error if the fleet has too few servers for them.
+func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	fates = map[uint64]*Fate{}
 	r := random.Stream(random.Hash(m.Seed, streamLife))
 	places := int(m.places())
@@ -106,10 +112,14 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 		return 0, nil
 	}
 	for i, kind := range fateWords {
-		for range l.Counts[i] {
+		for planned := range l.Counts[i] {
+			tooFew := func(of string) error {
+				return fmt.Errorf("life: only %d of %d %s are possible: no other %s; the servers with events are of the kinds %v, one event each",
+					planned, l.Counts[i], kind.flag, of, lives)
+			}
 			addr, n := choose(true)
 			if n == nil {
-				break
+				return nil, tooFew("server can have one")
 			}
 			at := time.Duration(r.Below(int(l.Span/time.Second))) * time.Second
 			f := &Fate{What: kind.what, Addr: udp.Unpack(addr).String(), at: at, end: at}
@@ -121,7 +131,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 			case "moved":
 				to, none := choose(false)
 				if none == nil {
-					continue
+					return nil, tooFew("address is free: a lower share of servers alive leaves some")
 				}
 				f.Old, f.Addr, f.end, f.from = f.Addr, udp.Unpack(to).String(), at+silence, addr
 				fates[to] = f
@@ -129,7 +139,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 			fates[addr] = f
 		}
 	}
-	return fates
+	return fates, nil
 }
 
 // showsRestart reports whether a restart of the server can be seen: it has a Steam ID, and

@@ -50,7 +50,11 @@ func newModel(c Config) (*model, error) {
 		m.honest = append(m.honest, slices.Repeat([]Kind{k}, k.weight())...)
 	}
 	if c.Life != nil {
-		m.fates = c.Life.plan(m)
+		fates, err := c.Life.plan(m)
+		if err != nil {
+			return nil, err
+		}
+		m.fates = fates
 	}
 	return m, nil
 }

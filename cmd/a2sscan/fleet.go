@@ -93,6 +93,21 @@ func (f *fleetFlags) check() error {
 	if f.Fleet.Alive == 0 {
 		f.Fleet.Alive = fleet.None
 	}
+	for flag, kinds := range map[string][]fleet.Kind{
+		"--kinds": f.Fleet.Kinds, "--hostile-kinds": f.Fleet.HostileKinds, "--fake-kinds": f.Fleet.FakeKinds,
+	} {
+		for _, k := range kinds {
+			right, share := "--kinds", ""
+			if k.Hostile() {
+				right, share = "--hostile-kinds", " --hostile 1"
+			} else if slices.Contains(fleet.FakerKinds(), k) {
+				right, share = "--fake-kinds", " --fakes 1"
+			}
+			if right != flag {
+				return console.Fail(console.ExitUsage, "%s: %v belongs to %s", flag, k, right).WithHint("%s %v%s", right, k, share)
+			}
+		}
+	}
 	f.Fleet.DelayMin, f.Fleet.DelayMax = f.delay[0], f.delay[1]
 	master := f.Master.UDP.IsValid() || f.Master.Web.IsValid()
 	switch {

@@ -186,6 +186,23 @@ func listen(number uint16) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
+// whoIs is a datagram that every port of a fleet returns unchanged.
+const whoIs = "a2sscan fleet?"
+
+// IsFleet reports whether a port of this machine belongs to a fleet that runs.
+func IsFleet(number uint16) bool {
+	conn, err := net.Dial("udp4", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), number).String())
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	b := make([]byte, requestSize)
+	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	_, _ = conn.Write([]byte(whoIs)) // after an error, Read fails too
+	n, err := conn.Read(b)
+	return err == nil && string(b[:n]) == whoIs
+}
+
 // Answer makes h answer on the port, over a network with the faults f.
 func (p *Port) Answer(h Handler, f Faults) {
 	p.handler, p.faults = h, f.start()
@@ -238,6 +255,12 @@ func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	switch {
 	case !Inside(client) || !Inside(server):
 		p.stats.Walled++
+		return
+	case string(m.Buffers[0][:m.N]) == whoIs:
+		off := len(p.out.Data)
+		p.out.Data = append(p.out.Data, whoIs...)
+		p.out.Add(server, off)
+		p.out.List[len(p.out.List)-1].To = client
 		return
 	case !p.handler.Has(server):
 		p.stats.Foreign++

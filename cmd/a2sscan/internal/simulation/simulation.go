@@ -112,5 +112,8 @@ func failure(err error, flag string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		f.WithHint("another program uses the port: choose another with %s", flag)
 	}
+	if errors.Is(err, fleet.ErrFleet) {
+		f.WithHint("scan the servers of that fleet, end it, or choose another port with %s", flag)
+	}
 	return f
 }
