@@ -13,6 +13,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -131,10 +132,15 @@ func (p *Page) routes() http.Handler {
 			ctx, cancel := context.WithTimeout(r.Context(), databaseTimeout)
 			defer cancel()
 			var value any
-			err := db.Retry(ctx, nil, func() (err error) {
-				value, err = answer(r, s)
-				return err
-			})
+			_, err := url.ParseQuery(r.URL.RawQuery)
+			if err != nil {
+				err = refusal{http.StatusBadRequest, "the query of the URL can't be read: escape %, & and ;"}
+			} else {
+				err = db.Retry(ctx, nil, func() (err error) {
+					value, err = answer(r, s)
+					return err
+				})
+			}
 			if refused, ok := errors.AsType[refusal](err); ok {
 				code = refused.code
 			} else if errors.Is(err, db.ErrBusy) {

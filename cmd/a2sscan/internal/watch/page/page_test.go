@@ -333,6 +333,7 @@ func TestRefused(t *testing.T) {
 		conforms(t, compiled["error"], url, w.Body.Bytes())
 	}
 	for url, want := range map[string]int{
+		"/api/servers?q=%zz": 400, "/api/servers?q=a;b": 400, "/api/events?%": 400, "/api/stats?a;b": 400, "/?q=%zz": 400,
 		"/nothing": 404, "/server/x": 404, "/?sort=x": 400, "/server/" + addrOf(0).String(): 200,
 	} {
 		if w := p.get(t, url); w.Code != want {
