@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -71,11 +70,7 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		read := func() ([]byte, error) { return os.ReadFile(name) }
-		if name == "-" {
-			read = func() ([]byte, error) { return io.ReadAll(os.Stdin) }
-		}
-		text, err := read()
+		text, err := ReadFile(name)
 		if beside && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -95,6 +90,19 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Scan+" "+a.Shard, b.Scan+" "+b.Shard))
 	})
 	return all, nil
+}
+
+// maxFile is the length of the longest summary or stats file in bytes. A summary has about
+// 150 bytes for each part of its census, so this is enough for 50,000 parts. The stats of
+// the largest censuses have less than 1 MiB, because all lists in them have a limit.
+const maxFile = 8 << 20
+
+// ReadFile reads a summary or a stats file. The name "-" stands for standard input.
+func ReadFile(name string) ([]byte, error) {
+	if name == "-" {
+		return disk.ReadAll(os.Stdin, "standard input", maxFile)
+	}
+	return disk.ReadFile(name, maxFile)
 }
 
 // Files yields the files that the scan wrote, each with its index in names, or -1 if

@@ -3,6 +3,8 @@ package disk
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,6 +22,25 @@ type File struct {
 	*os.File
 	path  string   // the path with links resolved
 	locks [2]*Lock // locks of the file at path and of the new version; nil if not locked
+}
+
+// ReadFile reads a file of at most most bytes into memory. A longer file is an error.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, path, most)
+}
+
+// ReadAll reads r, the content of a file, as ReadFile does.
+func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if int64(len(b)) > most {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("too long: at most %d KiB are read", most>>10)}
+	}
+	return b, err
 }
 
 // Create begins to replace the file at path. The new version has the mode of the old

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -42,7 +41,7 @@ func group(files []string) (parts []*part) {
 // the summary shows that the part can't be merged, gap says why; otherwise gap is "".
 // err is an error of reading or decoding the summary.
 func (p *part) load(plan any) (gap string, err error) {
-	text, err := os.ReadFile(p.summary)
+	text, err := census.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
 	}

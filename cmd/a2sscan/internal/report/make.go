@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,7 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := census.ReadFile(name)
 		if err != nil {
 			return console.OpenFailure(name, err)
 		}

@@ -2,11 +2,15 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +28,7 @@ import (
 //
 //	a2sscan checkpoint VERSION SHA-256\n
 //	a zstd frame: one line of JSON, then the open targets in the encoding of package gob
+//	a skippable zstd frame, if the first one is shorter than leastPacked allows
 //
 // The SHA-256, in hex, covers all bytes after the first line.
 //
@@ -112,9 +117,26 @@ func (c *Checkpoint) encode() ([]byte, error) {
 		return nil, err
 	}
 	packed := z.EncodeAll(body.Bytes(), nil)
+	if rest := leastPacked(body.Len()) - len(packed); rest > 0 {
+		packed = append(packed, "\x50\x2A\x4D\x18"...)
+		packed = binary.LittleEndian.AppendUint32(packed, uint32(rest))
+		packed = append(packed, make([]byte, rest)...)
+	}
 	head := fmt.Sprintf("%s%d %x\n", magic, version, sha256.Sum256(packed))
 	return append([]byte(head), packed...), nil
 }
+
+// maxCheckpoint is the length of the longest checkpoint in bytes. Open targets take most of
+// it: by default at most 262,144 of them, with some hundred bytes each if they have tags.
+const maxCheckpoint = 256 << 20
+
+// maxRatio is how many times as long as its file a checkpoint may be when it is unpacked,
+// beyond smallBody bytes. Usual checkpoints have a ratio of up to 10. Without a limit, a file
+// of some kilobytes could fill the memory.
+const maxRatio, smallBody = 32, 256 << 10
+
+// leastPacked returns the least length of a packed body of n bytes.
+func leastPacked(n int) int { return max(0, n-smallBody+maxRatio-1) / maxRatio }
 
 // DecodeCheckpoint decodes the content of a checkpoint file.
 func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
@@ -135,7 +157,7 @@ func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
 	case err != nil || v < version || !intact:
 		return nil, errDamaged
 	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(smallBody+maxRatio*len(packed))))
 	if err != nil {
 		return nil, err
 	}
@@ -150,16 +172,61 @@ func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
 func decodeBody(body []byte) (*Checkpoint, error) {
 	line, targets, _ := bytes.Cut(body, []byte{'\n'})
 	c := new(Checkpoint)
-	if err := json.Unmarshal(line, c); err != nil {
+	err := json.Unmarshal(line, c)
+	if err != nil {
 		return nil, fmt.Errorf("can't be decoded: %w", err)
 	}
-	if err := gob.NewDecoder(bytes.NewReader(targets)).Decode(&c.OpenTargets); err != nil {
+	if c.OpenTargets, err = decodeTargets(bytes.NewReader(targets)); err != nil {
 		return nil, errDamaged
 	}
 	if !c.possible() {
 		return nil, errRange
 	}
 	return c, nil
+}
+
+// decodeTargets decodes the next list of targets of r. Before that, it compares the number of
+// targets with the length of their message: a target takes at least leastTarget bytes there,
+// but several times as much memory.
+func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
+	const leastTarget = 9 // an address of 6 bytes, and what delimits it
+	for messages := *r; ; {
+		size := gobUint(&messages)
+		if size > uint64(messages.Len()) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		left := uint64(messages.Len()) - size
+		if id := gobUint(&messages); id&1 == 0 { // not the definition of a type, whose ID is negative
+			_ = gobUint(&messages) // begins a value that is not a struct
+			if n := gobUint(&messages); n > size/leastTarget {
+				return nil, errDamaged
+			}
+			break
+		}
+		if _, err := messages.Seek(-int64(left), io.SeekEnd); err != nil {
+			return nil, err
+		}
+	}
+	err = gob.NewDecoder(r).Decode(&targets)
+	return targets, err
+}
+
+// gobUint reads a number in the encoding of package gob: below 128 it is one byte, otherwise
+// the negative number of its bytes precedes them. At the end of r it returns a number that is
+// larger than any length.
+func gobUint(r *bytes.Reader) (n uint64) {
+	first, err := r.ReadByte()
+	if err == nil && first < 1<<7 {
+		return uint64(first)
+	}
+	for range -int8(first) {
+		b, err2 := r.ReadByte()
+		n, err = n<<8|uint64(b), cmp.Or(err, err2)
+	}
+	if err != nil {
+		return math.MaxUint64
+	}
+	return n
 }
 
 // possible reports whether a scan can have written these numbers. With a wrong Place, a

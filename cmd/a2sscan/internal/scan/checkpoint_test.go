@@ -4,14 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -207,6 +210,65 @@ func TestCheckpointRange(t *testing.T) {
 // FuzzCheckpoint: no body with a valid checksum makes the decoder panic or return
 // more targets than the body has bytes. A checkpoint that it accepts can be encoded
 // and decoded again.
+// TestCheckpointCrafted: the memory that a crafted checkpoint takes is limited by its length.
+func TestCheckpointCrafted(t *testing.T) {
+	z, err := packer()
+	check(t, err)
+	file := func(body []byte) []byte {
+		packed := z.EncodeAll(body, nil)
+		return append(fmt.Appendf(nil, "%s%d %x\n", magic, version, sha256.Sum256(packed)), packed...)
+	}
+	var zeros bytes.Buffer // targets without any field take one byte each
+	check(t, gob.NewEncoder(&zeros).Encode(make([]scanner.Target, 200_000)))
+	some := someCheckpoint()
+	line, err := json.Marshal(some)
+	check(t, err)
+	for name, body := range map[string][]byte{
+		"spaces":  bytes.Repeat([]byte(" "), 1<<28),
+		"parts":   append([]byte(`{"output":{"parts":[{}`), bytes.Repeat([]byte(",{}"), 1<<26)...),
+		"targets": slices.Concat(line, []byte("\n"), zeros.Bytes()),
+	} {
+		text := file(body)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := DecodeCheckpoint(text)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 16<<20+200*uint64(len(text)) {
+			t.Errorf("%s: %d bytes for a file of %d, %v", name, took, len(text), err)
+		}
+	}
+	// Honest targets may have tags that can be packed well.
+	for i := range some.OpenTargets {
+		some.OpenTargets[i].Tag = strings.Repeat("the same tag ", 1000)
+	}
+	text, err := some.encode()
+	check(t, err)
+	if again, err := DecodeCheckpoint(text); err != nil || len(again.OpenTargets) != len(some.OpenTargets) {
+		t.Errorf("%d bytes with long tags: %v", len(text), err)
+	}
+}
+
+// TestSilentCrafted: a file of silent targets with more targets than its bytes allow is not
+// read.
+func TestSilentCrafted(t *testing.T) {
+	var b bytes.Buffer
+	check(t, gob.NewEncoder(&b).Encode(make([]scanner.Target, 200_000)))
+	if targets, err := decodeTargets(bytes.NewReader(b.Bytes())); err == nil {
+		t.Errorf("%d targets", len(targets))
+	}
+	honest := []scanner.Target{{Addr: netip.MustParseAddrPort("1.2.3.4:5")}, {Addr: netip.MustParseAddrPort("1.2.3.5:65535"), Tag: "x", Place: 1 << 40}}
+	b.Reset()
+	check(t, gob.NewEncoder(&b).Encode(honest))
+	if targets, err := decodeTargets(bytes.NewReader(b.Bytes())); err != nil || !slices.Equal(targets, honest) {
+		t.Errorf("%v, %v", targets, err)
+	}
+	for n := range b.Len() {
+		if _, err := decodeTargets(bytes.NewReader(b.Bytes()[:n])); err == nil {
+			t.Errorf("no error for %d of %d bytes", n, b.Len())
+		}
+	}
+}
+
 func FuzzCheckpoint(f *testing.F) {
 	small := someCheckpoint()
 	small.List.Given -= 298

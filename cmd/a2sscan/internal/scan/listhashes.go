@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // listsDiffer says how the lists in now differ from the lists that have the hashes in was.
@@ -32,6 +33,10 @@ func listsDiffer(now []list.Input, was []string) string {
 	return ""
 }
 
+// maxStdin is the length in bytes of the longest list that HashLists reads into memory: 50
+// million addresses.
+const maxStdin = 1 << 30
+
 // HashLists hashes the lists before the scan sends anything. Only --order input needs
 // this, because such a scan sends while it reads; for a random order, the scan reads all
 // lists first anyway. HashLists returns the reader to use instead of stdin.
@@ -48,7 +53,7 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 			late := time.AfterFunc(time.Second, func() {
 				k.terminal.Say("reading standard input to the end before the first packet, because of --checkpoint with --order input")
 			})
-			all, err := io.ReadAll(stdin)
+			all, err := disk.ReadAll(stdin, "standard input", maxStdin)
 			if late.Stop(); err != nil {
 				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
 			}

@@ -66,7 +66,7 @@ func (k *Checkpointer) read() error {
 		k.foreign = true
 		return k.refuse("is not a regular file").WithHint("choose another file for --checkpoint")
 	}
-	file, err := os.ReadFile(k.opt.Path)
+	file, err := disk.ReadFile(k.opt.Path, maxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
