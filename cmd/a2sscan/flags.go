@@ -139,8 +139,8 @@ func (a *app) openLog(f *logFlag) error {
 	return a.term.OpenLog(f.file)
 }
 
-// flagError returns the error for a flag that does not exist or has a bad value. It
-// suggests a similar flag, or the help of the command.
+// flagError returns the error for a flag that does not exist or has a bad value. For a flag
+// that does not exist, it suggests a similar flag, or the help of the command.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var bad *pflag.InvalidValueError
@@ -152,7 +152,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)
 		}
-	case errors.As(err, &bad):
+	case errors.As(err, &bad): // the message says what the flag accepts
+		f.Hint = ""
 		f.Err = errors.New(strings.Replace(err.Error(), bad.Unwrap().Error(), explained(bad.GetFlag(), bad.Unwrap()).Error(), 1))
 	}
 	return f

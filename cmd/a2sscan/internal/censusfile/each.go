@@ -20,10 +20,6 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 			read.Damage = r.Damage()
 			return read, nil
 		}
-		if errors.Is(err, sink.ErrNotCensus) {
-			return read, console.Fail(console.ExitInput, "%s is not a census: it does not begin with a record", console.Plain(name, 200)).
-				WithHint("cat reads a census that scan wrote: one line of JSON per server, compressed or not")
-		}
 		if err != nil {
 			return read, Failure(err)
 		}
@@ -86,6 +82,10 @@ func Failure(err error) error {
 	var s *sink.Error
 	if !errors.As(err, &s) {
 		return console.Fail(console.ExitInput, "%w", err)
+	}
+	if errors.Is(err, sink.ErrNotCensus) {
+		return console.Fail(console.ExitInput, "%s is not a census: it does not begin with a record", console.Plain(s.Path, 200)).
+			WithHint("a census is a file that scan wrote: one line of JSON per server, compressed or not")
 	}
 	return console.Fail(console.ExitInput, "%s", ErrorText(s)).WithHint("%s", s.Hint)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"slices"
@@ -48,7 +49,11 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if err != nil {
 		return console.Fail(console.ExitOutput, "can't create %s: %w", name, console.WithoutPath(err))
 	}
-	result := do(f.File)
+	out := &remembering{File: f.File}
+	result := do(out)
+	if out.err != nil {
+		result = console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(out.err))
+	}
 	switch console.ExitCode(result) {
 	case console.ExitOK, console.ExitChanged, console.ExitNumbers: // the file is complete
 	default:
@@ -59,6 +64,18 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 		return console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(err))
 	}
 	return result
+}
+
+// remembering is a file that remembers the first error of a write.
+type remembering struct {
+	*os.File
+	err error
+}
+
+func (r *remembering) Write(b []byte) (int, error) {
+	n, err := r.File.Write(b)
+	r.err = cmp.Or(r.err, err)
+	return n, err
 }
 
 // mayReplace returns an error if a file of another kind has the name of the result.
