@@ -232,7 +232,11 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 		}
 		t.Say("send errors: %s could not be sent%s", console.Plural(n, "datagram"),
 			console.SumOf(kinds, scanner.SendFaults[:]))
-		t.Hint("%s", sendHints[most])
+		if most == "put_off" && sum.away {
+			t.Hint("%s", awayHint)
+		} else {
+			t.Hint("%s", sendHints[most])
+		}
 	}
 	if verbose && d.N("pairs_lost") > 0 {
 		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched the offload off")

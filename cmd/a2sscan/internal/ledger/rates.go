@@ -28,6 +28,7 @@ type Rates struct {
 
 	found float64 // with --rate auto: the rate that the scan found last
 	limit scanner.Wait
+	away  bool // the network, or a part of it, could not be reached for a time
 	brief bool // RateReached covers too short a time to be meaningful
 }
 
@@ -54,6 +55,10 @@ func NewRates(s *scanner.Stats) Rates {
 	}
 	r.limit, r.RateLimitedPart = s.LimitedBy()
 	r.RateLimitedBy = r.limit.Word()
+	r.away = s.Outages > 0
+	for i, word := range scanner.SendFaults {
+		r.away = r.away || s.SendFaults[i] > 0 && awayFaults[word]
+	}
 	return r
 }
 
@@ -100,6 +105,12 @@ var limitHints = map[string]string{
 	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
 
+// awayFaults are the reasons why datagrams can't be sent that also fill the kernel's send
+// buffer: it holds datagrams until the network can be reached again.
+var awayFaults = map[string]bool{"network_unreachable": true, "host_unreachable": true, "interface_down": true}
+
+const awayHint = "the network of this machine could not be reached for a time: meanwhile the kernel held datagrams back"
+
 // sayLimit prints what limited the rate of the scan, with a hint.
 func (r *Rates) sayLimit(t *console.Block) {
 	if r.limit == scanner.WaitNothing {
@@ -107,6 +118,9 @@ func (r *Rates) sayLimit(t *console.Block) {
 	}
 	t.Say("slowed by: %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
 	hint := limitHints[r.limit.Word()]
+	if r.limit.Word() == "kernel" && r.away {
+		hint = awayHint
+	}
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
 		hint = "other programs slowed this machine: without them the scan is faster"
 	}

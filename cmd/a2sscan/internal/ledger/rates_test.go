@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ const (
 	waitInFlight = scanner.WaitTargets + 1
 	waitOutput   = scanner.WaitReplies - 2
 	waitLosses   = scanner.NumWaits - 1
+	waitKernel   = scanner.NumWaits - 3
 )
 
 // TestRatesReported: the line about the rate is right for a scan that reached its
@@ -39,6 +41,13 @@ func TestRatesReported(t *testing.T) {
 		{"brief", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies] = 9.5e6 }, "5k/s set", "", "", "", 100_000},
 		{"woken up late", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 1.5e6 },
 			"5k/s set, 5k/s reached while asking", "", "", "", 5000},
+		{"saturated", func(s *scanner.Stats) { s.Waited[waitKernel] = 6e6 },
+			"5k/s set, 5k/s reached while asking", "slowed by  the kernel's send buffer, 60% of the time", "is saturated", "kernel", 5000},
+		{"away", func(s *scanner.Stats) { s.Waited[waitKernel], s.Outages = 6e6, 1 },
+			"5k/s set, 5k/s reached while asking", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
+		{"next hop away", func(s *scanner.Stats) {
+			s.Waited[waitKernel], s.SendFaults[slices.Index(scanner.SendFaults[:], "host_unreachable")] = 6e6, 1
+		}, "5k/s set, 5k/s reached while asking", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
 		{"busy machine", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 5e6 },
 			"5k/s set, 5k/s reached while asking", "slowed by  the processor, 50% of the time", "other programs slowed this machine", "cpu", 5000},
 		{"processor", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Rate, s.Sent[0] = 5e6, 9e5, 5e6 },
