@@ -24,7 +24,8 @@ func (a *app) catCommand() *cobra.Command {
 		Short: "Print the records of census files",
 		Long: `Prints the records of census files, plain or compressed: as a table on a
 terminal, otherwise as one line of JSON per record. --format chooses another
-format, and --fields the fields. FILE - is standard input.
+format, and --fields the fields. FILE - is standard input. In the table, the tag
+of a server, its text in the list, follows its name in brackets.
 
 --fields also accepts three fields that cat computes: people, capacity and bots.
 It takes them from the game's own numbers (the key game) if the record has them,

@@ -72,7 +72,7 @@ func NewTable(format Format, fields []string, screen Display) (*Table, error) {
 	t := &Table{
 		format: format, fields: fields, screen: screen, found: map[string]bool{},
 		kept:  record.NewReader("schema").Keep(keys...),
-		known: record.NewReader("addr", "rtt_ms", "status", "info", "game"),
+		known: record.NewReader("addr", "tag", "rtt_ms", "status", "info", "game"),
 	}
 	t.csv = csv.NewWriter(&t.buf)
 	return t, nil

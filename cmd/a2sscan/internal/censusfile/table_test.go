@@ -47,10 +47,35 @@ func TestRows(t *testing.T) {
 		{Text, "", one, "203.0.113.7:27015       12 ms    10/24+2 de_dust2             Counter-Strike       【日本】サーバー"},
 		{Text, "", corrected, "203.0.113.8:28015           -    547/575                      Rust"},
 		{Text, "", `{"addr":"203.0.113.9:1","status":"no_reply"}`, "203.0.113.9:1               -   no reply"},
+		{Text, "", `{"addr":"203.0.113.9:1","tag":"the old one","status":"no_reply"}`,
+			"203.0.113.9:1               -   no reply                                           the old one"},
+		{Text, "", `{"addr":"203.0.113.9:1","tag":"mine","status":"ok","info":{"name":"A"}}`,
+			"203.0.113.9:1               -         ok                                           A [mine]"},
 		{Text, "port,info.map,addr", one, "27015 de_dust2             203.0.113.7:27015"},
 	} {
 		if got := string(table(t, test.format, test.fields, 0).Row([]byte(test.record))); got != test.want {
 			t.Errorf("%s %s:\n%q, want\n%q", test.format, test.fields, got, test.want)
+		}
+	}
+}
+
+// TestNamed: name and tag share the width, and each has at least half of it if it needs that.
+func TestNamed(t *testing.T) {
+	for _, test := range []struct {
+		name, tag string
+		width     int
+		want      string
+	}{
+		{"a server", "tag", 20, "a server [tag]"},
+		{"a server", "", 5, "a se…"},
+		{"", "a tag", 4, "a t…"},
+		{"a server with a long name", "tag", 20, "a server with… [tag]"},
+		{"a server", "a tag that is long", 20, "a server [a tag th…]"},
+		{"a server with a long name", "a tag that is long", 20, "a server… [a tag t…]"},
+	} {
+		s := server{name: test.name, tag: test.tag}
+		if got := s.named(test.width); got != test.want || console.Columns(got) > test.width {
+			t.Errorf("%q, %q: %q, want %q", test.name, test.tag, got, test.want)
 		}
 	}
 }

@@ -21,11 +21,12 @@ const (
 	reset   = "\x1b[0m"
 )
 
-// A server holds the cells of the line about one server.
-type server struct{ addr, rtt, players, mapName, game, name string }
+// A server holds the cells of the line about one server. tag is the text after its address
+// in the list.
+type server struct{ addr, rtt, players, mapName, game, name, tag string }
 
 // titles are the titles of the columns.
-var titles = server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME"}
+var titles = server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME", ""}
 
 // Widths of the columns that do not depend on the screen.
 const (
@@ -41,7 +42,7 @@ func (t *Table) server(line []byte) string {
 	if rec == nil {
 		rec = &record.Record{}
 	}
-	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name))}
+	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name)), tag: strings.TrimSpace(rec.Tag)}
 	if g := rec.Game; g != nil {
 		if rec.Info.Has&wire.HasMap == 0 {
 			s.mapName = string(g.Map)
@@ -87,9 +88,21 @@ func (t *Table) serverLine(s server, players, game string) string {
 	right := func(s string, width int) string { return strings.Repeat(" ", max(width-console.Columns(s), 0)) + s }
 	cells := []string{
 		fit(s.addr, addrWidth, cut), right(s.rtt, rttWidth), t.colored(players, right(s.players, playersWidth)),
-		fit(s.mapName, mapWidth, cut), t.colored(game, fit(s.game, gameWidth, cut)), console.Shorten(s.name, rest),
+		fit(s.mapName, mapWidth, cut), t.colored(game, fit(s.game, gameWidth, cut)), s.named(rest),
 	}
 	return strings.TrimRight(strings.Join(cells, " "), " ")
+}
+
+// named returns the name of the server and its tag in brackets, of which each leaves the other
+// at least half of width. A server without a name has only its tag.
+func (s *server) named(width int) string {
+	if s.name == "" || s.tag == "" {
+		return console.Shorten(cmp.Or(s.name, s.tag), width)
+	}
+	const brackets = 3 // with a space
+	room := width - brackets
+	tag := console.Shorten(s.tag, max(room/2, room-console.Columns(s.name)))
+	return console.Shorten(s.name, room-console.Columns(tag)) + " [" + tag + "]"
 }
 
 // fieldWidths are the widths of fields for which the usual width is too large or too
