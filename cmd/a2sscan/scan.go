@@ -88,6 +88,7 @@ func (a *app) scanCommand() *cobra.Command {
 			if f.helpAll {
 				return cmd.Help()
 			}
+			a.term.Structured = f.plan.StatusKind() == scan.StatusJSON
 			args = append(args, f.targeting.lists...)
 			f.plan.Seeded, f.plan.RateGiven = cmd.Flags().Changed("seed"), cmd.Flags().Changed("rate")
 			if err := f.check(a, args); err != nil {

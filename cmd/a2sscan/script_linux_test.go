@@ -100,6 +100,9 @@ func panics() {
 //	fill FILE…         replaces variables such as $PORT in files
 //	mmdb TYPE FILE     copies a database from the tests of package geo, for --mmdb
 //	exits CODE CMD…    like exec, and checks that the exit code is CODE
+//	stops FILE CMD…    stops a scan with --max-runtime after it has made its
+//	                   checkpoint FILE. A busy machine may ask nobody in a second,
+//	                   so the scan begins again with twice the time until it has
 //	tmpfs DIR SIZE     mounts a file system of SIZE at DIR
 //
 // $PACKAGING names the project's folder of that name. The conditions are [tmpfs],
@@ -122,6 +125,7 @@ func TestScripts(t *testing.T) {
 			"master":  scriptMaster,
 			"mmdb":    scriptDatabase,
 			"exits":   scriptExits,
+			"stops":   scriptStops,
 			"tmpfs":   scriptTmpfs,
 		},
 		Condition: func(cond string) (bool, error) {
@@ -269,6 +273,18 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func scriptStops(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: stops FILE COMMAND [ARG…]")
+	}
+	for most := time.Second; ; most *= 2 {
+		scriptExits(ts, false, append([]string{"5"}, append(args[1:], "--max-runtime", most.String())...))
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
 	}
 }
 

@@ -142,14 +142,13 @@ func TestInterruptTwice(t *testing.T) {
 }
 
 // TestInterruptRest: the unfinished targets are all that remain of the list,
-// including those that were not read. --max-runtime has no effect on a scan that
-// was interrupted before.
+// including those that were not read.
 func TestInterruptRest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sum.json")
 	p := startScan(t, "scan", "-v", "127.65.16.0/20", "-p", "27470", "--allow-reserved", "--timeout", "600ms",
-		"-r", "300", "--max-runtime", "1500ms", "--status", "json", "--summary", path)
-	p.wait(p.err, `"sent_rate":`) // printed a second later
+		"-r", "20", "--status", "json", "--summary", path)
+	p.wait(p.err, `"sent_rate":`) // printed a second later, or more on a busy machine; all targets take 10 minutes
 	p.interrupt()
 	p.wait(p.err, "interrupt again to end at once")
 	_, errs := p.end(console.ExitInterrupted)
@@ -163,9 +162,7 @@ func TestInterruptRest(t *testing.T) {
 	if l.N("unread") == 0 || l.N("finished")+l.Left() != 4096 {
 		t.Errorf("%v", l)
 	}
-	rest := console.Grouped(4096 - l.N("finished"))
-	p.said(errs, `(?m)^ +ledger +4,096 = .*`+rest+" unfinished$")
-	p.said(errs, `(?m)^a2sscan: interrupted: `+rest+` of 4,096 targets were not finished$`)
+	p.said(errs, `"message":"interrupted: `+console.Grouped(4096-l.N("finished"))+` of 4,096 targets were not finished"`)
 }
 
 // TestInterruptEarly: a scan that is interrupted before its first packet leaves no
@@ -350,22 +347,22 @@ func TestControls(t *testing.T) {
 	p.signal(syscall.SIGUSR2)
 	p.wait(p.err, "SIGUSR2: rate turned down from 550/s to 495/s; the scan began with 500/s")
 	p.signal(syscall.SIGQUIT)
-	p.wait(p.err, `state     scan \x1b[2Jtonight, 0:0`)
+	p.wait(p.err, `"message":"state: scan \\x1b[2Jtonight, 0:0`)
 	for _, line := range []string{
-		" = 1 invalid + 300 duplicate + ", "sent  ",
-		"rate      495/s set, after 2 changes; 500/s at first", "output    " + dir + `/\x1b[31m\u202ered.ndjson, `,
+		" = 1 invalid + 300 duplicate + ", `"message":"sent: `,
+		`"message":"rate: 495/s set, after 2 changes; 500/s at first`, `"message":"output: ` + dir + `/\\x1b[31m\\u202ered.ndjson, `,
 	} {
 		p.wait(p.err, line)
 	}
 	_, rest := p.end(console.ExitOK)
 	for line := range strings.Lines(said.String()) {
-		if !strings.HasPrefix(line, "a2sscan: ") && !strings.HasPrefix(line, "         ") && !strings.HasPrefix(line, `{"time":`) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool {
+		if !strings.HasPrefix(line, `{"time":`) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool {
 			return !unicode.IsPrint(r)
 		}) {
 			t.Errorf("said: %q", line)
 		}
 	}
-	for _, has := range []string{"  answered ", "  round trips ", "495/s set, after 2 changes"} {
+	for _, has := range []string{`"first_answers":{`, `"round_trips":{`, `"rate_changes":[{`} {
 		if !strings.Contains(rest, has) {
 			t.Errorf("no %q in\n%s", has, rest)
 		}

@@ -199,6 +199,7 @@ func (f *watchFlags) check(args []string) (err error) {
 
 // run watches until a signal ends it.
 func (f *watchFlags) run(a *app, args []string) (err error) {
+	a.term.Structured = f.StatusKind() == scan.StatusJSON
 	if err := f.check(args); err != nil {
 		return err
 	}
@@ -317,7 +318,7 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 			WithHint("everybody on this machine can read the command line: write the URL into a file, and name the file")
 	}
 	if h.file != "" {
-		b, err := os.ReadFile(h.file)
+		b, err := disk.ReadFile(h.file, 16<<10)
 		if err != nil {
 			return nil, console.Fail(console.ExitInput, "--webhook-file: %w", err)
 		}

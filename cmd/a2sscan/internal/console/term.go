@@ -22,6 +22,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,6 +45,7 @@ type Terminal struct {
 	out         io.Writer // err, behind a queue
 	logged      io.Writer // log file, behind a queue; nil: none
 	Interactive bool      // err is a terminal
+	Structured  bool      // each message is a line of JSON
 	status      bool      // a status line is shown
 	line        string    // the status line that is shown
 	shown       string    // the last line, if that was a status line
@@ -54,9 +56,11 @@ type Terminal struct {
 
 // New returns a terminal that prints messages to w.
 func New(w io.Writer) *Terminal {
-	return &Terminal{err: w, out: newQueue(w, func(n int) string {
-		return fmt.Sprintf("%s%s dropped because nobody read them\n", speaker, Plural(n, "line"))
-	}), Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
+	t := &Terminal{err: w, Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
+	t.out = newQueue(w, func(n int) string {
+		return t.wrapped(fmt.Sprintf("%s%s dropped because nobody read them", speaker, Plural(n, "line")), len(speaker))
+	})
+	return t
 }
 
 // NewScreen returns a terminal that treats w as a screen. columns returns its
@@ -74,7 +78,32 @@ func (t *Terminal) Messages() io.Writer { return t.err }
 const speaker = "a2sscan: "
 
 // Say prints one line on standard error. On a terminal it is wrapped at words.
-func (t *Terminal) Say(format string, args ...any) { t.Line(speaker + fmt.Sprintf(format, args...)) }
+func (t *Terminal) Say(format string, args ...any) {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = inOneLine(err)
+		}
+	}
+	t.Line(speaker + fmt.Sprintf(format, args...))
+}
+
+// inOneLine returns the text of an error. The texts of errors that were joined have
+// semicolons between them, and a text that ends another one is omitted.
+func inOneLine(err error) string {
+	text := err.Error()
+	for joined := err; joined != nil; joined = errors.Unwrap(joined) {
+		if _, several := joined.(interface{ Unwrap() []error }); several {
+			var lines []string
+			for line := range strings.SplitSeq(text, "\n") {
+				if !slices.ContainsFunc(lines, func(earlier string) bool { return strings.HasSuffix(earlier, line) }) {
+					lines = append(lines, line)
+				}
+			}
+			return strings.Join(lines, "; ")
+		}
+	}
+	return text
+}
 
 // Hint prints one line with a hint.
 func (t *Terminal) Hint(format string, args ...any) { t.Say("hint: "+format, args...) }
@@ -87,9 +116,17 @@ func (t *Terminal) Line(s string) {
 	t.print(t.wrapped(s, len(speaker)))
 }
 
-// wrapped returns a line in plain characters, and on a terminal wrapped at words.
+// wrapped returns a line in plain characters, and on a terminal wrapped at words. If messages
+// are structured, it returns the line as JSON, without the program's name.
 func (t *Terminal) wrapped(s string, indent int) string {
 	s = Plain(s, MaxLine)
+	if t.Structured {
+		line, _ := JSON(struct { // never fails
+			Time    time.Time `json:"time"`
+			Message string    `json:"message"`
+		}{time.Now().UTC(), strings.TrimPrefix(s, speaker)}, "")
+		return string(line)
+	}
 	if t.Interactive {
 		s = strings.Join(Wrap(s, t.Width(), indent), "\n")
 	}
@@ -108,7 +145,11 @@ func (t *Terminal) print(text string) {
 func (t *Terminal) Command(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.print(Plain(speaker+s, MaxLine) + "\n")
+	if t.Structured {
+		t.print(t.wrapped(s, 0))
+	} else {
+		t.print(Plain(speaker+s, MaxLine) + "\n")
+	}
 }
 
 // FinalStatus prints s as the last status line, unless the previous line is the
@@ -299,6 +340,10 @@ func (b *Block) Print() {
 	defer b.t.mu.Unlock()
 	head := speaker
 	for _, row := range b.rows {
+		if b.t.Structured {
+			b.t.print(b.t.wrapped(row[0]+": "+row[1], 0))
+			continue
+		}
 		b.t.print(b.t.wrapped(fmt.Sprintf("%s%-*s  %s", head, width, row[0], row[1]), len(speaker)+width+2))
 		head = strings.Repeat(" ", len(speaker))
 	}

@@ -3,12 +3,14 @@ package console
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -124,6 +126,47 @@ a2sscan: on its way
 
 // TestSayWraps: on a terminal, lines are wrapped at words. Commands are not,
 // because the user may copy them.
+// TestSayJoined: errors that were joined are one line, in which each text occurs once.
+func TestSayJoined(t *testing.T) {
+	gone := errors.New("the file was moved")
+	for want, err := range map[string]error{
+		"can't write x: the file was moved":                    errors.Join(fmt.Errorf("can't write x: %w", gone), gone),
+		"state: the file was moved; the disk is full":          fmt.Errorf("state: %w", errors.Join(gone, errors.New("the disk is full"), gone)),
+		`a name with \n is shown with an escape`:               errors.New("a name with \n is shown with an escape"),
+		"the file was moved; the disk is full; it is too late": Fail(3, "%w", errors.Join(errors.Join(gone, errors.New("the disk is full")), errors.New("it is too late"))),
+	} {
+		var b bytes.Buffer
+		New(&b).Report(err)
+		if b.String() != "a2sscan: "+want+"\n" {
+			t.Errorf("%q, want %q", b.String(), want)
+		}
+	}
+}
+
+// TestStructured: every message is a line of JSON.
+func TestStructured(t *testing.T) {
+	var b bytes.Buffer
+	term := New(&b)
+	term.Structured = true
+	term.Say("a %q", "x\x1b")
+	term.Hint("do it")
+	term.Command("run: it")
+	block := term.NewBlock()
+	block.Say("found: %d", 5)
+	block.Hint("more")
+	block.Print()
+	want := []string{`a "x\x1b"`, "hint: do it", "run: it", "found: 5", "hint: more"}
+	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		var got struct {
+			Time    time.Time
+			Message string
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil || got.Time.IsZero() || i >= len(want) || got.Message != want[i] {
+			t.Errorf("%s, %v", line, err)
+		}
+	}
+}
+
 func TestSayWraps(t *testing.T) {
 	tm, written := terminalOf(t, 30)
 	tm.Say("the quick brown fox jumps over it")

@@ -163,7 +163,15 @@ func (s *Run) report(sum *ledger.Summary) error {
 		case name != s.plan.Out.Path && !s.startsAnew():
 			c.Kept = s.plan.Out.Path
 		}
-		sum.Say(s.term, c)
+		if s.plan.StatusKind() == StatusJSON {
+			s.term.JSON(struct {
+				Time    time.Time       `json:"time"`
+				Scan    string          `json:"scan"`
+				Summary *ledger.Summary `json:"summary"`
+			}{time.Now().UTC(), s.id, sum})
+		} else {
+			sum.Say(s.term, c)
+		}
 	}
 	sum.SayWrong(s.term)
 	if lost != nil {

@@ -50,6 +50,7 @@ func TestGuard(t *testing.T) {
 	}
 	// A guard does not trip after a signal has ended the scan.
 	g.interrupted = func() bool { return true }
+	g.stop(maxRuntime, "over")
 	if g.judge(&scanner.Stats{SendErrors: 1}, false); g.tripped() != nil {
 		t.Errorf("%v", g.tripped())
 	}
