@@ -199,7 +199,7 @@ func (p *pacer) change(now time.Duration, perSecond float64) bool {
 }
 
 // findRate samples the scan and the socket a hundred times a second, if the scan finds its
-// own rate, and adopts the rate that follows.
+// own rate, and adopts the resulting rate.
 func (e *engine) findRate(now time.Duration) {
 	p := e.pacer
 	if e.rate == nil || !e.rate.Due(now) {
@@ -225,8 +225,8 @@ func (p *pacer) adopt(now time.Duration, rate float64) {
 	}
 }
 
-// asked tells the rate control of a request for q that was just sent, if it is the first
-// one.
+// asked reports a request for q that was just sent to the rate control, if it is the first
+// request for q.
 func (e *engine) asked(sl *slot, q wire.Question) {
 	switch {
 	case !wire.AskAll.Has(q):
@@ -237,8 +237,8 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 	}
 }
 
-// answered tells the rate control of the answers to first requests that a datagram
-// brought. before has the questions that were outstanding before the datagram came.
+// answered reports the answers to first requests that a datagram contained to the rate
+// control. before has the questions that were outstanding before the datagram came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {

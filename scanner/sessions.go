@@ -119,9 +119,9 @@ func (s *sessions) begin(addr uint64) ref {
 // queued reports whether any session has requests due.
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
-// planOf returns the plan with the schedule of a target. If a compressed answer found no
-// room in the decompressor, it has to be requested again, but not soon: otherwise all
-// attempts could end before there is room.
+// planOf returns the plan with the schedule of a target. If the decompressor had no room
+// for an answer, planOf uses no learned timeout: the answer has to be requested again, and
+// early attempts could all end before there is room.
 func (s *sessions) planOf(sl *slot) *session.Plan {
 	if s.learner != nil {
 		s.plan.Schedule.Learned = s.learner.timeout(sl.source())

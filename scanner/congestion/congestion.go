@@ -1,15 +1,16 @@
 // Package congestion finds the rate of a scan that has none. It has no clock and no I/O:
 // counts in, rate out.
 //
-// Without a maximum only this machine limits the rate: the scan has none until the first
-// sign of overload. Then the rate falls, returns almost to the rate of the overload, stays
-// near it for some seconds, and rises further if no sign comes: a cubic function of the
-// time, as in RFC 9438.
+// Without a maximum, only this machine limits the rate: the scan has no rate until the
+// first sign of overload. Then the rate falls, returns almost to the rate of the
+// overload, stays near it for some seconds, and rises further if no sign comes: a cubic
+// function of the time, as in RFC 9438.
 //
-// With a maximum it measures the path. Dead targets, random loss and servers without rules
-// look like datagrams that a router dropped, but loss on a full path depends on the rate.
-// So the time is divided into windows with one rate each, and a trial compares a window at
-// a higher rate with the windows at the lower rate before and after it:
+// With a maximum, the package measures the path. Dead targets, random loss and servers
+// without rules look like datagrams that a router dropped, but loss on a full path
+// depends on the rate. So the time is divided into windows with one rate each, and a
+// trial compares a window at a higher rate with the windows at the lower rate before and
+// after it:
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
@@ -18,7 +19,7 @@
 //
 // If a window at rest loses much more than usual, the rate falls to what got through, and
 // the next window shows whether loss follows the rate; if not, the old rate is restored.
-// The evidence is requests to servers that have just answered. If there are too few such
+// Requests to servers that have just answered are the evidence. If there are too few such
 // requests, first requests to unknown targets count, too. In this case the high window must
 // be worse than the windows before and after it, since the share of dead targets may change
 // along the list.
@@ -31,23 +32,23 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/internal/trips"
 )
 
-// Control controls the rate of a scan. The scan tells it of each first request that it
-// sends, of each answer to one, and every SampleEvery of the signs of overload.
+// Control controls the rate of a scan. The scan reports each first request that it sends,
+// each answer to a first request and, every SampleEvery, the signs of overload.
 type Control struct {
 	Rate float64 // the rate of the scan in datagrams per second; 0: it has none yet
 	// Settled is the mean rate while nothing else held the scan back.
 	Settled   float64
-	Overloads uint64 // samples in which this machine was overloaded
+	Overloads uint64 // number of samples in which this machine was overloaded
 
 	sampled time.Duration // when the last sample was taken
 	seen    Signs         // the last sample
 	lately  float64       // mean rate of the last samples
 	trips   trips.Recent
 	fall    fall
-	path    *trials // measure the path; nil: only this machine limits the rate
+	path    *trials // measures the path; nil if only this machine limits the rate
 }
 
-// Class says what was known of a server when it was sent a first request.
+// Class says what was known about a server when a first request was sent.
 type Class uint8
 
 // The classes of first requests.
@@ -61,15 +62,15 @@ const (
 // Signs are the values of a sample. Sent, Drops and PutOff are counters.
 type Signs struct {
 	Sent   uint64 // datagrams sent
-	Drops  uint64 // datagrams that arrived, and that the kernel dropped
-	PutOff uint64 // sends that the kernel deferred
+	Drops  uint64 // received datagrams that the kernel dropped
+	PutOff uint64 // sends that the kernel refused for the moment
 	Queued int    // bytes in the receive buffer
 	Room   int    // size of the receive buffer in bytes
 }
 
 // fall is the last reduction of a rate without a maximum.
 type fall struct {
-	rate float64 // at the overload
+	rate float64 // the rate at the overload
 	part float64 // the share of rate to which the rate fell
 	// at is the time of the overload, or 0 if there was none. It moves forward while the scan
 	// uses little of its rate.
@@ -84,13 +85,13 @@ const (
 	leastRate = 1000 // minimum without a maximum
 	nearMuch  = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
 	cubicUp   = 0.01 // factor of the cubic function; time is in seconds
-	// enoughTrips is how many round trips must be known to tell when a change of the rate
-	// shows.
+	// enoughTrips is how many round trips must be known to estimate when a change of the
+	// rate shows in the signs.
 	enoughTrips = 64
 )
 
-// New returns the control of a scan with a maximum rate; 0: only this machine limits the
-// rate.
+// New returns the Control of a scan. The parameter most is the maximum rate; if it is 0,
+// only this machine limits the rate.
 func New(most float64) *Control {
 	c := &Control{}
 	if most > 0 {
@@ -100,7 +101,7 @@ func New(most float64) *Control {
 	return c
 }
 
-// Path returns what is known of the path. It is zero without a maximum.
+// Path returns what is known about the path. Without a maximum, the result is zero.
 func (c *Control) Path() Path {
 	if c.path == nil {
 		return Path{}

@@ -32,7 +32,7 @@ type Change struct {
 	Why      string        // the reason: clear, loss, drops_here or few_answers
 }
 
-// trials find the rate that a path carries. Each compares two rates.
+// trials find the rate that a path carries. Each trial compares two rates.
 type trials struct {
 	found   Path
 	windows windows
@@ -50,7 +50,8 @@ type trials struct {
 	rest      time.Duration
 }
 
-// windows are the latest windows: more than can begin within a second.
+// windows are the latest windows. The ring holds more windows than can begin within a
+// second.
 type windows struct {
 	ring   [64]window
 	begun  int // number of windows begun; the last of them is not over
@@ -95,7 +96,7 @@ func (y *yields) share(class Class) float64 { return y.answered[class] / max(y.a
 // The constants of trials. Rates are datagrams per second.
 const (
 	firstRate = 5000
-	leastPath = 50 // minimum
+	leastPath = 50 // minimum rate
 
 	leastWindow   = 60 * time.Millisecond
 	mostWindow    = 500 * time.Millisecond // minimum length of a window; twice this after few requests

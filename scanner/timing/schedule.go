@@ -32,7 +32,7 @@ import "time"
 // answered wait as long.
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt, if nothing is learned
-	Learned    time.Duration // the wait of the first attempt that the scan learned; 0: none
+	Learned    time.Duration // the wait of the first attempt, if the scan has learned it; else 0
 	Attempts   int           // how many times a question is sent
 	SecondPass bool          // a silent target gets one more attempt when all others are finished
 	// Cooldown is how long the scan recognises late replies of a finished target, and how

@@ -70,7 +70,7 @@ const (
 // Plan holds what is the same for every session of a scan.
 type Plan struct {
 	Questions   wire.Questions  // may include the ping
-	Schedule    timing.Schedule // of the target whose session gets the next event
+	Schedule    timing.Schedule // the schedule of the target whose session handles the next event
 	Fallback    bool            // a server that ignores INFO is asked for PLAYER and ping once each
 	TryPlayers  bool            // as the last attempt at INFO, a silent server is sent PLAYER
 	TrailingNUL bool            // every request but INFO ends with an additional NUL

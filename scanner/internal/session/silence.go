@@ -213,7 +213,8 @@ func (p *Plan) timeout(s *Session) time.Duration {
 	return d
 }
 
-// early returns how long to wait after the last request if attempts are made earlier.
+// early returns how long to wait after the last request if the scan makes attempts earlier,
+// because it learned a timeout.
 func (p *Plan) early(s *Session) time.Duration {
 	if s.Flags.Has(flagFallback) {
 		return s.Clock.FirstAt + p.Schedule.Sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()
@@ -239,8 +240,8 @@ func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	return qs
 }
 
-// spentEnd returns the time at which the last of qs is given up: as late as if attempts
-// were not made earlier, or sooner at the end of a scan.
+// spentEnd returns the time at which the last of qs is given up. This is the time at which
+// a scan without a learned timeout would give it up, or an earlier time at the end of a scan.
 func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 	for q := range qs.Each() {
 		until := s.askedAt(q) + p.Schedule.Sum(p.maxAttempts(s, q))
@@ -256,7 +257,7 @@ func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 }
 
 // awaited returns the questions that have had all their attempts and are still waited
-// for, because they were made earlier.
+// for, because the attempts were made earlier.
 func (p *Plan) awaited(s *Session, now time.Duration) (qs wire.Questions) {
 	if p.Second || !p.Schedule.Early() || p.fallsBack(s) {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
-// Rare says which round trips are rarely exceeded: timeouts follow from the one that 1 in
-// Rare exceeds.
+// Rare defines the round trip that is rarely exceeded: 1 in Rare round trips exceeds it.
+// Timeouts follow from this round trip.
 const Rare = 100
 
 // margin is by how much our own queue may delay an answer.
@@ -28,8 +28,8 @@ const buckets = 14 * 8
 // Counts are round trips, counted by bucket.
 type Counts struct {
 	counts  [buckets]uint32
-	Known   uint32 // round trips in the buckets
-	Unknown uint32 // answers that may belong to any of several requests
+	Known   uint32 // number of round trips in the buckets
+	Unknown uint32 // number of answers that may belong to any of several requests
 }
 
 // Add counts a round trip. known is false if the answer may belong to any of several
@@ -60,7 +60,7 @@ func (c *Counts) Upper(part uint32) time.Duration {
 // round trips are forgotten all at once, so that a change of the path shows soon.
 type Recent struct{ now, before Counts }
 
-// Generation is how many answers Recent counts before it forgets older ones.
+// Generation is how many answers Recent counts before it forgets older answers.
 const Generation = 4096
 
 // Add counts a round trip, like Counts.Add.
@@ -71,7 +71,7 @@ func (r *Recent) Add(trip time.Duration, known bool) {
 	r.now.Add(trip, known)
 }
 
-// Resolve removes an answer of unknown age, because its round trip turned out.
+// Resolve removes an answer of unknown age, because its round trip has become known.
 func (r *Recent) Resolve() {
 	if r.now.Unknown > 0 {
 		r.now.Unknown--
