@@ -54,8 +54,9 @@ func (b *block) begins(longer []byte) bool {
 	return true
 }
 
-// memory allocates the blocks and groups of a shard, counts those in use, and keeps
-// free lists of unused ones. The shard's lock guards it.
+// memory allocates the blocks and groups of a shard, counts the blocks and groups in
+// use, and keeps free lists of the unused blocks and groups. The shard's lock guards
+// it.
 type memory struct {
 	used int64 // bytes in use
 	idle int64 // bytes in the free lists

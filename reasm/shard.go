@@ -19,7 +19,7 @@ type shard struct {
 	done    ageList // complete replies whose digests are kept
 	stats   Stats   // all statistics except Bytes, which mem counts
 
-	_ [64]byte // keeps the next shard's lock out of this one's cache line
+	_ [64]byte // keeps the locks of two shards in different cache lines
 }
 
 // arrival is a fragment that has arrived.

@@ -18,7 +18,7 @@ const (
 	Pending   Outcome = iota // the fragment was stored; the reply needs more fragments
 	Whole                    // the fragment completed an uncompressed reply
 	Packed                   // the fragment completed a compressed reply
-	Duplicate                // the fragment equals an earlier one and was dropped
+	Duplicate                // the fragment equals an earlier fragment and was dropped
 	Conflict                 // the fragment contradicts its group and was dropped
 )
 
@@ -86,11 +86,11 @@ func (t *Table) Add(
 }
 
 // Leading reads the beginnings of a source's incomplete replies. It calls yield for
-// each reply whose fragment 0 has arrived, the oldest first; msg holds the data up
-// to the first missing fragment and is valid until yield returns. full reports that
-// only the last fragment is missing and the others have the same size: the missing
-// one may be empty, and msg the complete message (EC-149). Leading skips
-// compressed replies: their beginning can't be read. yield may call the Table's
+// each reply whose fragment 0 has arrived, the oldest first; msg holds the data up to
+// the first missing fragment and is valid until yield returns. full reports that only
+// the last fragment is missing and all other fragments have the same size. The missing
+// fragment may then be empty, and msg may be the complete message (EC-149). Leading
+// skips compressed replies: their beginning can't be read. yield may call the Table's
 // methods. dst is scratch memory; Leading returns it, possibly grown, for the next
 // call.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full bool)) []byte {

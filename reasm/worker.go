@@ -81,8 +81,8 @@ func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 // Pending returns the number of replies submitted and not polled yet.
 func (w *Worker) Pending() int { return int(w.pending.Load()) }
 
-// Close ends the Worker and waits for its current reply. Replies already unpacked
-// can still be polled; the others are lost.
+// Close ends the Worker and waits for its current reply. Replies that are already
+// unpacked can still be polled; all other pending replies are lost.
 func (w *Worker) Close() {
 	w.cancel()
 	<-w.ended

@@ -86,7 +86,7 @@ const (
 	defaultFlushZstd = time.Second
 )
 
-// ErrChanged means that a file is not the one that a checkpoint describes.
+// ErrChanged means that a file is not the file that a checkpoint describes.
 var ErrChanged = errors.New("has changed since the checkpoint")
 
 // Check returns an error if Open would return one, as far as that can be found out

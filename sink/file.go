@@ -100,9 +100,8 @@ func (f *file) write(p *packer, j job) error {
 }
 
 // mend removes the partial record that a failed write has left, if the file can be
-// truncated. It rewrites a truncated frame as a complete one, with the lines that can
-// be read from it. written holds the last bytes of the file, which the failed write has
-// added.
+// truncated. It rewrites a truncated frame as a complete frame, with the lines that can
+// be read. written holds the last bytes of the file, which the failed write has added.
 func (f *file) mend(written []byte, err error) error {
 	e := newError("write", f.name, err)
 	if f.sum == nil {
@@ -222,9 +221,9 @@ func partsOf(files []*file) []Part {
 	return parts
 }
 
-// The system reports no error when another program removes, renames or truncates a
-// file that is being written: the records are lost, or follow a hole. So the length is
-// compared before each write, and the name and the length at the end.
+// The system reports no error when another program removes, renames or truncates a file
+// that is being written: the records are lost, or follow a hole. So a file checks its
+// length before each write, and its name and length when it is complete.
 
 // lost returns an error unless the file has its name. On Linux it finds the file's new
 // name in /proc. f.mu must be held.

@@ -73,8 +73,8 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// begin starts the next member. The error is io.EOF if there is none. It skips zeros
-// after the last member, as the gzip command does.
+// begin starts the next member. The error is io.EOF if no member follows. It skips
+// zeros after the last member, as the gzip command does.
 func (g *gunzip) begin() error {
 	next, err := g.in.Peek(1)
 	for err == nil && g.n > 0 && next[0] == 0 {

@@ -35,7 +35,7 @@ func packingOf(path string) packing {
 // The parameters of compression. A frame ends with Sync, when it has frameSize bytes of
 // lines, or when a flush finds that it is frameAge old. Frames are short because, after
 // damage, reading continues at the next frame. The window holds some hundred records: a
-// longer one would cost time and memory, and save little space.
+// longer window would cost time and memory, and save little space.
 const (
 	frameSize  = 8 << 20
 	frameAge   = 10 * time.Second

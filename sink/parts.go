@@ -20,8 +20,8 @@ import (
 // Rotation divides a census into files.
 type Rotation struct {
 	Start time.Time     // start of the scan, which is part of the names
-	Size  int64         // bytes after which a part ends; 0: no limit
-	Every time.Duration // time after which a part ends; 0: no limit
+	Size  int64         // size in bytes at which a part ends; 0 means no limit
+	Every time.Duration // time after which a part ends; 0 means no limit
 
 	// Hold makes complete parts keep disk.PartSuffix until Mark.Commit or Output.Commit. Then
 	// a file without the suffix never changes, although the scan may be cut back to
@@ -64,8 +64,8 @@ func PartName(path string, start time.Time, n int) string {
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
 }
 
-// splitName splits a path before its extension. The extension includes that of the
-// compression: .ndjson.zst.
+// splitName splits a path before its extension. The extension includes the suffix of a
+// compressed file, as in .ndjson.zst.
 func splitName(path string) (head, ext string) {
 	head = strings.TrimSuffix(path, string(packingOf(path)))
 	ext = filepath.Ext(head)

@@ -49,7 +49,7 @@ func (o *Options) begins() []byte {
 
 // readTail reads a census that is appended to, and decides which part of it stays: the
 // complete lines of a plain file, or the complete frames or members of a compressed
-// one. If a truncated frame follows, its complete lines stay too, and are written
+// file. If a truncated frame follows, its complete lines stay too, and are written
 // again.
 func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, err error) {
 	r := NewReader(io.NewSectionReader(f, 0, size))

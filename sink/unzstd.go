@@ -9,9 +9,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is the largest window, in bytes, for which a Reader reserves memory: that of
-// zstd --ultra -22. The default of zstd is 2 MiB; an Output uses packWindow. maxFrame is
-// the length up to which a frame is unpacked at once.
+// maxWindow is the largest window, in bytes, for which a Reader reserves memory: the
+// window of zstd --ultra -22. The default of zstd is 2 MiB; an Output uses packWindow.
+// maxFrame is the length up to which a frame is unpacked at once.
 const (
 	maxWindow = 128 << 20
 	maxFrame  = 32 << 20
@@ -182,8 +182,8 @@ func (u *unzstd) next() error {
 		return nil
 	case err == errLong:
 	case err == errCut:
-		// If another frame follows, this one is damaged: its own length is wrong. buf holds
-		// the rest of the file.
+		// If another frame follows, the current frame is damaged, because its length is
+		// wrong. buf holds the rest of the file.
 		before := *u
 		if end, err = u.findFrame(); err == nil {
 			u.endDamage(before.at, end)

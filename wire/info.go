@@ -28,11 +28,11 @@ func IsShip(appID uint32) bool {
 // Decode reads an INFO reply of either format into in, which it resets first. The
 // strings of in alias msg.
 //
-// The error is ErrTruncated if the message ends inside a field, or before a field
-// that the extra data flag promises (EC-29, EC-31); in.Has then names the complete
-// fields. It is ErrEmpty if the message ends after the type byte (EC-24),
-// ErrUnexpected if the type byte is neither KindInfo nor KindGoldSource, and
-// ErrMalformed if there is none.
+// The error is ErrTruncated if the message ends inside a field, or before a field that
+// the extra data flag promises (EC-29, EC-31); in.Has then names the complete fields.
+// It is ErrEmpty if the message ends after the type byte (EC-24), ErrUnexpected if the
+// type byte is neither KindInfo nor KindGoldSource, and ErrMalformed if msg has no type
+// byte.
 //
 // A Source reply may end after the version (EC-27). If the reply ends inside the
 // version, Version holds the bytes that are there (EC-136). NoteInfoShortAppID is
@@ -197,10 +197,10 @@ func Environment(c byte) string {
 	return ""
 }
 
-// readMod reads the mod block. If at most three bytes remain, there is none: VAC and bots
-// follow at once, or after one byte, and NoteInfoNoModBlock is set (EC-67). If fewer than
-// two bytes remain for VAC and bots, or VAC would be neither 0 nor 1, the message counts
-// as truncated inside the block (EC-137).
+// readMod reads the mod block. If at most three bytes remain, the reply has no mod
+// block: VAC and bots follow at once, or after one byte, and NoteInfoNoModBlock is set
+// (EC-67). If fewer than two bytes remain for VAC and bots, or VAC would be neither 0
+// nor 1, the message counts as truncated inside the block (EC-137).
 func (in *Info) readMod(r *reader) {
 	if left := r.left(); len(left) <= 3 {
 		in.Notes |= NoteInfoNoModBlock

@@ -70,7 +70,7 @@ func (l *list) Err() error {
 
 // Announced returns the count that the reply announces, which is only a hint (EC-94):
 // on games with more than 255 players it is the number modulo 256 (EC-82), and some
-// games send a wrong one.
+// games send a wrong count.
 func (l *list) Announced() int { return l.announced }
 
 // Count returns how many items have been read so far.
@@ -83,8 +83,8 @@ func (l *list) Count() int { return l.count }
 func (l *list) Notes() Notes { return l.notes }
 
 // Reset makes ps read msg, which must not change while the players are in use. It
-// returns ErrEmpty if msg ends after the type byte, ErrUnexpected if the type byte
-// is not KindPlayers, and ErrMalformed if there is none. Err returns the same
+// returns ErrEmpty if msg ends after the type byte, ErrUnexpected if the type byte is
+// not KindPlayers, and ErrMalformed if msg has no type byte. Err returns the same
 // error.
 func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 	*ps = Players{}

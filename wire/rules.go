@@ -12,10 +12,10 @@ type Rules struct {
 	rule Rule
 }
 
-// Reset makes rs read msg, which must not change while the rules are in use. It
-// returns ErrEmpty if msg ends after the type byte, ErrTruncated if it ends inside
-// the count, ErrUnexpected if the type byte is not KindRules, and ErrMalformed if
-// there is none. Err returns the same error.
+// Reset makes rs read msg, which must not change while the rules are in use. It returns
+// ErrEmpty if msg ends after the type byte, ErrTruncated if it ends inside the count,
+// ErrUnexpected if the type byte is not KindRules, and ErrMalformed if msg has no type
+// byte. Err returns the same error.
 func (rs *Rules) Reset(msg []byte) error {
 	*rs = Rules{}
 	b, err := fields(msg, KindRules)

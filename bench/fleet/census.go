@@ -61,8 +61,8 @@ type Memory struct {
 	ports map[uint16]*responder
 }
 
-// strayPort is the port from which a Memory sends stray replies: those that do not
-// come from the port that was queried.
+// strayPort is the port from which a Memory sends stray replies, that is, replies that
+// do not come from the port that was queried.
 const strayPort = 1
 
 // NewMemory returns the fleet that c describes.

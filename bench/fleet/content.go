@@ -25,7 +25,7 @@ type content struct {
 
 	rules          []wire.Rule // the complete rules
 	rulesAnnounced int
-	cut            []byte // the truncated rule after the complete ones
+	cut            []byte // the truncated rule that follows the complete rules
 	rulesNotes     wire.Notes
 	oddRules       bool // some rules have odd values
 

@@ -33,7 +33,7 @@ const (
 	SourceLists                 // demands a challenge for PLAYER and RULES only
 	SourceOpen                  // demands no challenge at all (EC-4)
 	Rechallenge                 // like Source, but the first challenge is valid only once (EC-2, EC-13)
-	GoldSource                  // GoldSource as it is today: an 'I' and players counted from 1 (EC-78)
+	GoldSource                  // today's GoldSource: answers INFO with an 'I', and counts players from 1 (EC-78)
 	GoldSourceOld               // answers INFO with an 'm' that has no mod block (EC-66)
 	GoldSourceMod               // answers INFO with an 'm' that has a mod block
 	Both                        // answers every INFO request with both an 'm' and an 'I' (EC-63)

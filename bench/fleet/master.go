@@ -22,7 +22,7 @@ import (
 type MasterConfig struct {
 	// The fleet whose addresses and ports are on the list, with or without a server.
 	Fleet Config
-	Also  []netip.AddrPort // other addresses on the list, such as those of relays
+	Also  []netip.AddrPort // other addresses on the list, such as addresses of relays
 
 	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers. If only
 	// one of them is set, the master answers only over that protocol. If neither is set,

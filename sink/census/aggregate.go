@@ -157,8 +157,8 @@ func (c *Census) addGroups(s *Stats) {
 	c.nameGames(s.Games.Top)
 }
 
-// groups sums up the servers that answered by their label. It returns the groups with the
-// most servers, and the sums of the others.
+// groups sums up the servers that answered by their label. It returns the groups with
+// the most servers, and the sums of the remaining groups.
 func (c *Census) groups(most int, of func(*Server) label) Groups {
 	var out Groups
 	by := map[label]*Group{}

@@ -85,7 +85,8 @@ func Changed(before, after *Server) (lasting, volatile []Kind) {
 	return (changed &^ v).list(), v.list()
 }
 
-// changes returns the kinds of changes, and those that are volatile.
+// changes returns the kinds of all changes between a and b, and the kinds of the
+// volatile changes.
 func changes(a, b *Server) (changed, volatile kinds) {
 	// sourced reports whether a property is known on both nights, from the same source.
 	sourced := func(field wire.Fields, key game.Key) bool {

@@ -17,8 +17,8 @@ type Comparison struct {
 	Old Night `json:"old"`
 	New Night `json:"new"`
 
-	// Number of servers that answered on both nights and have no changes, or only
-	// volatile ones.
+	// Number of servers that answered on both nights and have no changes except
+	// volatile changes.
 	Same uint64 `json:"unchanged"`
 	// Number of changes of each kind, including volatile changes and changes that are
 	// not reported.
@@ -87,7 +87,7 @@ type event struct {
 
 // Diff compares two censuses. It calls do with every change of the given kinds, ordered
 // by address, then as in Kinds. Without kinds it reports all lasting changes and, if
-// volatile is set, the volatile ones too. do may keep the Change. If do returns an
+// volatile is set, the volatile changes too. do may keep the Change. If do returns an
 // error, Diff ends and returns that error. To show the rules and mods that changed,
 // Diff reads both censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
@@ -288,8 +288,8 @@ func (d *differ) estimateLost() {
 	}
 }
 
-// limitGames reduces ByGame to maxGames games: it sums up those with the fewest
-// changes under "".
+// limitGames reduces ByGame to maxGames games: it sums up the games with the fewest
+// changes under the key "".
 func (c *Comparison) limitGames() {
 	if len(c.ByGame) <= maxGames {
 		return

@@ -1,6 +1,7 @@
 // Package census sums up censuses and compares them.
 //
 // [Open] reads the files of a census: plain, zstd or gzip, parts and shards, in any
-// order. [Census.Stats] returns the aggregates of a night, and [Diff] finds each [Change]
-// between two nights. [Changed] is the one definition of what a change of a server is.
+// order. [Census.Stats] returns the aggregates of a night, and [Diff] finds each
+// [Change] between two nights. [Changed] is the only definition of what a change of a
+// server is.
 package census

@@ -98,9 +98,9 @@ func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server
 	return groups
 }
 
-// identity returns a hash of game, version, name, map and capacity. It returns 0 if
-// the server did not answer, if one of name, map, capacity and game is unknown, or
-// if the address does not distinguish the server from those of other operators.
+// identity returns a hash of game, version, name, map and capacity. It returns 0 if the
+// server did not answer, if one of name, map, capacity and game is unknown, or if the
+// address does not distinguish the server from servers of other operators.
 func (s *Server) identity() uint64 {
 	h := s.placeless()
 	if h == 0 || !s.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) || !s.isPublic() {
@@ -120,8 +120,8 @@ func (s *Server) isPublic() bool {
 }
 
 // sameRules returns the servers whose rules are unknown and, if there are at least
-// leastClones, those with the most frequent rules: names and maps alone can coincide. It
-// returns nil if both sets are too small.
+// leastClones of them, the servers with the most frequent rules: names and maps alone
+// can coincide. It returns nil if both sets are too small.
 func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
@@ -269,9 +269,9 @@ func (f *farm) describe() Farm {
 	return d
 }
 
-// stacks returns the addresses with at least leastStack servers, and the /24
-// networks with at least leastNetworkStack: those with the most servers first, at
-// most maxStacks.
+// stacks returns the addresses with at least leastStack servers, and the /24 networks
+// with at least leastNetworkStack: at most maxStacks of them, beginning with the most
+// servers.
 func (c *Census) stacks() []Stack {
 	all := []Stack{}
 	for _, size := range []struct{ bits, least int }{{32, leastStack}, {24, leastNetworkStack}} {
@@ -295,8 +295,8 @@ func (c *Census) stacks() []Stack {
 	return all[:min(len(all), maxStacks)]
 }
 
-// accounts returns the Steam IDs that occur at several IP addresses: those at the
-// most addresses first, at most maxAccounts.
+// accounts returns the Steam IDs that occur at several IP addresses: at most
+// maxAccounts of them, beginning with the most addresses.
 func (c *Census) accounts() []account {
 	all := []account{}
 	for id, servers := range c.alike(2, func(s *Server) uint64 {

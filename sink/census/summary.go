@@ -20,8 +20,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Summary holds keys of the summary file of a scan: those that a reader of the census
-// needs.
+// Summary holds the keys of a scan's summary file that a reader of the census needs.
 type Summary struct {
 	// The numbers of one scan, without Asked and the values that need all summaries.
 	Run
@@ -59,8 +58,9 @@ func Beside(file, suffix string) string {
 	return file + suffix
 }
 
-// ReadSummaries reads the named summaries, oldest first. If names is nil, it reads those
-// that exist beside the files of a census. The name "-" stands for standard input.
+// ReadSummaries reads the named summaries, oldest first. If names is nil, it reads the
+// summaries that exist beside the files of a census. The name "-" stands for standard
+// input.
 func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	beside := names == nil
 	if beside {
@@ -231,8 +231,7 @@ func (c *Census) run() *Run {
 	return r
 }
 
-// Run holds the sums of the summaries of all scans of a census, such as those of
-// its shards.
+// Run holds the sums of the summaries of all scans of a census, such as its shards.
 type Run struct {
 	Summaries  int       `json:"summaries" about:"how many summaries were read"`
 	Ended      string    `json:"ended" about:"complete if all scans are complete; otherwise the word ended in the summary of the first incomplete scan"`

@@ -44,9 +44,10 @@ func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 }
 
 // Create begins to replace the file at path. The new version has the mode of the old
-// one or, if there is none, perm before umask. It is created exclusively: Create
-// removes a file that a crash left in its place, and refuses a link. The error is
-// ErrLocked if another process is writing to the file or replacing it.
+// version. If there is no old version, it has the mode perm, to which the umask
+// applies. It is created exclusively: Create removes a file that a crash left in its
+// place, and refuses a link. The error is ErrLocked if another process is writing to
+// the file or replacing it.
 func Create(path string, perm fs.FileMode) (*File, error) {
 	return beside(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }

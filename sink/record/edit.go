@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record in line, which has no newline, to dst, and sets its key
-// geo to the location that where returns for the record's address. All other bytes
-// stay the same, even keys of a later version. A record without an address, or one
-// that would become longer than MaxSize, is appended unchanged. Locate calls where
-// at most once. If line is not a record, it returns dst and an error.
+// Locate appends the record in line, which has no newline, to dst, and sets its key geo
+// to the location that where returns for the record's address. All other bytes stay the
+// same, even keys of a later version. A record is appended unchanged if it has no
+// address, or if it would become longer than MaxSize. Locate calls where at most once.
+// If line is not a record, it returns dst and an error.
 func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error) {
 	rec, err := NewReader().Read(line)
 	if err != nil {
@@ -25,8 +25,8 @@ func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error
 	return splice(dst, line, rec, "geo", part("geo", &result{Geo: g})), nil
 }
 
-// Rename appends the record in line to dst, with scan as the name of its scan. If
-// scan is empty, the new record has no such name. All other bytes stay the same.
+// Rename appends the record in line to dst, with scan as the name of its scan. If scan
+// is empty, the new record has no name of a scan. All other bytes stay the same.
 func Rename(dst, line []byte, scan string) ([]byte, error) {
 	var name []byte
 	if scan != "" {

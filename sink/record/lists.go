@@ -101,7 +101,8 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	return dst, true
 }
 
-// A span is the range of a name in the text of a record; zero if there is none.
+// A span is the range of a name in the text of a record. It is zero if there is no
+// name.
 type span struct{ from, to int }
 
 // seed is known to no server, so no server can choose names whose hashes collide.

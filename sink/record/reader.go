@@ -63,8 +63,8 @@ func (rec *Record) Value(key string) jsontext.Value {
 	return nil
 }
 
-// Reader reads records. It decodes the keys that its caller needs, skips the others,
-// and stops reading a line when it has all of them. A Reader serves one goroutine.
+// Reader reads records. It decodes the keys that its caller needs, skips other keys,
+// and stops reading a line when it has all needed keys. A Reader serves one goroutine.
 type Reader struct {
 	decode, keep uint64 // sets of keys: a bit for each row of schemaKeys
 	strict       bool
@@ -132,7 +132,7 @@ func setOf(keys []string) (set uint64) {
 // next call; its byte slices may alias line. The error says what is wrong with the
 // line, by the path of the key. It is a SchemaError for a record of another schema. If
 // only the key schema is missing, as in what cat --fields prints, Read returns the
-// Record and an error. A line is checked only as far as it is read.
+// Record and an error. The Reader checks only the part of a line that it reads.
 func (r *Reader) Read(line []byte) (*Record, error) {
 	rec := &r.rec
 	*rec = Record{Result: scanner.Result{
@@ -448,8 +448,8 @@ func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 	return nil
 }
 
-// placeOf returns the index of the field with a name, or -1 if there is none. Keys
-// mostly come in the order of the fields, so the search begins at next.
+// placeOf returns the index of the field with the given name, or -1 if there is no such
+// field. Keys mostly come in the order of the fields, so the search begins at next.
 func placeOf[T string | []byte](fields []field, name T, next int) int {
 	for i := next; i < len(fields); i++ {
 		if string(name) == fields[i].name {

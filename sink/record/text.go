@@ -31,9 +31,10 @@ const hexDigits = "0123456789abcdef"
 // appendString appends s as a JSON string and reports whether it was valid
 // UTF-8. If not, each maximal ill-formed subsequence became one U+FFFD.
 //
-// Most strings need no escapes. It copies eight bytes at a time, and the last eight may
-// overlap those before, so that strings of similar length take the same branches. It
-// copies shorter strings by four bytes, or by single bytes, in the same way.
+// Most strings need no escapes. appendString copies eight bytes at a time. The last
+// eight bytes may overlap bytes that are copied already, so that strings of similar
+// length take the same branches. It copies short strings by four bytes or by single
+// bytes.
 func appendString(dst []byte, s []byte) (_ []byte, valid bool) {
 	old, n := len(dst), len(s)
 	dst = slices.Grow(dst, n+2)[:old+n+2]

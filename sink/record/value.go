@@ -145,7 +145,7 @@ func (v setValue[T]) set(_ *Reader, f *field, s []byte) bool {
 	return true
 }
 
-// notesValue is the notes about the answers, then those about the parts that were
+// notesValue is the notes about the answers, and then the notes about parts that were
 // dropped from the record.
 type notesValue wire.Notes
 
@@ -319,8 +319,8 @@ func (v *idValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil && (len(s) == 1 || s[0] != '0')
 }
 
-// hashValue is the hash of an answer; 0 means that there is none. If names are hashed,
-// the hash of the players is keyed.
+// hashValue is the hash of an answer; 0 means that there is no hash. If names are
+// hashed, the hash of the players is keyed.
 type hashValue uint64
 
 func (v *hashValue) put(e *Encoder, dst []byte, m *member) []byte {

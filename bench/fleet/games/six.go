@@ -77,7 +77,7 @@ func (s *Server) rust() {
 		text += " " + remarks[i%len(remarks)]
 	}
 	s.is("rules.description_N", game.KeyDescription, text)
-	for i := range 16 { // pieces of a hundred bytes; those that are not needed are empty
+	for i := range 16 { // pieces of a hundred bytes; pieces after the end of the text are empty
 		piece := text[:min(100, len(text))]
 		text = text[len(piece):]
 		s.rule(fmt.Sprintf("description_%02d", i), piece)

@@ -189,7 +189,7 @@ func (j *judge) wrongMeaning(got *scanner.Result) string {
 // append returns the record of a result.
 func (j *judge) append(r *scanner.Result) []byte { return j.enc.Append(nil, "", r) }
 
-// answers compares the answers in a record with those of a perfect scan.
+// answers compares the answers in a record with the answers that a perfect scan gets.
 func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 	g, w := j.append(only(got)), j.append(only(e.Result))
 	if bytes.Equal(g, w) {

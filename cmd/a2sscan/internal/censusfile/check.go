@@ -21,13 +21,13 @@ import (
 // maxProblems is the number of problems that Check describes.
 const maxProblems = 20
 
-// Check reads the files of a census to their end, and returns the files and the problems
-// that it found. The last problem may be the number of further ones. It verifies the
-// checksums of zstd frames and compares each record with the schema, and the files with
-// the summaries in want. It also finds addresses that have several records in one scan.
-// If progress is not nil, Check calls it with the number of bytes read and the size of
-// all files. It needs 8 bytes of memory per record. It returns an error if a file can't
-// be read.
+// Check reads the files of a census to their end, and returns the files and the
+// problems that it found. The last problem may be the number of further problems. It
+// verifies the checksums of zstd frames and compares each record with the schema, and
+// the files with the summaries in want. It also finds addresses that have several
+// records in one scan. If progress is not nil, Check calls it with the number of bytes
+// read and the size of all files. It needs 8 bytes of memory per record. It returns an
+// error if a file can't be read.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	v := &verifier{reader: record.NewReader().Strict(), scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
@@ -168,8 +168,8 @@ func (v *verifier) addRepeated() {
 }
 
 // compareCounts compares the records of each scan, in all and by status. Shards may be
-// scans with the same name. Targets that did not answer have records only if the scan was
-// configured to write them; if there are none, their statuses are not compared.
+// scans with the same name. Targets that did not answer have records only if the scan
+// was configured to write them. Without such records, their statuses are not compared.
 func (v *verifier) compareCounts(want []*census.Summary) {
 	wanted := map[string]*scanCount{}
 	for _, s := range want {
@@ -203,8 +203,8 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 	}
 }
 
-// compareParts compares the files with those in the summary. The files may have
-// been moved to another directory.
+// compareParts compares the files with the files that the summary describes. The files
+// may have been moved to another directory.
 func (v *verifier) compareParts(want *census.Summary) {
 	if want.Division == nil && want.Sum == "" {
 		return // the summary has no data about the file

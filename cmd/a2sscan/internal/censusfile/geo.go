@@ -15,7 +15,7 @@ import (
 )
 
 // Databases look up locations and the owners of networks. Later databases fill in what
-// earlier ones do not know.
+// earlier databases do not know.
 type Databases []*Database
 
 // Database is one database. It is read into memory, so that changes to the file

@@ -13,7 +13,7 @@ import (
 )
 
 // Verify checks a census and compares it with the named summary or, if summary is
-// empty, with those beside the files. It prints a line for each file, and the
+// empty, with the summaries beside the files. It prints a line for each file, and the
 // problems. If there are problems, it returns an error.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	names := []string{summary}

@@ -118,7 +118,8 @@ func datagrams(r *census.Run) []row {
 	return all
 }
 
-// question counts the servers that were asked a question and those that answered it.
+// question counts the servers that were asked a question and the servers that answered
+// it.
 type question struct {
 	census.Question
 	Name  string

@@ -72,7 +72,8 @@ func (h *History) Len() int {
 	return len(h.nights)
 }
 
-// before returns the numbers of the last night before t, or nil if there is none.
+// before returns the numbers of the last night before t, or nil if there is no such
+// night.
 func (h *History) before(t time.Time) *Before {
 	for i := h.Len() - 1; i >= 0; i-- {
 		if n := &h.nights[i]; n.time.Before(t) {

@@ -13,8 +13,8 @@ const (
 	gamesKept   = 4000
 )
 
-// Important has the most important changes of each game: those of the servers with the most
-// people. It ignores changes of the kind challenge.
+// Important has the most important changes of each game, which are the changes of the
+// servers with the most people. It ignores changes of the kind challenge.
 type Important struct {
 	games map[string][]census.Change
 }

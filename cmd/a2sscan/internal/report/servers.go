@@ -46,7 +46,7 @@ func (s *server) compare(t *server) int {
 	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr))
 }
 
-// trim sorts the servers, and drops those after the first maxServers.
+// trim sorts the servers, and drops all servers after the first maxServers.
 func (l *Servers) trim() {
 	slices.SortFunc(l.kept, func(a, b server) int { return a.compare(&b) })
 	l.cut = l.cut || len(l.kept) > maxServers

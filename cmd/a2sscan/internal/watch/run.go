@@ -313,8 +313,8 @@ func (r *Watch) list(ctx context.Context) error {
 	return nil
 }
 
-// ask queries the servers as they become due. If a scan fails, ask begins another one, and
-// the watcher is blind until then.
+// ask queries the servers as they become due. If a scan fails, ask begins another scan,
+// and the watcher is blind until then.
 func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
 	// The watch handles an outage itself, by becoming blind. A scan that follows a

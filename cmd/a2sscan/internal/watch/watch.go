@@ -440,7 +440,7 @@ func (w *Watcher) remember(s *server, r *scanner.Result) {
 	}
 }
 
-// accept compares a full answer with the last one, and reports the changes.
+// accept compares a full answer with the previous full answer, and reports the changes.
 func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	s := &w.servers[i]
 	if s.known != nil && s.known.Status == scanner.StatusOK && r.Status != scanner.StatusOK && s.poor < poorAnswers {

@@ -111,7 +111,7 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// SQLite gives its other files the mode of this one.
+	// SQLite gives its other files the mode of this file.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	var db *DB
 	if err == nil {
@@ -156,7 +156,8 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 	return db, nil
 }
 
-// prepare creates the tables of a new database, and checks the version of an existing one.
+// prepare creates the tables of a new database, and checks the version of an existing
+// database.
 func (db *DB) prepare() error {
 	var app, v, objects int
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
