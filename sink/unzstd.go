@@ -29,9 +29,9 @@ var (
 )
 
 // unzstd unpacks the frames of a zstd file. It returns the content of a complete frame
-// only after it has verified the checksum. A truncated frame, or one longer than an
-// Output produces, it returns block by block. After damage it continues with the next
-// frame whose checksum is correct.
+// only after it has verified the checksum. It returns block by block the content of a
+// truncated frame, or of a frame that is longer than the frames of an Output. After
+// damage it continues with the next frame whose checksum is correct.
 type unzstd struct {
 	unpacking
 	in  io.Reader

@@ -194,7 +194,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 }
 
-// goldFrom replaces in by an 'm' with the fields that both formats have.
+// goldFrom replaces the INFO reply in by an 'm' with the fields that both formats have.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource,

@@ -221,7 +221,7 @@ func (n *nature) splitAt(q wire.Question, length int) int {
 }
 
 // withHeaders returns msg with as many headers FF FF FF FF as the server puts before a
-// reply that it splits. msg begins with two of them.
+// reply that it splits. msg begins with two such headers.
 func (n *nature) withHeaders(msg []byte) []byte {
 	switch {
 	case n.quirks&quirkHeaderless != 0:

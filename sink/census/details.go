@@ -148,7 +148,7 @@ func (c *Census) reread(want map[*Server]*event, do func(*event, []byte)) error 
 			}
 			s := c.find(keyOf(head.Addr))
 			if s == nil || s.at != millis(head.Time) || want[s] == nil {
-				return nil // the second case is another record of the address
+				return nil // an unwanted server, or another record of its address
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -61,7 +61,7 @@ type Stats struct {
 
 	RoundTrips *Distribution `json:"round_trips_ms,omitempty" about:"round trip of the first question that was answered, in milliseconds"`
 	Capacity   *Distribution `json:"capacity,omitempty" about:"places for people"`
-	Fill       *Distribution `json:"fill_percent,omitempty" about:"people per place"`
+	Fill       *Distribution `json:"fill_percent,omitempty" about:"people as a percentage of the places"`
 
 	Questions struct {
 		Info    Question `json:"info"`

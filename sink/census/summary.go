@@ -144,8 +144,8 @@ type Reading struct {
 }
 
 // Lost compares what was read with the summaries of the scans, and describes the damage
-// and what is missing, in a sentence each. If all is set, the files should be all that
-// the scans wrote.
+// and what is missing, in a sentence each. If all is set, the files should be all files
+// that the scans wrote.
 func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	var names []string
@@ -289,7 +289,8 @@ type runList struct {
 	Targets uint64 `json:"targets"`
 }
 
-// addCounts adds the counts in from, a struct of numbers and maps, to those in to.
+// addCounts adds the counts in from to the counts in to. Both are structs of numbers
+// and maps.
 func addCounts[T any](to, from *T) {
 	sum, more := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
 	for i := range sum.NumField() {

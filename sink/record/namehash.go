@@ -60,7 +60,7 @@ func (h *NameHasher) List(hash uint64) uint64 {
 	return h.hash()
 }
 
-// hash hashes h.text.
+// hash returns the keyed hash of h.text.
 func (h *NameHasher) hash() uint64 {
 	h.mac.Reset()
 	h.mac.Write(h.text)

@@ -67,8 +67,8 @@ func (o *Outbox) Bytes(d *Datagram) []byte { return o.Data[d.off:d.end:d.end] }
 // Stats are the statistics of a fleet. The counters only grow.
 type Stats struct {
 	Queries    uint64 // datagrams to places of the fleet, with or without a server
-	Malformed  uint64 // those of Queries that no server accepts as a request (EC-16)
-	Nobody     uint64 // those of Queries to an address without a server, or to a silent server
+	Malformed  uint64 // the part of Queries that no server accepts as a request (EC-16)
+	Nobody     uint64 // the part of Queries that went to no server, or to a silent server
 	Replies    uint64 // datagrams sent
 	ReplyBytes uint64 // UDP payload
 

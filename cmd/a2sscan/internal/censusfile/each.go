@@ -44,8 +44,8 @@ func EachOf(file string, do func(n int, line []byte) error) (census.Reading, err
 }
 
 // Lost compares what was read with the summaries beside the files, and prints what is
-// damaged or missing. If anything is, it returns an error. If complete is set, the files
-// must be all files of their scans.
+// damaged or missing. If anything is damaged or missing, it returns an error. If
+// complete is set, the files must be all files of their scans.
 func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
 	var files []string
 	for _, r := range read {

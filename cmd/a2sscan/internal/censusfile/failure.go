@@ -80,7 +80,7 @@ func WriteFailure(err error) error {
 		f.Code = console.ExitCheckpoint
 	}
 	if errors.Is(err, fs.ErrExist) {
-		f.WithHint("another -o, --append to add to it, or --force to replace it")
+		f.WithHint("name another file with -o, or use --append to add to this file, or --force to replace it")
 	}
 	return f
 }

@@ -69,7 +69,7 @@ func paths(columns []record.Column, at string) (all, open []string) {
 	return all, open
 }
 
-// checkFields returns an error if a field is one that no record can have.
+// checkFields returns an error for a field that no record can have.
 func checkFields(fields []string) error {
 	all, open := paths(record.Columns(), "")
 	all = append(all, people, capacity, bots)
@@ -82,7 +82,7 @@ func checkFields(fields []string) error {
 		like := console.Nearest(field, all)
 		for _, within := range []string{"rtts_ms.", "geo.", "game.", "info."} {
 			if slices.Contains(all, within+field) {
-				like = within + field // of several objects with the field, the last one is the most likely
+				like = within + field // if several objects have the field, prefer the last object
 			}
 		}
 		hint := "such as addr,people,capacity,info.map,info.name,rules.sv_gravity; a2sscan schema json lists all"

@@ -50,8 +50,8 @@ func mostPeople(groups []census.Group) []census.Group {
 
 // newGroupTable returns a table of groups, with the most people first, or nil if there
 // are no groups. The parameter open is the number of rows that are visible at first;
-// the reader can unfold the others. If names is not nil, it maps the IDs of games to
-// their names, and each row shows the name of the group's game.
+// the reader can unfold the other rows. If names is not nil, it maps the IDs of games
+// to their names, and each row shows the name of the group's game.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil

@@ -183,7 +183,7 @@ func (r *Watch) end(published <-chan error) error {
 	}
 	left := console.Plural(r.waiting(), "event")
 	if !r.Rules.Answers { // no state
-		return console.Fail(console.ExitOutput, "the reader of the output did not take the last %s", left).WithHint("with --state, the next watch writes them")
+		return console.Fail(console.ExitOutput, "the reader of the output did not take the last %s", left).WithHint("with --state, the next watch writes these events")
 	}
 	r.Terminal.Say("the reader of the output did not take the last %s: the next watch with this state writes them", left)
 	return r.saveCursor()

@@ -162,7 +162,8 @@ type effects struct {
 	size    int
 }
 
-// maxPending is the size of rows above which they are stored at once, not after a minute.
+// maxPending is a size in bytes: rows that are larger in total are stored at once, not
+// after a minute.
 const maxPending = 8 << 20
 
 // urgent reports whether the effects should be stored at once.

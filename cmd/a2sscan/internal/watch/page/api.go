@@ -154,8 +154,8 @@ type series struct {
 
 // newSeries returns the numbers of servers up and of people on them for the time span
 // that ends now. The series have a point for each step, and a gap where the watch did
-// not run for some time: the parameter gap is the longest such time without a gap in
-// the lines.
+// not run. The parameter gap is the longest time between two points of a line without a
+// gap.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {
