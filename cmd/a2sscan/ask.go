@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flags"
@@ -24,6 +26,10 @@ type askFlags struct {
 	trailingNUL bool
 	json        bool
 	brief       bool
+
+	findPort      bool
+	allowReserved bool
+	set           *pflag.FlagSet
 }
 
 func (a *app) askCommand() *cobra.Command {
@@ -40,12 +46,18 @@ ADDR is ip:port, ip, or a host name with or without a port; the default port is
 27015. ask looks up a host name and queries its first IPv4 address. Unlike scan,
 it accepts private and reserved addresses, such as those of your local network.
 
+Players often know only the port at which they join. With --find-port, ask sends
+one info request to each port that may be the server's query port, prints every
+port that answers, and stops at the answer that names the game port in ADDR. The
+exit code is then 0 if a port answers, and 6 if none does.
+
 The exit code is 0 if every question has a complete answer, and 6 if not. So
 with --query info it shows whether the server is up. It is 1 if nothing could be
 sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask 192.168.1.20 --query info --timeout 3s
-  a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
+  a2sscan ask play.example.com:27016 --json | jq -r .verdict
+  a2sscan ask 203.0.113.7:28015 --find-port`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch len(args) {
 			case 0:
@@ -55,7 +67,7 @@ sent, and 4 if ask was interrupted.`,
 				return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
 					WithHint("a2sscan scan queries many servers")
 			}
-			if err := f.check(); err != nil {
+			if err := errors.Join(f.check(), f.checkFindPort()); err != nil {
 				return err
 			}
 			if f.brief && f.json {
@@ -65,12 +77,15 @@ sent, and 4 if ask was interrupted.`,
 		},
 	}
 	fs := cmd.Flags()
+	f.set = fs
 	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	f.timeoutFlags.add(cmd)
 	addSource(fs, &f.source)
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict, one sentence about it and, unless the server is up, one hint")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
+	fs.BoolVar(&f.findPort, "find-port", false, "find the query port of a server whose game port is in ADDR: ask up to 90 likely ports, ten each second")
+	fs.BoolVar(&f.allowReserved, "allow-reserved", false, "with --find-port, also query special-purpose networks, such as your local network")
 	return cmd
 }
 
@@ -81,6 +96,9 @@ func (a *app) ask(f *askFlags, arg string) error {
 	target, err := transcript.ResolveAddr(ctx, scan.ReportAddrs(a.term, scan.Resolve), arg)
 	if err != nil {
 		return err
+	}
+	if f.findPort {
+		return a.findQueryPort(ctx, f, target)
 	}
 	whole := !f.json && !f.brief
 	if whole && a.term.Interactive {

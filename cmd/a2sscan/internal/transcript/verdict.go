@@ -196,7 +196,7 @@ func (s *Session) explainFaults() {
 	}
 	v.Text = append(v.Text, // most likely first
 		"the server is down, or no machine has this address",
-		"the query port differs from the game port: the query port is often one higher; see the server's configuration",
+		"another port answers queries: a2sscan ask "+s.Target.String()+" --find-port",
 		"a firewall drops the packets: the server's, the provider's, or yours",
 		"the game does not speak A2S, or A2S is switched off",
 		"the server silently limits or bans this address")

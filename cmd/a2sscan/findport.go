@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// notWithFindPort are the flags of ask that --find-port excludes, because it sends only
+// one INFO request to each port and prints a line for each answer.
+var notWithFindPort = []string{"query", "retries", "trailing-nul", "json", "brief"}
+
+// checkFindPort returns an error if flags contradict --find-port.
+func (f *askFlags) checkFindPort() error {
+	if f.allowReserved && !f.findPort {
+		return console.Fail(console.ExitUsage, "--allow-reserved without --find-port").
+			WithHint("ask queries one address without it, reserved or not")
+	}
+	for _, name := range notWithFindPort {
+		if f.findPort && f.set.Changed(name) {
+			return console.Fail(console.ExitUsage, "--find-port and --%s exclude each other", name).
+				WithHint("find the port first, then ask it")
+		}
+	}
+	return nil
+}
+
+// findQueryPort sends INFO requests to the ports that may be the query port of the server
+// that players join at joined. It prints a line for each port that answers, and stops at
+// the first answer that names the port of joined.
+func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrPort) error {
+	reserved, err := list.NewExclusions(f.allowReserved, nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	if reserved.Excluded(joined.Addr()) {
+		return console.Fail(console.ExitUsage, "%v is in a special-purpose network", joined.Addr()).
+			WithHint("to query it nevertheless, add --allow-reserved")
+	}
+	ports := game.QueryPorts(joined.Port())
+	if a.term.Interactive {
+		a.term.ShowStatus(fmt.Sprintf("asking %d ports of %v, ten each second", len(ports), joined.Addr()))
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	answers, found := 0, netip.AddrPort{}
+	// There is only one address, so Rate is its rate. AddressRate would reserve four
+	// datagrams for each port.
+	_, err = scanner.Scan(ctx, scanner.Config{
+		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout(), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
+		Tuning: scanner.Tuning{NoOutage: true},
+	}, portsOf(joined.Addr(), ports), func(r *scanner.Result) {
+		if !r.Answered() || found.IsValid() {
+			return
+		}
+		answers++
+		a.term.ClearStatus()
+		has := "does not name a game port"
+		if r.Info.Has&wire.HasGamePort != 0 {
+			has = fmt.Sprintf("game port %d", r.Info.GamePort)
+			if r.Info.GamePort == joined.Port() {
+				found = r.Addr
+				stop()
+			}
+		}
+		fmt.Fprintf(a.out, "%v answers: %s, %s\n", r.Addr, console.Quoted(string(r.Info.Name), 60), has)
+	})
+	a.term.ClearStatus()
+	switch {
+	case found.IsValid():
+		a.term.Say("found: players join %v, and queries go to port %d", joined, found.Port())
+		return nil
+	case err != nil && !errors.Is(err, context.Canceled):
+		return console.Fail(console.ExitUsage, "%w", err)
+	case ctx.Err() != nil:
+		return console.Fail(console.ExitInterrupted, "interrupted before all %d ports were asked", len(ports))
+	case answers == 0:
+		return console.Fail(console.ExitInput, "no query port found: %d ports of %v are silent", len(ports), joined.Addr()).
+			WithHint("the server's configuration says which port answers queries; some games do not speak A2S")
+	}
+	a.term.Say("no answer names game port %d: the server may be one of these, or its query port is another one", joined.Port())
+	return nil
+}
+
+// portsOf yields a target for each port of an address.
+func portsOf(addr netip.Addr, ports []uint16) iter.Seq[scanner.Target] {
+	return func(yield func(scanner.Target) bool) {
+		for i, port := range ports {
+			if !yield(scanner.Target{Addr: netip.AddrPortFrom(addr, port), Place: uint64(i)}) {
+				return
+			}
+		}
+	}
+}
