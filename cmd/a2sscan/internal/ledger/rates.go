@@ -80,7 +80,7 @@ func (r *Rates) String() string {
 	if r.brief {
 		return asked
 	}
-	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
+	return asked + ", " + console.Short(r.RateReached) + "/s reached while querying"
 }
 
 // Reached describes the rate reached, beginning with a comma. It returns "" if the rate
@@ -89,7 +89,7 @@ func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
 	}
-	return ", " + console.Short(r.RateReached) + " datagrams per second while asking"
+	return ", " + console.Short(r.RateReached) + " datagrams per second while querying"
 }
 
 // limitHints suggest, for each limit, how to make a scan faster.
@@ -201,7 +201,7 @@ func (p *Path) String() string {
 	s += fmt.Sprintf("; the rate rose %s and fell %s", console.Plural(p.Raised, "time"), console.Plural(p.Slowed, "time"))
 	if n := len(p.Changes); n > 0 {
 		c := &p.Changes[n-1]
-		s += fmt.Sprintf(", last to %s/s: %s", console.Short(c.To), whyTexts[c.Why])
+		s += fmt.Sprintf(", most recently to %s/s: %s", console.Short(c.To), whyTexts[c.Why])
 	}
 	if p.Unrelated > 0 {
 		s += "; some loss did not depend on the rate"

@@ -33,33 +33,33 @@ func TestRatesReported(t *testing.T) {
 		word    string
 		reached float64
 	}{
-		{"kept", func(s *scanner.Stats) {}, "5k/s set, 5k/s reached while asking", "", "", "", 5000},
+		{"kept", func(s *scanner.Stats) {}, "5k/s set, 5k/s reached while querying", "", "", "", 5000},
 		{"list", func(s *scanner.Stats) { s.Waited[scanner.WaitTargets] = 6e6 },
-			"5k/s set, 5k/s reached while asking", "slowed by  the target list, 60% of the time", "pipe", "list", 5000},
+			"5k/s set, 5k/s reached while querying", "slowed by  the target list, 60% of the time", "pipe", "list", 5000},
 		{"end", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies], s.Elapsed = 5e6, 15*time.Second },
-			"5k/s set, 5k/s reached while asking", "", "", "", 5000},
+			"5k/s set, 5k/s reached while querying", "", "", "", 5000},
 		{"brief", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies] = 9.5e6 }, "5k/s set", "", "", "", 100_000},
 		{"woken up late", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 1.5e6 },
-			"5k/s set, 5k/s reached while asking", "", "", "", 5000},
+			"5k/s set, 5k/s reached while querying", "", "", "", 5000},
 		{"saturated", func(s *scanner.Stats) { s.Waited[waitKernel] = 6e6 },
-			"5k/s set, 5k/s reached while asking", "slowed by  the kernel's send buffer, 60% of the time", "is saturated", "kernel", 5000},
+			"5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "is saturated", "kernel", 5000},
 		{"away", func(s *scanner.Stats) { s.Waited[waitKernel], s.Outages = 6e6, 1 },
-			"5k/s set, 5k/s reached while asking", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
+			"5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
 		{"next hop away", func(s *scanner.Stats) {
 			s.Waited[waitKernel], s.SendFaults[slices.Index(scanner.SendFaults[:], "host_unreachable")] = 6e6, 1
-		}, "5k/s set, 5k/s reached while asking", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
+		}, "5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
 		{"busy machine", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 5e6 },
-			"5k/s set, 5k/s reached while asking", "slowed by  the processor, 50% of the time", "other programs slowed this machine", "cpu", 5000},
+			"5k/s set, 5k/s reached while querying", "slowed by  the processor, 50% of the time", "other programs slowed this machine", "cpu", 5000},
 		{"processor", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Rate, s.Sent[0] = 5e6, 9e5, 5e6 },
-			"900k/s set, 500k/s reached while asking", "slowed by  the processor, 50% of the time", "--shard", "cpu", 5e5},
+			"900k/s set, 500k/s reached while querying", "slowed by  the processor, 50% of the time", "--shard", "cpu", 5e5},
 		{"held back and busy", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Waited[scanner.WaitAddress] = 5e6, 1e6 },
-			"5k/s set, 5k/s reached while asking", "slowed by  the rate limit of an address, 10%", "--per-address-rate", "per_address", 5000},
+			"5k/s set, 5k/s reached while querying", "slowed by  the rate limit of an address, 10%", "--per-address-rate", "per_address", 5000},
 		{"settled", func(s *scanner.Stats) {
 			s.Rate, s.Settled, s.Slowed = scanner.Off, 210_000, 7
 			s.Waited[waitLosses] = 9e6
 		}, "as fast as possible, settled at 210k/s", "slowed by  the receiving side, 90% of the time", "", "losses", 5000},
 		{"never free", func(s *scanner.Stats) { s.Rate = scanner.Off; s.Waited[waitInFlight] = 5e6 },
-			"as fast as possible, 5k/s reached while asking", "slowed by  the number of targets open", "", "in_flight", 5000},
+			"as fast as possible, 5k/s reached while querying", "slowed by  the number of targets open", "", "in_flight", 5000},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestPathReported(t *testing.T) {
 	change.At, change.From, change.To, change.Why = 3*time.Second, 20_000, 40_000, "clear"
 	change = &x.Changes[1]
 	change.At, change.From, change.To, change.Why = 2*time.Second, 10_000, 20_000, "few_answers"
-	const clear = "carried everything, up to 40k/s; the rate rose 3 times and fell 0 times, last to 40k/s: " +
+	const clear = "carried everything, up to 40k/s; the rate rose 3 times and fell 0 times, most recently to 40k/s: " +
 		"no more loss than at the lower rate; some loss did not depend on the rate"
 	if got := newPath(&x).String(); got != clear {
 		t.Errorf("%q", got)
@@ -104,7 +104,7 @@ func TestPathReported(t *testing.T) {
 	change = &x.Changes[0]
 	change.At, change.From, change.To, change.Why = 4*time.Second, 20_000, 19_400, "loss"
 	const full = "carried 20k/s when the path was full, and lost 5% at a higher rate; the rate rose 3 times and fell 1 time, " +
-		"last to 19.4k/s: the path lost more at the higher rate"
+		"most recently to 19.4k/s: the path lost more at the higher rate"
 	if got := newPath(&x).String(); got != full {
 		t.Errorf("%q", got)
 	}

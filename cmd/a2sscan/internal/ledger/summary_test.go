@@ -65,7 +65,7 @@ func TestSummaryReported(t *testing.T) {
          finished        50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
          matched         30 = 20 info + 10 fragment
          faults          13 = 12 timeout + 1 bad_checksum
-         rate            5k/s set, 50/s reached while asking
+         rate            5k/s set, 50/s reached while querying
          send errors     2 datagrams could not be sent = 2 forbidden
          hint            this machine's firewall forbids these datagrams: check nft list ruleset, or use --exclude
          offload         requests sent with segmentation offload stayed unanswered, so the scan switched the offload off

@@ -86,7 +86,7 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 	}
 	for i, c := range s.Capped {
 		if i == maxCapped {
-			t.Say("%d more answers are incomplete because of the master's cap", len(s.Capped)-maxCapped)
+			t.Say("incomplete because of the master's cap: %s", console.Plural(len(s.Capped)-maxCapped, "more answer"))
 			break
 		}
 		t.Say("incomplete because of the master's cap: %s", c)

@@ -43,7 +43,7 @@ func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, 
 	switch k.lock, err = disk.TryLock(k.opt.Path + ".lock"); {
 	case errors.Is(err, disk.ErrLocked):
 		return nil, k.refuse("another scan is using this checkpoint").
-			WithHint("wait until it ends, or choose another --checkpoint")
+			WithHint("wait until the other scan ends, or choose another file for --checkpoint")
 	case err != nil:
 		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint needs a file name in an existing folder")
 	}

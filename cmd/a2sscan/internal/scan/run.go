@@ -235,7 +235,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 		debug.SetMemoryLimit(MemoryLimit + s.geo.Bytes())
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(30) // a scan allocates so little that three times as many collections cost nothing
+		debug.SetGCPercent(30) // a scan allocates so little that three times as many collections cost almost nothing
 	}
 	ctx, end := s.listen()
 	defer end()

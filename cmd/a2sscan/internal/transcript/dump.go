@@ -16,8 +16,8 @@ import (
 
 // These constants limit what is shown of one datagram.
 const (
-	shownItems = 3 // number of players or rules
-	fieldRows  = 2 // number of rows per field
+	shownItems = 3 // maximum number of players or rules
+	fieldRows  = 2 // maximum number of rows per field
 	dumpIndent = 4
 	wideSheet  = 110 // from this width on, a row has 16 bytes instead of 8
 )
