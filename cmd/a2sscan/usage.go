@@ -39,7 +39,7 @@ Exit codes:{{range exits}}
 type flagGroup struct {
 	Title string
 	flags []*pflag.Flag
-	width int // columns of the help
+	width int // width of the help in columns
 }
 
 // Usages returns the help of the flags, wrapped at words.

@@ -390,7 +390,7 @@ func (b *beside) Write(p []byte) (n int, err error) {
 	if written == nil {
 		return n, err
 	}
-	return len(p), <-written // without the lock
+	return len(p), <-written // wait for the write without holding the lock
 }
 
 // IsTerminal reports whether r is a terminal.

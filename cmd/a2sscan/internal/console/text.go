@@ -144,7 +144,7 @@ func Listed(m map[string]uint64, words []string, between string) string {
 	return strings.Join(parts, between)
 }
 
-// Words returns the words of the values from 0 to n-1.
+// Words returns the results of word for all values from 0 to n-1.
 func Words[T ~uint8](n T, word func(T) string) []string {
 	var all []string
 	for v := range n {

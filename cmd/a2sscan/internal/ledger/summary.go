@@ -50,7 +50,7 @@ type Summary struct {
 
 	Targets    Counts            `json:"targets"`
 	Exclusions []list.Exclusion  `json:"exclusions"`          // exclusions that matched targets
-	Databases  []Database        `json:"databases,omitempty"` // files of --mmdb
+	Databases  []Database        `json:"databases,omitempty"` // database files that --mmdb names
 	Datagrams  Counts            `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
@@ -128,7 +128,7 @@ type ConfigFile struct {
 	Targets []string `json:"targets,omitempty"` // the targets taken from the file
 }
 
-// Database is a file of --mmdb.
+// Database describes a database file that --mmdb names.
 type Database struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`

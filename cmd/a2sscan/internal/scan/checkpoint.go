@@ -253,7 +253,7 @@ func (c *Checkpoint) possible() bool {
 	if !c.Plan.Parts {
 		written = c.Records
 	}
-	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // the file has no row yet
+	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // the file has a header, but no row yet
 	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Parts || len(o.Parts) == 0)
 	for i := range o.Parts {
 		p := &o.Parts[i]

@@ -370,7 +370,7 @@ func (k *Checkpointer) Close() {
 // output no longer exist.
 func (k *Checkpointer) sayResumed() {
 	p, resuming, again := &k.Past, "resuming", ""
-	if k.lock == nil { // a dry run
+	if k.lock == nil { // only a dry run has no lock
 		resuming = "would resume"
 	}
 	k.terminal.Log.Info("checkpoint resumed", "path", k.opt.Path, "scan", p.Scan, "began", p.Start, "resumed", k.TimesResumed,

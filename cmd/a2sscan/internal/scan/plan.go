@@ -124,7 +124,7 @@ type Records struct {
 	NoNames    bool     `json:"no_player_names,omitempty" flag:"--no-player-names" same:"shards"`
 	KeepMaster bool     `json:"keep_master,omitempty" flag:"--keep-master" same:"resume,shards"` // store the master's data
 	PlayerKey  string   // path of the file with the key of the hashes that replace names
-	Databases  []string // files of --mmdb
+	Databases  []string // database files that --mmdb names
 }
 
 // Found is what the files and arguments of the command contain. The scan fills it before

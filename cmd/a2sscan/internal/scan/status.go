@@ -64,7 +64,7 @@ type Status struct {
 	Scan     string        // name of the scan
 	InLog    time.Duration // time between lines of text in a log; 0: 10 s
 
-	tracker *Tracker // for the lines in JSON
+	tracker *Tracker // computes the status lines in JSON
 }
 
 // sayJSON sets the time and the scan of a status line, and prints the line as JSON. v may

@@ -32,7 +32,7 @@ type Tracker struct {
 	last    scanner.Stats
 	silent  int           // maximum of Stats.Silent so far
 	part    float64       // fraction done; never falls
-	end     time.Duration // latest end of the scan; 0: the scan still starts targets
+	end     time.Duration // latest possible end of the scan; 0: the scan still starts targets
 	cooling bool          // a sample has shown the cooldown
 }
 
