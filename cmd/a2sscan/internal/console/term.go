@@ -87,8 +87,8 @@ func (t *Terminal) Say(format string, args ...any) {
 	t.Line(speaker + fmt.Sprintf(format, args...))
 }
 
-// inOneLine returns the text of an error. The texts of errors that were joined have
-// semicolons between them, and a text that ends another one is omitted.
+// inOneLine returns the text of an error. It puts semicolons between the texts of joined
+// errors, and omits a text if an earlier text ends with it.
 func inOneLine(err error) string {
 	text := err.Error()
 	for joined := err; joined != nil; joined = errors.Unwrap(joined) {

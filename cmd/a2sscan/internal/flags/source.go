@@ -57,7 +57,7 @@ func ParseListen(s string) (address string, err error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	addr, notIP := netip.ParseAddr(host)
 	if errors.Is(err, strconv.ErrRange) {
-		return "", errors.New("ports end at 65535")
+		return "", errors.New("the highest port is 65535")
 	}
 	if err != nil || host != "" && host != "localhost" && (notIP != nil || addr.Zone() != "") {
 		return "", errors.New("use a port such as 9100, or ADDRESS:PORT such as 127.0.0.1:9100")

@@ -105,8 +105,8 @@ var limitHints = map[string]string{
 	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
 
-// awayFaults are the reasons why datagrams can't be sent that also fill the kernel's send
-// buffer: it holds datagrams until the network can be reached again.
+// awayFaults are the send errors that also fill the kernel's send buffer, because the buffer
+// holds datagrams until the network can be reached again.
 var awayFaults = map[string]bool{"network_unreachable": true, "host_unreachable": true, "interface_down": true}
 
 const awayHint = "the network of this machine could not be reached for a time: meanwhile the kernel held datagrams back"

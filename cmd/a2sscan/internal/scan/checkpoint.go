@@ -28,7 +28,7 @@ import (
 //
 //	a2sscan checkpoint VERSION SHA-256\n
 //	a zstd frame: one line of JSON, then the open targets in the encoding of package gob
-//	a skippable zstd frame, if the first one is shorter than leastPacked allows
+//	a skippable zstd frame, if the first frame is shorter than leastPacked requires
 //
 // The SHA-256, in hex, covers all bytes after the first line.
 //
@@ -126,16 +126,17 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	return append([]byte(head), packed...), nil
 }
 
-// maxCheckpoint is the length of the longest checkpoint in bytes. Open targets take most of
-// it: by default at most 262,144 of them, with some hundred bytes each if they have tags.
+// maxCheckpoint is the maximum length of a checkpoint in bytes. Open targets take most of
+// this length: by default there are at most 262,144, with some hundred bytes each if they
+// have tags.
 const maxCheckpoint = 256 << 20
 
-// maxRatio is how many times as long as its file a checkpoint may be when it is unpacked,
-// beyond smallBody bytes. Usual checkpoints have a ratio of up to 10. Without a limit, a file
-// of some kilobytes could fill the memory.
+// An unpacked checkpoint may be at most smallBody bytes longer than maxRatio times its packed
+// length. Usual checkpoints have a ratio of up to 10. Without a limit, a file of some
+// kilobytes could fill the memory.
 const maxRatio, smallBody = 32, 256 << 10
 
-// leastPacked returns the least length of a packed body of n bytes.
+// leastPacked returns the minimum packed length of a body of n bytes.
 func leastPacked(n int) int { return max(0, n-smallBody+maxRatio-1) / maxRatio }
 
 // DecodeCheckpoint decodes the content of a checkpoint file.
@@ -185,19 +186,19 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	return c, nil
 }
 
-// decodeTargets decodes the next list of targets of r. Before that, it compares the number of
-// targets with the length of their message: a target takes at least leastTarget bytes there,
-// but several times as much memory.
+// decodeTargets decodes the list of targets in r. Before that, it compares the number of
+// targets with the length of their gob message: a target takes at least leastTarget bytes in
+// the message, but several times as much memory.
 func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
-	const leastTarget = 9 // an address of 6 bytes, and what delimits it
+	const leastTarget = 9 // an address of 6 bytes, and the bytes that delimit it
 	for messages := *r; ; {
 		size := gobUint(&messages)
 		if size > uint64(messages.Len()) {
 			return nil, io.ErrUnexpectedEOF
 		}
 		left := uint64(messages.Len()) - size
-		if id := gobUint(&messages); id&1 == 0 { // not the definition of a type, whose ID is negative
-			_ = gobUint(&messages) // begins a value that is not a struct
+		if id := gobUint(&messages); id&1 == 0 { // a value: the definition of a type has a negative ID
+			_ = gobUint(&messages) // this number begins each value that is not a struct
 			if n := gobUint(&messages); n > size/leastTarget {
 				return nil, errDamaged
 			}
@@ -211,9 +212,9 @@ func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
 	return targets, err
 }
 
-// gobUint reads a number in the encoding of package gob: below 128 it is one byte, otherwise
-// the negative number of its bytes precedes them. At the end of r it returns a number that is
-// larger than any length.
+// gobUint reads a number in the encoding of package gob. A number below 128 is one byte. A
+// larger number begins with a byte that has the negated count of the following bytes. At the
+// end of r, gobUint returns a number that is larger than any length.
 func gobUint(r *bytes.Reader) (n uint64) {
 	first, err := r.ReadByte()
 	if err == nil && first < 1<<7 {

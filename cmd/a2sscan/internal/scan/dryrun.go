@@ -129,7 +129,7 @@ func (s *Run) dryRun() error {
 		}
 	}
 	if n := uint64(len(first)); n < min(asked, shown) {
-		s.term.Say("listed %s: many excluded targets come before the next one", console.Plural(n, "target"))
+		s.term.Say("listed only %s: many excluded targets come before the next target", console.Plural(n, "target"))
 	} else if n < asked {
 		s.term.Say("the first %d targets are listed", n)
 	}
@@ -138,9 +138,9 @@ func (s *Run) dryRun() error {
 	return Truncated(s.list)
 }
 
-// countTargets returns how many targets the scan would query, and the first of them, up to n.
-// It passes each target only if the scan queries a part of the list: the rest of an earlier
-// run, or up to --max-targets.
+// countTargets returns how many targets the scan would query, and the first n targets. It
+// iterates over the targets only if the scan queries a part of the list: the targets that an
+// earlier run left over, or the first --max-targets targets.
 func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []netip.AddrPort, asked uint64, err error) {
 	interrupted := console.Fail(console.ExitInterrupted, "interrupted")
 	if !s.checkpoint.Resumes && s.plan.MaxTargets == 0 {

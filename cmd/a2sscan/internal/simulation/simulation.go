@@ -113,7 +113,7 @@ func failure(err error, flag string) error {
 		f.WithHint("another program uses the port: choose another with %s", flag)
 	}
 	if errors.Is(err, fleet.ErrFleet) {
-		f.WithHint("scan the servers of that fleet, end it, or choose another port with %s", flag)
+		f.WithHint("scan the servers of the other fleet, end that fleet, or choose another port with %s", flag)
 	}
 	return f
 }
