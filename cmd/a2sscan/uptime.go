@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -34,9 +36,13 @@ func uptimeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uptime --state FILE",
 		Short: "Show how long each server of a watch was up",
-		Long: `Shows for each server that answered a watch how many minutes it was up, down and
-unseen, how often it went down, and how many people played on it. The share of
-uptime covers only the time with checks: unseen time never counts as down.
+		Long: `Shows for each server of a watch how long it was up, down, unseen and in planned
+maintenance, how often it went down, and how many people played on it. The share
+of uptime covers only the time with checks: unseen and planned time never counts
+as down. An outage counts also if damping held back its event.
+
+The text for people has one line for each server and a total. CSV and JSON have
+minutes, without servers that never answered.
 
 The watch may still be running. Periods are rounded to whole hours, or to whole
 days where the database has only daily rows.`,
@@ -72,11 +78,14 @@ func parseTime(s string) (time.Time, error) {
 
 // run prints the uptime of servers.
 func (f *uptimeFlags) run(a *app) error {
-	if len(f.fields) == 0 {
-		f.fields = db.UptimeFields
-	}
 	if f.format == "" {
 		f.format = map[bool]string{true: "text", false: "json"}[console.IsTerminal(a.out.w)]
+	}
+	people := f.format == "text" && len(f.fields) == 0
+	if people {
+		f.fields = []string{"label", "name", "addr", "up", "down", "unseen", "planned", "outages", "people_mean", "people_max", "status"}
+	} else if len(f.fields) == 0 {
+		f.fields = db.UptimeFields
 	}
 	unknown := slices.IndexFunc(f.fields, func(name string) bool { return !slices.Contains(db.UptimeFields, name) })
 	err := console.FirstBroken(
@@ -112,7 +121,11 @@ func (f *uptimeFlags) run(a *app) error {
 			_ = table.Write(cells)
 		}
 	}
-	if f.format != "json" {
+	total := uptimeTotal{write: write}
+	switch {
+	case people:
+		write(strings.Fields("SERVER UP DOWN UNSEEN PLANNED OUTAGES MEAN MOST"))
+	case f.format != "json":
 		write(f.fields)
 	}
 	print := func(values []any) {
@@ -127,11 +140,77 @@ func (f *uptimeFlags) run(a *app) error {
 			write(cells)
 		}
 	}
-	err = db.Retry(context.Background(), a.stateHeld(f.state), func() error { return state.Uptime(f.from, f.to, f.fields, print) })
+	if people {
+		print = total.add
+	}
+	err = db.Retry(context.Background(), a.stateHeld(f.state), func() error { return state.Uptime(f.from, f.to, people, f.fields, print) })
 	if err = errors.Join(err, state.Close()); err != nil {
 		return stateFailure(f.state, err)
+	}
+	if people {
+		total.end()
 	}
 	table.Flush()
 	_ = aligned.Flush()
 	return out.Flush()
+}
+
+// uptimeTotal writes the lines of the table for people, and adds them up.
+type uptimeTotal struct {
+	write                              func(cells []string)
+	servers                            int
+	up, down, unseen, planned, outages int64 // in minutes, and the number of outages
+	mean                               float64
+}
+
+// add writes the line of a server.
+func (t *uptimeTotal) add(values []any) {
+	var names [3]string // the first that there is counts
+	for i := range names {
+		names[i], _ = values[i].(string)
+	}
+	var n [5]int64
+	for i := range n {
+		n[i], _ = values[3+i].(int64)
+	}
+	mean, counted := values[8].(float64)
+	most, _ := values[9].(int64)
+	people := []string{"", ""}
+	if counted {
+		people = []string{fmt.Sprintf("%.1f", mean), fmt.Sprint(most)}
+	}
+	t.line(console.Plain(cmp.Or(names[0], names[1], names[2]), 22), values[10] == string(db.Unknown), n, people)
+	t.servers++
+	t.up, t.down, t.unseen, t.planned, t.outages = t.up+n[0], t.down+n[1], t.unseen+n[2], t.planned+n[3], t.outages+n[4]
+	t.mean += mean
+}
+
+// end writes the total.
+func (t *uptimeTotal) end() {
+	t.line(console.Plural(t.servers, "server"), false, [5]int64{t.up, t.down, t.unseen, t.planned, t.outages}, []string{fmt.Sprintf("%.1f", t.mean), ""})
+}
+
+// line writes a line. never means that the server never answered.
+func (t *uptimeTotal) line(name string, never bool, n [5]int64, people []string) {
+	cells := []string{name, "–"} // the share is unknown
+	if asked := n[0] + n[1]; asked > 0 {
+		cells[1] = fmt.Sprintf("%.2f %%", math.Floor(10000*float64(n[0])/float64(asked))/100)
+	} else if never {
+		cells[1] = "never"
+	}
+	for _, minutes := range n[1:4] {
+		cells = append(cells, hoursAndMinutes(minutes))
+	}
+	t.write(append(append(cells, fmt.Sprint(n[4])), people...))
+}
+
+// hoursAndMinutes formats minutes as 12m, 3h12m or 5d3h.
+func hoursAndMinutes(minutes int64) string {
+	switch hours := minutes / 60; {
+	case hours >= 100:
+		return fmt.Sprintf("%dd%dh", hours/24, hours%24)
+	case hours > 0:
+		return fmt.Sprintf("%dh%dm", hours, minutes%60)
+	}
+	return fmt.Sprintf("%dm", minutes)
 }

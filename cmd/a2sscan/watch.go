@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -48,12 +47,16 @@ type watchFlags struct {
 	hook       hookFlags
 	listen     string // address; "": none
 	page       page.Options
-	labels     atomic.Pointer[map[netip.AddrPort]string] // names of servers in the latest list
+	names      string       // own or list
+	windows    string       // file of the windows of maintenance
+	fetched    *list.Source // the latest list of a master; nil: none
+	loaded     bool         // the lists were read
 }
 
 // hookFlags are the flags of the webhook.
 type hookFlags struct {
 	file   string
+	panel  string // file with the URL of the panel; "": none
 	format string
 	events []string
 	test   bool
@@ -89,6 +92,17 @@ When the reader of the output stops reading, the watch continues, and reports
 that after ten seconds; the next watch with the same --state writes the remaining
 events.
 
+In the file of --maintenance, a line has WHO, WHEN and a reason. WHO is all, an
+address, a network, or a name of the list, in double quotes if it has blanks.
+WHEN is in the time zone of this machine unless it has its own:
+
+  all              daily 04:00-04:30          nightly restart
+  "Survival EU"    Mon,Thu 23:30-00:30        weekly wipe
+  203.0.113.0/24   2026-12-01T04:00Z/06:00Z   new hardware
+
+A server that goes down in its window is down as planned: its events say so, and
+are not posted. If it is still down at the end, that is reported at once.
+
 --listen serves a live page: who is up, people over time, events, a page for
 each server, JSON at /api/, and metrics for Prometheus at /metrics. The page is
 read-only and has no password: anyone who reaches the port can see it. For the
@@ -101,8 +115,11 @@ Internet, put a web server with TLS in front, and name it with --public-name:
             location / { proxy_pass http://127.0.0.1:8080;
                          proxy_set_header Host $host; } }
 
-Ctrl-C (SIGINT) and SIGTERM end the watch. SIGHUP makes it read lists and
-exclusions again, unless it came because the terminal was closed.`,
+A list, a file of exclusions or of maintenance that changes is read again within
+two minutes. A list that can't be read, or that has less than half as many
+servers, changes nothing: SIGHUP makes the watch read everything at once, and
+take a list that is much shorter. SIGHUP ends the watch if it came because the
+terminal was closed. Ctrl-C (SIGINT) and SIGTERM end it, too.`,
 		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
   a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
@@ -129,14 +146,19 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of the posts: `WORD` is json or discord")
-	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
+	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "reminder", "crowd", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
+	fs.StringVar(&f.hook.panel, "webhook-panel", "", "show all servers in one message on Discord, which is edited once a minute: `FILE` has the URL of a webhook; needs --state")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
 	fs.Var(&flags.Value[string]{To: &f.listen, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
+	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
+	fs.StringVar(&f.windows, "maintenance", "", "do not report servers as down in the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart")
+	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report crowd when `N` people are on a server, and again only after fewer than half of them were left; 0: never (default 0)")
+	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "report a server that stays down again, as a reminder, once in `D`; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
-	fs.DurationVar(&f.opts.ListEvery, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once in `D`; 0: never")
+	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once in `D`; 0: never, also not when a file changes")
 	f.Rate.Rate = scanner.DefaultRate
 	fs.VarP(&f.Rate.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
 	f.log.add(cmd)
@@ -179,20 +201,44 @@ func (f *watchFlags) check(args []string) (err error) {
 	if f.opts.Hook, err = f.hook.open(); err != nil {
 		return err
 	}
-	rules.Attempts, rules.Answers = 1+f.Retries, f.state != ""
+	if f.hook.panel != "" {
+		secret, where, err := readSecret("--webhook-panel", f.hook.panel)
+		if err != nil {
+			return err
+		}
+		hook, err := watch.NewWebhook(secret, true, nil)
+		if err != nil {
+			return console.Fail(console.ExitInput, "%s: %w", where, err)
+		}
+		f.opts.Panel = &watch.Panel{Hook: hook, Title: f.page.Title}
+	}
+	if len(f.page.Names) > 0 {
+		site := "https://" + f.page.Names[0]
+		if f.opts.Hook != nil {
+			f.opts.Hook.Site = site
+		}
+		if f.opts.Panel != nil {
+			f.opts.Panel.Hook.Site = site
+		}
+	}
+	rules.Attempts, rules.Answers, rules.Names = 1+f.Retries, f.state != "", f.names == "list"
 	f.opts.Scan = f.Targeting.Config()
 	link, err := url.Parse(f.page.Link)
 	return console.FirstBroken(
 		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
 		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
 		console.Rule{Broken: rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
-		console.Rule{Broken: min(rules.Damp, rules.BlindMax, f.opts.ListEvery, f.maxRuntime) < 0, Err: "a duration is negative", Hint: "use 0 to switch off what the flag does"},
+		console.Rule{Broken: min(rules.Damp, rules.BlindMax, rules.Remind, f.opts.Lists.Every, f.maxRuntime) < 0, Err: "a duration is negative", Hint: "use 0 to switch off what the flag does"},
 		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "hourly rows are merged into daily rows after --keep-hours"},
 		console.Rule{Broken: f.Rate.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
 		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name without --listen", Hint: "serve the live page with --listen, such as --listen 8080"},
 		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is not the URL of a site", Hint: "use a URL such as https://example.org/"},
 		console.Rule{Broken: f.rotate.On() && !f.out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after the output: -o events.ndjson"},
+		console.Rule{Broken: !slices.Contains([]string{"own", "list"}, f.names), Err: "--names must be own or list", Hint: "own shows what a server says, list the text after its address in the list"},
+		console.Rule{Broken: rules.Crowd < 0, Err: "--crowd is below 0", Hint: "use 0 to report no crowd"},
+		console.Rule{Broken: rules.Remind > 0 && rules.Remind < time.Minute, Err: "--remind is below 1m", Hint: "6h is a good choice"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
+		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel without --state", Hint: "the watch stores the ID of its message there: --state watch.db"},
 		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test without a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
 }
@@ -220,6 +266,13 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return err
 	}
 	hangup := !console.IsTerminal(a.in)
+	if !f.Quiet && signal.Ignored(syscall.SIGHUP) {
+		how := "lists are read again when they change, and once in " + f.opts.Lists.Every.String()
+		if f.opts.Lists.Every == 0 {
+			how = "lists are never read again"
+		}
+		a.term.Say("SIGHUP is ignored, as under nohup: %s", how)
+	}
 	ctx, end := scan.Interruptible(!hangup)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.maxRuntime, math.MaxInt64)) // by default without an end
@@ -242,7 +295,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	var shown *page.Page
 	if f.listen != "" {
 		f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), state
-		f.page.Label = func(addr netip.AddrPort) string { return (*f.labels.Load())[addr] }
+		f.page.ByList = f.names == "list"
 		if shown, err = page.Open(a.term, f.page); err != nil {
 			return err
 		}
@@ -264,22 +317,71 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(reload, syscall.SIGHUP)
 	}
-	f.opts.Rules.Excluded, f.opts.DB, f.opts.Reload, f.opts.Terminal = exclusions.Excluded, state, reload, a.term
-	f.opts.Load = func(ctx context.Context) ([]netip.AddrPort, error) { return f.load(ctx, a, exclusions, args) }
+	f.opts.Rules.Excluded, f.opts.DB, f.opts.Terminal = exclusions.Excluded, state, a.term
+	f.opts.Scan.Tuning.TryPlayers = !scan.NamesNetworks(args)
+	f.opts.Lists.Reload = reload
+	f.opts.Lists.Files = f.files(args)
+	f.opts.Lists.Windows = f.readWindows
+	f.opts.Lists.Extend = func() {
+		if err := exclusions.Extend(); err != nil {
+			a.term.Say("the old exclusions still apply: %v", err)
+		}
+	}
+	f.opts.Lists.Load = func(ctx context.Context, fetch bool) (*watch.List, error) {
+		return f.load(ctx, a, exclusions, args, fetch)
+	}
 	f.opts.Show = func(w *watch.Watch) (end func()) {
 		if shown != nil {
 			shown.Show(w, a.term)
 		}
 		status := scan.Status{Terminal: a.term, Kind: f.StatusKind(), InLog: time.Minute}
-		stop := status.Watch(func() string { return w.Status().String() }, func() { a.term.JSON(w.Status()) })
+		begin := time.Now()
+		line := func() string {
+			lines := []string{w.Status().String()}
+			if a.term.Interactive {
+				lines = append(lines, w.NotUp(a.term.Height()-2)...)
+			}
+			return strings.Join(lines, "\n")
+		}
+		stop := status.Watch(line, func() { a.term.JSON(w.Status()) })
 		return func() {
 			stop()
+			if !f.Quiet {
+				a.term.Say("the watch ended after %s with %v", console.RoughDuration(time.Since(begin)), w.Status())
+			}
 			if shown != nil {
 				shown.Close()
 			}
 		}
 	}
 	return watch.Run(ctx, &f.opts)
+}
+
+// files returns the files that load reads: lists, exclusions and the windows of maintenance.
+func (f *watchFlags) files(args []string) (files []string) {
+	for _, name := range slices.Concat(args, f.Exclude.Files, []string{f.windows}) {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// readWindows reads the windows of maintenance.
+func (f *watchFlags) readWindows() ([]watch.Window, error) {
+	if f.windows == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.windows)
+	if err != nil {
+		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.windows, 200), console.WithoutPath(err))
+	}
+	defer file.Close()
+	windows, err := watch.ReadWindows(file, time.Local)
+	if err != nil {
+		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.windows, 200), err)
+	}
+	return windows, nil
 }
 
 // stateHeld returns a function that tells the user that another program has locked the
@@ -302,6 +404,8 @@ func stateFailure(path string, err error) error {
 		return console.Fail(console.ExitInput, "--state %s: another watch uses this database", name).WithHint("a2sscan uptime can still read the database")
 	case errors.Is(err, db.ErrBusy):
 		return console.Fail(console.ExitInterrupted, "--state %s: interrupted, because %w", name, err)
+	case errors.Is(err, db.ErrOld):
+		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("a2sscan watch --state upgrades it: nothing was changed yet")
 	case errors.Is(err, db.ErrVersion):
 		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use the version of a2sscan that wrote the database, or name another file: nothing was changed")
 	case errors.Is(err, db.ErrForeign):
@@ -310,19 +414,27 @@ func stateFailure(path string, err error) error {
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
 }
 
+// readSecret returns the URL in the file of a flag, and where it comes from.
+func readSecret(flag, file string) (secret, where string, err error) {
+	if strings.Contains(file, "://") {
+		return "", "", console.Fail(console.ExitUsage, "%s takes the name of a file, not the URL itself", flag).
+			WithHint("everybody on this machine can read the command line: write the URL into a file, and name the file")
+	}
+	b, err := disk.ReadFile(file, 16<<10)
+	if err != nil {
+		return "", "", console.Fail(console.ExitInput, "%s: %w", flag, err)
+	}
+	return string(b), flag + " " + console.Plain(file, 200), nil
+}
+
 // open returns the webhook that the flags name, or nil.
 func (h *hookFlags) open() (*watch.Webhook, error) {
 	secret, where := os.Getenv(hookVariable), hookVariable
-	if strings.Contains(h.file, "://") {
-		return nil, console.Fail(console.ExitUsage, "--webhook-file takes the name of a file, not the URL itself").
-			WithHint("everybody on this machine can read the command line: write the URL into a file, and name the file")
-	}
 	if h.file != "" {
-		b, err := disk.ReadFile(h.file, 16<<10)
-		if err != nil {
-			return nil, console.Fail(console.ExitInput, "--webhook-file: %w", err)
+		var err error
+		if secret, where, err = readSecret("--webhook-file", h.file); err != nil {
+			return nil, err
 		}
-		secret, where = string(b), "--webhook-file "+console.Plain(h.file, 200)
 	}
 	if secret == "" {
 		return nil, nil
@@ -336,11 +448,11 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 
 // load reads the exclusions again, and returns the servers that the arguments, lists and
 // masters name. It warns if the rate is too low to check so many servers.
-func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string) (addrs []netip.AddrPort, err error) {
+func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string, fetch bool) (*watch.List, error) {
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
 	}
-	if f.labels.Load() != nil && slices.Contains(args, "-") {
+	if f.loaded && slices.Contains(args, "-") {
 		return nil, errors.New("standard input can be read only once")
 	}
 	bad := scan.NewBadLines(a.term, f.Resolve)
@@ -351,11 +463,14 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	}
 	cfg.Exclusions, cfg.Invalid, cfg.Note = exclusions, bad.Add, func(note string) { a.term.Say("%s", note) }
 	if f.From.Where != "" {
-		fetched, _, err := f.From.Load(ctx, a.term, true)
-		if err != nil {
-			return nil, err
+		if fetch {
+			fetched, _, err := f.From.Load(ctx, a.term, true)
+			if err != nil {
+				return nil, err
+			}
+			f.fetched = fetched
 		}
-		cfg.Sources = append(cfg.Sources, *fetched)
+		cfg.Sources = append(cfg.Sources, *f.fetched)
 	}
 	l, err := list.Open(cfg)
 	if err == nil {
@@ -364,21 +479,21 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if err != nil {
 		return nil, scan.TargetFailure(err)
 	}
-	labels := map[netip.AddrPort]string{}
+	all := &watch.List{Labels: map[netip.AddrPort]string{}}
 	for t := range l.From(0) {
-		if addrs = append(addrs, t.Addr); t.Tag != "" {
-			labels[t.Addr] = t.Tag
+		if all.Addrs = append(all.Addrs, t.Addr); t.Tag != "" {
+			all.Labels[t.Addr] = t.Tag
 		}
 	}
-	f.labels.Store(&labels)
+	f.loaded = true
 	// A check takes one datagram, or a few more after a loss or a change. A full check
 	// takes four.
 	rules, rate := &f.opts.Rules, f.Rate.Rate
-	datagrams := float64(len(addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
+	datagrams := float64(len(all.Addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {
 		a.term.Say("a cycle will take about %s instead of %s: %s need about %s datagrams per second, and --rate is %s",
 			console.RoughDuration(time.Duration(datagrams/float64(rate)*float64(time.Second))), rules.Every,
-			console.Plural(len(addrs), "server"), console.Short(need), rate.String())
+			console.Plural(len(all.Addrs), "server"), console.Short(need), rate.String())
 	}
-	return addrs, l.Err()
+	return all, l.Err()
 }

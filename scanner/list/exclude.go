@@ -88,7 +88,16 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 // error, the rules do not change. Rules from a pipe never change, because a pipe can't be
 // read again. If several rules name the same network, the first one applies, except that
 // a user's rule precedes a special-purpose network that allowReserved would allow.
-func (x *Exclusions) Reload() (rules int, err error) {
+func (x *Exclusions) Reload() (rules int, err error) { return x.reload(false) }
+
+// Extend reads the files as Reload does, but also keeps all rules that are in force. It
+// suits a file that somebody may still be writing.
+func (x *Exclusions) Extend() error {
+	_, err := x.reload(true)
+	return err
+}
+
+func (x *Exclusions) reload(keep bool) (rules int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	read, again := make([][]span, len(x.sources)), make([]bool, len(x.sources))
@@ -97,6 +106,9 @@ func (x *Exclusions) Reload() (rules int, err error) {
 		if s.file {
 			if read[i], again[i], err = x.read(s.Source); err != nil {
 				return 0, err
+			}
+			if keep {
+				read[i] = append(read[i], s.rules...)
 			}
 		}
 	}

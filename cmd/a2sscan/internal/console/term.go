@@ -46,8 +46,9 @@ type Terminal struct {
 	logged      io.Writer // log file, behind a queue; nil: none
 	Interactive bool      // err is a terminal
 	Structured  bool      // each message is a line of JSON
-	status      bool      // a status line is shown
-	line        string    // the status line that is shown
+	status      bool      // a status is shown
+	below       bool      // it has lines below the first
+	line        string    // the status that is shown
 	shown       string    // the last line, if that was a status line
 
 	columns func() int   // width in tests; nil: real width
@@ -163,19 +164,38 @@ func (t *Terminal) FinalStatus(s string) {
 }
 
 // ShowStatus shows s as the status line. On a terminal it rewrites the line in
-// place and cuts it to the width. Elsewhere it prints an ordinary line, unless the
-// previous line is the same.
+// place and cuts it to the width; s may have more lines, which stand below the first.
+// Elsewhere it prints the first line as an ordinary one, unless the previous line is the
+// same.
 func (t *Terminal) ShowStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.Interactive {
-		if s != t.shown {
+		if s, _, _ = strings.Cut(s, "\n"); s != t.shown {
 			t.print(t.wrapped(speaker+s, len(speaker)))
 			t.shown = s
 		}
 		return
 	}
-	fmt.Fprint(t.out, "\r\x1b[K"+Plain(s, t.StatusWidth()))
+	t.draw(s)
+}
+
+// draw shows a status in place of the one before. If it has several lines, the cursor is at
+// the beginning of the first of them afterwards. The lock must be held.
+func (t *Terminal) draw(s string) {
+	if t.below {
+		t.wipe()
+	}
+	lines := strings.Split(s, "\n")
+	text := "\r\x1b[K" + Plain(lines[0], t.StatusWidth())
+	if t.below = len(lines) > 1; t.below {
+		text = "\x1b[?7l" + text // a line with wide characters must not wrap
+		for _, line := range lines[1:] {
+			text += "\r\n\x1b[K" + Plain(line, t.StatusWidth())
+		}
+		text += fmt.Sprintf("\r\x1b[%dA\x1b[?7h", len(lines)-1)
+	}
+	fmt.Fprint(t.out, text)
 	t.status, t.line = true, s
 }
 
@@ -202,6 +222,16 @@ func (t *Terminal) Width() int {
 	return WidthOf(t.err)
 }
 
+// Height returns the current number of lines of the terminal, or 24 if it is unknown.
+func (t *Terminal) Height() int {
+	if f, ok := t.err.(*os.File); ok {
+		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height >= 2 {
+			return height
+		}
+	}
+	return 24
+}
+
 // ClearStatus removes the status line.
 func (t *Terminal) ClearStatus() {
 	t.mu.Lock()
@@ -210,10 +240,13 @@ func (t *Terminal) ClearStatus() {
 }
 
 func (t *Terminal) wipe() {
-	if t.status {
+	switch {
+	case t.status && t.below:
+		fmt.Fprint(t.out, "\r\x1b[J") // down to the end of the screen
+	case t.status:
 		fmt.Fprint(t.out, "\r\x1b[K")
-		t.status = false
 	}
+	t.status, t.below = false, false
 }
 
 // Plain returns s in a form that is safe to show. The result has at most width
@@ -383,8 +416,7 @@ func (b *beside) Write(p []byte) (n int, err error) {
 		n, err = b.w.Write(p)
 	}
 	if again && err == nil && len(p) > 0 && p[len(p)-1] == '\n' {
-		fmt.Fprint(b.t.out, Plain(b.t.line, b.t.StatusWidth()))
-		b.t.status = true
+		b.t.draw(b.t.line)
 	}
 	b.t.mu.Unlock()
 	if written == nil {

@@ -196,8 +196,34 @@ func TestBeside(t *testing.T) {
 	fmt.Fprintln(out, "two")
 	term.ClearStatus()
 	fmt.Fprintln(out, "three")
-	if want := "one\n\r\x1b[K50%\r\x1b[Ktwo\n50%\r\x1b[Kthree\n"; screen.String() != want {
+	if want := "one\n\r\x1b[K50%\r\x1b[Ktwo\n\r\x1b[K50%\r\x1b[Kthree\n"; screen.String() != want {
 		t.Errorf("%q, want %q", screen.String(), want)
+	}
+}
+
+// TestStatusLines: a status of several lines leaves the cursor at its first line, so that the
+// next text replaces all of it; without a terminal, only the first line is shown.
+func TestStatusLines(t *testing.T) {
+	var screen, log bytes.Buffer
+	term := NewScreen(&screen, func() int { return 9 })
+	for _, s := range []string{"two up", "one up\nlong line", "one up\na\nb", "two up"} {
+		term.ShowStatus(s)
+	}
+	term.ShowStatus("one up\na")
+	term.Line("done")
+	const first, last = "\r\x1b[K", "\x1b[?7h"
+	want := first + "two up" +
+		"\x1b[?7l" + first + "one up\r\n\x1b[Klong li…\r\x1b[1A" + last +
+		"\r\x1b[J\x1b[?7l" + first + "one up\r\n\x1b[Ka\r\n\x1b[Kb\r\x1b[2A" + last +
+		"\r\x1b[J" + first + "two up" +
+		"\x1b[?7l" + first + "one up\r\n\x1b[Ka\r\x1b[1A" + last + "\r\x1b[Jdone\n"
+	if screen.String() != want {
+		t.Errorf("%q\nwant %q", screen.String(), want)
+	}
+	term = New(&log)
+	term.ShowStatus("one up\na")
+	if log.String() != "a2sscan: one up\n" {
+		t.Errorf("%q", log.String())
 	}
 }
 

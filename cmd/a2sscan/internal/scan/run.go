@@ -358,7 +358,7 @@ const judgedEvery = 100 * time.Millisecond
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.plan.Config()
 	cfg.Excluded = s.exclusions.Excluded
-	if cfg.Tuning.TryPlayers = !namesNetworks(s.inputs); len(s.fetched.sources) == 0 {
+	if cfg.Tuning.TryPlayers = !NamesNetworks(s.inputs); len(s.fetched.sources) == 0 {
 		cfg.Tuning.SweepPort = sweepPort(s.plan.Ports, s.inputs)
 	}
 	cfg.Control.Monitor = new(scanner.Monitor)
@@ -389,9 +389,9 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Control.Monitor, s.handle))
 }
 
-// namesNetworks reports whether an argument is a network, a range or a bare address. Most
+// NamesNetworks reports whether an argument is a network, a range or a bare address. Most
 // of the addresses in such arguments have no server.
-func namesNetworks(args []string) bool {
+func NamesNetworks(args []string) bool {
 	return slices.ContainsFunc(NotFiles(args), func(arg string) bool {
 		return !strings.Contains(arg, ":") && arg != "" && arg[0] <= '9' // host names begin with letters
 	})

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -31,7 +32,7 @@ func Text(e *db.Event) string {
 // about returns the part of Text after the kind.
 func about(e *db.Event) (text string) {
 	if e.Addr != "" {
-		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
+		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(cmp.Or(e.Label, e.Name), 40))
 	}
 	if details := Details(e); details != "" {
 		text += "  " + details
@@ -51,6 +52,8 @@ func Details(e *db.Event) string {
 		parts[0] = "was down for " + lasted
 	case e.Kind == "down" && e.For > 0:
 		parts[0] = "was up for " + lasted
+	case e.Kind == "reminder":
+		parts[0] = "still down, for " + lasted
 	case e.Kind == "seeing":
 		parts[0] = "was blind for " + lasted
 	case e.Kind == "blind":
@@ -58,6 +61,9 @@ func Details(e *db.Event) string {
 	}
 	if e.Evidence != nil {
 		parts = append(parts, console.Plain(strings.Join(e.Evidence.Signs, "; "), 200))
+	}
+	if e.Planned {
+		parts = append(parts, "(planned)")
 	}
 	if e.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("(%d more left out)", e.LeftOut))
@@ -70,6 +76,8 @@ func Details(e *db.Event) string {
 type damped struct {
 	server int
 	kind   string // kind of the events; "up" covers "down", too
+	// planned is set for planned events, which are damped separately.
+	planned bool
 }
 
 // window counts the events of a damped kind during Rules.Damp.
@@ -79,6 +87,7 @@ type window struct {
 	last    db.Event // the last event reported
 	waiting db.Event // the last event left out
 	leftOut int      // number of events left out
+	lasts   int      // number of checks after waiting that confirmed its state
 }
 
 // wanted reports whether events of a kind are reported.
@@ -87,7 +96,10 @@ func (w *Watcher) wanted(kind string) bool {
 }
 
 // report adds an event to w.decided.
-func (w *Watcher) report(e db.Event) { w.decided.events = append(w.decided.events, e) }
+func (w *Watcher) report(e db.Event, now uint32) {
+	e.Reported = moment(now)
+	w.decided.events = append(w.decided.events, e)
+}
 
 // emit reports an event of a server if its kind is wanted. After two events in a
 // window, it only counts further events as left out.
@@ -96,12 +108,18 @@ func (w *Watcher) emit(i int, e db.Event, now uint32) {
 		return
 	}
 	s := &w.servers[i]
-	e.Time, e.Addr = moment(now), s.addr().String()
+	if e.Addr = s.addr().String(); e.Time.IsZero() {
+		e.Time = moment(now)
+	}
+	if w.rules.Names {
+		e.Label = s.label
+	}
+	e.Planned = s.planned || s.stopped
 	if s.known != nil {
 		c := census.NewChange("", s.known, s.known)
 		e.Game, e.Name = c.Game, c.Name
 	}
-	key := damped{i, e.Kind}
+	key := damped{i, e.Kind, e.Planned}
 	if e.Kind == "down" {
 		key.kind = "up"
 	}
@@ -111,14 +129,44 @@ func (w *Watcher) emit(i int, e db.Event, now uint32) {
 		w.damping[key] = d
 	}
 	if d.shown == 2 {
-		d.waiting = e
+		d.waiting, d.lasts = e, 0
 		d.leftOut++
 		return
 	}
 	e.LeftOut, d.leftOut = d.leftOut, 0
 	d.shown++
 	d.last = e
-	w.report(e)
+	w.report(e, now)
+}
+
+// confirm counts a check that shows whether a server is up. If an event about that state was
+// left out, and the state has lasted for Rules.DownAfter checks more, confirm reports it:
+// damping swallows flapping, never a state that lasts.
+func (w *Watcher) confirm(i int, up bool, now uint32) {
+	d := w.damping[damped{i, "up", w.servers[i].planned}]
+	if d == nil || d.leftOut == 0 || (d.waiting.Kind == "up") != up {
+		return
+	}
+	if d.lasts++; d.lasts >= w.rules.DownAfter && d.waiting.Kind != d.last.Kind {
+		w.tell(d, now)
+	}
+}
+
+// tell reports the event that waits.
+func (w *Watcher) tell(d *window, now uint32) {
+	e := d.waiting
+	e.LeftOut, d.leftOut = d.leftOut-1, 0
+	d.last = e
+	w.report(e, now)
+}
+
+// Finish reports the events that still wait, because the watch ends.
+func (w *Watcher) Finish(now time.Time) {
+	for _, d := range w.damping {
+		if d.leftOut > 0 {
+			w.tell(d, seconds(now))
+		}
+	}
 }
 
 // release ends the windows that are over. It reports the last event that was left out,
@@ -134,9 +182,8 @@ func (w *Watcher) release(now uint32) {
 		}
 		d.end, d.shown = now+uint32(w.rules.Damp.Seconds()), 0
 		if e := d.waiting; e.Kind != d.last.Kind || !reflect.DeepEqual(e.After, d.last.After) {
-			e.LeftOut, d.leftOut = d.leftOut-1, 0
-			d.shown, d.last = 1, e
-			w.report(e)
+			d.shown = 1
+			w.tell(d, now)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf16"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
@@ -117,27 +118,64 @@ func testWebhook(t *testing.T) {
 	}
 }
 
-// Names of servers can neither mention anybody nor format the message.
+// Names of servers can neither mention anybody nor format the message. Times are in the form
+// that Discord shows in the zone of the reader.
 func TestDiscord(t *testing.T) { synctest.Test(t, testDiscord) }
 
 func testDiscord(t *testing.T) {
 	h, b, state, _ := hooked(t, true)
+	h.Site = "https://status.example.org"
+	content := func() string {
+		<-b.got
+		var m struct {
+			Content  string
+			Mentions map[string][]string `json:"allowed_mentions"`
+		}
+		check(t, json.Unmarshal([]byte(b.bodies[len(b.bodies)-1]), &m))
+		if n := len(utf16.Encode([]rune(m.Content))); n > 2000 || m.Mentions["parse"] == nil || len(m.Mentions["parse"]) > 0 {
+			t.Errorf("%d characters, mentions %v", n, m.Mentions)
+		}
+		return m.Content
+	}
 	append10(t, state, 1, 10, "down", "@everyone **free** <@123> [x](https://example.org) `"+strings.Repeat("_", 900))
-	<-b.got
-	var m struct {
-		Content  string
-		Mentions map[string][]string `json:"allowed_mentions"`
-	}
-	check(t, json.Unmarshal([]byte(b.bodies[0]), &m))
-	if len([]rune(m.Content)) > 2000 || m.Mentions["parse"] == nil || len(m.Mentions["parse"]) > 0 {
-		t.Errorf("%d characters, mentions %v", len([]rune(m.Content)), m.Mentions)
-	}
-	for _, bad := range []string{"@everyone", "**free", "<@", "](", " `_"} {
-		if clean := strings.ReplaceAll(m.Content, "\\"+bad[:1], ""); strings.Contains(clean, bad) {
+	text := content()
+	for _, bad := range []string{"@everyone", "**free", "<@", "](h", " `_"} {
+		if clean := strings.ReplaceAll(strings.ReplaceAll(text, "](https://status.example.org/server/", ""), "\\"+bad[:1], ""); strings.Contains(clean, bad) {
 			t.Errorf("%q in %q", bad, clean)
 		}
 	}
-	if err := h.Test(t.Context()); err != nil || !strings.Contains(b.bodies[1], "can post here") {
+	at := time.Unix(1795132800, 0).UTC()
+	for i, c := range []struct {
+		e    db.Event
+		want string
+	}{
+		{db.Event{Kind: "up", Addr: "127.0.0.1:27015", Name: "own", Label: "listed", Time: at, For: 3600},
+			"**up** [listed](https://status.example.org/server/127.0.0.1:27015), at <t:1795132800:T> (<t:1795132800:R>): was down for 60 min\n"},
+		{db.Event{Kind: "down", Addr: "127.0.0.1:27015", Name: "own", Time: at.Add(time.Minute), For: 3600, Evidence: &db.Evidence{First: at}},
+			"**down** [own](https://status.example.org/server/127.0.0.1:27015), silent since <t:1795132800:T> (<t:1795132800:R>): was up for 60 min\n"},
+	} {
+		c.e.ID = int64(11 + i)
+		check(t, state.Flush([]db.Event{c.e}, nil))
+		if got := content(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	h.Site = ""
+	check(t, state.Flush([]db.Event{
+		{ID: 20, Kind: "down", Addr: "127.0.0.1:27016", Planned: true}, {ID: 21, Kind: "down", Addr: "127.0.0.1:27015", Time: at},
+	}, nil))
+	if got := content(); got != "**down** 127.0.0.1\\:27015, at <t:1795132800:T> (<t:1795132800:R>)\n" {
+		t.Errorf("%q", got)
+	}
+	many := []db.Event{}
+	for i := range 10 { // with all details and links, these are too long
+		many = append(many, db.Event{ID: int64(30 + i), Kind: "down", Addr: "198.51.100.177:27015", Name: strings.Repeat("[_*", 20), Time: at, Evidence: &db.Evidence{Signs: []string{strings.Repeat("(:)", 60)}}})
+	}
+	check(t, state.Flush(many, nil))
+	if got := content(); strings.Count(got, "**down** ") != 10 || strings.Count(got, "<t:1795132800:R>") != 10 {
+		t.Errorf("%q", got)
+	}
+	if err := h.Test(t.Context()); err != nil || !strings.Contains(b.bodies[len(b.bodies)-1], "can post here") {
 		t.Errorf("the test message: %v, %q", err, b.bodies)
 	}
 }

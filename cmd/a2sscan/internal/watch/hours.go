@@ -25,15 +25,19 @@ func (w *Watcher) hourOf(at uint32) *db.Hour {
 	return hour
 }
 
-// counted are the statuses in the order of UpFor, DownFor and UnseenFor.
-var counted = []db.Status{db.Up, db.Down, db.Unknown}
+// counted has the counter of each status.
+var counted = map[db.Status]int{db.Up: db.UpFor, db.Down: db.DownFor, db.Unknown: db.UnseenFor}
 
 // count adds the time of a server between the last call and until to the time for which
-// it was up, down or, if as is db.Unknown, unseen. Time in an hour that is no longer in
-// memory is not added, and so counts as unseen.
+// it was up, down or, if as is db.Unknown, unseen. Time for which it was down for
+// maintenance is planned instead. Time in an hour that is no longer in memory is not
+// added, and so counts as unseen.
 func (w *Watcher) count(i int, until uint32, as db.Status) {
 	s := &w.servers[i]
-	field := slices.Index(counted, as)
+	field := counted[as]
+	if as == db.Down && s.planned {
+		field = db.PlannedFor
+	}
 	for s.status != db.Unknown && !s.gone && s.upto < until {
 		end := min(until, (s.upto/secondsOfHour+1)*secondsOfHour)
 		if hour := w.hourOf(s.upto); hour.Number == int64(s.upto/secondsOfHour) {

@@ -75,35 +75,52 @@ type survey struct {
 	references, answering int
 	// suspects are the servers that have been silent for long enough to be down.
 	suspects []int
+	// overdue are the servers that are still down although their maintenance is over.
+	overdue []int
 }
 
 // inspect finds out which servers are silent, whether the watcher's own network is the
 // cause and, if it is not, which servers are down.
 func (w *Watcher) inspect(now uint32) {
-	s := w.survey()
+	s := w.survey(now)
 	if saw := w.doubtItself(&s, now); !saw {
 		w.judge(&s, now)
 	}
 }
 
-// survey counts the servers.
-func (w *Watcher) survey() survey {
+// survey counts the servers, and reminds of those that stay down.
+func (w *Watcher) survey(now uint32) survey {
 	n := Status{Servers: len(w.order)}
 	v := survey{networks: map[uint64]bool{}, dead: map[uint64]bool{}}
 	for i := range w.servers {
 		s := &w.servers[i]
-		if s.reference && (s.answers || s.silent > 0) {
+		if s.reference && s.window == 0 && (s.answers || s.silent > 0) {
 			if v.references++; s.answers {
 				v.answering++
 			}
 		}
 		switch {
 		case s.gone:
+		case s.planned:
+			n.Planned++
+			if s.window == 0 && s.silent > 0 {
+				v.overdue = append(v.overdue, i)
+			}
 		case s.status == db.Down:
 			n.Down++
+			if w.rules.Remind > 0 && s.silent > 0 && now >= s.remindAt && !w.view.blind {
+				w.remind(i, now)
+			}
 		case s.status == db.Up:
 			n.Up++
 			n.People += int(max(s.people, 0))
+			if int(s.silent) >= w.rules.DownAfter {
+				v.suspects = append(v.suspects, i)
+			}
+			if s.window > 0 {
+				continue // its silence proves nothing about this network
+			}
+			v.up++
 			if len(v.networks) < blindNetworks {
 				v.networks[s.key>>24] = true
 			}
@@ -111,12 +128,8 @@ func (w *Watcher) survey() survey {
 				v.silent++
 				v.dead[s.key>>24] = true
 			}
-			if int(s.silent) >= w.rules.DownAfter {
-				v.suspects = append(v.suspects, i)
-			}
 		}
 	}
-	v.up = n.Up
 	w.status = n
 	return v
 }
@@ -144,11 +157,11 @@ func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 			e.Signs = []string{"no answer from the servers of --reference"}
 		}
 		if w.wanted("blind") {
-			w.report(db.Event{Kind: "blind", Time: moment(now), Evidence: e})
+			w.report(db.Event{Kind: "blind", Time: moment(now), Evidence: e}, now)
 		}
 	case v.blind && light && !v.failing:
 		if w.wanted("seeing") {
-			w.report(db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)})
+			w.report(db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)}, now)
 		}
 		v.blind, v.outcomes, w.ignore, saw = false, 0, now, true
 		for i := range w.servers {
@@ -178,5 +191,8 @@ func (w *Watcher) judge(s *survey, now uint32) {
 		if !doubt || now-asked >= uint32(w.rules.Every/time.Second) || alive {
 			w.fall(i, now, expired)
 		}
+	}
+	for _, i := range s.overdue {
+		w.outlast(i, now)
 	}
 }

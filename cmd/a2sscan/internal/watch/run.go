@@ -1,13 +1,13 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -28,12 +28,10 @@ type Options struct {
 	DB   *db.DB
 	Log  *Log
 	Hook *Webhook // nil if there is no webhook
+	// Panel is a message on Discord that shows all servers, or nil.
+	Panel *Panel
 
-	// Load returns the list of servers. When Run loads the list again, it continues with
-	// the old list if Load fails or returns less than half as many servers.
-	Load      func(context.Context) ([]netip.AddrPort, error)
-	ListEvery time.Duration    // time between two calls of Load; 0 means a single call
-	Reload    <-chan os.Signal // a signal makes Run call Load at once
+	Lists Lists
 
 	// Hourly is how long the database retains hourly rows. Daily is how long it retains
 	// daily rows and events.
@@ -51,6 +49,7 @@ type Status struct {
 	Servers  int       `json:"servers"` // number of servers in the list
 	Up       int       `json:"up"`
 	Down     int       `json:"down"`
+	Planned  int       `json:"planned,omitempty"` // servers that are down for maintenance
 	People   int       `json:"people"`
 	Blind    bool      `json:"blind"`
 	Every    float64   `json:"every"`           // configured length of a cycle in seconds
@@ -66,7 +65,10 @@ type Status struct {
 // String returns the status as a line of text.
 func (s *Status) String() string {
 	line := fmt.Sprintf("%s: %s up, %s down", console.Plural(s.Servers, "server"), console.Grouped(uint64(s.Up)), console.Grouped(uint64(s.Down)))
-	if never := s.Servers - s.Up - s.Down; never > 0 {
+	if s.Planned > 0 {
+		line += fmt.Sprintf(", %s in maintenance", console.Grouped(uint64(s.Planned)))
+	}
+	if never := s.Servers - s.Up - s.Down - s.Planned; never > 0 {
 		word := "never answered"
 		if s.Took == 0 {
 			word = "not heard yet" // in the first cycle
@@ -90,7 +92,11 @@ func (s *Status) String() string {
 // them.
 type Watch struct {
 	*Options
-	size int // number of servers in the list
+	// These belong to relist: the number of servers in the list, the windows of
+	// maintenance, and the files as they were when they were read.
+	size    int
+	windows []Window
+	read    []look
 
 	lastID  atomic.Int64  // ID of the latest event
 	dropped atomic.Uint64 // number of dropped events
@@ -137,7 +143,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := r.stored(ctx, r.restore); err != nil {
 		return err
 	}
-	if err := r.list(ctx); err != nil {
+	if err := r.list(ctx, atStart); err != nil {
 		return err
 	}
 	r.alive.Store(new(time.Now()))
@@ -154,6 +160,9 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Hook != nil {
 		ended.Go(func() { o.Hook.deliver(ctx, o.DB, o.Terminal) })
 	}
+	if o.Panel != nil {
+		ended.Go(func() { o.Panel.deliver(ctx, r) })
+	}
 	stored, published := make(chan struct{}), make(chan error, 1)
 	go func() {
 		err := r.publish(state, stored)
@@ -162,6 +171,9 @@ func Run(ctx context.Context, o *Options) error {
 	}()
 	r.loop(ctx)
 	ended.Wait()
+	r.mu.Lock()
+	r.watcher.Finish(time.Now())
+	r.mu.Unlock()
 	err := r.flush(state, true)
 	close(stored)
 	err = errors.Join(err, r.end(published))
@@ -266,52 +278,6 @@ func (r *Watch) Alive() bool { return time.Since(*r.alive.Load()) < stillAfter }
 
 // waiting returns the number of events that the output has not taken yet.
 func (r *Watch) waiting() uint64 { return uint64(max(0, r.lastID.Load()-r.Log.last.Load())) }
-
-// relist loads the list again every ListEvery and after each signal of Reload, until ctx
-// ends.
-func (r *Watch) relist(ctx context.Context) (err error) {
-	var due <-chan time.Time
-	if r.ListEvery > 0 {
-		due = time.Tick(r.ListEvery)
-	}
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-due:
-		case <-r.Reload:
-		}
-		err = r.list(ctx)
-	}
-	return err
-}
-
-// list loads the list and gives it to the watcher.
-func (r *Watch) list(ctx context.Context) error {
-	addrs, err := r.Load(ctx)
-	switch {
-	case err != nil && (r.size == 0 || ctx.Err() != nil):
-		return err
-	case err != nil:
-		r.Terminal.Say("the new list can't be loaded, so the watch continues with the old list: %v", err)
-		return nil
-	case len(addrs) == 0 && r.size == 0:
-		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or everything in it is excluded; private networks need --allow-reserved")
-	case len(addrs)*2 < r.size:
-		r.Terminal.Say("the new list has %s instead of %d, so the watch continues with the old list", console.Plural(len(addrs), "server"), r.size)
-		return nil
-	}
-	for _, a := range r.Rules.References {
-		if !slices.Contains(addrs, a) {
-			addrs = append(addrs, a)
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.size = len(addrs)
-	r.watcher.Watch(addrs, time.Now())
-	return nil
-}
 
 // ask queries the servers as they become due. If a scan fails, ask begins another scan,
 // and the watcher is blind until then.
@@ -471,6 +437,10 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 		err := r.DB.Add(decided.fresh)
 		if err == nil {
 			decided.fresh = nil
+			err = r.DB.Label(decided.labels)
+		}
+		if err == nil {
+			decided.labels = nil
 			err = r.DB.Flush(events, decided.servers, hours...)
 		}
 		return err
@@ -544,10 +514,64 @@ func (r *Watch) Status() *Status {
 	return &status
 }
 
+// NotUp returns a line for each server that is not up, the latest outage first. If there
+// are more than limit, the last line counts the others.
+func (r *Watch) NotUp(limit int) (lines []string) {
+	var rows []Row
+	for row := range r.Rows() {
+		if row.Status != db.Up || !row.Silent.IsZero() {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.Since.Compare(a.Since))
+	})
+	now := time.Now()
+	for i := range rows {
+		if row := &rows[i]; i < limit-1 || len(rows) <= limit {
+			lines = append(lines, fmt.Sprintf("  %-21s  %-15s  %s", row.Addr, row.state(now), console.Plain(r.name(row), 40)))
+		} else {
+			return append(lines, fmt.Sprintf("  … and %d more", len(rows)-i))
+		}
+	}
+	return lines
+}
+
+// rank orders servers: those that are down come first, then those that are down for
+// maintenance, then those that do not answer at present, then the others.
+func (row *Row) rank() int {
+	switch {
+	case row.Status == db.Down && !row.Planned:
+		return 0
+	case row.Status == db.Down:
+		return 1
+	case row.Status == db.Up && !row.Silent.IsZero():
+		return 2
+	}
+	return 3
+}
+
+// state returns the state of a server that is not up in a few words.
+func (row *Row) state(now time.Time) string {
+	switch row.rank() {
+	case 0:
+		return "down " + console.RoughDuration(now.Sub(row.Since))
+	case 1:
+		return "maintenance"
+	case 2:
+		return "not answering"
+	}
+	if row.Silent.IsZero() {
+		return "not checked yet"
+	}
+	return "never answered"
+}
+
 // Row is what a watch knows about a server.
 type Row struct {
 	ID             int64 // ID in the database
 	Addr           netip.AddrPort
+	Label          string         // text after the address in the list
 	Known          *census.Server // last full answer of the server, read-only, or nil
 	Status         db.Status
 	Since          time.Time // when the status began
@@ -555,6 +579,12 @@ type Row struct {
 	// Silent is the time when the first of the latest unanswered checks began. It is zero
 	// if the last check was answered.
 	Silent time.Time
+	// Planned is set while the server is down for maintenance. Until is the end of the
+	// maintenance that is going on, also while the server is up, or zero. Reason is the
+	// reason of that maintenance.
+	Planned bool
+	Until   time.Time
+	Reason  string
 }
 
 // copied is the maximum number of servers that Rows copies before it releases the lock.

@@ -40,6 +40,13 @@ type Rules struct {
 	// Nil means that no address is excluded.
 	Excluded func(netip.Addr) (no bool)
 	Answers  bool // whether to store the latest answers
+	Names    bool // whether the label of a server in the list is its name
+	// Crowd is the number of people on a server that makes a crowd. 0 means that no number
+	// does.
+	Crowd int
+	// Remind is the time after which a server that stays down is reported again. 0 means
+	// never.
+	Remind time.Duration
 }
 
 // keepAsking is the number of seconds for which the watch still checks a server that
@@ -110,6 +117,25 @@ type server struct {
 	reference bool
 	// answers is set if the latest check was answered.
 	answers bool
+	// crowded is set from a crowd on, until fewer than half of it are left. counted is set
+	// after the first count of people: a watch that begins again reports no old crowd.
+	crowded, counted bool
+	// remindAt is when the server is reported again if it is still down.
+	remindAt uint32
+
+	// label is the text after the address in the list.
+	label string
+	// window is the index in Watcher.windows of the maintenance that is going on, plus 1.
+	// ends is when that window ends, and covered when the maintenance began.
+	window        int
+	ends, covered uint32
+	// planned is set while the server is down because of maintenance. over is when the
+	// window of that maintenance ended, and means nothing before.
+	planned bool
+	over    uint32
+	// stopped is set from the planned stop of the server until the window ends.
+	stopped bool
+
 	// gone is set when the server is not watched any more.
 	gone bool
 	// arrived is set if the server answered for the first time since the watcher began.
@@ -140,6 +166,8 @@ type Watcher struct {
 	status  Status // numbers of the latest Tick
 	damping map[damped]*window
 
+	windows []maintained
+
 	// noted has, for each identity and each Steam ID, the index of the server with it
 	// that went down or was new most recently.
 	noted map[uint64]int
@@ -156,6 +184,9 @@ type effects struct {
 	events []db.Event // without IDs
 	// fresh are servers to add to the database, in the order of their IDs.
 	fresh []netip.AddrPort
+	// labels are the labels of all servers that have one, by address. Nil means that the
+	// stored labels remain.
+	labels map[netip.AddrPort]string
 	// servers are rows to store in this order, and size is their approximate size in
 	// bytes.
 	servers []db.Server
@@ -167,7 +198,9 @@ type effects struct {
 const maxPending = 8 << 20
 
 // urgent reports whether the effects should be stored at once.
-func (e *effects) urgent() bool { return len(e.fresh)+len(e.events) > 0 || e.size > maxPending }
+func (e *effects) urgent() bool {
+	return len(e.fresh)+len(e.events) > 0 || e.labels != nil || e.size > maxPending
+}
 
 // take returns the effects since the previous call.
 func (w *Watcher) take() effects {
@@ -199,6 +232,10 @@ func (w *Watcher) Restore(row *db.Server, now time.Time) {
 		s.info = 0 // makes the first check a full query
 		s.setPeople(r.Population())
 	}
+	if s.status == db.Down && w.rules.Remind > 0 {
+		every := uint32(w.rules.Remind.Seconds())
+		s.remindAt = s.since + ((seconds(now)-s.since)/every+1)*every
+	}
 	w.add(s)
 }
 
@@ -213,11 +250,14 @@ func (w *Watcher) add(s server) {
 }
 
 // Watch sets the list of servers to check, which must have no duplicates. Servers that have
-// left the list are checked for another day.
-func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
+// left the list are checked for another day. Watch returns how many servers are new in the
+// list, and how many have left it.
+func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (joined, left int) {
+	was := make([]bool, len(w.servers))
 	for i := range w.servers {
 		if s := &w.servers[i]; s.listed {
-			s.listed, s.until = false, seconds(now)+keepAsking
+			s.listed, s.until, was[i] = false, seconds(now)+keepAsking, true
+			left++
 		}
 	}
 	w.servers = slices.Grow(w.servers, max(0, len(addrs)-len(w.servers))) // grow once: append would reserve more memory
@@ -227,6 +267,11 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 			i = int32(len(w.servers))
 			w.add(server{key: udp.Pack(a), status: db.Unknown, people: -1, places: -1})
 			w.decided.fresh = append(w.decided.fresh, a)
+		}
+		if int(i) < len(was) && was[i] {
+			left--
+		} else {
+			joined++
 		}
 		w.servers[i].listed = true
 	}
@@ -245,6 +290,17 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 	}
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
 	w.schedule.rearrange(now, w.rules.Every)
+	return joined, left
+}
+
+// Label sets the labels of all servers, by address.
+func (w *Watcher) Label(labels map[netip.AddrPort]string) {
+	for i := range w.servers {
+		w.servers[i].label = labels[w.servers[i].addr()]
+	}
+	if w.decided.labels = labels; !w.rules.Names {
+		w.decided.labels = map[netip.AddrPort]string{}
+	}
 }
 
 func (w *Watcher) excluded(s *server) bool {
@@ -293,11 +349,12 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 	switch {
 	case r.Answered():
+		w.confirm(i, true, at)
 		w.answer(i, r, at)
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
 		w.unseen(i, 0, at) // proves nothing
 	default:
-		if s.status == db.Up {
+		if s.status == db.Up && s.window == 0 {
 			w.view.add(outcome{s.asked, false})
 		}
 		s.answers = false
@@ -310,6 +367,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		s.silent, s.requests = s.silent+1, s.requests+uint32(r.Sent)
 		if s.status == db.Down {
 			w.count(i, at, db.Down)
+			w.confirm(i, false, at)
 		}
 	}
 }
@@ -319,19 +377,33 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, db.Up)
+	// An outage that began before the maintenance does not belong to it.
+	s.planned = s.window > 0 && s.silentAt >= s.covered
+	s.stopped = s.stopped || s.planned
 	w.count(i, now, db.Down)
+	if !s.planned {
+		w.hourOf(now).Samples[i][db.Outages]++
+	}
 	w.emit(i, db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
 	}}, now)
 	w.setStatus(i, db.Down, s.silentAt)
+	s.remindAt = now + uint32(w.rules.Remind.Seconds())
 	w.match(i, now)
+}
+
+// remind reports a server that stays down again.
+func (w *Watcher) remind(i int, now uint32) {
+	s := &w.servers[i]
+	s.remindAt = now + uint32(w.rules.Remind.Seconds())
+	w.emit(i, db.Event{Kind: "reminder", For: int64(now - s.since), Evidence: &db.Evidence{First: moment(s.since)}}, now)
 }
 
 // answer processes a check that was answered.
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	was := s.status
-	if was == db.Up {
+	if was == db.Up && s.window == 0 {
 		w.view.add(outcome{s.asked, true})
 	}
 	if w.view.blind {
@@ -356,6 +428,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 		if was == db.Down {
 			w.emit(i, db.Event{Kind: "up", For: int64(now - since)}, now)
 		}
+		s.planned = false
 	}
 	w.hourOf(now).Samples[i][db.SeenAt] = now
 	if full {
@@ -422,6 +495,9 @@ func infoHash(in *wire.Info) uint64 {
 func (w *Watcher) remember(s *server, r *scanner.Result) {
 	known := census.NewServer(r)
 	s.known, s.info, s.steam = &known, infoHash(&r.Info), r.Info.SteamID
+	if !r.HasInfo {
+		s.info = 0 // only full queries find such a server
+	}
 	s.started, s.uptime, s.longest = 0, 0, 0
 	alone, all := *r, r.Population()
 	alone.HasPlayers, alone.Players, alone.HasRules, alone.Rules = false, nil, false, nil
@@ -464,6 +540,8 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	if was.known == nil || first {
 		return
 	}
+	signs := restartSigns(&was, s, now)
+	s.stopped = s.stopped || len(signs) > 0 && s.window > 0
 	kinds, volatile := census.Changed(was.known, s.known)
 	if w.rules.Kinds != nil {
 		kinds = append(kinds, volatile...)
@@ -478,7 +556,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 				moment(uint32(s.started)).Format(time.RFC3339), moment(uint32(was.started)).Format(time.RFC3339)),
 		}}}, now)
 	}
-	if signs := restartSigns(&was, s, now); len(signs) > 0 {
+	if len(signs) > 0 {
 		w.emit(i, db.Event{Kind: "restarted", Evidence: &db.Evidence{Signs: signs}}, now)
 	}
 }
@@ -515,9 +593,15 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	sample[db.PeopleSum] += people
 	sample[db.Counts]++
 	var kind string
-	switch {
-	case before < 0 || s.known == nil:
+	wasCrowded, isCrowd := s.crowded || !s.counted, w.rules.Crowd > 0 && int(s.people) >= w.rules.Crowd
+	s.crowded, s.counted = isCrowd || s.crowded && int(s.people)*2 >= w.rules.Crowd, true
+	if before < 0 || s.known == nil {
 		return
+	}
+	if s.crowded && !wasCrowded {
+		w.peopleEvent(i, "crowd", before, now)
+	}
+	switch {
 	case before > 0 && s.people == 0:
 		kind = "empty"
 	case s.isFull() && !wasFull:
@@ -525,8 +609,13 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	default:
 		return
 	}
+	w.peopleEvent(i, kind, before, now)
+}
+
+// peopleEvent reports that the number of people on a server changed.
+func (w *Watcher) peopleEvent(i int, kind string, before int32, now uint32) {
 	w.emit(i, db.Event{
-		Kind: kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(s.people))},
+		Kind: kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(w.servers[i].people))},
 	}, now)
 }
 
@@ -558,6 +647,7 @@ func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 	if at := seconds(now); at != w.ticked {
 		w.ticked = at
 		w.hourOf(at)
+		w.begin(at, false)
 		w.inspect(at)
 		w.release(at)
 	}
@@ -580,12 +670,18 @@ func (w *Watcher) Status() Status {
 func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
 	end := min(from+limit, len(w.servers))
 	for i := from; i < end; i++ {
-		if s := &w.servers[i]; !s.gone {
-			rows = append(rows, Row{
-				ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: s.status,
-				Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
-			})
+		s := &w.servers[i]
+		if s.gone {
+			continue
 		}
+		row := Row{
+			ID: int64(i + 1), Addr: s.addr(), Label: s.label, Known: s.known, Status: s.status, Planned: s.planned,
+			Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
+		}
+		if s.window > 0 {
+			row.Until, row.Reason = moment(s.ends), w.windows[s.window-1].Reason
+		}
+		rows = append(rows, row)
 	}
 	return rows, end
 }

@@ -45,6 +45,7 @@ type fake struct {
 	forgets        bool // it ignores old challenges
 	ignored        int  // requests
 	noRules        bool
+	onlyPlayers    bool
 }
 
 // silence makes servers silent, or lets them answer again.
@@ -104,6 +105,14 @@ func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
 	if f.forgets && t.Challenge != 0 {
 		f.ignored++
 		r.Sent = 3
+	}
+	if f.onlyPlayers {
+		if r.Status = scanner.StatusPartial; t.InfoOnly {
+			r.Status, r.Sent, r.Received = scanner.StatusNoReply, attempts, 0
+		} else {
+			r.HasPlayers = true
+		}
+		return r
 	}
 	r.HasInfo = true
 	r.Info = wire.Info{
@@ -576,7 +585,7 @@ func TestDamping(t *testing.T) {
 	x.run(2 * time.Minute)
 	for i := range 9 {
 		x.servers[0].dead = i%2 == 0
-		x.run(2 * time.Minute)
+		x.run(time.Minute)
 	}
 	x.want("down 0", "up 0")
 	x.run(5 * time.Minute)
@@ -584,6 +593,157 @@ func TestDamping(t *testing.T) {
 		t.Errorf("%+v", x.events)
 	}
 	x.want("down 0")
+	outages := 0
+	for _, h := range x.w.Running() {
+		outages += int(h.Samples[0][db.Outages])
+	}
+	if outages != 5 {
+		t.Errorf("%d outages are counted, and 5 happened", outages)
+	}
+}
+
+// Damping holds back no state that lasts: a second outage is reported within 2N+1 cycles of
+// its beginning, and its end likewise.
+func TestSecondOutage(t *testing.T) {
+	for _, n := range []int{1, 3, 5} {
+		rules := usual()
+		rules.DownAfter, rules.Damp = n, 10*time.Hour
+		x := newWorld(t, 3, rules)
+		toggle := func(dead bool, kind string, held bool) {
+			t.Helper()
+			x.servers[0].dead = dead
+			began := x.now
+			for len(x.events) == 0 && x.now.Sub(began) < time.Hour {
+				x.run(time.Second)
+			}
+			if len(x.events) == 0 {
+				t.Fatalf("n %d: %s is never reported", n, kind)
+			}
+			e := x.events[0]
+			if after := x.now.Sub(began); after > time.Duration(2*n+1)*time.Minute+4*time.Second {
+				t.Errorf("n %d: %s reported after %v", n, kind, after)
+			}
+			late := e.Reported.Sub(e.Time)
+			if held != (late > 0) || late > time.Duration(n)*time.Minute+4*time.Second || x.now.Sub(e.Reported) > 2*time.Second {
+				t.Errorf("n %d: %s at %v, reported at %v, now %v", n, kind, e.Time, e.Reported, x.now)
+			}
+			x.want(kind)
+			x.run(30 * time.Second)
+		}
+		x.run(3 * time.Minute)
+		toggle(true, "down 0", false)
+		toggle(false, "up 0", false)
+		toggle(true, "down 0", true)
+		toggle(false, "up 0", true)
+		toggle(true, "down 0", true)
+	}
+}
+
+// What damping holds back at the end of the watch is reported before the end.
+func TestFinish(t *testing.T) {
+	rules := usual()
+	rules.DownAfter, rules.Damp = 1, 20*time.Minute
+	x := newWorld(t, 3, rules)
+	x.run(2 * time.Minute)
+	for i := range 3 {
+		x.servers[0].dead = i%2 == 0
+		x.run(time.Minute)
+	}
+	x.want("down 0", "up 0")
+	x.w.Finish(x.now)
+	if x.take(); len(x.events) != 1 || !x.events[0].Time.Before(x.events[0].Reported) {
+		t.Errorf("%+v", x.events)
+	}
+	x.want("down 0")
+	x.w.Finish(x.now)
+	x.take()
+	x.want()
+}
+
+// A crowd is reported when enough people are on a server, and again only after fewer than
+// half of them were left.
+func TestCrowd(t *testing.T) {
+	rules := usual()
+	rules.Crowd, rules.Damp, rules.Kinds = 15, 0, []string{"crowd"}
+	x := newWorld(t, 3, rules)
+	people := func(n int) {
+		x.servers[1].people = n
+		x.run(61 * time.Second)
+	}
+	x.servers[2].people = 18 // from the beginning
+	x.run(2 * time.Minute)
+	people(14)
+	x.want()
+	people(15)
+	if e := x.events[0]; *e.Before.People != 14 || *e.After.People != 15 {
+		t.Errorf("%+v", e)
+	}
+	x.want("crowd 1")
+	for _, n := range []int{16, 8, 17} {
+		people(n)
+	}
+	x.want()
+	people(7)
+	people(15)
+	x.want("crowd 1")
+	rows := x.rows()
+	x.w = New(rules, x.now)
+	for i := range rows {
+		x.w.Restore(&rows[i], x.now)
+	}
+	x.w.Watch([]netip.AddrPort{x.servers[1].addr, x.servers[2].addr}, x.now)
+	x.run(2 * time.Minute)
+	people(19)
+	x.want()
+}
+
+// A server that stays down is reported again, also by the next watch, but not while the
+// watcher is blind.
+func TestRemind(t *testing.T) {
+	rules := usual()
+	rules.Remind = time.Hour
+	x := newWorld(t, 40, rules)
+	x.run(2 * time.Minute)
+	x.servers[0].dead = true
+	x.run(58 * time.Minute)
+	x.want("down 0")
+	x.run(7 * time.Minute)
+	if e := x.events[0]; e.For < 60*60 || e.For > 65*60 || !strings.Contains(Text(&e), "still down, for 6") {
+		t.Errorf("%+v: %s", e, Text(&e))
+	}
+	x.want("reminder 0")
+	rows := x.rows()
+	x.w = New(rules, x.now)
+	var addrs []netip.AddrPort
+	for i := range rows {
+		x.w.Restore(&rows[i], x.now)
+		addrs = append(addrs, rows[i].Addr)
+	}
+	x.w.Watch(addrs, x.now)
+	x.run(50 * time.Minute)
+	x.want()
+	x.run(10 * time.Minute)
+	x.want("reminder 0")
+	silence(true, x.servers)
+	x.run(9 * time.Minute)
+	x.want("blind")
+	silence(false, x.servers)
+	x.run(90 * time.Minute)
+	x.want("seeing", "up 0")
+}
+
+// A server that answers only PLAYER is up, and is asked everything in each check.
+func TestOnlyPlayers(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.servers[1].onlyPlayers = true
+	x.run(5 * time.Minute)
+	if n := x.w.Status(); n.Up != 2 {
+		t.Errorf("%+v", n)
+	}
+	x.want()
+	x.servers[1].dead = true
+	x.run(5 * time.Minute)
+	x.want("down 1")
 }
 
 // A server that leaves the list is watched for a day.

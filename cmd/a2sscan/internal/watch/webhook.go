@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
@@ -24,6 +26,8 @@ type Webhook struct {
 	URL     string // secret, never shown
 	Discord bool   // whether messages have Discord's format instead of plain JSON
 	Kinds   []string
+	// Site is the URL of the live page, or empty. Messages in Discord's format link to it.
+	Site string
 
 	client http.Client
 }
@@ -81,13 +85,14 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 		return 0, err
 	}
 	end := events[len(events)-1].ID
-	events = slices.DeleteFunc(events, func(e db.Event) bool { return !slices.Contains(h.Kinds, e.Kind) })
+	events = slices.DeleteFunc(events, func(e db.Event) bool { return e.Planned || !slices.Contains(h.Kinds, e.Kind) })
 	if len(events) > 0 {
 		body, err := h.message(events)
 		if err != nil {
 			return 0, err
 		}
-		if wait, err := h.send(ctx, body, fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)); err != nil {
+		ids := fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)
+		if _, wait, err := h.send(ctx, http.MethodPost, h.URL, body, ids); err != nil {
 			return wait, err
 		}
 	}
@@ -99,35 +104,47 @@ func (h *Webhook) Test(ctx context.Context) error {
 	const text = "a2sscan can post here, and will report events here"
 	body, err := json.Marshal(map[string]any{"test": true, "content": text})
 	if err == nil {
-		_, err = h.send(ctx, body, "")
+		_, _, err = h.send(ctx, http.MethodPost, h.URL, body, "")
 	}
 	return err
 }
 
-// send posts a body with the IDs of its events. On an error, wait is the time for which
-// the receiver asks the watch to wait.
-func (h *Webhook) send(ctx context.Context, body []byte, ids string) (wait time.Duration, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+// refused is the error for an answer of the receiver that is not a success.
+type refused struct {
+	status int
+	code   int // Discord's code of the reason, or 0
+}
+
+func (r refused) Error() string { return fmt.Sprintf("the receiver answered %d", r.status) }
+
+// send sends a body with the IDs of its events, and returns the answer. On an error, wait
+// is the time for which the receiver asks the watch to wait.
+func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids string) (answer []byte, wait time.Duration, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return 0, errors.New("the URL can't be used")
+		return nil, 0, errors.New("the URL can't be used")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "a2sscan")
-	request.Header.Set("A2sscan-Events", ids)
+	if ids != "" {
+		request.Header.Set("A2sscan-Events", ids)
+	}
 	response, err := h.client.Do(request)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // omit the URL, which is secret
 		}
-		return 0, fmt.Errorf("%s", console.Plain(err.Error(), 200))
+		return nil, 0, fmt.Errorf("%s", console.Plain(err.Error(), 200))
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, 64<<10)
+	answer, _ = io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if response.StatusCode/100 != 2 {
 		seconds, _ := strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
-		return time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), fmt.Errorf("the receiver answered %d", response.StatusCode)
+		var reason struct{ Code int }
+		_ = json.Unmarshal(answer, &reason)
+		return nil, time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), refused{response.StatusCode, reason.Code}
 	}
-	return 0, nil
+	return answer, 0, nil
 }
 
 // message returns the body of a POST.
@@ -145,19 +162,54 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 		}
 		return json.Marshal(m)
 	}
-	var b strings.Builder
+	text := ""
 	if many {
-		fmt.Fprintf(&b, "%d events: %s", len(events), console.Listed(counts, db.Kinds, ", "))
+		text = fmt.Sprintf("%d events: %s", len(events), console.Listed(counts, db.Kinds, ", "))
 		events = nil
 	}
-	for i := range events {
-		fmt.Fprintf(&b, "**%s** %s\n", events[i].Kind, inDiscord(about(&events[i])))
+	const most, details, links = 2000, 2, 1 // Discord's limit, and what may be left out to keep it
+	for level := details; level >= 0 && len(events) > 0; level-- {
+		text = ""
+		for i := range events {
+			text += h.line(&events[i], level >= details, level >= links) + "\n"
+		}
+		if len(utf16.Encode([]rune(text))) <= most {
+			break
+		}
 	}
 	const suppressEmbeds = 4
-	return json.Marshal(map[string]any{
-		"content": b.String(), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": suppressEmbeds,
-	})
+	return json.Marshal(map[string]any{"content": text, "allowed_mentions": noMentions, "flags": suppressEmbeds})
 }
+
+// noMentions prevents a message on Discord from mentioning anybody.
+var noMentions = map[string]any{"parse": []string{}}
+
+// line returns a line of a message about an event.
+func (h *Webhook) line(e *db.Event, details, link bool) string {
+	text, name := "**"+e.Kind+"**", inDiscord(cmp.Or(e.Label, e.Name, e.Addr), 40)
+	switch {
+	case e.Addr == "":
+	case link && h.Site != "":
+		text += " [" + name + "](" + h.Site + "/server/" + e.Addr + ")"
+	case e.Label == "" && e.Name == "":
+		text += " " + name
+	default:
+		text += " " + name + " (" + e.Addr + ")"
+	}
+	when, at := e.Time, "at"
+	if e.Evidence != nil && !e.Evidence.First.IsZero() {
+		when, at = e.Evidence.First, "silent since"
+	}
+	text += fmt.Sprintf(", %s %s (%s)", at, timestamp(when, 'T'), timestamp(when, 'R'))
+	if more := Details(e); details && more != "" {
+		text += ": " + inDiscord(more, 150)
+	}
+	return text
+}
+
+// timestamp returns a time that Discord shows in the zone of the reader: R as relative, T
+// with seconds, and t without.
+func timestamp(t time.Time, style rune) string { return fmt.Sprintf("<t:%d:%c>", t.Unix(), style) }
 
 // markup holds the characters that mean something in Discord's Markdown, or begin a mention or
 // an emoji.
@@ -168,12 +220,7 @@ var markup = strings.NewReplacer(func() (pairs []string) {
 	return pairs
 }()...)
 
-// inDiscord escapes text from strangers, and cuts it so that ten such texts fit in one
-// message of at most 2,000 characters.
-func inDiscord(s string) string {
-	s = strings.TrimSpace(markup.Replace(s))
-	if runes := []rune(s); len(runes) > 180 {
-		s = strings.TrimRight(string(runes[:179]), "\\") + "…"
-	}
-	return s
+// inDiscord cuts a text from strangers to a number of characters, and escapes it.
+func inDiscord(s string, most int) string {
+	return markup.Replace(console.Plain(strings.TrimSpace(s), most))
 }

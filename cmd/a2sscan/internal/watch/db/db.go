@@ -26,10 +26,15 @@ import (
 //go:embed schema.sql
 var schema string
 
+// upgrade turns a database of the version before into one of this version.
+//
+//go:embed upgrade.sql
+var upgrade string
+
 // application and version identify the databases that this package can read.
 const (
 	application = 0x61327377 // "a2sw"
-	version     = 2
+	version     = 3
 )
 
 // ErrForeign is the error for a file that is not the database of a watch.
@@ -37,6 +42,9 @@ var ErrForeign = errors.New("is not the state of a watch")
 
 // ErrVersion is the error for a database of another version of the program.
 var ErrVersion = errors.New("was written by another version of a2sscan")
+
+// ErrOld is the error for a database that a watch can upgrade, but that is only read.
+var ErrOld = errors.New("was written by an older version of a2sscan")
 
 // ErrBusy is the error of a call while another program has locked the database.
 var ErrBusy = errors.New("another program has locked it")
@@ -150,15 +158,15 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 	}
 	pool.SetMaxOpenConns(connections)
 	db := &DB{sql: pool, lock: lock}
-	if err := db.prepare(); err != nil {
+	if err := db.prepare(mode != "ro"); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	return db, nil
 }
 
-// prepare creates the tables of a new database, and checks the version of an existing
-// database.
-func (db *DB) prepare() error {
+// prepare creates the tables of a new database. It checks the version of an existing one, and
+// upgrades the version before if writable is set.
+func (db *DB) prepare(writable bool) error {
 	var app, v, objects int
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&app, &v, &objects)
@@ -169,11 +177,28 @@ func (db *DB) prepare() error {
 		return ErrForeign
 	case err != nil || app == application && v == version:
 		return err
+	case app == application && v == version-1 && !writable:
+		return ErrOld
+	case app == application && v == version-1:
+		return db.create(upgrade, countOutages)
 	case app == application:
 		return fmt.Errorf("%w: it has version %d, but this program only reads version %d", ErrVersion, v, version)
 	}
-	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		schema, application, version))
+	return db.create("", "")
+}
+
+// countOutages fills the table stops from the events of version 2. The last hours may still
+// change, so their outages belong to the table running.
+const countOutages = `INSERT INTO stops SELECT servers.id, time / 3600, count(*), 0 FROM events JOIN servers USING (addr) WHERE event = 'down' GROUP BY 1, 2;
+	UPDATE running SET data = (SELECT json_group_array(json_insert(value, '$[8]', 0, '$[9]', coalesce(
+		(SELECT outages FROM stops WHERE stops.server = block * 256 + key + 1 AND stops.hour = running.hour), 0)) ORDER BY key) FROM json_each(data));
+	DELETE FROM stops WHERE hour IN (SELECT hour FROM running);`
+
+// create executes the statements of the schema in one transaction, with others before and
+// after them.
+func (db *DB) create(before, after string) error {
+	_, err := db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		before, schema, after, application, version))
 	return err
 }
 
@@ -247,8 +272,19 @@ func (db *DB) Add(addrs []netip.AddrPort) error {
 	return insert(db.sql, "INSERT INTO servers (addr, status) SELECT value, 'unknown' FROM json_each(?)", addrs)
 }
 
-// insert runs a statement whose parameter is a list in JSON. It stores the complete list or
-// nothing.
+// Label stores the labels of all servers that have one, by address. If labels is nil, the
+// stored labels remain.
+func (db *DB) Label(labels map[netip.AddrPort]string) error {
+	if labels == nil {
+		return nil
+	}
+	return db.change(func(tx *sql.Tx) error {
+		return insert(tx, `UPDATE servers SET label = NULL WHERE label IS NOT NULL AND addr NOT IN (SELECT key FROM json_each(?1));
+			UPDATE servers SET label = value FROM json_each(?1) WHERE addr = key AND label IS NOT value`, labels)
+	})
+}
+
+// insert runs a statement whose parameter is JSON. It stores all of it or nothing.
 func insert(into interface {
 	Exec(query string, args ...any) (sql.Result, error)
 }, statement string, values any) error {

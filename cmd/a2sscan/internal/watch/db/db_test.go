@@ -1,6 +1,7 @@
 package db
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -128,11 +129,11 @@ func TestRefused(t *testing.T) {
 	_, _, err := reader.Last()
 	check(t, err)
 	check(t, reader.Close())
-	_, err = db.sql.Exec("PRAGMA user_version = 3")
+	_, err = db.sql.Exec("PRAGMA user_version = 4")
 	check(t, err)
 	check(t, db.Close())
 	for name, open := range map[string]func(string) (*DB, error){"Open": Open, "Read": Read} {
-		if _, err := open(path); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), "it has version 3, but this program only reads version 2") {
+		if _, err := open(path); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), "it has version 4, but this program only reads version 3") {
 			t.Errorf("%s of a newer version: %v", name, err)
 		}
 	}
@@ -158,6 +159,9 @@ func TestUptime(t *testing.T) {
 		if hour%2 == 0 { // server 2: every other hour has no row
 			samples = append(samples, Sample{UpFor: 1800, DownFor: 600, UnseenFor: 1200})
 		}
+		if hour == 2 || hour == 70 {
+			samples[1] = Sample{UpFor: 1800, DownFor: 600, UnseenFor: 900, PlannedFor: 300, Outages: 1}
+		}
 		check(t, db.Flush(nil, nil, ended(hourOf(at), samples...)...))
 	}
 	check(t, db.Flush([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2).String(), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2).String(), Kind: "down"}}, nil))
@@ -165,15 +169,18 @@ func TestUptime(t *testing.T) {
 	check(t, db.Flush(nil, nil, Hour{Number: hourOf(now), Samples: []Sample{{UpFor: 600, PeopleMax: 1, PeopleSum: 10, Counts: 10}, {DownFor: 600}}}))
 	check(t, db.Prune(now, 24*time.Hour, 400*24*time.Hour))
 
+	check(t, db.Label(map[netip.AddrPort]string{addr(1): "theirs"}))
+	check(t, db.Label(map[netip.AddrPort]string{addr(2): "ours"}))
+	check(t, db.Label(nil))
 	uptime := func(from, to time.Time, fields ...string) (all [][]any) {
 		t.Helper()
-		check(t, db.Uptime(from, to, fields, func(values []any) { all = append(all, slices.Clone(values)) }))
+		check(t, db.Uptime(from, to, false, fields, func(values []any) { all = append(all, slices.Clone(values)) }))
 		return all
 	}
 	up, down := int64(36*30), int64(36*10+10) // of server 2; what it lacks is unseen, and of server 1 the rest of the running hour
 	want := [][]any{
-		{addr(1).String(), "rust", "server 1", "up", "2026-11-20T00:00:00Z", 1.0, int64(72*60 + 10), int64(0), int64(50), int64(0), int64(0), 15.0, int64(91)},
-		{addr(2).String(), "rust", "server 2", "up", "2026-11-20T00:00:00Z", 0.744828, up, down, 73*60 - up - down, int64(2), nil, nil, nil},
+		{addr(1).String(), "rust", "server 1", "up", "2026-11-20T00:00:00Z", 1.0, int64(72*60 + 10), int64(0), int64(50), int64(0), int64(0), 15.0, int64(91), int64(0), ""},
+		{addr(2).String(), "rust", "server 2", "up", "2026-11-20T00:00:00Z", 0.744828, up, down, 73*60 - up - down - 10, int64(2), nil, nil, nil, int64(10), "ours"},
 	}
 	if diff := cmp.Diff(want, uptime(start, now, UptimeFields...)); diff != "" {
 		t.Errorf("from the first hour on (-want +got):\n%s", diff)
@@ -208,6 +215,78 @@ func TestUptime(t *testing.T) {
 	}
 	if id, _, err := db.Last(); err != nil || id != 2 {
 		t.Errorf("the last ID is %d, want 2: IDs never begin again", id)
+	}
+}
+
+// TestUpgrade: the state of 0.1.0 becomes one of this version, in one transaction.
+func TestUpgrade(t *testing.T) {
+	old := func(more string) (path string) {
+		t.Helper()
+		path = filepath.Join(t.TempDir(), "state.db")
+		text := must(os.ReadFile("testdata/version2.sql"))(t)
+		raw := must(sql.Open("sqlite", path))(t)
+		_, err := raw.Exec("PRAGMA journal_mode = WAL;" + string(text) + more)
+		check(t, errors.Join(err, raw.Close()))
+		return path
+	}
+	path := old("")
+	if _, err := Read(path); !errors.Is(err, ErrOld) {
+		t.Errorf("read without an upgrade: %v", err)
+	}
+	now := time.Date(2026, 11, 20, 3, 10, 0, 0, time.UTC)
+	for range 2 { // the second time, there is nothing to upgrade
+		db := must(Open(path))(t)
+		var got [][]any
+		check(t, db.Uptime(now.Add(-48*time.Hour), now, true, []string{"addr", "up", "down", "outages", "planned", "people_mean"}, func(values []any) { got = append(got, slices.Clone(values)) }))
+		want := [][]any{
+			{addr(1).String(), int64(1440 + 60 + 60 + 10), int64(0), int64(0), int64(0), 3.8},
+			{addr(2).String(), int64(1440 + 58 + 1), int64(2 + 9), int64(2), int64(0), 3.9},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("uptime (-want +got):\n%s", diff)
+		}
+		hours := must(db.Running())(t)
+		if len(hours) != 1 || hours[0].Samples[1] != (Sample{UpFor: 60, DownFor: 540, PeopleMin: 1, PeopleMax: 1, PeopleSum: 1, Counts: 1, SeenAt: 1795143600, Outages: 1}) {
+			t.Errorf("the running hour: %+v", hours)
+		}
+		if id, epoch, err := db.Last(); id != 3 || epoch != "12d687" || err != nil {
+			t.Errorf("last event %d of the epoch %s, %v", id, epoch, err)
+		}
+		if id, _, _, err := db.Cursor("webhook", 10); id != 3 || err != nil {
+			t.Errorf("the webhook's cursor is %d, %v", id, err)
+		}
+		check(t, db.Label(map[netip.AddrPort]string{addr(1): "ours"}))
+		check(t, db.Close())
+	}
+	check(t, must(Read(path))(t).Close())
+
+	path = old("CREATE TABLE stops (server INTEGER);") // the upgrade fails in the middle
+	if _, err := Open(path); err == nil {
+		t.Error("upgraded with a foreign table")
+	}
+	if _, err := Read(path); !errors.Is(err, ErrOld) {
+		t.Errorf("after an upgrade that failed: %v", err)
+	}
+	raw := must(sql.Open("sqlite", path))(t)
+	defer raw.Close()
+	var views, columns int
+	check(t, raw.QueryRow("SELECT (SELECT count(*) FROM sqlite_schema WHERE type = 'view'), (SELECT count(*) FROM pragma_table_info('servers'))").Scan(&views, &columns))
+	if views != 3 || columns != 7 {
+		t.Errorf("after an upgrade that failed, the state has %d views and servers has %d columns", views, columns)
+	}
+}
+
+// TestShortMinute: people on a server that was up for a few seconds of an hour count.
+func TestShortMinute(t *testing.T) {
+	db := opened(t, "", 1)
+	check(t, db.Flush(nil, nil, Hour{Number: hourOf(start), Samples: []Sample{{UpFor: 13, PeopleMin: 0, PeopleMax: 9, PeopleSum: 9, Counts: 2, SeenAt: at}}}))
+	for _, hours := range [][]Hour{nil, {{Number: hourOf(start) + 2}}} { // the hour runs, and has ended
+		check(t, db.Flush(nil, nil, hours...))
+		check(t, db.Uptime(start, start.Add(time.Hour), false, []string{"people_mean"}, func(values []any) {
+			if mean, _ := values[0].(float64); mean < 4.5 || mean > 5 {
+				t.Errorf("mean %v of 0 and 9 people", values[0])
+			}
+		}))
 	}
 }
 

@@ -10,19 +10,26 @@ import (
 // Kinds lists the kinds of events. A kind that also exists in package census means the
 // same there.
 var Kinds = []string{
-	"up", "down", "restarted", "map", "renamed", "version", "wiped", "moved", "capacity", "flags", "empty", "full", "blind", "seeing",
+	"up", "down", "restarted", "map", "renamed", "version", "wiped", "moved", "capacity", "flags", "empty", "full", "crowd", "reminder", "blind", "seeing",
 }
 
 // Event is one event. The output has it as one line of JSON.
 type Event struct {
-	ID     int64         `json:"id"` // always increasing
-	Time   time.Time     `json:"time"`
-	Kind   string        `json:"event"`
-	Addr   string        `json:"addr,omitempty"` // empty if the event is about no single server
-	Game   string        `json:"game,omitempty"`
-	Name   string        `json:"name,omitempty"` // untrusted text
-	Before *census.Facts `json:"before,omitempty"`
-	After  *census.Facts `json:"after,omitempty"`
+	ID int64 `json:"id"` // always increasing
+	// Time is when the watch noticed what happened. Damping may delay the report until the
+	// time Reported, which is zero in events of older versions.
+	Time     time.Time `json:"time"`
+	Reported time.Time `json:"reported,omitzero"`
+	Kind     string    `json:"event"`
+	Addr     string    `json:"addr,omitempty"` // empty if the event is about no single server
+	Game     string    `json:"game,omitempty"`
+	Name     string    `json:"name,omitempty"` // untrusted text
+	// Label is the name of the server in the list, with --names list.
+	Label string `json:"label,omitempty"`
+	// Planned means that maintenance is the cause.
+	Planned bool          `json:"planned,omitempty"`
+	Before  *census.Facts `json:"before,omitempty"`
+	After   *census.Facts `json:"after,omitempty"`
 	// For is the number of seconds for which the previous state lasted: up before down,
 	// down before up, blind before seeing.
 	For      int64     `json:"seconds,omitempty"`

@@ -14,7 +14,9 @@ type Period struct {
 	Up     int64     `json:"up"`    // minutes
 	Down   int64     `json:"down"`
 	Unseen int64     `json:"unseen"`
-	People *People   `json:"people,omitempty"` // nil if the people were never counted
+	// Planned are the minutes of maintenance in which the server was down.
+	Planned int64   `json:"planned,omitempty"`
+	People  *People `json:"people,omitempty"` // nil if the people were never counted
 }
 
 // People says how many people were on a server in a period.
@@ -41,13 +43,14 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
 		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24),
 		periods AS (
-			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, people_min, person_minutes * 1.0 / max(up, 1) AS mean, people_max
+			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, NULL AS planned, people_min, min(person_minutes * 1.0 / max(up, 1), people_max) AS mean, people_max
 				FROM day_numbers CROSS JOIN days ON day = n AND server = ?3
-			UNION ALL SELECT hour, 1, up, down, unseen, people_min, person_minutes * 1.0 / max(up, 1), people_max
+			UNION ALL SELECT hour, 1, up, down, unseen, NULL, people_min, person_minutes * 1.0 / max(up, 1), people_max
 				FROM hour_numbers CROSS JOIN hours ON hour = n AND server = ?3
-			UNION ALL SELECT hour, 1, up, down, unseen, people_min, people_mean, people_max FROM running_hours
+			UNION ALL SELECT hour, 1, up, down, unseen, planned, people_min, people_mean, people_max FROM running_hours
 				WHERE hour >= ?1 AND block = (?3 - 1) / ?4 AND server = ?3)
 		SELECT json_object('time', strftime('%FT%TZ', hour * 3600, 'unixepoch'), 'hours', hours, 'up', up, 'down', down, 'unseen', unseen,
+			'planned', coalesce(planned, (SELECT sum(planned) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
 			'people', iif(mean IS NULL, NULL, json_object('fewest', people_min, 'most', people_max, 'mean', mean)))
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }
@@ -82,14 +85,14 @@ func (db *DB) Answer(server int64) (line []byte, err error) {
 // UptimeFields are the names of the fields that Uptime can return. Durations are in
 // minutes.
 var UptimeFields = []string{
-	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max",
+	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max", "planned", "label",
 }
 
-// Uptime calls do with the chosen fields of each server that ever answered, sorted by
-// address. A nil value is unknown. The period is extended to full hours, or to full days
+// Uptime calls do with the chosen fields of each server that ever answered, or of each server
+// if all is set, sorted by address. A nil value is unknown. The period is extended to full hours, or to full days
 // where the database no longer has hours. After the first answer of a server, time without
 // stored data counts as unseen.
-func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any)) error {
+func (db *DB) Uptime(from, to time.Time, all bool, fields []string, do func(values []any)) error {
 	var first sql.NullInt64 // the first hour that is stored as an hour
 	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {
 		return err
@@ -113,22 +116,24 @@ func (db *DB) Uptime(from, to time.Time, fields []string, do func(values []any))
 		return err
 	}, fmt.Sprintf(`
 		WITH periods AS (
-			SELECT * FROM hours WHERE hour >= ?1 AND hour < ?2
-			UNION ALL SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour >= ?1 AND hour < ?2
-			UNION ALL SELECT * FROM days WHERE day * 24 >= ?1 AND day < (?2 + 23) / 24
-			UNION ALL SELECT NULL, id, 0, 0, 0, NULL, NULL, NULL FROM servers WHERE first_seen < ?2 * 3600),
+			SELECT *, 0 AS outages, 0 AS planned FROM hours WHERE hour >= ?1 AND hour < ?2
+			UNION ALL SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max, outages, planned
+				FROM running_hours WHERE hour >= ?1 AND hour < ?2
+			UNION ALL SELECT *, 0, 0 FROM days WHERE day * 24 >= ?1 AND day < (?2 + 23) / 24
+			UNION ALL SELECT NULL, server, 0, 0, 0, NULL, NULL, NULL, outages, planned FROM stops WHERE hour >= ?1 AND hour < ?2
+			UNION ALL SELECT NULL, id, 0, 0, 0, NULL, NULL, NULL, 0, 0 FROM servers WHERE first_seen < ?2 * 3600 OR ?3 AND first_seen IS NULL),
 		sums AS (
-			SELECT server, sum(up) AS up, sum(down) AS down, min(people_min) AS people_min, sum(person_minutes) AS person_minutes,
-				max(people_max) AS people_max FROM periods GROUP BY server),
+			SELECT server, sum(up) AS up, sum(down) AS down, sum(planned) AS planned, sum(outages) AS outages, min(people_min) AS people_min,
+				min(sum(person_minutes) * 1.0 / sum(iif(people_min IS NULL, NULL, max(up, 1))), max(people_max)) AS mean, max(people_max) AS people_max
+				FROM periods GROUP BY server),
 		uptime AS (
 			SELECT addr, coalesce(answer ->> '$.game.id', '') AS game, coalesce(answer ->> '$.info.name', '') AS name, status,
 				strftime('%%FT%%TZ', since, 'unixepoch') AS since, round(up * 1.0 / (up + down), 6) AS up_share,
 				up, down,
-				max(0, (min(?2 * 3600, unixepoch()) - max(?1 * 3600, first_seen) + 30) / 60 - up - down) AS unseen,
-				(SELECT count(*) FROM events WHERE events.addr = servers.addr AND event = 'down' AND time >= ?1 * 3600 AND time < ?2 * 3600) AS outages,
-				people_min, round(person_minutes * 1.0 / max(up, 1), 1) AS people_mean, people_max,
+				max(0, (min(?2 * 3600, unixepoch()) - max(?1 * 3600, first_seen) + 30) / 60 - up - down - planned) AS unseen,
+				outages, people_min, round(mean, 1) AS people_mean, people_max, planned, coalesce(label, '') AS label,
 				'[' || replace(replace(addr, '.', ','), ':', ',') || ']' AS place
 			FROM sums CROSS JOIN servers ON id = server)
 		SELECT %s FROM uptime ORDER BY place ->> 0, place ->> 1, place ->> 2, place ->> 3, place ->> 4`, strings.Join(fields, ", ")),
-		hourOf(since), hourOf(until))
+		hourOf(since), hourOf(until), all)
 }

@@ -10,17 +10,19 @@ import (
 // Sample has the counters of a server in one hour, which may not be over yet. The
 // constants below are indexes of the counters. The view running_hours names the
 // counters, too.
-type Sample [8]uint32
+type Sample [10]uint32
 
 const (
-	UpFor     = iota // seconds for which the server was up
-	DownFor          // seconds for which the server was down
-	UnseenFor        // seconds for which the watch did not see the server
-	PeopleMin        // lowest number of people
-	PeopleMax        // highest number of people
-	PeopleSum        // sum of all counts of people
-	Counts           // number of these counts
-	SeenAt           // Unix time of the latest answer, or 0 if there is none
+	UpFor      = iota // seconds for which the server was up
+	DownFor           // seconds for which the server was down
+	UnseenFor         // seconds for which the watch did not see the server
+	PeopleMin         // lowest number of people
+	PeopleMax         // highest number of people
+	PeopleSum         // sum of all counts of people
+	Counts            // number of these counts
+	SeenAt            // Unix time of the latest answer, or 0 if there is none
+	PlannedFor        // seconds for which the server was down for maintenance
+	Outages           // number of times that the server went down without maintenance
 )
 
 // Hour holds the samples of servers in one hour.
@@ -79,6 +81,7 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 		_, err = tx.Exec(`
 			INSERT OR REPLACE INTO hours
 				SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour < ?1;
+			INSERT OR REPLACE INTO stops SELECT server, hour, outages, planned FROM running_hours WHERE hour < ?1 AND outages + planned > 0;
 			UPDATE servers SET last_seen = seen FROM (SELECT server, max(seen) AS seen FROM running_hours WHERE hour < ?1 GROUP BY server)
 				WHERE id = server AND seen > coalesce(last_seen, 0);
 			DELETE FROM running WHERE hour < ?1`, latest-1)
@@ -118,6 +121,7 @@ func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 		}
 	}
 	_, err := db.sql.Exec(`DELETE FROM days WHERE day < ?1;
+		DELETE FROM stops WHERE hour < ?1 * 24;
 		DELETE FROM events WHERE time < ?1 * 86400 AND id < (SELECT max(id) FROM events);
 		DELETE FROM totals WHERE minute < ?2`, firstDay, now.AddDate(0, 0, -31).Unix()/60)
 	return err

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -37,8 +36,8 @@ type Options struct {
 	Build   ledger.Build
 	DB      *db.DB // the page only reads it
 
-	// Label returns the label of a server in the list, or "" if it has no label.
-	Label func(netip.AddrPort) string
+	// With ByList, the label of a server in the list is its name.
+	ByList bool
 }
 
 // Page is a site that shows a watch.
@@ -89,7 +88,7 @@ const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and reads the past once a minute.
 func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
-	v, minute := viewer{source: source, label: p.Label}, time.Time{}
+	v, minute := viewer{source: source, byList: p.ByList}, time.Time{}
 	for ctx.Err() == nil {
 		start := time.Now()
 		if start.Sub(minute) >= time.Minute {
@@ -232,7 +231,7 @@ func (p *Page) values() (all []metrics.Value) {
 	add := func(name, help string, number float64, labels prometheus.Labels) {
 		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
 	}
-	for status, n := range map[db.Status]int{db.Up: s.Up, db.Down: s.Down, silent: s.Silent, db.Unknown: s.Unknown} {
+	for status, n := range map[db.Status]int{db.Up: s.Up, db.Down: s.Down, "planned": s.Planned, silent: s.Silent, db.Unknown: s.Unknown} {
 		add("servers", "Watched servers, by status.", float64(n), prometheus.Labels{"status": string(status)})
 	}
 	add("people", "People on the servers that are up.", float64(s.People), nil)

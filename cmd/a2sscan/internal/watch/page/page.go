@@ -226,7 +226,7 @@ func bars(history []db.Period, now time.Time) (bars []bar) {
 	first := now.UTC().Truncate(step).Add(step * time.Duration(1-len(sums)))
 	for _, one := range history {
 		if n := int(one.Time.Sub(first) / step); !one.Time.Before(first) && n < len(sums) {
-			sums[n].Up, sums[n].Down = sums[n].Up+one.Up, sums[n].Down+one.Down
+			sums[n].Up, sums[n].Down, sums[n].Planned = sums[n].Up+one.Up, sums[n].Down+one.Down, sums[n].Planned+one.Planned
 		}
 	}
 	for i := range sums {
@@ -241,6 +241,9 @@ func bars(history []db.Period, now time.Time) (bars []bar) {
 		}
 		if down := sums[i].Down; down > 0 {
 			b.Share += ", down for " + rough(float64(down*60))
+		}
+		if planned := sums[i].Planned; planned > 0 {
+			b.Share += ", maintenance for " + rough(float64(planned*60))
 		}
 		bars = append(bars, b)
 	}

@@ -99,9 +99,14 @@
 
   function state(s) {
     const late = s.unanswered_since, word = byID("status").querySelector(`[value=${s.status}]`).textContent;
-    const aside = element("span", "", "aside");
+    const aside = element("span", "", "aside"), work = s.maintenance;
     if (s.status === "silent" && s.since) aside.append(", checked since ", moment(s.since));
-    else if (late || s.since) aside.append(" for " + duration(late || s.since));
+    else if ((late || s.since) && !(work && work.planned)) aside.append(" for " + duration(late || s.since));
+    if (work) {
+      aside.append((work.planned ? "" : ", maintenance") + " until ", moment(work.until));
+      if (work.reason) aside.append(": ", element("bdi", work.reason));
+    }
+    if (work && work.planned) return [element("b", "maintenance", "state planned"), aside];
     return [element("b", late ? "not answering" : word, "state " + (late ? "late" : s.status)), aside];
   }
 

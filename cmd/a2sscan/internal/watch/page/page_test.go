@@ -82,15 +82,13 @@ func newSample(n int) *sample {
 	return s
 }
 
-func unlabelled(netip.AddrPort) string { return "" }
-
 // newPage returns a page about a watch, with events and 100 days of uptime in its database.
 func newPage(t testing.TB, source Source, events ...db.Event) *Page {
 	t.Helper()
 	state, err := db.Open("")
 	check(t, err)
 	t.Cleanup(func() { state.Close() })
-	p := &Page{Options: Options{Title: "Our servers", Names: []string{"status.example.org"}, Build: ledger.Build{Version: "1.2.3"}, DB: state, Label: unlabelled}}
+	p := &Page{Options: Options{Title: "Our servers", Names: []string{"status.example.org"}, Build: ledger.Build{Version: "1.2.3"}, DB: state}}
 	var addrs []netip.AddrPort
 	for row := range source.Rows() {
 		if addrs = append(addrs, row.Addr); len(addrs) == 50 {
@@ -108,7 +106,7 @@ func newPage(t testing.TB, source Source, events ...db.Event) *Page {
 		check(t, state.Count(now.Add(time.Duration(i-24*60)*time.Minute), 30+i%3, 500+i/4))
 	}
 	p.readPast(t)
-	p.latest.Store((&viewer{source: source, label: unlabelled}).make(now))
+	p.latest.Store((&viewer{source: source}).make(now))
 	return p
 }
 
@@ -357,7 +355,7 @@ func TestRefused(t *testing.T) {
 // or were not asked yet, and such servers can be listed.
 func TestNotices(t *testing.T) {
 	s := newSample(40)
-	show := func() []notice { return (&viewer{source: s, label: unlabelled}).make(now).Notices }
+	show := func() []notice { return (&viewer{source: s}).make(now).Notices }
 	for i := range s.rows {
 		s.rows[i].Status, s.rows[i].Known, s.rows[i].Since = db.Unknown, nil, time.Time{}
 	}
@@ -413,25 +411,31 @@ func TestNotices(t *testing.T) {
 }
 
 // TestNames: a server without a name of its own has that of the list, if there is one, also
-// when the list changes.
+// when the list changes. If names come from the list, its own name stands beside that.
 func TestNames(t *testing.T) {
-	s, label := newSample(4), "Survival \x1b[31m"
+	s := newSample(4)
 	s.rows[0].Known, s.rows[1].Known = nil, &census.Server{Name: " \u2800\u3164", GameName: "Rust", Game: "rust"}
 	s.rows[2].Known.Name = ""
-	v := &viewer{source: s, label: func(a netip.AddrPort) string {
-		return map[netip.AddrPort]string{addrOf(0): label, addrOf(1): "x", addrOf(3): "y"}[a]
-	}}
+	s.rows[0].Label, s.rows[1].Label, s.rows[3].Label = "Survival \x1b[31m", "x", "y"
+	v := &viewer{source: s}
 	names := func() (names []string) {
 		for _, e := range v.make(now).servers {
-			names = append(names, e.Name)
+			names = append(names, e.Name+"|"+e.OwnName)
 		}
 		return names
 	}
-	if diff := cmp.Diff([]string{`Survival \x1b[31m`, "x", "", "My Game community server 3"}, names()); diff != "" {
+	if diff := cmp.Diff([]string{`Survival \x1b[31m|`, "x|", "|", "My Game community server 3|"}, names()); diff != "" {
 		t.Error(diff)
 	}
-	if label = "Creative"; names()[0] != label {
+	if s.rows[0].Label = "Creative"; names()[0] != "Creative|" {
 		t.Errorf("%q after the list changed", names())
+	}
+	v = &viewer{source: s, byList: true}
+	if diff := cmp.Diff([]string{"Creative|", "x|", "|", "y|My Game community server 3"}, names()); diff != "" {
+		t.Error(diff)
+	}
+	if found, _, err := v.latest.search(&url.URL{RawQuery: "q=community"}, "name"); err != nil || found.Total != 1 {
+		t.Errorf("%d servers have this name of their own: %v", found.Total, err)
 	}
 }
 
@@ -441,7 +445,7 @@ func TestSwapped(t *testing.T) {
 	for i, name := range []string{"a", "c", "b"} {
 		s.rows[i].Known.Name = name
 	}
-	rows, v := s.rows, &viewer{source: s, label: unlabelled}
+	rows, v := s.rows, &viewer{source: s}
 	v.make(now)
 	for _, left := range []int{0, 1, 2} {
 		s.rows = slices.Delete(slices.Clone(rows), left, left+1)
@@ -691,7 +695,7 @@ func TestRefresh(t *testing.T) {
 		state, err := db.Open("")
 		check(t, err)
 		defer state.Close()
-		s, p := newSample(10), &Page{Options: Options{Label: unlabelled, DB: state}}
+		s, p := newSample(10), &Page{Options: Options{DB: state}}
 		ctx, cancel := context.WithCancel(t.Context())
 		go p.refresh(ctx, s, console.New(io.Discard))
 		synctest.Wait()
@@ -725,11 +729,11 @@ func BenchmarkSnapshot(b *testing.B) {
 	source := newSample(100_000)
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			(&viewer{source: source, label: unlabelled}).make(now)
+			(&viewer{source: source}).make(now)
 		}
 	})
 	b.Run("next", func(b *testing.B) {
-		v := &viewer{source: source, label: unlabelled}
+		v := &viewer{source: source}
 		v.make(now)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -740,7 +744,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 // BenchmarkFind searches among 100,000 servers.
 func BenchmarkFind(b *testing.B) {
-	s := (&viewer{source: newSample(100_000), label: unlabelled}).make(now)
+	s := (&viewer{source: newSample(100_000)}).make(now)
 	for name, query := range map[string]string{"words": "q=valheim+4242", "status": "status=down", "game": "game=rust&offset=5000"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -25,6 +24,7 @@ import (
 type texts struct {
 	Addr     string `json:"addr"`
 	Name     string `json:"name,omitempty"`
+	OwnName  string `json:"own_name,omitempty"` // what the server says, if Name comes from the list
 	Game     string `json:"game,omitempty"`
 	GameName string `json:"game_name,omitempty"`
 	Map      string `json:"map,omitempty"`
@@ -48,10 +48,23 @@ type server struct {
 	Since  time.Time `json:"since,omitzero"` // start of the status
 	// Late is set if the server is up but did not answer the latest checks. It is the
 	// time when the first of these checks began.
-	Late   time.Time `json:"unanswered_since,omitzero"`
-	People count     `json:"people,omitzero"`
-	Places count     `json:"places,omitzero"`
+	Late time.Time `json:"unanswered_since,omitzero"`
+	// Maintenance is the maintenance that is going on, or nil.
+	Maintenance *maintenance `json:"maintenance,omitempty"`
+	People      count        `json:"people,omitzero"`
+	Places      count        `json:"places,omitzero"`
 }
+
+// maintenance is a window of maintenance that is going on.
+type maintenance struct {
+	Until  time.Time `json:"until"`
+	Reason string    `json:"reason,omitempty"`
+	// Planned means that the server is down because of it.
+	Planned bool `json:"planned"`
+}
+
+// InMaintenance reports whether the server is down because of maintenance.
+func (s *server) InMaintenance() bool { return s.Maintenance != nil && s.Maintenance.Planned }
 
 // silent is the status of a server that was checked and has never answered. Here
 // db.Unknown is the status of a server that was not checked yet.
@@ -95,6 +108,7 @@ type numbers struct {
 	Time time.Time `json:"time"`
 	sums
 	Down     int      `json:"down"`
+	Planned  int      `json:"planned"` // servers that are down for maintenance
 	Silent   int      `json:"silent"`
 	Late     int      `json:"unanswered"` // number of servers that are up but did not answer lately
 	Unknown  int      `json:"unknown"`
@@ -133,8 +147,8 @@ type Source interface {
 // viewer makes snapshots. Each snapshot takes over texts from the previous snapshot.
 type viewer struct {
 	source Source
-	label  func(netip.AddrPort) string // see Options
-	texts  []*texts                    // texts of the servers, in the order of their IDs
+	byList bool     // see Options
+	texts  []*texts // texts of the servers, in the order of their IDs
 	latest *snapshot
 }
 
@@ -158,13 +172,16 @@ func (v *viewer) make(now time.Time) *snapshot {
 		for int(row.ID) >= len(v.texts) {
 			v.texts = append(v.texts, nil)
 		}
-		t, label := v.texts[row.ID], v.label(row.Addr)
-		if t == nil || t.from != row.Known || t.label != label {
-			anew := newTexts(&row, label)
+		t := v.texts[row.ID]
+		if t == nil || t.from != row.Known || t.label != row.Label {
+			anew := newTexts(&row, v.byList)
 			renamed = renamed || t == nil || t.Name != anew.Name
 			v.texts[row.ID], t = anew, anew
 		}
-		e := server{t, row.Status, row.Since, row.Silent, count(row.People), count(row.Places)}
+		e := server{texts: t, Status: row.Status, Since: row.Since, Late: row.Silent, People: count(row.People), Places: count(row.Places)}
+		if !row.Until.IsZero() {
+			e.Maintenance = &maintenance{row.Until, report.Shown(row.Reason, longName), row.Planned}
+		}
 		if e.Status != db.Up {
 			e.People, e.Late = -1, time.Time{}
 		}
@@ -238,6 +255,8 @@ func (s *snapshot) add(i int32) {
 		}
 	}
 	switch {
+	case e.InMaintenance():
+		s.Planned++
 	case e.Status == db.Down:
 		s.Down++
 	case e.Status == silent:
@@ -264,6 +283,7 @@ func (n *numbers) notices() (all []notice) {
 	case n.Up == n.Servers && n.Late == 0:
 		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up", db.Up})
 	}
+	add("info", n.Planned, " down for maintenance", db.Down)
 	add("bad", n.Silent, " never answered", silent)
 	add("warn", n.Late, " not answering right now", db.Up)
 	add("info", n.Unknown, " not checked yet", db.Unknown)
@@ -284,14 +304,19 @@ const longName, longWord = 80, 40
 // blanks are the invisible characters to remove from both ends of a name.
 const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0 "
 
-func newTexts(row *watch.Row, label string) *texts {
-	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: label, Name: report.Shown(label, longName)}
+// newTexts returns the texts of a server. If byList is set, its name is its label.
+func newTexts(row *watch.Row, byList bool) *texts {
+	label := report.Shown(row.Label, longName)
+	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: row.Label, Name: label}
 	if k := row.Known; k != nil {
-		t.Name = cmp.Or(report.Shown(strings.Trim(k.Name, blanks), longName), t.Name)
+		own := report.Shown(strings.Trim(k.Name, blanks), longName)
+		if t.Name = cmp.Or(own, label); byList && label != "" && label != own {
+			t.Name, t.OwnName = label, own
+		}
 		t.Map, t.Version, t.Game = report.Shown(k.Map, longWord), report.Shown(k.Version, longWord), report.Shown(k.Game, longWord)
 		t.GameName = cmp.Or(report.Shown(k.GameName, longWord), t.Game)
 	}
-	t.search = strings.ToLower(strings.Join([]string{t.Name, t.GameName, t.Map, t.Version, t.Addr}, "\n"))
+	t.search = strings.ToLower(strings.Join([]string{t.Name, t.OwnName, t.GameName, t.Map, t.Version, t.Addr}, "\n"))
 	return t
 }
 

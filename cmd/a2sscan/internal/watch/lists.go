@@ -1,0 +1,153 @@
+package watch
+
+import (
+	"context"
+	"net/netip"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Lists reads the files that say which servers to watch.
+type Lists struct {
+	// Load reads the exclusions and the lists, and returns the servers. If fetch is set, it
+	// also fetches the list of a master again.
+	Load func(ctx context.Context, fetch bool) (*List, error)
+	// Extend reads the exclusions, and keeps those that the files no longer have.
+	Extend func()
+	// Windows reads the windows of maintenance.
+	Windows func() ([]Window, error)
+	// Files are the files that these functions read. When one changes, they are called.
+	Files []string
+	// Every is how often they are called even if no file changed; 0: the watch calls them
+	// only after a signal.
+	Every time.Duration
+	// Reload calls them at once.
+	Reload <-chan os.Signal
+}
+
+// List is a list of servers.
+type List struct {
+	Addrs  []netip.AddrPort          // without duplicates
+	Labels map[netip.AddrPort]string // the texts after the addresses
+}
+
+// reason says why the lists are read.
+type reason int
+
+const (
+	atStart  reason = iota
+	bySignal        // the user asked for it, so the new list may be much shorter
+	byChange        // of a file, so there is nothing to fetch
+	byTime
+)
+
+// lookEvery is the time between two looks at the files. A changed file is read when two
+// looks in a row have found the same size and time, because somebody may still be writing it.
+const lookEvery = time.Minute
+
+// look is what a look at a file found; the zero value: nothing.
+type look struct {
+	size int64
+	time time.Time
+}
+
+func lookAt(files []string) []look {
+	found := make([]look, len(files))
+	for i, name := range files {
+		if info, err := os.Stat(name); err == nil {
+			found[i] = look{info.Size(), info.ModTime()}
+		}
+	}
+	return found
+}
+
+// relist reads the lists again when a file has changed, after each signal of Reload, and
+// once in Every, until ctx ends.
+func (r *Watch) relist(ctx context.Context) (err error) {
+	var due, looks <-chan time.Time
+	if r.Lists.Every > 0 {
+		due, looks = time.Tick(r.Lists.Every), time.Tick(lookEvery)
+	}
+	for seen := r.read; err == nil; {
+		why := byTime
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-due:
+		case <-r.Lists.Reload:
+			why = bySignal
+		case <-looks:
+			why = byChange
+			before := seen
+			seen = lookAt(r.Lists.Files)
+			if slices.Equal(seen, r.read) {
+				continue
+			} else if !slices.Equal(seen, before) {
+				r.Lists.Extend()
+				continue
+			}
+		}
+		err = r.list(ctx, why)
+		seen = r.read
+	}
+	return err
+}
+
+// list reads the lists and gives them to the watcher.
+func (r *Watch) list(ctx context.Context, why reason) error {
+	r.read = lookAt(r.Lists.Files)
+	windows, err := r.Lists.Windows()
+	switch {
+	case err != nil && why == atStart:
+		return err
+	case err != nil:
+		r.Terminal.Say("the old maintenance stays in force: %v", err)
+	default:
+		r.windows = windows
+	}
+	now, err := r.Lists.Load(ctx, why != byChange)
+	switch {
+	case err != nil && (why == atStart || ctx.Err() != nil):
+		return err
+	case err != nil:
+		r.Terminal.Say("the new list can't be loaded, so the watch continues with the old list: %v", err)
+		r.Terminal.Hint("the watch reads a list again when it changes, or after SIGHUP")
+		r.maintain()
+		return nil
+	case len(now.Addrs) == 0 && why == atStart:
+		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or everything in it is excluded; private networks need --allow-reserved")
+	case len(now.Addrs) == 0 || len(now.Addrs)*2 < r.size && why != bySignal:
+		r.Terminal.Say("the new list has %s instead of %d, so the watch continues with the old list", console.Plural(len(now.Addrs), "server"), r.size)
+		r.Terminal.Hint("if the new list is complete, send SIGHUP: then the watch takes it")
+		r.maintain()
+		return nil
+	}
+	for _, a := range r.Rules.References {
+		if !slices.Contains(now.Addrs, a) {
+			now.Addrs = append(now.Addrs, a)
+		}
+	}
+	r.size = len(now.Addrs)
+	r.mu.Lock()
+	joined, left := r.watcher.Watch(now.Addrs, time.Now())
+	r.watcher.Label(now.Labels)
+	r.mu.Unlock()
+	r.maintain()
+	if why != atStart {
+		r.Terminal.Say("list read again: %s, %s new, %s left", console.Plural(r.size, "server"), console.Grouped(uint64(joined)), console.Grouped(uint64(left)))
+	}
+	return nil
+}
+
+// maintain gives the windows of maintenance to the watcher.
+func (r *Watch) maintain() {
+	r.mu.Lock()
+	idle := r.watcher.Maintain(r.windows, time.Now())
+	r.mu.Unlock()
+	for _, w := range idle {
+		r.Terminal.Say("maintenance of %s: no server of the list matches", console.Quoted(w.Who, 60))
+	}
+}

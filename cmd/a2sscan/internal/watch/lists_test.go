@@ -1,0 +1,166 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+)
+
+// relisted is a watch whose lists are read again.
+type relisted struct {
+	*Watch
+	t        *testing.T
+	said     *strings.Builder
+	file     string
+	hangup   chan os.Signal
+	fails    bool
+	servers  int // in the list
+	loads    int
+	fetched  int
+	extended int
+	changes  int
+}
+
+// start starts relist in a bubble.
+func (l *relisted) start(every time.Duration) {
+	l.t.Helper()
+	l.said, l.hangup, l.file = &strings.Builder{}, make(chan os.Signal), filepath.Join(l.t.TempDir(), "servers.txt")
+	state, err := db.Open("")
+	check(l.t, err)
+	l.t.Cleanup(func() { state.Close() })
+	l.Watch = &Watch{Options: &Options{Rules: usual(), DB: state, Log: &Log{}, Terminal: console.New(l.said)}, watcher: New(usual(), time.Now())}
+	l.Lists = Lists{
+		Load: func(_ context.Context, fetch bool) (*List, error) {
+			if l.loads++; fetch {
+				l.fetched++
+			}
+			if l.fails {
+				return nil, errors.New("no such file")
+			}
+			all := &List{Labels: map[netip.AddrPort]string{newFake(0).addr: "Survival"}}
+			for i := range l.servers {
+				all.Addrs = append(all.Addrs, newFake(i).addr)
+			}
+			return all, nil
+		},
+		Windows: func() ([]Window, error) { return windows(l.t, time.UTC, "Creative daily 04:00-05:00"), nil },
+		Extend:  func() { l.extended++ },
+		Files:   []string{l.file}, Every: every, Reload: l.hangup,
+	}
+	l.change()
+	check(l.t, l.list(l.t.Context(), atStart))
+	ctx, cancel := context.WithCancel(l.t.Context())
+	ended := make(chan error)
+	go func() { ended <- l.relist(ctx) }()
+	l.t.Cleanup(func() { cancel(); check(l.t, <-ended) })
+}
+
+// change gives the file another size.
+func (l *relisted) change() {
+	l.changes++
+	check(l.t, os.WriteFile(l.file, make([]byte, l.changes), 0o666))
+}
+
+// after lets time pass, and checks how often the lists were read by then, and the last
+// thing that was said.
+func (l *relisted) after(d time.Duration, loads int, said string) {
+	l.t.Helper()
+	time.Sleep(d)
+	synctest.Wait()
+	if l.loads != loads {
+		l.t.Errorf("read %d times, want %d", l.loads, loads)
+	}
+	if text := l.said.String(); !strings.Contains(text, said) || said == "" && text != "" {
+		l.t.Errorf("said %q, want %q", text, said)
+	}
+	l.said.Reset()
+}
+
+// TestListChanged: a file that changed is read when it is the same at two looks, and a list
+// that fails or shrank waits for SIGHUP.
+func TestListChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &relisted{t: t, servers: 13}
+		l.start(6 * time.Hour)
+		l.after(10*time.Minute, 1, `maintenance of "Creative": no server of the list matches`)
+		l.servers = 15
+		l.change()
+		l.after(time.Minute, 1, "")
+		if l.extended != 1 {
+			t.Errorf("additions to exclusions were read %d times", l.extended)
+		}
+		l.change() // somebody still writes it
+		l.after(time.Minute, 1, "")
+		l.after(time.Minute, 2, "list read again: 15 servers, 2 new, 0 left")
+		if l.fetched != 1 {
+			t.Errorf("the master was asked %d times", l.fetched)
+		}
+		l.servers = 14
+		l.change()
+		l.after(2*time.Minute, 3, "list read again: 14 servers, 0 new, 1 left")
+
+		l.fails = true
+		check(t, os.Remove(l.file))
+		l.after(2*time.Minute, 4, "continues with the old list: no such file")
+		l.after(20*time.Minute, 4, "")
+		l.fails, l.servers = false, 6
+		l.change()
+		l.after(2*time.Minute, 5, "the new list has 6 servers instead of 14")
+		l.after(20*time.Minute, 5, "")
+		l.hangup <- os.Interrupt
+		l.after(time.Second, 6, "list read again: 6 servers, 0 new, 8 left")
+		if l.fetched != 2 {
+			t.Errorf("the master was asked %d times", l.fetched)
+		}
+		l.after(6*time.Hour, 7, "list read again: 6 servers, 0 new, 0 left")
+		l.servers = 0
+		l.hangup <- os.Interrupt
+		l.after(time.Second, 8, "the new list has 0 servers instead of 6")
+		if l.size != 6 {
+			t.Errorf("%d servers", l.size)
+		}
+	})
+}
+
+// TestListNever: without an interval, only SIGHUP reads lists again.
+func TestListNever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &relisted{t: t, servers: 3}
+		l.start(0)
+		l.change()
+		l.after(24*time.Hour, 1, "maintenance")
+		l.hangup <- os.Interrupt
+		l.after(time.Second, 2, "list read again: 3 servers, 0 new, 0 left")
+	})
+}
+
+// TestLabels: the label of a server in the list is its name in events and in the state, if
+// the user wants that, and a window of maintenance always finds it.
+func TestLabels(t *testing.T) {
+	for _, names := range []bool{false, true} {
+		rules := usual()
+		rules.Names = names
+		x := newWorld(t, 2, rules)
+		x.w.Label(map[netip.AddrPort]string{x.servers[1].addr: "Creative"})
+		if labels := x.w.take().labels; len(labels) > 0 != names || labels == nil {
+			t.Errorf("names %v: labels %v", names, labels)
+		}
+		x.maintain("Creative daily 12:10-12:40")
+		x.run(3 * time.Minute)
+		x.servers[1].dead = true
+		x.run(5 * time.Minute)
+		e := x.events[0]
+		if want := map[bool]string{true: "Creative"}[names]; e.Label != want || !e.Planned || strings.Contains(Text(&e), "Creative") != names {
+			t.Errorf("names %v: %+v, %s", names, e, Text(&e))
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package watch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+)
+
+// Window is a time of maintenance: some servers may be down in it.
+type Window struct {
+	Who    string
+	Reason string
+	// covers reports whether the window is for a server.
+	covers func(addr netip.AddrPort, label string) bool
+	// A window that occurs once begins at from and ends at to. from is zero if the window
+	// occurs on days, from the minute begin of the day to the minute end of that day or of
+	// the next one.
+	from, to   time.Time
+	days       [7]bool // Sunday is the first
+	begin, end int
+	zone       *time.Location
+}
+
+// ReadWindows reads windows, one a line: WHO WHEN [reason]. Times without a zone are in
+// the given zone.
+func ReadWindows(from io.Reader, zone *time.Location) (windows []Window, err error) {
+	lines := bufio.NewScanner(from)
+	for number := 1; lines.Scan(); number++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		w, err := parseWindow(line, zone)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		windows = append(windows, w)
+	}
+	return windows, lines.Err()
+}
+
+func parseWindow(line string, zone *time.Location) (w Window, err error) {
+	w.zone = zone
+	who, rest, quoted := line, "", line[0] == '"'
+	if quoted {
+		var closed bool
+		if who, rest, closed = strings.Cut(line[1:], `"`); !closed {
+			return w, errors.New(`the name has no closing quote`)
+		}
+	} else if end := strings.IndexAny(line, " \t"); end > 0 {
+		who, rest = line[:end], line[end:]
+	}
+	w.Who = who
+	server, notServer := netip.ParseAddrPort(who)
+	addr, notAddr := netip.ParseAddr(who)
+	network, notNetwork := netip.ParsePrefix(who)
+	switch {
+	case who == "":
+		return w, errors.New("the name is empty")
+	case quoted:
+		w.covers = func(_ netip.AddrPort, label string) bool { return label == who }
+	case who == "all":
+		w.covers = func(netip.AddrPort, string) bool { return true }
+	case notServer == nil:
+		w.covers = func(a netip.AddrPort, _ string) bool { return a == server }
+	case notAddr == nil:
+		w.covers = func(a netip.AddrPort, _ string) bool { return a.Addr() == addr }
+	case notNetwork == nil:
+		w.covers = func(a netip.AddrPort, _ string) bool { return network.Contains(a.Addr()) }
+	default:
+		w.covers = func(_ netip.AddrPort, label string) bool { return label == who }
+	}
+	when := strings.Fields(rest)
+	if len(when) == 0 {
+		return w, fmt.Errorf("%s has no time: %s", console.Quoted(who, 40), howToWrite)
+	}
+	words := 1
+	if strings.Contains(when[0], "/") {
+		err = w.parseOnce(when[0])
+	} else if words = 2; len(when) < words {
+		err = fmt.Errorf("%s is no time: %s", console.Quoted(when[0], 40), howToWrite)
+	} else {
+		err = w.parseDays(when[0], when[1])
+	}
+	if err == nil {
+		w.Reason = strings.Join(when[words:], " ")
+	}
+	return w, err
+}
+
+const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Thu 23:30-00:30"
+
+// parseOnce parses 2026-12-01T04:00Z/06:00Z. The end may have a date, too. It has the zone
+// of the beginning unless it has its own.
+func (w *Window) parseOnce(text string) error {
+	from, to, _ := strings.Cut(text, "/")
+	wrong := fmt.Errorf("%s is no time: %s", console.Quoted(text, 40), howToWrite)
+	const day, minute = "2006-01-02T", "15:04"
+	parse := func(text string, zone *time.Location) (t time.Time, err error) {
+		if t, err = time.ParseInLocation(day+minute+"Z07:00", text, zone); err != nil {
+			if t, err = time.Parse(day+minute, text); err == nil {
+				t = inZone(t, zone)
+			}
+		}
+		return t, err
+	}
+	var err error
+	if w.from, err = parse(from, w.zone); err != nil {
+		return wrong
+	}
+	zone := w.zone
+	if _, bare := time.Parse(day+minute, from); bare != nil {
+		zone = w.from.Location()
+	}
+	if w.to, err = parse(to, zone); err != nil {
+		if w.to, err = parse(w.from.Format(day)+to, zone); err != nil {
+			return wrong
+		}
+		if !w.to.After(w.from) {
+			w.to, _ = parse(w.from.AddDate(0, 0, 1).Format(day)+to, zone)
+		}
+	}
+	if !w.to.After(w.from) {
+		return fmt.Errorf("%s ends before it begins", console.Quoted(text, 40))
+	}
+	return nil
+}
+
+// parseDays parses the days, daily or Mon,Thu, and the times, 23:30-00:30.
+func (w *Window) parseDays(days, times string) error {
+	names := []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	for _, day := range strings.Split(strings.ToLower(days), ",") {
+		n := slices.Index(names, day)
+		if n < 0 && day != "daily" {
+			return fmt.Errorf("%s is no day: %s", console.Quoted(day, 40), howToWrite)
+		}
+		for i := range w.days {
+			w.days[i] = w.days[i] || i == n || n < 0
+		}
+	}
+	from, to, _ := strings.Cut(times, "-")
+	for text, minutes := range map[string]*int{from: &w.begin, to: &w.end} {
+		t, err := time.Parse("15:04", text)
+		if err != nil {
+			return fmt.Errorf("%s is no time of a day: %s", console.Quoted(times, 40), howToWrite)
+		}
+		*minutes = t.Hour()*60 + t.Minute()
+	}
+	if from == to {
+		return fmt.Errorf("%s ends when it begins", console.Quoted(times, 40))
+	}
+	return nil
+}
+
+// inZone returns the moment at which the clocks of a zone show the date and time of t. A
+// time that a clock change skips is the moment of the change; one that occurs twice is the
+// first.
+func inZone(t time.Time, zone *time.Location) time.Time {
+	const layout = time.DateTime
+	m := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, zone)
+	change, next := m.ZoneBounds()
+	switch shown := m.Format(layout); {
+	case shown > t.Format(layout):
+		return change
+	case shown < t.Format(layout):
+		return next
+	case !change.IsZero():
+		_, offset := m.Zone()
+		_, before := change.Add(-time.Second).Zone()
+		if first := m.Add(time.Duration(offset-before) * time.Second); first.Before(change) && first.Format(layout) == shown {
+			return first
+		}
+	}
+	return m
+}
+
+// At returns when the window that contains now begins and ends.
+func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
+	if !w.from.IsZero() {
+		return w.from, w.to, !now.Before(w.from) && now.Before(w.to)
+	}
+	today := now.In(w.zone)
+	for ago := range 2 {
+		midnight := time.Date(today.Year(), today.Month(), today.Day()-ago, 0, 0, 0, 0, time.UTC)
+		if !w.days[midnight.Weekday()] {
+			continue
+		}
+		lasts := (w.end - w.begin + 24*60) % (24 * 60)
+		begins := midnight.Add(time.Duration(w.begin) * time.Minute)
+		ends := begins.Add(time.Duration(lasts) * time.Minute)
+		begin, end = inZone(begins, w.zone), inZone(ends, w.zone)
+		if !end.After(begin) { // the clock change skips all of it
+			end = begin.Add(time.Duration(lasts) * time.Minute)
+		}
+		if !now.Before(begin) && now.Before(end) {
+			return begin, end, true
+		}
+	}
+	return begin, end, false
+}
+
+// maintained is a window with its servers.
+type maintained struct {
+	Window
+	servers []int
+	// begin and end are those of the occurrence at present; 0: none.
+	begin, end uint32
+}
+
+// Maintain sets the windows. It returns those that match no server.
+func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
+	w.windows = nil
+	for _, one := range windows {
+		m := maintained{Window: one}
+		for i := range w.servers {
+			s := &w.servers[i]
+			if s.gone || !one.covers(s.addr(), s.label) {
+				continue
+			}
+			m.servers = append(m.servers, i)
+			if _, end, in := one.At(moment(s.since)); in && s.status == db.Down && s.asked == 0 && !end.After(now) {
+				s.planned, s.over = true, seconds(end) // no watch saw the end of the window
+			}
+		}
+		if len(m.servers) == 0 {
+			idle = append(idle, one)
+		}
+		w.windows = append(w.windows, m)
+	}
+	w.begin(seconds(now), true)
+	return idle
+}
+
+// begin begins and ends windows. If the windows are new, all servers may be in others.
+func (w *Watcher) begin(now uint32, anew bool) {
+	for n := range w.windows {
+		m := &w.windows[n]
+		begin, end, in := m.At(moment(now))
+		if !in {
+			begin, end = time.Time{}, time.Time{}
+		}
+		if in == (m.begin == 0) || in && seconds(begin) != m.begin {
+			m.begin, m.end, anew = 0, 0, true
+			if in {
+				m.begin, m.end = seconds(begin), seconds(end)
+			}
+		}
+	}
+	if !anew {
+		return
+	}
+	was := make([]uint32, len(w.servers))
+	for i := range w.servers {
+		was[i], w.servers[i].window = w.servers[i].ends, 0
+	}
+	for n, m := range w.windows {
+		for _, i := range m.servers {
+			if s := &w.servers[i]; m.begin > 0 && (s.window == 0 || m.end > s.ends) {
+				s.window, s.ends = n+1, m.end
+				if was[i] == 0 && (s.covered == 0 || m.begin < s.covered) {
+					s.covered = m.begin
+				}
+			}
+		}
+	}
+	for i := range w.servers {
+		switch s := &w.servers[i]; {
+		case s.window == 0 && was[i] > 0:
+			s.ends, s.covered, s.stopped = 0, 0, false
+			s.over = min(was[i], now)
+		case s.window > 0 && was[i] == 0 && s.status == db.Down:
+			s.planned = s.since >= s.covered // the watch began in the window
+		}
+	}
+}
+
+// outlast reports a server as down that is still down at the end of its maintenance.
+func (w *Watcher) outlast(i int, now uint32) {
+	s := &w.servers[i]
+	w.count(i, s.over, db.Down)
+	s.planned = false
+	w.count(i, now, db.Down)
+	w.hourOf(now).Samples[i][db.Outages]++
+	w.setStatus(i, db.Down, s.over)
+	delete(w.damping, damped{i, "up", false}) // this is no flapping
+	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked),
+		Signs: []string{"it is still down at the end of its maintenance"},
+	}}, now)
+}

@@ -1,0 +1,317 @@
+package watch
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+)
+
+// berlin returns a zone whose clocks change on 29 March 2026 from 2:00 to 3:00, and on 25
+// October 2026 from 3:00 to 2:00.
+func berlin(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	check(t, err)
+	return zone
+}
+
+// windows reads windows.
+func windows(t *testing.T, zone *time.Location, lines ...string) []Window {
+	t.Helper()
+	all, err := ReadWindows(strings.NewReader(strings.Join(lines, "\n")), zone)
+	check(t, err)
+	return all
+}
+
+// TestWindows checks when windows begin and end, also around a clock change.
+func TestWindows(t *testing.T) {
+	zone := berlin(t)
+	for _, c := range []struct{ line, now, want string }{
+		{"all 2026-12-01T04:00Z/06:00Z restart", "2026-12-01T05:30:00Z", "2026-12-01T04:00:00Z to 2026-12-01T06:00:00Z"},
+		{"all 2026-12-01T04:00Z/06:00 restart", "2026-12-01T06:00:00Z", ""},
+		{"all 2026-12-01T04:00/06:00", "2026-12-01T03:00:00Z", "2026-12-01T03:00:00Z to 2026-12-01T05:00:00Z"},
+		{"all 2026-12-01T23:00+02:00/01:00", "2026-12-01T21:30:00Z", "2026-12-01T21:00:00Z to 2026-12-01T23:00:00Z"},
+		{"all 2026-12-01T23:00Z/2026-12-03T01:00Z", "2026-12-02T21:30:00Z", "2026-12-01T23:00:00Z to 2026-12-03T01:00:00Z"},
+		{"all daily 04:00-04:30", "2026-12-01T03:00:00Z", "2026-12-01T03:00:00Z to 2026-12-01T03:30:00Z"},
+		{"all daily 04:00-04:30", "2026-12-01T02:59:59Z", ""},
+		{"all daily 04:00-04:30", "2026-12-01T03:30:00Z", ""},
+		{"all daily 23:30-00:30", "2026-07-01T22:29:59Z", "2026-07-01T21:30:00Z to 2026-07-01T22:30:00Z"},
+		{"all Mon,thu 23:30-00:30", "2026-12-03T23:00:00Z", "2026-12-03T22:30:00Z to 2026-12-03T23:30:00Z"}, // Thursday, and now it is Friday
+		{"all Mon,Thu 23:30-00:30", "2026-12-02T23:00:00Z", ""},
+		{"all Sun,Sun 00:00-23:59", "2026-12-06T12:00:00Z", "2026-12-05T23:00:00Z to 2026-12-06T22:59:00Z"},
+
+		// In spring, 2:30 does not exist: the change is at 1:00 UTC.
+		{"all daily 02:30-03:30", "2026-03-29T01:00:00Z", "2026-03-29T01:00:00Z to 2026-03-29T01:30:00Z"},
+		{"all daily 02:30-03:30", "2026-03-29T00:59:59Z", ""},
+		{"all daily 01:30-02:30", "2026-03-29T00:59:59Z", "2026-03-29T00:30:00Z to 2026-03-29T01:00:00Z"},
+		{"all daily 02:10-02:40", "2026-03-29T01:29:59Z", "2026-03-29T01:00:00Z to 2026-03-29T01:30:00Z"},
+		{"all daily 02:30-03:30", "2026-03-30T00:30:00Z", "2026-03-30T00:30:00Z to 2026-03-30T01:30:00Z"},
+		{"all 2026-03-29T02:30/04:00", "2026-03-29T01:00:00Z", "2026-03-29T01:00:00Z to 2026-03-29T02:00:00Z"},
+		// In autumn, 2:30 occurs twice: at 0:30 and 1:30 UTC. The first one counts.
+		{"all daily 02:30-03:30", "2026-10-25T00:30:00Z", "2026-10-25T00:30:00Z to 2026-10-25T02:30:00Z"},
+		{"all daily 02:10-02:40", "2026-10-25T00:39:59Z", "2026-10-25T00:10:00Z to 2026-10-25T00:40:00Z"},
+		{"all daily 02:10-02:40", "2026-10-25T01:20:00Z", ""},
+		{"all daily 01:30-02:30", "2026-10-25T00:29:59Z", "2026-10-24T23:30:00Z to 2026-10-25T00:30:00Z"},
+		{"all daily 01:30-02:30", "2026-10-25T01:15:00Z", ""},
+		{"all 2026-10-25T02:30/03:00", "2026-10-25T01:59:59Z", "2026-10-25T00:30:00Z to 2026-10-25T02:00:00Z"},
+	} {
+		now, err := time.Parse(time.RFC3339, c.now)
+		check(t, err)
+		got := ""
+		if begin, end, in := windows(t, zone, c.line)[0].At(now); in {
+			got = begin.UTC().Format(time.RFC3339) + " to " + end.UTC().Format(time.RFC3339)
+		}
+		if got != c.want {
+			t.Errorf("%s at %s: %q, want %q", c.line, c.now, got, c.want)
+		}
+	}
+}
+
+// TestWho checks which servers a window is for, and that mistakes are explained.
+func TestWho(t *testing.T) {
+	addr := netip.MustParseAddrPort("203.0.113.7:27015")
+	for who, want := range map[string]bool{
+		"all": true, "203.0.113.7": true, "203.0.113.7:27015": true, "203.0.113.7:27016": false, "203.0.113.0/24": true, "203.0.114.0/24": false,
+		"Survival": false, `"My server"`: true, `"all"`: false, `"203.0.113.7"`: false,
+	} {
+		w := windows(t, time.UTC, "# comment", "", who+" daily 04:00-04:30 two words")[0]
+		if got := w.covers(addr, "My server"); got != want || w.Reason != "two words" {
+			t.Errorf("%s: %v, want %v; %q", who, got, want, w.Reason)
+		}
+	}
+	for line, want := range map[string]string{
+		"all":                                     `line 2: "all" has no time: write 2026-`,
+		"all daily":                               `line 2: "daily" is no time`,
+		"all 04:00-04:30":                         `line 2: "04:00-04:30" is no time`,
+		"all now and then":                        `"now" is no day`,
+		"all Mon,Funday 04:00-04:30":              `"funday" is no day`,
+		"all daily 4am-5am":                       `"4am-5am" is no time of a day`,
+		"all daily 04:00-25:00":                   `"04:00-25:00" is no time of a day`,
+		"all daily 04:00-04:00":                   `"04:00-04:00" ends when it begins`,
+		"all daily 04:00":                         `"04:00" is no time of a day`,
+		"all 2026-12-01T04:00Z/":                  `is no time`,
+		"all 2026-13-01T04:00Z/05:00Z":            `is no time`,
+		"all 2026-12-01/2026-12-02":               `is no time`,
+		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `ends before it begins`,
+		`"My server daily 04:00-04:30`:            `no closing quote`,
+		`"" daily 04:00-04:30`:                    `the name is empty`,
+	} {
+		if _, err := ReadWindows(strings.NewReader("# first\n"+line), time.UTC); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+// maintain gives windows to a watcher. Its world begins at 12:10 UTC.
+func (x *world) maintain(lines ...string) { x.w.Maintain(windows(x.t, time.UTC, lines...), x.now) }
+
+// sums returns the seconds of a server by counter, in the last two hours.
+func (x *world) sums(i int) (sum db.Sample) {
+	for _, h := range x.w.Running() {
+		for counter, n := range h.Samples[i] {
+			sum[counter] += n
+		}
+	}
+	return sum
+}
+
+// lasted checks that a number of seconds is right within 70 seconds.
+func lasted(t *testing.T, what string, got uint32, want time.Duration) {
+	t.Helper()
+	if off := time.Duration(got)*time.Second - want; off.Abs() > 70*time.Second {
+		t.Errorf("%s for %d s, want about %v", what, got, want)
+	}
+}
+
+// TestMaintenance: a server that goes down in a window has planned events, and its time down
+// is planned.
+func TestMaintenance(t *testing.T) {
+	x := newWorld(t, 4, usual())
+	x.maintain(x.servers[1].addr.String()+" daily 12:15-12:45 weekly restart", x.servers[2].addr.String()+" daily 12:00-12:20")
+	x.run(6 * time.Minute) // until 12:16
+	x.servers[1].dead, x.servers[3].dead = true, true
+	x.run(5 * time.Minute)
+	rows, _ := x.w.Rows(nil, 0, 10)
+	if row := rows[1]; !row.Planned || row.Status != db.Down || row.Until.Format("15:04") != "12:45" || row.Reason != "weekly restart" {
+		t.Errorf("%+v", row)
+	}
+	if s := x.w.Status(); s.Down != 1 || s.Planned != 1 || s.Up != 2 || !strings.Contains(s.String(), "2 up, 1 down, 1 in maintenance;") {
+		t.Errorf("%s", s.String())
+	}
+	x.servers[1].dead, x.servers[3].dead, x.servers[1].version = false, false, "2.0" // it was updated meanwhile
+	x.run(3 * time.Minute)
+	planned := func() (kinds []string) {
+		for _, e := range x.events {
+			if e.Planned {
+				kinds = append(kinds, e.Kind)
+				if !strings.Contains(Text(&e), "(planned)") {
+					t.Error(Text(&e))
+				}
+			}
+		}
+		slices.Sort(kinds)
+		return kinds
+	}
+	if got := fmt.Sprint(planned()); got != "[down up version]" {
+		t.Errorf("planned are %s", got)
+	}
+	x.want("down 1", "down 3", "up 1", "up 3", "version 1")
+	s := x.sums(1)
+	lasted(t, "planned", s[db.PlannedFor], 5*time.Minute)
+	if s[db.DownFor] > 0 || s[db.UnseenFor] > 0 || s[db.Outages] > 0 || x.sums(3)[db.Outages] != 1 {
+		t.Errorf("%v and %v", s, x.sums(3))
+	}
+	x.run(25 * time.Minute) // until 12:49
+	x.servers[1].dead = true
+	x.run(5 * time.Minute)
+	if len(planned()) > 0 {
+		t.Errorf("planned after the window: %v", x.events)
+	}
+	x.want("down 1")
+}
+
+// TestStillDown: a server that is still down at the end of its window gets an event at once,
+// which is dated there.
+func TestStillDown(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.maintain("127.0.0.0/24 daily 12:15-12:30")
+	x.run(6 * time.Minute)
+	x.servers[1].dead = true
+	x.run(13 * time.Minute) // until 12:29
+	x.want("down 1")
+	x.run(61 * time.Second)
+	if e := x.events[0]; e.Planned || e.Time.Format("15:04:05") != "12:30:00" || e.Reported.Sub(e.Time) > 2*time.Second || e.Evidence.Checks < 10 {
+		t.Errorf("%+v", e)
+	}
+	x.want("down 1")
+	x.run(10 * time.Minute)
+	x.servers[1].dead = false
+	x.run(2 * time.Minute)
+	if e := x.events[0]; e.Planned || e.For < 9*60 || e.For > 13*60 {
+		t.Errorf("%+v", e)
+	}
+	x.want("up 1")
+	s := x.sums(1)
+	lasted(t, "planned", s[db.PlannedFor], 14*time.Minute)
+	lasted(t, "down", s[db.DownFor], 11*time.Minute)
+	if s[db.Outages] != 1 {
+		t.Errorf("%d outages", s[db.Outages])
+	}
+}
+
+// TestDownBefore: an outage that began before the window stays an outage.
+func TestDownBefore(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.maintain("all daily 12:15-12:30")
+	x.run(3 * time.Minute) // until 12:13
+	x.servers[0].dead = true
+	x.run(10 * time.Minute)
+	if e := x.events[0]; e.Planned {
+		t.Errorf("%+v", e)
+	}
+	x.want("down 0")
+	x.servers[0].dead = false
+	x.run(2 * time.Minute)
+	if e := x.events[0]; e.Planned {
+		t.Errorf("%+v", e)
+	}
+	x.want("up 0")
+	if s := x.sums(0); s[db.PlannedFor] > 0 || s[db.Outages] != 1 {
+		t.Errorf("%v", s)
+	}
+}
+
+// TestMaintenanceRestart: a watch that begins again in a window, or after it, knows which
+// servers are down because of it.
+func TestMaintenanceRestart(t *testing.T) {
+	for _, after := range []time.Duration{3 * time.Minute, 20 * time.Minute} { // the window ends 11 minutes later
+		x := newWorld(t, 2, usual())
+		x.maintain("all daily 12:15-12:30")
+		x.run(6 * time.Minute)
+		x.servers[1].dead = true
+		x.run(5 * time.Minute)
+		x.want("down 1")
+		rows := x.rows()
+		x.now = x.now.Add(after)
+		x.w = New(usual(), x.now)
+		for i := range rows {
+			x.w.Restore(&rows[i], x.now)
+		}
+		x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, x.now)
+		x.maintain("all daily 12:15-12:30")
+		if after < 10*time.Minute {
+			x.run(3 * time.Minute)
+			x.want()
+			x.servers[1].dead = false
+			x.run(2 * time.Minute)
+			if e := x.events[0]; !e.Planned {
+				t.Errorf("%+v", e)
+			}
+			x.want("up 1")
+			continue
+		}
+		x.run(2 * time.Minute)
+		if e := x.events[0]; e.Planned || e.Time.Format("15:04:05") != "12:30:00" {
+			t.Errorf("%+v", e)
+		}
+		x.want("down 1")
+	}
+}
+
+// TestMaintenanceBlind: servers in a window say nothing about the network of the watcher.
+func TestMaintenanceBlind(t *testing.T) {
+	x := newWorld(t, 200, usual())
+	x.maintain("127.0.0.0/20 daily 12:15-12:45") // 128 of them
+	x.run(6 * time.Minute)
+	silence(true, x.servers[:128])
+	x.run(5 * time.Minute)
+	for _, e := range x.events {
+		if !e.Planned {
+			t.Errorf("%+v", e)
+		}
+	}
+	x.want(all("down", 0, 128)...)
+	silence(true, x.servers[128:]) // and now the others: that is the network
+	x.run(5 * time.Minute)
+	x.want("blind")
+}
+
+// TestMaintenanceChanged: when the file loses a window, a server that is down counts as down
+// from then on.
+func TestMaintenanceChanged(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.maintain("all daily 12:15-13:30")
+	x.run(6 * time.Minute)
+	x.servers[1].dead = true
+	x.run(5 * time.Minute)
+	x.want("down 1")
+	if idle := x.w.Maintain(windows(t, time.UTC, "203.0.113.0/24 daily 12:15-13:30"), x.now); len(idle) != 1 || idle[0].Who != "203.0.113.0/24" {
+		t.Errorf("%+v", idle)
+	}
+	removed := x.now
+	x.run(5 * time.Second)
+	if e := x.events[0]; e.Planned || e.Time.Sub(removed).Abs() > time.Second {
+		t.Errorf("%+v", e)
+	}
+	x.want("down 1")
+}
+
+// TestPlannedFlapping: planned events do not hold back the report of an outage after them.
+func TestPlannedFlapping(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.maintain("all daily 12:12-12:20")
+	x.run(3 * time.Minute)
+	x.servers[1].dead = true
+	x.run(4 * time.Minute)
+	x.servers[1].dead = false
+	x.run(4 * time.Minute) // until 12:21
+	x.want("down 1", "up 1")
+	x.servers[1].dead = true
+	x.run(4*time.Minute + 4*time.Second)
+	x.want("down 1")
+}

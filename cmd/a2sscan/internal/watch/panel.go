@@ -1,0 +1,175 @@
+package watch
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+)
+
+// Panel is a message on Discord that shows all servers. The watch posts it once, and then
+// edits it. The database has its ID as the cursor panelName.
+//
+//	no ID ──▶ POST ──▶ ID in the database ──▶ PATCH, at most once a minute
+//	             ▲                               │
+//	             └── "unknown message": no ID ◀──┘
+//
+// A kill between the answer to POST and the database costs one message that stays as it is.
+type Panel struct {
+	Hook  *Webhook
+	Title string
+}
+
+const (
+	panelName      = "panel"
+	panelEvery     = time.Minute
+	unknownMessage = 10008 // Discord's code for a message that somebody deleted
+)
+
+// errEnded means that the webhook of the panel does not exist any more.
+var errEnded = errors.New("the webhook does not exist any more")
+
+// deliver keeps the message up to date until ctx ends.
+func (p *Panel) deliver(ctx context.Context, r *Watch) {
+	var shown []byte // the message that Discord has
+	for wait := panelEvery; ; {
+		if console.Pause(ctx, wait); ctx.Err() != nil {
+			return
+		}
+		body, err := p.message(r)
+		if wait = panelEvery; err == nil && bytes.Equal(body, shown) {
+			continue
+		}
+		least, err := p.put(ctx, r.DB, body)
+		switch {
+		case err == nil:
+			shown = body
+		case errors.Is(err, errEnded):
+			r.Terminal.Say("the panel ends: %v", err)
+			r.Terminal.Log.Warn("the panel ends", "error", err)
+			return
+		case ctx.Err() == nil:
+			wait = max(panelEvery, least)
+			r.Terminal.Say("panel: %v; the next attempt follows in %v", err, wait)
+		}
+	}
+}
+
+// put edits the message, or posts it if there is none. On an error, wait is how long Discord
+// asks to wait.
+func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.Duration, err error) {
+	store := func(id int64) error {
+		return db.Retry(ctx, nil, func() error { return state.SetCursor(panelName, id) })
+	}
+	id, _, _, err := state.Cursor(panelName, math.MaxInt64)
+	if err != nil {
+		return 0, err
+	}
+	to, err := url.Parse(p.Hook.URL)
+	if err != nil {
+		return 0, errors.New("the URL can't be used")
+	}
+	if id > 0 {
+		_, wait, err = p.Hook.send(ctx, http.MethodPatch, to.JoinPath("messages", fmt.Sprint(id)).String(), body, "")
+		if no, ok := errors.AsType[refused](err); !ok || no.status != http.StatusNotFound || no.code != unknownMessage {
+			return wait, ended(err)
+		}
+		if err := store(0); err != nil {
+			return 0, err
+		}
+	}
+	query := to.Query()
+	query.Set("wait", "true") // the answer has the ID then
+	to.RawQuery = query.Encode()
+	answer, wait, err := p.Hook.send(ctx, http.MethodPost, to.String(), body, "")
+	if err != nil {
+		return wait, ended(err)
+	}
+	var posted struct {
+		ID int64 `json:",string"`
+	}
+	if err := json.Unmarshal(answer, &posted); err != nil || posted.ID <= 0 {
+		return 0, errors.New("the answer of the receiver has no ID of a message: is it a webhook of Discord?")
+	}
+	return 0, store(posted.ID)
+}
+
+// ended returns errEnded for the answer "not found".
+func ended(err error) error {
+	if no, ok := errors.AsType[refused](err); ok && no.status == http.StatusNotFound {
+		return errEnded
+	}
+	return err
+}
+
+// Discord's limit of the text of an embed is 4,096 characters. mostShown servers with names
+// and maps cut to these lengths keep it, also if each character is escaped.
+const mostShown, nameWidth, mapWidth, reasonWidth = 25, 32, 20, 20
+
+// message returns the message as JSON.
+func (p *Panel) message(r *Watch) ([]byte, error) {
+	rows := slices.Collect(r.Rows())
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(min(a.rank(), 2), min(b.rank(), 2)), cmp.Compare(b.People, a.People))
+	})
+	status := r.Status()
+	title := fmt.Sprintf("%d of %s up, %s", status.Up, console.Plural(status.Servers, "server"), console.Plural(status.People, "person"))
+	var text strings.Builder
+	for i := range rows[:min(len(rows), mostShown)] {
+		text.WriteString(r.panelLine(&rows[i]) + "\n")
+	}
+	if more := len(rows) - mostShown; more > 0 {
+		fmt.Fprintf(&text, "… and %d more", more)
+	}
+	embed := map[string]any{"title": inDiscord(cmp.Or(p.Title, "Game servers"), 80), "description": title + "\n\n" + text.String()}
+	if p.Hook.Site != "" {
+		embed["url"] = p.Hook.Site + "/"
+	}
+	return json.Marshal(map[string]any{"embeds": []any{embed}, "allowed_mentions": noMentions})
+}
+
+// panelLine returns the line of a server.
+func (r *Watch) panelLine(row *Row) string {
+	name := "**" + inDiscord(r.name(row), nameWidth) + "**"
+	switch {
+	case row.Planned && row.Until.IsZero():
+		return "🔧 " + name + " is still down at the end of its maintenance"
+	case row.Planned:
+		return strings.TrimSuffix(fmt.Sprintf("🔧 %s maintenance until %s: %s", name, timestamp(row.Until, 't'), inDiscord(row.Reason, reasonWidth)), ": ")
+	case row.Status == db.Down:
+		return fmt.Sprintf("🔴 %s down since %s (%s)", name, timestamp(row.Since, 'f'), timestamp(row.Since, 'R'))
+	case row.Status != db.Up:
+		return "⚪ " + name + " has not answered yet"
+	}
+	text := fmt.Sprintf("🟢 %s up since %s", name, timestamp(row.Since, 'f'))
+	if row.Known != nil && row.Known.Map != "" {
+		text += " · " + inDiscord(row.Known.Map, mapWidth)
+	}
+	if row.People >= 0 {
+		text += fmt.Sprintf(" · %d/%d", row.People, max(row.Places, 0))
+	}
+	return text
+}
+
+// name returns the name of a server, which strangers may have chosen.
+func (r *Watch) name(row *Row) string {
+	own, label := "", row.Label
+	if row.Known != nil {
+		own = row.Known.Name
+	}
+	if r.Rules.Names {
+		own, label = label, own
+	}
+	return cmp.Or(own, label, row.Addr.String())
+}
