@@ -68,7 +68,7 @@ func ParseLife(spec string) (l *Life, err error) {
 		}
 	}
 	if l.Span < time.Second || l.Longest < silence {
-		return l, fmt.Errorf("span=%v,longest=%v: want a span of at least 1s, and at least %v for the longest outage", l.Span, l.Longest, silence)
+		return l, fmt.Errorf("span=%v,longest=%v: the span must be at least 1s, and the longest outage at least %v", l.Span, l.Longest, silence)
 	}
 	return l, nil
 }
@@ -114,12 +114,12 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	for i, kind := range fateWords {
 		for planned := range l.Counts[i] {
 			tooFew := func(of string) error {
-				return fmt.Errorf("life: only %d of %d %s are possible: no other %s; the servers with events are of the kinds %v, one event each",
+				return fmt.Errorf("life: only %d of %d %s are possible: no other %s; only servers of the kinds %v have events, each at most one",
 					planned, l.Counts[i], kind.flag, of, lives)
 			}
 			addr, n := choose(true)
 			if n == nil {
-				return nil, tooFew("server can have one")
+				return nil, tooFew("server can have such an event")
 			}
 			at := time.Duration(r.Below(int(l.Span/time.Second))) * time.Second
 			f := &Fate{What: kind.what, Addr: udp.Unpack(addr).String(), at: at, end: at}
@@ -131,7 +131,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 			case "moved":
 				to, none := choose(false)
 				if none == nil {
-					return nil, tooFew("address is free: a lower share of servers alive leaves some")
+					return nil, tooFew("address is free: a lower share of servers alive leaves more addresses free")
 				}
 				f.Old, f.Addr, f.end, f.from = f.Addr, udp.Unpack(to).String(), at+silence, addr
 				fates[to] = f

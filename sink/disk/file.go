@@ -24,7 +24,8 @@ type File struct {
 	locks [2]*Lock // locks of the file at path and of the new version; nil if not locked
 }
 
-// ReadFile reads a file of at most most bytes into memory. A longer file is an error.
+// ReadFile reads a file into memory. The parameter most is its maximum length in bytes;
+// a longer file is an error.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -34,7 +35,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return ReadAll(f, path, most)
 }
 
-// ReadAll reads r, the content of a file, as ReadFile does.
+// ReadAll reads the content of a file from r, with the same limit as ReadFile.
 func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if int64(len(b)) > most {

@@ -29,7 +29,7 @@ type Encoder struct {
 	game    *game.Game
 
 	scan  string
-	have  presence // what the Result has
+	have  presence // bits of what the Result has
 	names []span   // names of rules
 	// The rules object does not hold all rules exactly.
 	inexact bool
@@ -127,7 +127,7 @@ func (e *Encoder) dropLongest(over int, dst []byte) {
 // do for a key.
 type member struct {
 	value value
-	need  presence // what the Result must have
+	need  presence // bits that the Result must have
 	row   *field
 	// The name with quotes and colon, in the first bytes. start copies the complete
 	// array, because that is fast.

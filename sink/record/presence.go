@@ -8,11 +8,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A presence says when a record has a key: if the Result has all its bits. The presence 0
-// means nonzero.
+// A presence is the condition for a key of a record: the record has the key if the
+// Result has all bits of the presence. The presence 0 stands for nonzero.
 type presence uint64
 
-// The bits of a presence: first those of wire.Fields, then those of game.Keys, then these.
+// The bits of a presence: first the bits of wire.Fields, then the bits of game.Keys,
+// then the bits below.
 const (
 	always  presence = 1 << (moreBits + iota)
 	known            // the Result is not from a capture
@@ -26,9 +27,9 @@ const (
 	hasPlayers
 	hasRules
 	hasGame
-	hasShip // of a player
+	hasShip // the player has deaths and money
 
-	forZero = known | nonzero // only a value that is zero or empty needs these
+	forZero = known | nonzero // bits that matter only if the value is zero or empty
 )
 
 const (
@@ -36,13 +37,13 @@ const (
 	moreBits = 48 // the first bit after game.Keys
 )
 
-// info is the presence of fields of INFO.
+// info returns the presence of keys that need fields of INFO.
 func info(f wire.Fields) presence { return presence(f) & (1<<keyBits - 1) }
 
-// key is the presence of a common key of games.
+// key returns the presence of a key that needs a common key of games.
 func key(k game.Key) presence { return 1 << (keyBits + k) }
 
-// present returns everything that r has.
+// present returns all bits of what r has.
 func present(r *result) presence {
 	p := always | info(r.Info.Has)
 	if r.Sent > 0 || r.Received == 0 && !r.Time.IsZero() {
@@ -78,7 +79,8 @@ func present(r *result) presence {
 	return p
 }
 
-// mark makes r have what p says, when a Reader reads the key.
+// mark sets in r what p requires. A Reader calls it when it has found a key whose
+// presence is p.
 func (p presence) mark(r *result) {
 	switch {
 	case p < 1<<keyBits:

@@ -189,7 +189,7 @@ func listen(number uint16) (*net.UDPConn, error) {
 // whoIs is a datagram that every port of a fleet returns unchanged.
 const whoIs = "a2sscan fleet?"
 
-// IsFleet reports whether a port of this machine belongs to a fleet that runs.
+// IsFleet reports whether a port of this machine belongs to a running fleet.
 func IsFleet(number uint16) bool {
 	conn, err := net.Dial("udp4", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), number).String())
 	if err != nil {

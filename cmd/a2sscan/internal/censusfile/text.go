@@ -21,8 +21,8 @@ const (
 	reset   = "\x1b[0m"
 )
 
-// A server holds the cells of the line about one server. tag is the text after its address
-// in the list.
+// A server holds the cells of the line about one server. tag is the text that follows
+// the server's address in the list.
 type server struct{ addr, rtt, players, mapName, game, name, tag string }
 
 // titles are the titles of the columns.
@@ -93,13 +93,14 @@ func (t *Table) serverLine(s server, players, game string) string {
 	return strings.TrimRight(strings.Join(cells, " "), " ")
 }
 
-// named returns the name of the server and its tag in brackets, of which each leaves the other
-// at least half of width. A server without a name has only its tag.
+// named returns the name of the server and its tag in brackets. If they do not fit in
+// width, each of them leaves at least half of the width to the other. For a server
+// without a name, named returns only the tag.
 func (s *server) named(width int) string {
 	if s.name == "" || s.tag == "" {
 		return console.Shorten(cmp.Or(s.name, s.tag), width)
 	}
-	const brackets = 3 // with a space
+	const brackets = 3 // width of the brackets and a space
 	room := width - brackets
 	tag := console.Shorten(s.tag, max(room/2, room-console.Columns(s.name)))
 	return console.Shorten(s.name, room-console.Columns(tag)) + " [" + tag + "]"
