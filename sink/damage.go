@@ -39,6 +39,15 @@ func (d *Damage) add(at, n int64) {
 	d.Bytes += n
 }
 
+// join adds what was skipped in later lines.
+func (d *Damage) join(later Damage) {
+	if d.Bytes == 0 {
+		d.At = later.At
+	}
+	d.Lines += later.Lines
+	d.Bytes += later.Bytes
+}
+
 // String describes the damage: "1 compressed frame and 2 lines, 12345 bytes, the
 // first at byte 67890".
 func (d Damage) String() string {

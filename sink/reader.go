@@ -3,9 +3,7 @@ package sink
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -18,9 +16,6 @@ import (
 // more than the maximum length of a record.
 const maxLine = record.MaxSize + 1<<20
 
-// readAhead is the size of a Reader's buffers.
-const readAhead = 256 << 10
-
 // ErrNotCensus means that a file contains no records.
 var ErrNotCensus = errors.New("does not look like a census")
 
@@ -30,27 +25,32 @@ const maxForeign = 16
 
 // Reader reads the lines of a census from a file that is plain or compressed with
 // zstd or gzip. It detects the format from the first bytes. Several concatenated
-// files are one census. A Reader serves one goroutine at a time.
+// files are one census. A Reader serves one goroutine at a time. Pipe reads on all
+// processors.
 //
 // A Reader skips damage: a damaged frame of a compressed file, and a line of a
 // plain file that is not JSON. Damage counts both.
 type Reader struct {
-	name      string
-	close     func() error
-	in        *bufio.Reader // reads the file; its buffer serves only to look at the first bytes
-	packed    packing       // compression of the file; known after the first Next
-	content   *unpacking    // nil if the file is plain
-	zstd      *unzstd       // nil unless the file is compressed with zstd
-	lines     *bufio.Reader // the unpacked content
-	raw       bool          // Next returns lines without checking them
-	good      bool          // at least one line was returned
-	long      []byte        // holds a line that is longer than the buffer of lines
-	at        int64         // offset of the next line, after unpacking
+	name    string
+	close   func() error
+	in      *bufio.Reader // reads the file; its buffer serves only to look at the first bytes
+	packed  packing       // compression of the file; known after the first read
+	content *unpacking    // nil if the file is plain
+	zstd    *unzstd       // nil unless the file is compressed with zstd
+	raw     bool          // return lines without checking them
+
+	source  io.Reader // the unpacked content; nil before the first read
+	at      int64     // offset of the next block, after unpacking
+	partial []byte    // was read after the last block: its line is not complete yet
+	failed  error     // the error of source, to return after the lines before it
+	good    bool      // at least one line was JSON
+	foreign uint64    // lines before the first one that is JSON
+
+	block     Block // the lines that Next returns
+	dropped   Damage
 	truncated int64
 	rest      []byte // the partial last line
 	err       error  // the first error
-
-	dropped Damage // skipped lines
 }
 
 // unpacking describes the frames or members that were read from a file.
@@ -98,62 +98,29 @@ func NewReader(in io.Reader) *Reader {
 // an *Error: the file can't be read, contains no records (ErrNotCensus), or has
 // records of an unknown schema (record.SchemaError).
 func (r *Reader) Next() ([]byte, error) {
-	for {
-		at := r.at
-		line, err := r.next()
-		if err != nil || r.raw {
-			return line, err
-		}
-		// The lines of an undamaged frame need no check, because its checksum was
-		// right.
-		z := r.zstd
-		if z != nil && r.good && !z.stream && !z.damage.Found() || json.Valid(line) {
-			r.good = true
-			if err := record.CheckSchema(line); err != nil {
-				r.err = newError("read", r.name, err)
-				return nil, r.err
-			}
+	for r.err == nil {
+		if line, ok := r.block.next(); ok {
 			return line, nil
 		}
-		r.dropped.Lines++
-		r.dropped.add(at, r.at-at)
-		if !r.good && r.dropped.Lines == maxForeign {
-			r.err = newError("read", r.name, ErrNotCensus)
+		if r.err = r.finish(&r.block); r.err == nil {
+			r.err = r.fill(&r.block)
 		}
 	}
-}
-
-// next returns the next line, whatever it contains.
-func (r *Reader) next() ([]byte, error) {
-	if r.lines == nil && r.err == nil {
-		r.err = r.start()
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	line, err := r.lines.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		line, err = r.readLong(line)
-	}
-	if err != nil {
-		r.err = r.end(line, err)
-		return nil, r.err
-	}
-	r.at += int64(len(line))
-	return line[:len(line)-1], nil
+	return nil, r.err
 }
 
 // KeepLines makes Next return every line, even one that is not JSON. It is for
 // programs that report such lines themselves.
 func (r *Reader) KeepLines() { r.raw = true }
 
-// Damage returns what Next has skipped so far.
+// Damage returns what was skipped so far.
 func (r *Reader) Damage() Damage {
 	d := r.dropped
+	d.join(r.block.dropped)
 	if r.content != nil {
-		if r.content.damage.Found() {
+		if lines := d; r.content.damage.Found() {
 			d = r.content.damage
-			d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+			d.Lines, d.Bytes = lines.Lines, d.Bytes+lines.Bytes
 		}
 		d.Open, d.Flushed = r.content.noEnd, r.content.flushed
 	}
@@ -168,20 +135,19 @@ func (r *Reader) start() (err error) {
 	if err != nil && err != io.EOF {
 		return newError("read", r.name, err)
 	}
-	var content io.Reader = r.in
+	r.source = r.in
 	switch {
 	case begins(b, "\x1F\x8B\x08"): // a gzip member with deflated data
-		g := &gunzip{in: bufio.NewReaderSize(r.in, readAhead), unpacking: unpacking{last: '\n'}, member: new(gzip.Reader)}
-		r.packed, r.content, content = inGzip, &g.unpacking, g
+		g := &gunzip{in: bufio.NewReaderSize(r.in, 256<<10), unpacking: unpacking{last: '\n'}, member: new(gzip.Reader)}
+		r.packed, r.content, r.source = inGzip, &g.unpacking, g
 	case isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{':
 		if r.zstd, err = newUnzstd(r.in); err != nil {
 			return newError("read", r.name, err)
 		}
-		r.packed, r.content, content = inZstd, &r.zstd.unpacking, r.zstd
+		r.packed, r.content, r.source = inZstd, &r.zstd.unpacking, r.zstd
 	case bytes.HasPrefix(b, []byte("\uFEFF")): // skip the byte order mark that other programs write
 		_, _ = r.in.Discard(len("\uFEFF"))
 	}
-	r.lines = bufio.NewReaderSize(content, readAhead)
 	return nil
 }
 
@@ -200,28 +166,13 @@ func begins(b []byte, magic string) bool {
 	return len(b) > 0 && string(b[:min(len(b), len(magic))]) == magic[:min(len(b), len(magic))]
 }
 
-// readLong reads the rest of a line whose beginning filled the buffer.
-func (r *Reader) readLong(line []byte) ([]byte, error) {
-	r.long = append(r.long[:0], line...)
-	for {
-		more, err := r.lines.ReadSlice('\n')
-		r.long = append(r.long, more...)
-		if len(r.long) > maxLine {
-			return nil, fmt.Errorf("the line at byte %d is longer than %d MiB", r.at, maxLine>>20)
-		}
-		if err != bufio.ErrBufferFull {
-			return r.long, err
-		}
-	}
-}
-
 // end records the partial line at the end of the file, or returns why the file
 // can't be read to its end.
 func (r *Reader) end(partial []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
-	if !r.good && !r.raw && (r.dropped.Lines > 0 || len(partial) > 0 && partial[0] != '{') {
+	if !r.good && !r.raw && (r.foreign > 0 || len(partial) > 0 && partial[0] != '{') {
 		return newError("read", r.name, ErrNotCensus)
 	}
 	r.truncated, r.rest = int64(len(partial)), partial

@@ -371,8 +371,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// FuzzReader reads arbitrary files. No line may contain a newline, the reading must
-// end, and the truncated bytes must not exceed the size of the file.
+// FuzzReader reads arbitrary files. They must read the same on any number of processors, no
+// line may contain a newline, the reading must end, and the truncated bytes must not exceed the size of the file.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb"))
 	f.Add(pack("a\nb\n"))
@@ -394,6 +394,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d bytes of lines in %d", n, len(file))
 			}
 		}
+		wantSame(t, "the file", file)
 		if truncated := r.Damage().Truncated; truncated < 0 || r.zstd == nil && truncated > int64(len(file)-n) {
 			t.Fatalf("%d bytes truncated of %d", truncated, len(file))
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -16,6 +17,10 @@ const (
 	maxWindow = 128 << 20
 	maxFrame  = 32 << 20
 )
+
+// maxAhead is the maximum number of frames that are unpacked before they are needed: each
+// takes up to maxFrame bytes, and 8 MiB if an Output wrote it.
+const maxAhead = 8
 
 // frameMagic begins a zstd frame. It is not valid UTF-8, so no string of a record in a
 // damaged frame can look like the beginning of a frame.
@@ -49,18 +54,37 @@ type unzstd struct {
 	// failed is the number of bytes that findFrame has examined or unpacked without
 	// finding a frame with a correct checksum.
 	failed int64
+
+	ahead  []*frame // the next frames, which other goroutines unpack
+	stores [][]byte // memory for their content
+	most   int      // the maximum length of ahead
+}
+
+// frame is a frame that a goroutine unpacks.
+type frame struct {
+	at      int64 // offset in the file
+	end     int   // length in the file
+	content []byte
+	err     error
+	done    chan struct{}
 }
 
 func newUnzstd(in io.Reader) (u *unzstd, err error) {
 	u = &unzstd{in: in, unpacking: unpacking{last: '\n'}}
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)}
-	if u.blocks, err = zstd.NewReader(nil, append(options, zstd.WithDecoderMaxWindow(maxWindow))...); err == nil {
-		u.frames, err = zstd.NewReader(nil, append(options, zstd.WithDecoderMaxMemory(maxFrame))...)
+	u.most = min(runtime.GOMAXPROCS(0)/2, maxAhead) // the other processors parse
+	u.blocks, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
+	if err == nil {
+		u.frames, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(u.most+1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxFrame))
 	}
 	return u, err
 }
 
 func (u *unzstd) close() {
+	for _, f := range u.ahead {
+		<-f.done
+	}
 	u.blocks.Close()
 	u.frames.Close()
 }
@@ -111,49 +135,68 @@ func (u *unzstd) take(n int) {
 	u.at += int64(n)
 }
 
-// unpack unpacks the frame at the beginning of buf, which must be complete, and returns
-// its length. It follows the lengths of its blocks (RFC 8878, 3.1.1). A skippable frame
-// has no content. With an error, end is the length of what seemed to be the frame, as far
-// as it was examined.
-func (u *unzstd) unpack() (end int, err error) {
-	u.store = u.store[:0]
-	if u.fill(1) != nil {
-		return 0, u.err
+// frameAt returns the header and the length of the frame that begins from bytes after the
+// beginning of buf. It follows the lengths of its blocks (RFC 8878, 3.1.1). A skippable
+// frame has no content. With an error, n is the length of what seemed to be the frame, as
+// far as it was examined.
+func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
+	if u.fill(from+1) != nil {
+		return h, 0, u.err
 	}
-	short := u.fill(zstd.HeaderMaxSize)
-	var h zstd.Header
-	if err = h.Decode(u.buf[:min(len(u.buf), zstd.HeaderMaxSize)]); err != nil {
+	short := u.fill(from + zstd.HeaderMaxSize)
+	if err = h.Decode(u.buf[from:min(len(u.buf), from+zstd.HeaderMaxSize)]); err != nil {
 		if err == io.ErrUnexpectedEOF && short != nil {
-			return 0, short
+			return h, 0, short
 		}
-		return 0, errCorrupt
+		return h, 0, errCorrupt
 	}
 	const header, lastBlock, oneByte, reserved, maxBlock = 3, 1, 1, 3, 128 << 10
-	end = h.HeaderSize + int(h.SkippableSize)
+	end := h.HeaderSize + int(h.SkippableSize)
 	if h.Skippable && end > maxTail {
-		return 0, errCorrupt
+		return h, 0, errCorrupt
 	}
 	for last := h.Skippable; !last; {
 		if end > maxTail {
-			return end, errLong
+			return h, end, errLong
 		}
-		if err := u.fill(end + header); err != nil {
-			return end, err
+		if err := u.fill(from + end + header); err != nil {
+			return h, end, err
 		}
-		head := int(u.buf[end]) | int(u.buf[end+1])<<8 | int(u.buf[end+2])<<16
+		b := u.buf[from+end:]
+		head := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
 		kind, n := head>>1&3, head>>3
 		if kind == oneByte {
 			n = 1 // repeated
 		}
 		if kind == reserved || n > maxBlock {
-			return end, errCorrupt
+			return h, end, errCorrupt
 		}
 		end += header + n
 		if last = head&lastBlock != 0; last && h.HasCheckSum {
 			end += 4
 		}
 	}
-	if err := u.fill(end); err != nil {
+	return h, end, u.fill(from + end)
+}
+
+// unpack unpacks the frame at the beginning of buf, which must be complete, and returns
+// its length. Other goroutines unpack the next frames meanwhile. With an error, end is the
+// length of what seemed to be the frame, as far as it was examined.
+func (u *unzstd) unpack() (end int, err error) {
+	u.lookAhead(0)
+	if len(u.ahead) > 0 && u.ahead[0].at == u.at {
+		f := u.ahead[0]
+		u.ahead = u.ahead[1:]
+		if <-f.done; f.err == nil {
+			u.stores = append(u.stores, u.store)
+			u.store, u.out = f.content, f.content
+			u.lookAhead(f.end)
+			return f.end, nil
+		}
+	}
+	u.store = u.store[:0]
+	h, end, err := u.frameAt(0)
+	if err != nil {
 		return end, err
 	}
 	u.store, err = u.frames.DecodeAll(u.buf[:end], u.store)
@@ -166,6 +209,35 @@ func (u *unzstd) unpack() (end int, err error) {
 	}
 	u.out = u.store
 	return end, nil
+}
+
+// lookAhead starts to unpack the frames that begin from bytes after the beginning of buf, and
+// after that, up to the first one that is damaged, not complete, or too long to unpack.
+func (u *unzstd) lookAhead(from int) {
+	for len(u.ahead) > 0 && u.ahead[0].at < u.at { // it was in what seemed to be damaged
+		<-u.ahead[0].done
+		u.ahead = u.ahead[1:]
+	}
+	if n := len(u.ahead); n > 0 {
+		from = int(u.ahead[n-1].at-u.at) + u.ahead[n-1].end
+	}
+	for len(u.ahead) < u.most {
+		_, end, err := u.frameAt(from)
+		if err != nil {
+			return
+		}
+		f := &frame{at: u.at + int64(from), end: end, done: make(chan struct{})}
+		if n := len(u.stores); n > 0 {
+			f.content, u.stores = u.stores[n-1], u.stores[:n-1]
+		}
+		packed := u.buf[from : from+end]
+		go func() {
+			defer close(f.done)
+			f.content, f.err = u.frames.DecodeAll(packed, f.content[:0])
+		}()
+		u.ahead = append(u.ahead, f)
+		from += end
+	}
 }
 
 // next unpacks the next frame, starts to unpack it block by block, or continues after
@@ -189,7 +261,7 @@ func (u *unzstd) next() error {
 			u.endDamage(before.at, end)
 			return nil
 		}
-		before.failed = u.failed
+		before.failed, before.ahead, before.stores = u.failed, u.ahead, u.stores
 		*u = before
 	case err == u.err:
 		return err
@@ -261,8 +333,11 @@ const maxFailed = 8
 
 // findFrame consumes everything before the next frame whose checksum is correct, unpacks
 // that frame, and returns its length. It counts the damaged frames. If no frame follows, it
-// consumes everything.
+// consumes everything. It does not look ahead: most of what it finds is no frame.
 func (u *unzstd) findFrame() (end int, err error) {
+	most := u.most
+	u.most = 0
+	defer func() { u.most = most }()
 	for err = errCorrupt; err != nil && u.fill(len(frameMagic)) == nil; {
 		i := bytes.Index(u.buf, frameMagic)
 		if i < 0 {

@@ -305,7 +305,7 @@ var gameFields = withHex([]field{
 		at: func(r *result) value { return (*boolValue)(&r.Game.Modded) }},
 	{name: "anticheat", is: ColumnBool, present: key(game.KeyAnticheat), about: "the anti-cheat program of the game is on",
 		at: func(r *result) value { return (*boolValue)(&r.Game.Anticheat) }},
-	{name: "started", is: ColumnSeconds, present: key(game.KeyStarted), about: "when the world began",
+	{name: "started", is: ColumnSeconds, present: key(game.KeyStarted), about: "when the world began: the time of the last wipe",
 		at: func(r *result) value { return (*unixValue)(&r.Game.Started) }},
 	{name: "time_of_day", is: ColumnText, present: key(game.KeyTimeOfDay), about: "time of day in the game's world",
 		at: func(r *result) value { return (*bytesValue)(&r.Game.TimeOfDay) }},

@@ -66,11 +66,16 @@ func (rec *Record) Value(key string) jsontext.Value {
 // Reader reads records. It decodes the keys that its caller needs, skips other keys,
 // and stops reading a line when it has all needed keys. A Reader serves one goroutine.
 type Reader struct {
-	decode, keep uint64 // sets of keys: a bit for each row of schemaKeys
+	decode, keep uint64          // sets of keys: a bit for each row of schemaKeys
+	inner        [maxKeys]uint64 // for each of these rows, the keys of its object to decode
 	strict       bool
 
-	in    bytes.Buffer
-	d     *jsontext.Decoder
+	d     tokens // fast or slow
+	fast  cursor
+	slow  *jsontext.Decoder
+	in    bytes.Buffer // what slow reads
+	line  []byte
+	top   int // index in the table of the key that is decoded
 	rec   Record
 	game  game.Game
 	path  []string    // keys of the objects around the current value
@@ -79,25 +84,44 @@ type Reader struct {
 	pair  [][]byte
 	from  []game.Attribute  // attributes of which only Name and Source are set
 	words map[string]string // short texts of earlier records
+	// The last text that the pattern of a field has matched: for most fields it is that of
+	// the next record too.
+	allowed map[*field]string
 }
 
 // NewReader returns a Reader that decodes the given keys, such as "addr" (which
-// stands for ip, port and addr), "info" or "game". Without keys it decodes all.
-// NewReader panics if there is no such key.
+// stands for ip, port and addr), "info", or "game.players" if the other keys of game are
+// not needed. Without keys it decodes all. NewReader panics if there is no such key.
 func NewReader(keys ...string) *Reader {
-	r := &Reader{decode: setOf(keys), words: map[string]string{}}
+	r := &Reader{words: map[string]string{}, allowed: map[*field]string{}}
 	if len(keys) == 0 {
 		r.decode = 1<<len(schemaKeys) - 1
 	}
-	r.d = jsontext.NewDecoder(&r.in)
+	for i := range r.inner {
+		r.inner[i] = ^uint64(0)
+	}
+	chosen := map[int]uint64{}
+	for _, key := range keys {
+		outer, path, inside := strings.Cut(key, ".")
+		r.decode |= setOf(schemaKeys, outer)
+		i := placeOf(schemaKeys, outer, 0)
+		if inside {
+			chosen[i] |= setOf(schemaKeys[i].fields, path)
+		} else {
+			chosen[i] = ^uint64(0)
+		}
+		r.inner[i] = chosen[i]
+	}
+	r.slow = jsontext.NewDecoder(&r.in)
 	return r
 }
 
 // Keep makes the Reader keep the values of keys as they are written, for
-// Record.Value, instead of decoding them. It returns the Reader.
+// Record.Value. It returns the Reader.
 func (r *Reader) Keep(keys ...string) *Reader {
-	r.keep = setOf(keys)
-	r.decode &^= r.keep
+	for _, key := range keys {
+		r.keep |= setOf(schemaKeys, key)
+	}
 	return r
 }
 
@@ -108,19 +132,17 @@ func (r *Reader) Strict() *Reader {
 	return r
 }
 
-// setOf returns the set of the keys, each with its KEY_hex.
-func setOf(keys []string) (set uint64) {
-	for _, key := range keys {
-		i := placeOf(schemaKeys, key, 0)
-		if i < 0 {
-			panic("record: no key " + key)
-		}
-		if set |= 1 << i; schemaKeys[i].is == ColumnText {
-			set |= 2 << i
-		}
-		if key == "addr" {
-			set |= setOf([]string{"ip", "port"})
-		}
+// setOf returns the set with a key and its KEY_hex.
+func setOf(fields []field, key string) (set uint64) {
+	i := placeOf(fields, key, 0)
+	if i < 0 {
+		panic("record: no key " + key)
+	}
+	if set = 1 << i; fields[i].is == ColumnText {
+		set |= 2 << i
+	}
+	if key == "addr" {
+		set |= setOf(fields, "ip") | setOf(fields, "port")
 	}
 	return set
 }
@@ -132,16 +154,44 @@ func setOf(keys []string) (set uint64) {
 // next call; its byte slices may alias line. The error says what is wrong with the
 // line, by the path of the key. It is a SchemaError for a record of another schema. If
 // only the key schema is missing, as in what cat --fields prints, Read returns the
-// Record and an error. The Reader checks only the part of a line that it reads.
+// Record and an error.
+//
+// The Reader checks only the part of a line that it reads. If it skips a value, it looks only
+// for the end of the value. So a Reader with few keys accepts a line that is damaged
+// elsewhere; a strict Reader does not.
 func (r *Reader) Read(line []byte) (*Record, error) {
+	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+	rec, err := r.readQuickly(line)
+	if rec == nil {
+		rec, err = r.readCarefully(line)
+	}
+	return rec, err
+}
+
+// readQuickly reads a record with a cursor, whose errors explain nothing.
+func (r *Reader) readQuickly(line []byte) (*Record, error) {
+	r.line, r.d = line, &r.fast
+	r.fast.reset(line, r.strict)
+	return r.read()
+}
+
+// readCarefully reads a record with a jsontext.Decoder.
+func (r *Reader) readCarefully(line []byte) (*Record, error) {
+	r.fast.plain = false
+	r.in = *bytes.NewBuffer(line)
+	r.slow.Reset(&r.in, options...)
+	r.line, r.d = line, r.slow
+	return r.read()
+}
+
+// read reads the record in r.d.
+func (r *Reader) read() (*Record, error) {
 	rec := &r.rec
 	*rec = Record{Result: scanner.Result{
 		PlayersAnnounced: -1, RulesAnnounced: -1,
 		Players: rec.Players[:0], Rules: rec.Rules[:0], Raw: rec.Raw[:0],
 	}, places: rec.places[:0]}
 	r.path, r.text, r.exact, r.from = r.path[:0], r.text[:0], r.exact[:0], r.from[:0]
-	r.in = *bytes.NewBuffer(bytes.TrimPrefix(line, []byte("\uFEFF")))
-	r.d.Reset(&r.in, options...)
 	if r.d.PeekKind() != '{' {
 		if _, err := r.d.ReadValue(); err != nil {
 			return nil, syntax(err)
@@ -231,7 +281,14 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		case again && r.strict:
 			err = errors.New("occurs twice")
 		case decode&bit != 0 && !again && !(f.is == ColumnText && seen&(bit<<1) != 0):
+			if r.d.StackDepth() == 1 {
+				r.top = i
+			}
+			start := r.d.InputOffset()
 			err = r.field(f)
+			if keep&bit != 0 {
+				r.rec.values[i] = bytes.TrimLeft(r.line[start:r.d.InputOffset()], " \t\r\n:")
+			}
 		case keep&bit != 0:
 			r.rec.values[i], err = r.d.ReadValue()
 		default:
@@ -267,9 +324,10 @@ func (r *Reader) at(key, from int) {
 	}
 }
 
-// unquoted returns the text of a JSON string, which aliases s unless s has escapes.
+// unquoted returns the text of the JSON string that was read last, which aliases s unless s
+// has escapes.
 func (r *Reader) unquoted(s []byte) []byte {
-	if bytes.IndexByte(s, '\\') < 0 {
+	if r.fast.plain || bytes.IndexByte(s, '\\') < 0 {
 		return s[1 : len(s)-1]
 	}
 	start := len(r.text)
@@ -328,7 +386,11 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 			return r.elements(f, to, lists-1)
 		})
 	case f.is == ColumnObject:
-		_, err := r.object(f.fields, ^uint64(0), 0, 0)
+		decode := ^uint64(0)
+		if f == &schemaKeys[r.top] {
+			decode = r.inner[r.top]
+		}
+		_, err := r.object(f.fields, decode, 0, 0)
 		return err
 	case f.is == ColumnMap:
 		return r.inside('{', "object", func() error {
@@ -420,9 +482,14 @@ func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 	if v.Kind() == '"' {
 		s = r.unquoted(v)
 	}
-	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) ||
-		r.strict && f.pattern != "" && !patterns()[f.pattern].Match(s) {
+	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) {
 		return fmt.Errorf("%.60s is not an allowed word", v)
+	}
+	if r.strict && f.pattern != "" && r.allowed[f] != string(s) {
+		if !patterns()[f.pattern].Match(s) {
+			return fmt.Errorf("%.60s is not an allowed word", v)
+		}
+		r.allowed[f] = string(s)
 	}
 	if r.strict && t.pattern != "" && !patterns()[t.pattern].Match(s) {
 		return wrongType(v, t.want)
@@ -489,33 +556,44 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 // stops: the longest key that matches is preferred. Find returns nil if there is no such
 // value. The value aliases object.
 func Find(object []byte, path string) (found jsontext.Value) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(object), options...)
-	kind := d.PeekKind()
+	c := cursor{b: object}
+	kind := c.PeekKind()
 	if kind != '{' && kind != '[' {
 		return nil
 	}
-	_, _ = d.ReadToken()
+	_, _ = c.ReadToken()
+	var text []byte
 	longest := 0
 	for i := 0; ; i++ {
-		key := []byte(strconv.Itoa(i))
+		key := ""
 		if kind == '{' {
-			name, err := d.ReadValue()
+			name, err := c.ReadValue()
 			if err != nil {
 				return found // the end
 			}
-			key, _ = jsontext.AppendUnquote(key[:0], name)
+			if key = string(name[1 : len(name)-1]); strings.IndexByte(key, '\\') >= 0 {
+				text, _ = jsontext.AppendUnquote(text[:0], name)
+				key = string(text)
+			}
+		} else {
+			key = strconv.Itoa(i)
 		}
-		value, err := d.ReadValue()
-		rest, ok := strings.CutPrefix(path, string(key))
+		rest, ok := strings.CutPrefix(path, key)
+		if !ok || rest != "" && (rest[0] != '.' || len(key) < longest) {
+			if c.SkipValue() != nil {
+				return found
+			}
+			continue
+		}
+		value, err := c.ReadValue()
 		switch {
 		case err != nil:
 			return found
-		case ok && rest == "":
+		case rest == "":
 			return value
-		case ok && rest[0] == '.' && len(key) >= longest:
-			if inner := Find(value, rest[1:]); inner != nil {
-				found, longest = inner, len(key)
-			}
+		}
+		if inner := Find(value, rest[1:]); inner != nil {
+			found, longest = inner, len(key)
 		}
 	}
 }

@@ -234,3 +234,56 @@ func TestAttributeSources(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// FuzzCursor compares a cursor with a jsontext.Decoder, for Readers that decode all keys,
+// keep some, or skip most. What one of them reads, the other reads too, and equally. Only a
+// Reader that is not strict may read more with a cursor, which does not look at skipped
+// values.
+func FuzzCursor(f *testing.F) {
+	for _, g := range golden {
+		line := Append(nil, g.scan, g.result)
+		f.Add(line)
+		f.Add(escapedASCII(line))
+		f.Add(bytes.ReplaceAll(line, []byte(`":`), []byte("\" :\t")))
+	}
+	for _, line := range []string{
+		`{"schema":1,"x":[1,{"a":[]}],"addr":"1.2.3.4:5","rules":{"a":"\\\"","\\":"}"},"game":{"players":3}}`,
+		`{"schema":1,"info":{"name":"\ud83d\ude00\u00e9"},"master":{"a":[[[-0.1e+5,null,true,false]]]}}`,
+		`{"schema":1,"info":{"name":"\ud83d"}}`, `{"schema":1,"status":"a" "b"}`, `{"schema":1,}`, `{"schema":1,"info":{,}}`,
+		`{"schema":1,"info":{"name":"a",}}`, `{"schema":1,"players":[{"score":01}]}`, `{"schema":1}}`, `{"schema"::1}`, `{"schema" 1}`,
+		`[{"schema":1}]`, `{"schema":1,"notes":["a"]]`, "{\"schema\":1,\"info\":{\"name\":\"a\x00\xff\"}}", `{"schema":1,"info":{"players":"`,
+		`{"schema":1,"master":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
+	} {
+		f.Add([]byte(line))
+	}
+	readers := []*Reader{
+		NewReader().Strict(), NewReader(), NewReader("addr", "info", "game"), NewReader("addr", "info.players", "game.players").Keep("rules", "info"),
+	}
+	read := func(r *Reader, rec *Record, err error) string {
+		if rec == nil {
+			return ""
+		}
+		s := string(Append(nil, rec.Scan, &rec.Result))
+		for i, v := range rec.values {
+			if v != nil {
+				s += " " + schemaKeys[i].name + string(v)
+			}
+		}
+		if r.decode|r.keep == 1<<len(schemaKeys)-1 {
+			s += fmt.Sprint(rec.places)
+		}
+		return fmt.Sprint(s, rec.seen, err)
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		for _, r := range readers {
+			rec, err := r.readQuickly(line)
+			fast := read(r, rec, err)
+			rec, err = r.readCarefully(line)
+			slow := read(r, rec, err)
+			deep := bytes.Count(line, []byte("["))+bytes.Count(line, []byte("{")) > maxDepth
+			if fast != slow && !(slow == "" && !r.strict) && !(fast == "" && deep) {
+				t.Errorf("%s:\n%s; want\n%s", line, fast, slow)
+			}
+		}
+	})
+}

@@ -266,6 +266,12 @@ func (v *countValue) set(_ *Reader, f *field, s []byte) bool {
 // parseNumber parses a whole number of the type of f, which JSON may write as 1.0 or
 // 1e3.
 func parseNumber(f *field, s []byte) (n uint64, ok bool) {
+	if len(s) < 10 && digitsEnd(s, 0) == len(s) { // less than 1<<31
+		for _, digit := range s {
+			n = 10*n + uint64(digit-'0')
+		}
+		return n, n>>types[f.is].bits == 0
+	}
 	text := string(s)
 	if text == "-0" || bytes.ContainsAny(s, ".eE") {
 		x, err := strconv.ParseFloat(text, 64)

@@ -1,0 +1,232 @@
+package sink
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// readSize is the usual size in bytes of a Block, with its incomplete last line.
+const readSize = 1 << 20
+
+// Block holds successive complete lines of a census.
+type Block struct {
+	// First is the number of the block's first line, counted from 1. It is known when
+	// Pipe passes the block to take.
+	First int
+	// Out is memory for the function that parses the block. It is empty at first.
+	Out []byte
+
+	text    []byte // the lines that were not returned yet
+	memory  []byte // that of text
+	at      int64  // offset of text, after unpacking
+	raw     bool   // return lines unchecked
+	checked bool   // a checksum has shown that the lines are as they were written
+	good    bool   // a line of the census was JSON
+	foreign uint64 // lines of earlier blocks, if none of them was JSON
+
+	lines   int // returned lines
+	dropped Damage
+	err     error // the lines end here because of this error
+}
+
+// Lines yields the lines of the block with their index in the block. A line is valid until
+// take has returned.
+func (b *Block) Lines() iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for line, ok := b.next(); ok; line, ok = b.next() {
+			if !yield(b.lines-1, line) {
+				return
+			}
+		}
+	}
+}
+
+// next returns the next line of the block, or false if there is none. It skips lines that
+// are not JSON.
+func (b *Block) next() (line []byte, ok bool) {
+	for b.err == nil && len(b.text) > 0 {
+		n := bytes.IndexByte(b.text, '\n') + 1
+		line, at := b.text[:n-1], b.at
+		b.text, b.at = b.text[n:], at+int64(n)
+		switch {
+		case b.raw:
+		case b.good && b.checked || json.Valid(line):
+			b.good = true
+			b.err = record.CheckSchema(line)
+		default:
+			b.dropped.Lines++
+			b.dropped.add(at, int64(n))
+			if !b.good && b.foreign+b.dropped.Lines == maxForeign {
+				b.err = ErrNotCensus
+			}
+			continue
+		}
+		if b.err == nil {
+			b.lines++
+			return line, true
+		}
+	}
+	return nil, false
+}
+
+// fill reads the next lines into b: those that one Read of the content returns, or more if
+// that is not a complete line. It returns an error only if no complete line is left.
+func (r *Reader) fill(b *Block) error {
+	if r.source == nil {
+		if err := r.start(); err != nil {
+			return err
+		}
+	}
+	text, complete := append(b.memory[:0], r.partial...), 0
+	for complete == 0 && r.failed == nil && len(text) <= maxLine {
+		if cap(text)-len(text) < readSize/2 {
+			text = slices.Grow(text, max(readSize, len(text)))
+		}
+		old := len(text)
+		n, err := r.source.Read(text[old:cap(text)])
+		text, r.failed = text[:old+n], err
+		if at := bytes.LastIndexByte(text[old:], '\n'); at >= 0 {
+			complete = old + at + 1
+		}
+	}
+	if len(text) > maxLine {
+		complete = r.limit(text, complete)
+	}
+	r.partial = append(r.partial[:0], text[complete:]...)
+	if complete == 0 {
+		return r.end(text, r.failed)
+	}
+	*b = Block{
+		Out: b.Out[:0], text: text[:complete], memory: text, at: r.at,
+		raw: r.raw, good: r.good, foreign: r.foreign,
+		checked: r.zstd != nil && !r.zstd.stream && !r.zstd.damage.Found(),
+	}
+	r.at += int64(complete)
+	if !r.good && !r.raw { // the check of the next block depends on the lines of this one
+		ahead := *b
+		_, r.good = ahead.next()
+		r.foreign += ahead.dropped.Lines
+	}
+	return nil
+}
+
+// limit returns the length of the lines before the first one that is longer than maxLine.
+// complete is the length of all complete lines of text.
+func (r *Reader) limit(text []byte, complete int) int {
+	from := 0
+	for line := range bytes.Lines(text) {
+		if len(line) > maxLine {
+			r.failed = fmt.Errorf("the line at byte %d is longer than %d MiB", r.at+int64(from), maxLine>>20)
+			return from
+		}
+		from += len(line)
+	}
+	return complete
+}
+
+// finish counts what was skipped in a block, and returns the error at which its lines end.
+func (r *Reader) finish(b *Block) error {
+	r.dropped.join(b.dropped)
+	b.dropped = Damage{}
+	if b.err != nil {
+		return newError("read", r.name, b.err)
+	}
+	return nil
+}
+
+// Pipe reads a census on all processors. It divides the census into blocks of
+// lines. Each of its goroutines calls parser once, and the function that parser returns
+// with some of the blocks. Pipe itself calls take with each block and what the function
+// returned for it, in the order of the census, one at a time. So take gets the same lines,
+// whatever the number of processors.
+//
+// Pipe returns nil after the last complete line, otherwise the first error: one that Next
+// would return, after take got the lines before it, or one of take. At most two blocks per
+// processor, and one, are in memory.
+//
+//	               ┌─▶ unpack ─┐                  ┌─▶ parse ─┐
+//	file ─▶ frames ┼─▶ unpack ─┼─▶ lines ─▶ blocks ┼─▶ parse ─┼─▶ take
+//	               └─▶ unpack ─┘                  └─▶ parse ─┘
+func Pipe[T any](r *Reader, parser func() func(*Block) T, take func(*Block, T) error) error {
+	type job struct {
+		Block
+		parsed T
+		done   chan struct{}
+	}
+	workers := min(runtime.GOMAXPROCS(0), 16)
+	jobs := 2*workers + 1
+	work, queue, free := make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
+	for range jobs {
+		free <- &job{done: make(chan struct{}, 1)}
+	}
+	for range workers {
+		go func() {
+			parse := parser()
+			for j := range work {
+				j.parsed = parse(&j.Block)
+				j.done <- struct{}{}
+			}
+		}()
+	}
+	stop := make(chan struct{})
+	var end error
+	go func() {
+		defer close(work)
+		defer close(queue)
+		for {
+			select {
+			case <-stop:
+				return
+			case j := <-free:
+				if end = r.fill(&j.Block); end != nil {
+					return
+				}
+				work <- j
+				queue <- j
+			}
+		}
+	}()
+	first := 1
+	for j := range queue {
+		<-j.done
+		if r.err != nil {
+			continue
+		}
+		j.First = first
+		first += j.lines
+		if r.err = take(&j.Block, j.parsed); r.err == nil {
+			r.err = r.finish(&j.Block)
+		}
+		if r.err != nil {
+			close(stop)
+			continue
+		}
+		free <- j
+	}
+	if r.err == nil {
+		r.err = end
+	}
+	if r.err == io.EOF {
+		return nil
+	}
+	return r.err
+}
+
+// PipeFile opens the census at path, as Open does, calls Pipe and closes the census. It
+// returns what was skipped.
+func PipeFile[T any](path string, parser func() func(*Block) T, take func(*Block, T) error) (Damage, error) {
+	r, err := Open(path)
+	if err != nil {
+		return Damage{}, err
+	}
+	defer r.Close()
+	err = Pipe(r, parser, take)
+	return r.Damage(), err
+}
