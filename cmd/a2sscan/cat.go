@@ -17,7 +17,8 @@ func (a *app) catCommand() *cobra.Command {
 	var how formatFlags
 	var color string
 	var databases []string
-	var choice censusfile.Choice
+	var sort string
+	var most int
 	var print censusfile.Printing
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
@@ -27,19 +28,27 @@ terminal, otherwise as one line of JSON per record. --format chooses another
 format, and --fields the fields. FILE - is standard input. In the table, the tag
 of a server, its text in the list, follows its name in brackets.
 
---fields also accepts three fields that cat computes: people, capacity and bots.
-It takes them from the game's own numbers (the key game) if the record has them,
-and otherwise from the key info. people does not count bots, but info.players
-does.
+--fields also accepts fields that cat computes. people, capacity and bots come
+from the game's own numbers (the key game) if the record has them, and otherwise
+from the key info. people does not count bots, but info.players does. farm is
+the ID of the farm that the server is in: of the group of servers that seem to
+be fake. a2sscan schema json describes all other fields; game.started, for
+example, is when the world of the server began: the time of the last wipe.
+
+--sort compares numbers as numbers, and addresses as numbers too. Servers with
+the same value come in the order of their addresses, and those without the field
+come last. With -n N, sorting keeps N records in memory, otherwise the chosen
+fields of all. To find farms, cat first reads the files once, and keeps a few
+facts about each server in memory, as stats does.
 
 If a file is truncated or damaged, or lacks records that the summary beside it
-counts, cat prints the remaining records, says so, and exits with 8. --farm
-prints all members of a farm; stats lists the farms of a census with their IDs.
+counts, cat prints the remaining records, says so, and exits with 8. -n without
+--sort does not read that far.
 
 On a terminal, and in text, csv and tsv, cat shows invisible characters and line
-breaks in names as escapes such as \u202e or \n. In csv and tsv an apostrophe
-precedes text that a spreadsheet would take for a formula. For the exact text,
-use --format json.
+breaks in names as escapes such as \u202e or \n. A list of words, such as flags,
+has blanks between them. In csv and tsv an apostrophe precedes text that a
+spreadsheet would take for a formula. For the exact text, use --format json.
 
 --mmdb adds the location or network of each address, and replaces a location or
 network that the scan recorded.
@@ -47,7 +56,10 @@ network that the scan recorded.
 The key flags lists what is suspicious about the answers, as evidence:
 
 ` + flagMeanings(),
-		Example: `  a2sscan cat census.ndjson.zst -f addr,info.map,info.name --format csv
+		Example: `  a2sscan cat census.ndjson.zst --sort -people -n 100 --fakes without \
+      -f addr,people,info.name --format csv
+  a2sscan cat census.ndjson.zst --game rust --sort -people -n 20 \
+      -f addr,people,game.started,info.name
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
       a2sscan cat - -f addr,people,info.name --format csv`,
@@ -64,11 +76,11 @@ The key flags lists what is suspicious about the answers, as evidence:
 			if err != nil {
 				return err
 			}
-			if print.Keep, err = choice.Keep(args); err != nil {
+			if print.Order, err = censusfile.ParseOrder(sort, most); err != nil {
 				return err
 			}
 			print.Visible = console.IsTerminal(a.out.w)
-			err = censusfile.Print(a.term, a.out, args, print)
+			err = censusfile.Print(a.term, a.out, args, &print)
 			if print.Table != nil && len(print.Databases) == 0 && print.Table.Lacks("geo") {
 				a.term.Say("no record says where its address is: name a database with --mmdb FILE")
 			}
@@ -78,9 +90,13 @@ The key flags lists what is suspicious about the answers, as evidence:
 	how.add(cmd.Flags(), "text on a terminal, else json")
 	cmd.Flags().StringVar(&color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
 	addGeoFlag(cmd.Flags(), &databases)
-	addGameFlag(cmd.Flags(), &choice.Games)
-	cmd.Flags().StringVar(&choice.Farm, "farm", "", "only the members of the farm with this `ID`, as a2sscan stats lists it")
-	cmd.Flags().BoolVar(&choice.WithoutFarms, "without-farms", false, "only servers that are in no farm")
+	addGameFlag(cmd.Flags(), &print.Choice.Games)
+	fs := cmd.Flags()
+	fs.StringVar(&sort, "sort", "", "sort by `FIELD`, such as info.name; -people: the most people first")
+	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records")
+	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "only records with these `STATUSES`, such as ok,partial")
+	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "only the members of the farm with this `ID`, as a2sscan stats lists it; may be repeated")
+	fs.StringVar(&print.Choice.Fakes, "fakes", "", "`WORD` is without: only servers in no farm; or only: the servers in farms")
 	return cmd
 }
 

@@ -17,6 +17,10 @@ counts of the scan. Without a summary it checks what the files themselves show:
 the checksums of compressed frames, the schema of each record, and that no
 address has two records of one scan. Hashes reveal damage, not forgery.
 
+The exit code is 0 only if the census is complete and undamaged. It is 8 if
+anything is damaged or missing, if the scan did not end, or if there is no
+summary to show that the census is complete.
+
 Several files are read as one census: name all parts that scan --rotate wrote.`,
 		Example: `  a2sscan verify census.ndjson.zst
   a2sscan verify census-20261120T030000Z-*.ndjson.zst

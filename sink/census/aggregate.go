@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -23,6 +24,18 @@ func (c *Census) Stats() *Stats {
 	for status := scanner.StatusOK; status < scanner.NumStatuses; status++ {
 		s.Statuses[status.String()] = 0
 	}
+	var group sync.WaitGroup
+	group.Go(func() { c.addServers(s) })
+	c.addGroups(s, &group)
+	group.Go(func() { c.addFarms(s) })
+	group.Go(func() { s.Stacks = c.stacks() })
+	group.Go(func() { s.Accounts = c.accounts() })
+	group.Wait()
+	return s
+}
+
+// addServers adds what is counted for each server.
+func (c *Census) addServers(s *Stats) {
 	var trips, places, fill []float64
 	for _, one := range c.servers {
 		if one.other {
@@ -58,10 +71,6 @@ func (c *Census) Stats() *Stats {
 	}
 	s.RoundTrips = distribution(trips, roundTripBounds)
 	s.Capacity, s.Fill = distribution(places, capacityBounds), distribution(fill, fillBounds)
-	c.addGroups(s)
-	c.addFarms(s)
-	s.Stacks, s.Accounts = c.stacks(), c.accounts()
-	return s
 }
 
 // maxScans is the maximum number of scan names in Stats.
@@ -119,16 +128,21 @@ func (c *Census) answers() iter.Seq[*Server] {
 }
 
 // label identifies a Group. The zero label stands for an unknown value.
-type label struct{ id, name, game string }
+type label struct {
+	id, name, game string
+	named          bool // the name is known, even if it is empty
+}
 
-// addGroups sets those lists of s that sum up servers by a property.
-func (c *Census) addGroups(s *Stats) {
+// addGroups sets those lists of s that sum up servers by a property. The goroutines of group
+// make them.
+func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	within := func(s *Server, known bool, value string) label {
 		if !known {
 			return label{}
 		}
-		return label{name: value + "\x00", game: s.Game} // for this property, the empty value counts as known
+		return label{name: value, game: s.Game, named: true}
 	}
+	networks := map[uint32]string{} // only one goroutine makes the list of networks
 	for _, list := range []struct {
 		to   *Groups
 		most int
@@ -142,19 +156,29 @@ func (c *Census) addGroups(s *Stats) {
 			if s.fields&wire.HasEnvironment == 0 {
 				return label{}
 			}
-			return label{name: cmp.Or(wire.Environment(s.system), fmt.Sprintf("0x%02x", s.system))}
+			if word := wire.Environment(s.system); word != "" {
+				return label{name: word}
+			}
+			return label{name: fmt.Sprintf("0x%02x", s.system)}
 		}},
 		{&s.Countries, maxCountries, func(s *Server) label { return label{id: s.Country} }},
 		{&s.Networks, maxNetworks, func(s *Server) label {
 			if s.asn == 0 {
 				return label{}
 			}
-			return label{id: fmt.Sprint("AS", s.asn), name: c.orgs[s.asn]}
+			if networks[s.asn] == "" {
+				networks[s.asn] = fmt.Sprint("AS", s.asn)
+			}
+			return label{id: networks[s.asn], name: c.orgs[s.asn]}
 		}},
 	} {
-		*list.to = c.groups(list.most, list.of)
+		group.Go(func() {
+			*list.to = c.groups(list.most, list.of)
+			if list.to == &s.Games {
+				c.nameGames(s.Games.Top)
+			}
+		})
 	}
-	c.nameGames(s.Games.Top)
 }
 
 // groups sums up the servers that answered by their label. It returns the groups with
@@ -170,7 +194,7 @@ func (c *Census) groups(most int, of func(*Server) label) Groups {
 		}
 		g := by[l]
 		if g == nil {
-			g = &Group{ID: l.id, Name: shorten(strings.TrimSuffix(l.name, "\x00")), Game: l.game}
+			g = &Group{ID: l.id, Name: shorten(l.name), Game: l.game}
 			by[l] = g
 		}
 		g.Sums.add(s)

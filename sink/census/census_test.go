@@ -8,18 +8,14 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -342,86 +338,34 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// sortedLines returns all lines that eachLine passes to its function, sorted.
-func sortedLines(t *testing.T, path string) ([]string, sink.Damage) {
-	t.Helper()
-	var mu sync.Mutex
-	var all []string
-	reading, err := (&Census{workers: 3}).eachLine(path, func(_ int, line []byte) error {
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, string(line))
-		return nil
-	})
-	check(t, err)
-	slices.Sort(all)
-	return all, reading
-}
-
-// readerLines returns all lines that a Reader returns, sorted.
-func readerLines(t *testing.T, path string) (all []string, reading sink.Damage) {
-	t.Helper()
-	r, err := sink.Open(path)
-	check(t, err)
-	defer r.Close()
-	for {
-		line, err := r.Next()
-		if err != nil {
-			slices.Sort(all)
-			return all, r.Damage()
+// TestProcessors checks that stats and changes are the same on 1, 2 and 8 processors, also
+// for damaged censuses.
+func TestProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	before, after := madeCensus(900, false, nil), madeCensus(900, true, nil)
+	before[70], after[80] = []byte("{\"schema\":1}\n"), []byte("[]\n")
+	for _, f := range forms {
+		old, new := f.write(t, before), f.write(t, after)
+		text, err := os.ReadFile(new[0])
+		check(t, err)
+		text[len(text)/2] ^= 0xFF
+		check(t, os.WriteFile(new[0], text[:len(text)-5], 0o666))
+		var want []byte
+		for _, n := range []int{1, 2, 8} {
+			runtime.GOMAXPROCS(n)
+			a, err := Open(old, Options{Summaries: []string{}})
+			check(t, err)
+			b, err := Open(new, Options{Summaries: []string{}})
+			check(t, err)
+			got, _, c := changesOf(t, a, b, true)
+			all, err := json.Marshal([]any{a.Stats(), b.Stats(), c})
+			check(t, err)
+			if got = append(got, all...); want == nil {
+				want = got
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: %d processors give other results than one", f.name, n)
+			}
 		}
-		all = append(all, string(line))
-	}
-}
-
-// TestEachLine checks that eachLine passes on the lines that a Reader returns,
-// each once, even if the file is damaged, truncated, or divided inside lines.
-func TestEachLine(t *testing.T) {
-	var text []byte
-	for i := range 40_000 {
-		text = fmt.Appendf(text, `{"schema":1,"n":%d,"pad":"%s"}`+"\n", i, strings.Repeat("x", i%90))
-	}
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
-	check(t, err)
-	frames := func(size int) (packed []byte) {
-		for part := range slices.Chunk(text, size) {
-			packed = enc.EncodeAll(part, packed)
-		}
-		return packed
-	}
-	damaged := frames(100_000)
-	damaged[len(damaged)/2] ^= 0xFF
-	badLine := bytes.Clone(text)
-	badLine[len(badLine)/2] = 0
-	files := map[string][]byte{
-		"plain": text, "long.zst": enc.EncodeAll(text, nil), "divided.zst": frames(100_003), "tiny.zst": frames(40),
-		"damaged.zst": damaged, "truncated.zst": frames(100_000)[:len(damaged)-7], "cut": text[:len(text)-5], "bad": badLine,
-		"empty": nil,
-	}
-	for name, content := range files {
-		path := filepath.Join(t.TempDir(), name)
-		check(t, os.WriteFile(path, content, 0o666))
-		got, reading := sortedLines(t, path)
-		want, wanted := readerLines(t, path)
-		if !slices.Equal(got, want) || reading != wanted {
-			t.Errorf("%s: %d lines, %+v; want %d, %+v", name, len(got), reading, len(want), wanted)
-		}
-	}
-}
-
-// TestEachLineErrors checks that eachLine returns an error for a file that is not
-// a census, and the error of the caller's function.
-func TestEachLineErrors(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	check(t, os.WriteFile(path, []byte(strings.Repeat("not a record\n", 99)), 0o666))
-	nothing := func(int, []byte) error { return nil }
-	for _, name := range []string{path, path + "missing"} {
-		if _, err := (&Census{workers: 2}).eachLine(name, nothing); err == nil {
-			t.Errorf("%s is read", name)
-		}
-	}
-	check(t, os.WriteFile(path, []byte(strings.Repeat("{\"schema\":1}\n", 500_000)), 0o666))
-	if _, err := (&Census{workers: 2}).eachLine(path, func(int, []byte) error { return os.ErrClosed }); err != os.ErrClosed {
-		t.Error(err)
 	}
 }

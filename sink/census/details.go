@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -75,8 +75,6 @@ func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
 	})
-	text := record.NewReader("schema").Keep("rules", "game")
-	first, second := record.NewReader("rules", "game"), record.NewReader("rules", "game")
 	for events := d.events; len(events) > 0; {
 		old, new := map[*Server]*event{}, map[*Server]*event{}
 		n, size := 0, 0
@@ -86,36 +84,11 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		// Events hold the rules and mods of the old census as JSON, because maps would
-		// take several times as much memory.
-		err := d.old.reread(old, func(e *event, line []byte) {
-			lists := []byte(`{"schema":1`)
-			if r, err := text.Read(line); err == nil {
-				for _, key := range []string{"rules", "game"} {
-					if value := r.Value(key); value != nil {
-						lists = append(fmt.Appendf(lists, ",%q:", key), value...)
-					}
-				}
-			}
-			e.lists = append(lists, '}')
-		})
+		err := reread(d.old, old, keepLists, func(e *event, lists []byte) { e.lists = lists })
 		if err != nil {
 			return err
 		}
-		err = d.new.reread(new, func(e *event, line []byte) {
-			x, err := first.Read(e.lists)
-			if err != nil {
-				x = &record.Record{} // the file has changed: the old census no longer has a record of this address
-			}
-			y, err := second.Read(line)
-			if err != nil {
-				return
-			}
-			before, after := rulesOf(x.Rules), rulesOf(y.Rules)
-			e.lists = nil
-			e.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
-			e.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
-		})
+		err = reread(d.new, new, compareLists, func(e *event, found differences) { e.differences = found })
 		if err != nil {
 			return err
 		}
@@ -130,29 +103,81 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// reread calls do with the line of each server in want, one after another.
-func (c *Census) reread(want map[*Server]*event, do func(*event, []byte)) error {
+// differences are what only before has, and what only after has.
+type differences struct {
+	rules [2]map[string]string
+	mods  [2][]string
+}
+
+// keepLists returns a function that returns the rules and mods of a line as a record: maps
+// would take several times as much memory as JSON.
+func keepLists() func(*event, []byte) []byte {
+	text := record.NewReader("schema").Keep("rules", "game")
+	return func(_ *event, line []byte) []byte {
+		lists := []byte(`{"schema":1`)
+		if r, err := text.Read(line); err == nil {
+			for _, key := range []string{"rules", "game"} {
+				if value := r.Value(key); value != nil {
+					lists = append(fmt.Appendf(lists, ",%q:", key), value...)
+				}
+			}
+		}
+		return append(lists, '}')
+	}
+}
+
+// compareLists returns a function that compares the lists of an event with a line of the new
+// census.
+func compareLists() func(*event, []byte) differences {
+	first, second := record.NewReader("rules", "game"), record.NewReader("rules", "game")
+	return func(e *event, line []byte) (d differences) {
+		x, err := first.Read(e.lists)
+		if err != nil {
+			x = &record.Record{} // the file has changed: the old census no longer has a record of this address
+		}
+		y, err := second.Read(line)
+		if err != nil {
+			return d
+		}
+		before, after := rulesOf(x.Rules), rulesOf(y.Rules)
+		d.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
+		d.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
+		return d
+	}
+}
+
+// reread reads a census again. It passes the line of each server in want to a function that
+// parser returns, and what that returns to take, in the order of the census.
+func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
 	if len(want) == 0 {
 		return nil
 	}
-	heads := make([]*record.Reader, c.workers)
-	for i := range heads {
-		heads[i] = record.NewReader("addr", "time")
+	type found struct {
+		*event
+		value T
 	}
-	var mu sync.Mutex
+	find := func() func(*sink.Block) []found {
+		head, parse := record.NewReader("addr", "time"), parser()
+		return func(b *sink.Block) (all []found) {
+			for _, line := range b.Lines() {
+				r, err := head.Read(bytes.TrimSpace(line))
+				if err != nil {
+					continue // no error: Open has already counted the damage
+				}
+				s := c.find(keyOf(r.Addr))
+				if s == nil || s.at != millis(r.Time) || want[s] == nil {
+					continue // the second case is another record of the address
+				}
+				all = append(all, found{want[s], parse(want[s], line)})
+			}
+			return all
+		}
+	}
 	for _, file := range c.files {
-		_, err := c.eachLine(file, func(worker int, line []byte) error {
-			head, err := heads[worker].Read(line)
-			if err != nil {
-				return nil // no error: Open has already counted the damage
+		_, err := sink.PipeFile(file, find, func(_ *sink.Block, all []found) error {
+			for _, f := range all {
+				take(f.event, f.value)
 			}
-			s := c.find(keyOf(head.Addr))
-			if s == nil || s.at != millis(head.Time) || want[s] == nil {
-				return nil // an unwanted server, or another record of its address
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			do(want[s], line)
 			return nil
 		})
 		if err != nil {

@@ -80,9 +80,8 @@ type event struct {
 	before, after *Server // nil if the night has no record
 	kinds         kinds
 
-	lists []byte               // rules and mods of before, until those of after have been read
-	rules [2]map[string]string // rules that only before has, and rules that only after has
-	mods  [2][]string
+	lists       []byte // rules and mods of before, as a record of JSON
+	differences        // of rules and mods
 }
 
 // Diff compares two censuses. It calls do with every change of the given kinds, ordered

@@ -3,10 +3,10 @@ package census
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -58,8 +58,18 @@ func (f *farm) id() string { return fmt.Sprintf("%016x", mix(f.clones, f.list)) 
 
 // findFarms finds clones and shared lists of players.
 func (c *Census) findFarms() {
+	var clones, lists map[uint64][]*Server
+	var group sync.WaitGroup
+	group.Go(func() { clones = c.alike(leastClones, (*Server).identity) })
+	lists = c.alike(leastSharing, func(s *Server) uint64 {
+		if !s.listed || !s.isPublic() {
+			return 0
+		}
+		return s.hashes.players
+	})
+	group.Wait()
 	var groups []farm
-	for key, all := range c.alike(leastClones, (*Server).identity) {
+	for key, all := range clones {
 		all = sameRules(all)
 		if len(all) == 0 || isDefault(all[0]) {
 			continue
@@ -74,27 +84,36 @@ func (c *Census) findFarms() {
 			groups = append(groups, farm{servers: all, clones: key})
 		}
 	}
-	for _, all := range c.alike(leastSharing, func(s *Server) uint64 {
-		if !s.listed || !s.isPublic() {
-			return 0
-		}
-		return s.hashes.players
-	}) {
+	for _, all := range lists {
 		groups = append(groups, farm{servers: all, list: all[0].hashes.players})
 	}
 	c.unite(groups)
 }
 
 // alike returns the groups of servers that have the same key. The parameter least is
-// the minimum size of a group. Servers with key 0 are in no group.
+// the minimum size of a group. Servers with key 0 are in no group. Most keys occur once, so it counts them by sorting before it makes
+// groups.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
+	keys := make([]uint64, len(c.servers))
+	for i, s := range c.servers {
+		keys[i] = key(s)
+	}
+	sorted := slices.Clone(keys)
+	slices.Sort(sorted)
 	groups := map[uint64][]*Server{}
-	for _, s := range c.servers {
-		if k := key(s); k != 0 {
-			groups[k] = append(groups[k], s)
+	for i, n := 0, 0; i < len(sorted); i += n {
+		for n = 1; i+n < len(sorted) && sorted[i+n] == sorted[i]; {
+			n++
+		}
+		if n >= least && sorted[i] != 0 {
+			groups[sorted[i]] = make([]*Server, 0, n)
 		}
 	}
-	maps.DeleteFunc(groups, func(_ uint64, all []*Server) bool { return len(all) < least })
+	for i, s := range c.servers {
+		if all, ok := groups[keys[i]]; ok {
+			groups[keys[i]] = append(all, s)
+		}
+	}
 	return groups
 }
 

@@ -3,16 +3,11 @@ package census
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/netip"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -38,7 +33,6 @@ type Census struct {
 	Lost []string
 
 	files     []string
-	workers   int
 	summaries []*Summary
 	// One server per address, in the order of addresses. Servers without an address
 	// come first.
@@ -53,7 +47,7 @@ type Census struct {
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.
 func Open(files []string, o Options) (*Census, error) {
-	c := &Census{files: files, workers: min(runtime.GOMAXPROCS(0), 8), orgs: map[uint32]string{}}
+	c := &Census{files: files, orgs: map[uint32]string{}}
 	chosen, err := o.Filter()
 	if err != nil {
 		return nil, err
@@ -71,18 +65,28 @@ func Open(files []string, o Options) (*Census, error) {
 	return c, nil
 }
 
-// Farm returns the addresses of the members of a farm, by Farm.ID, or of all farms if id is
-// "".
-func (c *Census) Farm(id string) map[netip.AddrPort]bool {
-	members := map[netip.AddrPort]bool{}
-	for _, f := range c.farms {
-		for _, s := range f.servers {
-			if id == "" || id == f.id() {
-				members[s.Addr()] = true
-			}
+// Farms returns the Farm.ID of each server that is in a farm, by its address.
+func (c *Census) Farms() map[netip.AddrPort]string {
+	all := map[netip.AddrPort]string{}
+	for i := range c.farms {
+		for _, s := range c.farms[i].servers {
+			all[s.Addr()] = c.farms[i].id()
 		}
 	}
-	return members
+	return all
+}
+
+// Games returns the IDs and names of the games of all servers, in lower case.
+func (c *Census) Games() map[string]bool {
+	all := map[string]bool{}
+	for _, s := range c.servers {
+		all[s.Game], all[s.GameName] = true, true
+	}
+	lower := map[string]bool{}
+	for name := range all {
+		lower[strings.ToLower(name)] = true
+	}
+	return lower
 }
 
 // Servers calls do with every server that the Options choose, in the order of addresses.
@@ -107,47 +111,81 @@ func unasked(r *record.Record) bool {
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
 }
 
+// A loader makes the servers of a block of lines. Each goroutine has its own.
+type loader struct {
+	reader *record.Reader
+	texts  texts
+	slab   []Server // memory for servers: the collector has less to do than with one each
+}
+
+// loaded is what a block of lines says.
+type loaded struct {
+	servers []*Server
+	bad     uint64
+	why     error
+	scans   map[string]bool
+	orgs    map[uint32]string
+}
+
+// load makes the servers of a block.
+func (l *loader) load(b *sink.Block) (out loaded) {
+	out.scans, out.orgs = map[string]bool{}, map[uint32]string{}
+	for _, line := range b.Lines() {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		r, err := l.reader.Read(line)
+		if err != nil {
+			out.bad, out.why = out.bad+1, err
+			continue
+		}
+		if len(l.slab) == 0 {
+			l.slab = make([]Server, 64)
+		}
+		s := &l.slab[0]
+		l.slab = l.slab[1:]
+		*s = newServer(&r.Result, l.texts)
+		s.unasked = unasked(r)
+		out.servers = append(out.servers, s)
+		if r.Scan != "" {
+			out.scans[r.Scan] = true
+		}
+		addOrg(out.orgs, r.Geo.ASN, r.Geo.Org)
+	}
+	return out
+}
+
+// addOrg notes the owner of a network. If the network has several names, the first in
+// alphabetical order counts.
+func addOrg(orgs map[uint32]string, asn uint32, org string) {
+	if known, ok := orgs[asn]; org != "" && (!ok || org < known) {
+		orgs[asn] = strings.Clone(cut(org, maxText))
+	}
+}
+
 // load reads all records.
 func (c *Census) load() error {
-	readers := make([]*record.Reader, c.workers)
-	for i := range readers {
-		readers[i] = record.NewReader(keys...)
-	}
 	var readings []Reading
-	var mu sync.Mutex
 	scans := map[string]bool{}
 	for _, file := range c.files {
 		reading := Reading{File: file}
-		add := func(n int, line []byte) error {
-			r, err := readers[n].Read(line)
-			if errors.As(err, new(record.SchemaError)) {
-				return err
-			}
-			var s Server
-			if err == nil {
-				s = NewServer(&r.Result)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				reading.Bad, reading.Why = reading.Bad+1, err
-				return nil
-			}
-			reading.Records++
-			s.unasked = unasked(r)
-			c.servers = append(c.servers, &s)
-			if r.Scan != "" {
-				scans[r.Scan] = true
-			}
-			// If a network's owner has several names, the first in alphabetical order
-			// counts.
-			if org, known := c.orgs[r.Geo.ASN]; r.Geo.Org != "" && (!known || r.Geo.Org < org) {
-				c.orgs[r.Geo.ASN] = strings.Clone(cut(r.Geo.Org, maxText))
-			}
-			return nil
+		parser := func() func(*sink.Block) loaded {
+			return (&loader{reader: record.NewReader(keys...), texts: texts{}}).load
 		}
 		var err error
-		if reading.Damage, err = c.eachLine(file, add); err != nil {
+		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {
+			reading.Records += uint64(len(l.servers))
+			if l.bad > 0 {
+				reading.Bad, reading.Why = reading.Bad+l.bad, l.why
+			}
+			c.servers = append(c.servers, l.servers...)
+			maps.Copy(scans, l.scans)
+			for asn, org := range l.orgs {
+				addOrg(c.orgs, asn, org)
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		if reading.Records == 0 && reading.Bad > 0 {
@@ -157,67 +195,32 @@ func (c *Census) load() error {
 	}
 	c.scans = append([]string{}, slices.Sorted(maps.Keys(scans))...)
 	c.Lost = Lost(readings, c.summaries, true)
-	slices.SortFunc(c.servers, (*Server).compare)
+	c.sort()
 	all := len(c.servers)
 	c.servers = slices.CompactFunc(c.servers, func(a, b *Server) bool { return a.key == b.key && a.key != 0 })
 	c.duplicates = uint64(all - len(c.servers))
 	return nil
 }
 
-// blockSize is the approximate size of a block of lines that one goroutine passes to
-// another.
-const blockSize = 1 << 20
-
-// eachLine reads a file, and calls do with each line that is not empty, in no particular
-// order. Several goroutines, numbered from 0 to c.workers-1, call do at the same time; a
-// line is valid until do returns. The first error of do ends the reading and is returned.
-func (c *Census) eachLine(file string, do func(worker int, line []byte) error) (sink.Damage, error) {
-	r, err := sink.Open(file)
-	if err != nil {
-		return sink.Damage{}, err
+// sort sorts the servers. It compares mostly keys, which are side by side in memory.
+func (c *Census) sort() {
+	type keyed struct {
+		key uint64
+		*Server
 	}
-	defer r.Close()
-	full, free := make(chan []byte, c.workers), make(chan []byte, 2*c.workers+1)
-	for range cap(free) {
-		free <- nil
+	all := make([]keyed, len(c.servers))
+	for i, s := range c.servers {
+		all[i] = keyed{s.key, s}
 	}
-	var failed atomic.Pointer[error]
-	var group sync.WaitGroup
-	for w := range c.workers {
-		group.Go(func() {
-			for block := range full {
-				for line := range bytes.Lines(block) {
-					if line = bytes.TrimSpace(line); len(line) == 0 {
-						continue
-					}
-					if err := do(w, line); err != nil {
-						failed.CompareAndSwap(nil, &err)
-						break
-					}
-				}
-				free <- block
-			}
-		})
-	}
-	for err == nil && failed.Load() == nil {
-		block := (<-free)[:0]
-		for err == nil && len(block) < blockSize {
-			var line []byte
-			if line, err = r.Next(); err == nil {
-				block = append(append(block, line...), '\n')
-			}
+	slices.SortFunc(all, func(a, b keyed) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
 		}
-		full <- block
+		return a.compare(b.Server)
+	})
+	for i := range all {
+		c.servers[i] = all[i].Server
 	}
-	close(full)
-	group.Wait()
-	if first := failed.Load(); first != nil {
-		err = *first
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	return r.Damage(), err
 }
 
 // millis returns a record's time in Unix milliseconds, or 0 if it is not known.

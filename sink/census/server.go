@@ -72,11 +72,14 @@ type Server struct {
 }
 
 // NewServer returns the Server for a result. It shares no memory with r.
-func NewServer(r *scanner.Result) Server {
+func NewServer(r *scanner.Result) Server { return newServer(r, nil) }
+
+// newServer returns the Server for a result. Texts that are in known are used again.
+func newServer(r *scanner.Result, known texts) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
 		Status: r.Status, HasInfo: r.HasInfo, Flags: r.Flags, RTT: r.RTT,
-		Name: string(cut(in.Name, maxText)), Map: text(in.Map), Version: text(in.Version),
+		Name: string(cut(in.Name, maxText)), Map: known.of(in.Map), Version: known.of(in.Version),
 		People: uint32(who.People), Bots: uint32(who.Bots), MaxPlayers: uint32(who.Places),
 		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
 		fields: in.Has, system: in.Environment,
@@ -94,9 +97,9 @@ func NewServer(r *scanner.Result) Server {
 		}
 	}
 	if r.Game != nil {
-		s.addGame(r.Game)
+		s.addGame(r.Game, known)
 	}
-	s.identify(in)
+	s.identify(in, known)
 	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
 		s.hashes.players, s.listed = digest(r.Players)
 		// Records of other programs may lack the hash.
@@ -139,20 +142,20 @@ func keyOf(a netip.AddrPort) uint64 {
 }
 
 // addGame sets what the game says about itself. It takes precedence over INFO.
-func (s *Server) addGame(g *game.Game) {
+func (s *Server) addGame(g *game.Game, known texts) {
 	s.hasGame, s.own, s.pvp = true, g.Has, g.PVP && g.Has.Has(game.KeyPVP)
 	if !g.Corrects(game.KeyPlayers) {
 		s.own &^= 1 << game.KeyPlayers
 	}
-	s.Game, s.GameName = text(g.ID), text(g.Name)
+	s.Game, s.GameName = valid(cut(g.ID, maxText)), valid(cut(g.Name, maxText))
 	if g.Has.Has(game.KeyMap) {
-		s.Map = text(g.Map)
+		s.Map = known.of(g.Map)
 	}
 	if g.Has.Has(game.KeyVersion) {
-		s.Version = text(g.Version)
+		s.Version = known.of(g.Version)
 	}
 	if g.Has.Has(game.KeyMode) {
-		s.Mode = text(g.Mode)
+		s.Mode = known.of(g.Mode)
 	}
 	if !g.Has.Has(game.KeyMods) {
 		return
@@ -166,7 +169,7 @@ func (s *Server) addGame(g *game.Game) {
 }
 
 // identify sets the game of a record that does not name one.
-func (s *Server) identify(in *wire.Info) {
+func (s *Server) identify(in *wire.Info, texts texts) {
 	if s.Game != "" || !s.HasInfo {
 		return
 	}
@@ -186,9 +189,9 @@ func (s *Server) identify(in *wire.Info) {
 	case app != 0:
 		s.Game = fmt.Sprint("app:", app)
 	case len(in.Folder) > 0:
-		s.Game = "folder:" + text(cut(in.Folder, maxNameBytes))
+		s.Game = "folder:" + texts.of(cut(in.Folder, maxNameBytes))
 	}
-	s.GameName = text(in.Game)
+	s.GameName = texts.of(in.Game)
 }
 
 // digest returns a hash of a list of players. distinct reports whether no two servers
@@ -226,8 +229,25 @@ func mix(a, b uint64) uint64 {
 // shorter.
 const maxText = 1024
 
-// text returns b as a string of valid UTF-8 of at most maxText bytes.
-func text[T string | []byte](b T) string { return valid(string(cut(b, maxText))) }
+// texts are short texts that several servers have, such as the names of maps, by their bytes.
+type texts map[string]string
+
+// of returns a text as a string.
+func (t texts) of(b []byte) string {
+	const most = 1 << 14
+	b = cut(b, maxText)
+	s, ok := t[string(b)]
+	if ok {
+		return s
+	}
+	if s = valid(string(b)); t != nil {
+		if len(t) == most {
+			clear(t)
+		}
+		t[string(b)] = s
+	}
+	return s
+}
 
 // valid replaces what is not UTF-8: each sequence that could begin a character becomes one
 // U+FFFD, as in a record.

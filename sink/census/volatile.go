@@ -38,5 +38,14 @@ func isVolatile(name []byte) bool {
 	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) {
 		return true
 	}
-	return volatileRules[strings.ToLower(string(name))]
+	var lower [32]byte // longer than any of them
+	if len(name) > len(lower) {
+		return false
+	}
+	for i, b := range name {
+		if lower[i] = b; 'A' <= b && b <= 'Z' {
+			lower[i] |= 0x20
+		}
+	}
+	return volatileRules[string(lower[:len(name)])]
 }

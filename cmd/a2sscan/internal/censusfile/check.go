@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
 	"net/netip"
 	"os"
@@ -29,7 +28,7 @@ const maxProblems = 20
 // read and the size of all files. It needs 8 bytes of memory per record. It returns an
 // error if a file can't be read.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
-	v := &verifier{reader: record.NewReader().Strict(), scans: map[string]*scanCount{}, progress: progress}
+	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			v.size += info.Size()
@@ -55,7 +54,6 @@ func Check(files []string, want []*census.Summary, progress func(read, size int6
 type verifier struct {
 	files    []sink.Part
 	problems []string
-	reader   *record.Reader
 	scans    map[string]*scanCount
 
 	progress   func(read, size int64)
@@ -66,7 +64,7 @@ type verifier struct {
 type scanCount struct {
 	records  uint64
 	byStatus map[string]uint64
-	known    []uint64 // address and port of each record
+	known    []uint64 // address and port of each record, and bit 48
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -100,19 +98,20 @@ func (v *verifier) file(name string) error {
 	if name == "-" {
 		name = "standard input"
 	}
-	n := uint64(0)
-	for {
-		line, err := r.Next()
-		if err == io.EOF {
-			break
+	records := 0
+	err = sink.Pipe(r, checker, func(b *sink.Block, found []checked) error {
+		for i, one := range found {
+			if one.problem != nil {
+				v.add("%s: record %d: %v", name, b.First+i, one.problem)
+			} else {
+				v.count(&one)
+			}
 		}
-		if err != nil {
-			return err
-		}
-		n++
-		if problem := v.record(line); problem != nil {
-			v.add("%s: record %d: %v", name, n, problem)
-		}
+		records += len(found)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if d := r.Damage(); d.Found() {
 		v.add("%s is damaged: %v", name, d)
@@ -122,28 +121,51 @@ func (v *verifier) file(name string) error {
 	} else if r.Damage().Open {
 		v.add("%s is truncated, or still being written: its last compressed frame has no end", name)
 	}
-	v.files = append(v.files, sink.Part{Name: name, Records: n, Bytes: c.n, Sum: fmt.Sprintf("%016x", c.sum.Sum64())})
+	v.files = append(v.files, sink.Part{Name: name, Records: uint64(records), Bytes: c.n, Sum: fmt.Sprintf("%016x", c.sum.Sum64())})
 	return nil
 }
 
-// record compares one record with the schema, and counts it if it conforms.
-func (v *verifier) record(line []byte) (problem error) {
-	rec, err := v.reader.Read(line)
-	if err != nil {
-		return err
+// checked is what Check keeps of a record.
+type checked struct {
+	problem error
+	scan    string
+	status  scanner.Status
+	known   uint64 // address and port, and bit 48; 0: it has no address
+}
+
+// checker returns a function that compares the records of a block with the schema.
+func checker() func(*sink.Block) []checked {
+	reader := record.NewReader().Strict()
+	return func(b *sink.Block) (all []checked) {
+		for _, line := range b.Lines() {
+			rec, err := reader.Read(line)
+			if err != nil {
+				all = append(all, checked{problem: err})
+				continue
+			}
+			one := checked{scan: rec.Scan, status: rec.Status}
+			if ip := rec.Addr.Addr().Unmap(); ip.Is4() {
+				b := ip.As4()
+				one.known = 1<<48 | uint64(binary.BigEndian.Uint32(b[:]))<<16 | uint64(rec.Addr.Port())
+			}
+			all = append(all, one)
+		}
+		return all
 	}
-	s := v.scans[rec.Scan]
+}
+
+// count counts a record that conforms to the schema.
+func (v *verifier) count(one *checked) {
+	s := v.scans[one.scan]
 	if s == nil {
 		s = &scanCount{byStatus: map[string]uint64{}}
-		v.scans[rec.Scan] = s
+		v.scans[one.scan] = s
 	}
 	s.records++
-	s.byStatus[rec.Status.String()]++
-	if ip := rec.Addr.Addr().Unmap(); ip.Is4() {
-		b := ip.As4()
-		s.known = append(s.known, uint64(binary.BigEndian.Uint32(b[:]))<<16|uint64(rec.Addr.Port()))
+	s.byStatus[one.status.String()]++
+	if one.known != 0 {
+		s.known = append(s.known, one.known)
 	}
-	return nil
 }
 
 // addRepeated adds a problem for each address that has several records in one scan.

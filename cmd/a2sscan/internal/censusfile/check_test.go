@@ -173,7 +173,15 @@ func TestCheckEveryCut(t *testing.T) {
 
 func reading(t *testing.T, path string) census.Reading {
 	t.Helper()
-	read, err := EachOf(path, func(int, []byte) error { return nil })
+	count := func() func(*sink.Block) int {
+		return func(b *sink.Block) (n int) {
+			for range b.Lines() {
+				n++
+			}
+			return n
+		}
+	}
+	read, err := pipe(path, count, func(_ *sink.Block, n int) (int, error) { return n, nil })
 	check(t, err)
 	return read
 }

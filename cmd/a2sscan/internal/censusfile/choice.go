@@ -1,57 +1,144 @@
 package censusfile
 
 import (
+	"maps"
+	"net/netip"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
+// Farms are the IDs of farms by the addresses of their members.
+type Farms map[netip.AddrPort]string
+
+// The values of Choice.Fakes.
+const (
+	OnlyFakes    = "only"
+	WithoutFakes = "without"
+)
+
 // Choice chooses records.
 type Choice struct {
-	Games        []string // nil means all games
-	Farm         string   // ID of the farm whose servers are chosen; "" means all servers
-	WithoutFarms bool     // choose only servers that are in no farm
+	Games    []string // IDs or names; nil means all games
+	Statuses []string // words; nil means all statuses
+	Farms    []string // IDs of the farms whose servers are chosen; nil means all servers
+	Fakes    string   // OnlyFakes, WithoutFakes, or "" for all servers
+
+	farms    Farms // found by prepare
+	chosen   func(*census.Server) bool
+	statuses []scanner.Status
+	mu       sync.Mutex
+	seen     map[string]bool // IDs and names of games, in lower case
 }
 
-// Keep returns a function that reports whether a line is a record that c chooses, or nil
-// if c chooses all lines. To find farms, it reads the files.
-func (c *Choice) Keep(files []string) (func(line []byte) bool, error) {
-	farms := c.Farm != "" || c.WithoutFarms
-	switch {
-	case c.Farm != "" && c.WithoutFarms:
-		return nil, console.Fail(console.ExitUsage, "--farm and --without-farms exclude each other").WithHint("choose one")
-	case farms && slices.Contains(files, "-"):
-		return nil, console.Fail(console.ExitUsage, "finding farms needs to read the census twice, but standard input can be read only once").
-			WithHint("write the census to a file first")
-	case !farms && len(c.Games) == 0:
-		return nil, nil
-	}
-	chosen, err := (&census.Options{Games: c.Games}).Filter()
-	if err != nil {
-		return nil, err
-	}
-	keep := func(s *census.Server) bool { return chosen(s) }
-	if farms {
-		all, err := census.Open(files, census.Options{})
-		if err != nil {
-			return nil, Failure(err)
+// prepare checks the flags. If they need the farms of the census, it reads the files to find
+// them.
+func (how *Printing) prepare(files []string) (err error) {
+	c := &how.Choice
+	for _, word := range c.Statuses {
+		all := console.Words(scanner.NumStatuses, scanner.Status.String)
+		at := slices.Index(all, word)
+		if at <= 0 {
+			return console.Fail(console.ExitUsage, "--only: no such status: %s", console.Quoted(word, 40)).
+				WithHint("the statuses are %s", strings.Join(all[1:], ", "))
 		}
-		members := all.Farm(c.Farm)
-		if c.Farm != "" && len(members) == 0 {
-			return nil, console.Fail(console.ExitInput, "there is no farm %s", console.Plain(c.Farm, 40)).
+		c.statuses = append(c.statuses, scanner.Status(at))
+	}
+	shown := how.Order.Field == farm || how.Table != nil && slices.Contains(how.Table.fields, farm)
+	twice := shown || c.Fakes != "" || c.Farms != nil
+	switch {
+	case c.Fakes != "" && c.Fakes != OnlyFakes && c.Fakes != WithoutFakes:
+		return console.Fail(console.ExitUsage, "--fakes: want only or without, not %s", console.Quoted(c.Fakes, 40))
+	case c.Fakes == WithoutFakes && c.Farms != nil:
+		return console.Fail(console.ExitUsage, "--farm and --fakes without exclude each other").WithHint("choose one")
+	case twice && slices.Contains(files, "-"):
+		return console.Fail(console.ExitUsage, "finding farms needs to read the census twice, but standard input can be read only once").
+			WithHint("write the census to a file first")
+	}
+	if c.chosen, err = (&census.Options{Games: c.Games}).Filter(); err != nil {
+		return err
+	}
+	if c.seen = map[string]bool{}; !twice {
+		return nil
+	}
+	all, err := census.Open(files, census.Options{})
+	if err != nil {
+		return Failure(err)
+	}
+	c.farms = all.Farms()
+	for _, id := range c.Farms {
+		if !slices.Contains(slices.Collect(maps.Values(c.farms)), id) {
+			return console.Fail(console.ExitInput, "there is no farm %s", console.Plain(id, 40)).
 				WithHint("a2sscan stats lists the farms of a census")
 		}
-		keep = func(s *census.Server) bool { return chosen(s) && members[s.Addr()] != c.WithoutFarms }
 	}
-	reader := record.NewReader("addr", "info", "game")
+	if how.Table != nil {
+		how.Table.farms = c.farms
+	}
+	return nil
+}
+
+// keep returns a function that reports whether a line is a record that c chooses.
+func (c *Choice) keep() func(line []byte) bool {
+	if len(c.Games)+len(c.Statuses)+len(c.Farms) == 0 && c.Fakes == "" {
+		return func([]byte) bool { return true }
+	}
+	keys := []string{"addr", "status"}
+	if len(c.Games) > 0 {
+		keys = append(keys, "info", "game.id", "game.name")
+	}
+	reader, names := record.NewReader(keys...), map[string]bool{}
 	return func(line []byte) bool {
 		r, err := reader.Read(line)
-		if err != nil {
+		if err != nil || c.statuses != nil && !slices.Contains(c.statuses, r.Status) {
 			return false
 		}
+		id := c.farms[r.Addr]
+		if (id == "") == (c.Fakes == OnlyFakes) && c.Fakes != "" || c.Farms != nil && !slices.Contains(c.Farms, id) {
+			return false
+		}
+		if len(c.Games) == 0 {
+			return true
+		}
 		s := census.NewServer(&r.Result)
-		return keep(&s)
-	}, nil
+		if !names[s.Game] || !names[s.GameName] {
+			names[s.Game], names[s.GameName] = true, true
+			c.mu.Lock()
+			c.seen[strings.ToLower(s.Game)], c.seen[strings.ToLower(s.GameName)] = true, true
+			c.mu.Unlock()
+		}
+		return c.chosen(&s)
+	}
+}
+
+// sayUnknown warns of games that no record has.
+func (c *Choice) sayUnknown(t *console.Terminal) { SayUnknown(t, c.Games, c.seen) }
+
+// SayUnknown warns of chosen games that are not among seen, the IDs and names of all games in
+// lower case, and suggests those with the nearest names.
+func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {
+	for _, name := range games {
+		if seen[strings.ToLower(name)] {
+			continue
+		}
+		var like []string
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(seen)), func(s string) bool { return s == "" })
+		for range 3 {
+			if nearest := console.Nearest(name, names); nearest != "" {
+				like = append(like, console.Quoted(nearest, 60))
+				names = slices.DeleteFunc(names, func(s string) bool { return s == nearest })
+			}
+		}
+		t.Say("--game %s: no server of the census runs this game", console.Plain(name, 60))
+		if len(like) > 0 {
+			t.Hint("did you mean %s?", strings.Join(like, " or "))
+		} else {
+			t.Hint("a2sscan stats --by game lists the games of a census")
+		}
+	}
 }

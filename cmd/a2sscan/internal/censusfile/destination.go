@@ -90,6 +90,10 @@ func (c *Destination) CheckFormat() error {
 	if err := checkFormat(c.Format); err != nil {
 		return err
 	}
+	if slices.Contains(c.Fields, farm) {
+		return console.Fail(console.ExitUsage, "--fields: only a complete census shows the farm of a server").
+			WithHint("scan into a census, and then use a2sscan cat -f addr,farm")
+	}
 	if _, err := c.table(); err != nil || !c.ToFile() {
 		return err
 	}

@@ -21,7 +21,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 			return read, nil
 		}
 		if err != nil {
-			return read, Failure(err)
+			return read, readFailure(name, err)
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -33,14 +33,30 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 	}
 }
 
-// EachOf opens a file and calls Each.
-func EachOf(file string, do func(n int, line []byte) error) (census.Reading, error) {
-	r, err := sink.Open(file)
-	if err != nil {
-		return census.Reading{}, Failure(err)
+// pipe calls sink.PipeFile and returns what it has read. take also returns the number of
+// records of a block. pipe returns an error of take unchanged.
+func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
+	read, taken := census.Reading{File: file}, error(nil)
+	damage, err := sink.PipeFile(file, parser, func(b *sink.Block, parsed T) error {
+		var n int
+		n, taken = take(b, parsed)
+		read.Records += uint64(n)
+		return taken
+	})
+	read.Damage = damage
+	if err != nil && taken == nil {
+		err = readFailure(file, err)
 	}
-	defer r.Close()
-	return Each(file, r, do)
+	return read, err
+}
+
+// readFailure returns the error for a census that can't be read.
+func readFailure(name string, err error) error {
+	if errors.Is(err, sink.ErrNotCensus) {
+		return console.Fail(console.ExitInput, "%s is not a census: it does not begin with a record", console.Plain(name, 200)).
+			WithHint("cat reads a census that scan wrote: one line of JSON per server, compressed or not")
+	}
+	return Failure(err)
 }
 
 // Lost compares what was read with the summaries beside the files, and prints what is

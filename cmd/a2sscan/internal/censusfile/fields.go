@@ -11,36 +11,71 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// These fields are computed from other fields: see scanner.Population.
+// These fields are computed from others: see scanner.Population. farm is the ID of the farm
+// that a server is in.
 const (
 	people   = "people"
 	capacity = "capacity"
 	bots     = "bots"
+	farm     = "farm"
 )
 
-func isComputed(field string) bool { return field == people || field == capacity || field == bots }
+// computedFields are the fields that a record does not have itself.
+var computedFields = []string{people, capacity, bots, farm}
 
-// value returns the value of a field as it is written, or nil if the record lacks the
-// field. kept has the keys of the fields. who has the keys that computed fields need.
-// Both are nil if the line is not a record.
-func (t *Table) value(field string, kept, who *record.Record) []byte {
-	n, known := 0, false
-	switch {
-	case isComputed(field) && who == nil:
-	case field == people:
-		n, known = who.Population().People, knows(who, wire.HasPlayers, game.KeyPlayers)
-	case field == capacity:
-		n, known = who.Population().Places, !who.Info.IsRelay() && knows(who, wire.HasMaxPlayers, game.KeyMaxPlayers)
-	case field == bots:
-		n, known = who.Population().Bots, knows(who, wire.HasBots, game.KeyBots)
-	case kept != nil:
-		key, path, inside := strings.Cut(field, ".")
-		value := []byte(kept.Value(key))
-		if inside {
-			value = record.Find(value, path)
+func isComputed(field string) bool { return slices.Contains(computedFields, field) }
+
+// counts are the keys from which people, capacity and bots are computed.
+var counts = []string{
+	"info.players", "info.max_players", "info.bots", "info.server_type", "game.players", "game.max_players", "game.bots",
+}
+
+// readerOf returns a Reader of what the fields need.
+func readerOf(fields []string) *record.Reader {
+	keys, kept := []string{"schema"}, []string(nil)
+	for _, field := range fields {
+		switch key, _, _ := strings.Cut(field, "."); {
+		case field == farm:
+			keys = append(keys, "addr")
+		case isComputed(field):
+			keys = append(keys, counts...)
+		default:
+			kept = append(kept, key)
 		}
-		t.found[key] = t.found[key] || value != nil
-		return value
+	}
+	return record.NewReader(keys...).Keep(kept...)
+}
+
+// value returns the value of a field as it is written; nil if the record lacks the field.
+func (t *Table) value(field string, r *record.Record) []byte {
+	if isComputed(field) {
+		return computedValue(field, r, t.farms)
+	}
+	key, path, inside := strings.Cut(field, ".")
+	value := []byte(r.Value(key))
+	if inside {
+		value = record.Find(value, path)
+	}
+	if value != nil {
+		t.found[key].Store(true)
+	}
+	return value
+}
+
+// computedValue returns the value of a computed field; nil if it is not known.
+func computedValue(field string, r *record.Record, farms Farms) []byte {
+	n, known := 0, false
+	switch field {
+	case people:
+		n, known = r.Population().People, knows(r, wire.HasPlayers, game.KeyPlayers)
+	case capacity:
+		n, known = r.Population().Places, !r.Info.IsRelay() && knows(r, wire.HasMaxPlayers, game.KeyMaxPlayers)
+	case bots:
+		n, known = r.Population().Bots, knows(r, wire.HasBots, game.KeyBots)
+	case farm:
+		if id := farms[r.Addr]; id != "" {
+			return strconv.AppendQuote(nil, id)
+		}
 	}
 	if !known {
 		return nil
@@ -69,10 +104,10 @@ func paths(columns []record.Column, at string) (all, open []string) {
 	return all, open
 }
 
-// checkFields returns an error for a field that no record can have.
-func checkFields(fields []string) error {
+// checkFields returns an error, which names the flag, for a field that no record can have.
+func checkFields(flag string, fields []string) error {
 	all, open := paths(record.Columns(), "")
-	all = append(all, people, capacity, bots)
+	all = append(all, computedFields...)
 	slices.Sort(all)
 	for _, field := range fields {
 		inside := func(o string) bool { return len(field) > len(o) && strings.HasPrefix(field, o) }
@@ -89,7 +124,7 @@ func checkFields(fields []string) error {
 		if like != "" {
 			hint = "did you mean " + like + "?"
 		}
-		return console.Fail(console.ExitUsage, "--fields: records have no %s", console.Quoted(field, 60)).WithHint("%s", hint)
+		return console.Fail(console.ExitUsage, "%s: records have no %s", flag, console.Quoted(field, 60)).WithHint("%s", hint)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"net/netip"
 	"os"
+	"sync"
 	"time"
 
 	// This library reads MaxMind's format, which other publishers use too.
@@ -19,15 +20,16 @@ import (
 type Databases []*Database
 
 // Database is one database. It is read into memory, so that changes to the file
-// cannot disturb a scan. Only one goroutine may use it.
+// cannot disturb a scan.
 type Database struct {
-	name  string
-	size  int64
-	db    *maxminddb.Reader
-	known map[uintptr]scanner.Geo // decoded places, by offset in the file
+	name string
+	size int64
+	db   *maxminddb.Reader
 
-	faults uint64 // number of addresses with damaged data
-	fault  error  // the first error, or nil once it has been reported
+	mu     sync.Mutex              // guards the following fields
+	known  map[uintptr]scanner.Geo // decoded places, by offset in the file
+	faults uint64                  // number of addresses with damaged data
+	fault  error                   // the first error, or nil once it has been reported
 }
 
 // maxKnown is the maximum number of decoded places in memory: 65,536 of about 250 bytes
@@ -127,6 +129,8 @@ func (d Databases) Lookup(addr netip.Addr) (g scanner.Geo) {
 
 // place returns the place and the owner in one entry of the database.
 func (b *Database) place(r maxminddb.Result) scanner.Geo {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if err := r.Err(); err != nil {
 		return b.damaged(err)
 	}
@@ -159,9 +163,12 @@ func (b *Database) damaged(err error) scanner.Geo {
 // ReportDamage prints that a database is damaged, once per database.
 func (d Databases) ReportDamage(t *console.Terminal) {
 	for _, b := range d {
-		if b.fault != nil {
-			t.Say("--mmdb %s: is damaged: %v", console.Plain(b.name, 200), b.fault)
-			b.fault = nil
+		b.mu.Lock()
+		fault := b.fault
+		b.fault = nil
+		b.mu.Unlock()
+		if fault != nil {
+			t.Say("--mmdb %s: is damaged: %v", console.Plain(b.name, 200), fault)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package censusfile
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"slices"
 	"time"
@@ -32,7 +34,7 @@ type MergeOptions struct {
 // Merge checks the parts and writes the merged census and its summary. If the parts
 // do not make one census, its error has ExitNumbers and it leaves no output.
 func Merge(t *console.Terminal, o MergeOptions) error {
-	m := &merger{term: t, options: o, reader: record.NewReader()}
+	m := &merger{term: t, options: o}
 	if err := m.check(); err != nil {
 		return err
 	}
@@ -52,9 +54,6 @@ type merger struct {
 	tally    ledger.Tally
 	attempts []uint64 // number of servers by the attempt that was answered first
 	out      *sink.Output
-
-	reader *record.Reader
-	line   []byte // the record copied last
 }
 
 // gap prints the problems of the parts and returns the error for them, or nil if
@@ -149,22 +148,57 @@ func (m *merger) write() (err error) {
 // It checks that each address belongs to the shard, which proves that no other shard has
 // a record of the address.
 func (m *merger) copy(p *part) error {
+	type copied struct {
+		records int
+		index   int // of the line after them, which is not copied
+		problem error
+		foreign netip.Addr
+	}
+	parser := func() func(*sink.Block) copied {
+		reader := record.NewReader()
+		return func(b *sink.Block) (c copied) {
+			for i, line := range b.Lines() {
+				if len(bytes.TrimSpace(line)) == 0 {
+					continue
+				}
+				c.index = i
+				rec, err := reader.Read(line)
+				if err == nil {
+					if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
+						c.foreign = a
+						return c
+					}
+					b.Out, err = record.Rename(b.Out, line, m.sum.Scan)
+				}
+				if c.problem = err; err != nil {
+					return c
+				}
+				b.Out = append(b.Out, '\n')
+				c.records++
+			}
+			return c
+		}
+	}
+	counts := record.NewReader("status", "received", "rtt_ms", "info", "game")
 	for _, file := range p.files {
-		_, err := EachOf(file, func(n int, line []byte) error {
-			rec, err := m.reader.Read(line)
-			if err == nil {
-				m.line, err = record.Rename(m.line[:0], line, m.sum.Scan)
+		_, err := pipe(file, parser, func(b *sink.Block, c copied) (int, error) {
+			for line := range bytes.Lines(b.Out) {
+				if rec, err := counts.Read(line); err == nil { // always: parser has read the line
+					m.tally.Add(&rec.Result)
+				}
+				m.sum.Records++
+				if err := m.out.WriteLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+					return 0, WriteFailure(err)
+				}
 			}
-			if err != nil {
-				return console.Fail(console.ExitNumbers, "%s: record %d can't be read: it %v", file, n, err)
+			switch n := b.First + c.index; {
+			case c.problem != nil:
+				return 0, console.Fail(console.ExitNumbers, "%s: record %d can't be read: it %v", file, n, c.problem)
+			case c.foreign.IsValid():
+				return 0, m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
+					file, n, c.foreign, p.shard)})
 			}
-			if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
-				return m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
-					file, n, a, p.shard)})
-			}
-			m.tally.Add(&rec.Result)
-			m.sum.Records++
-			return WriteFailure(m.out.WriteLine(m.line))
+			return c.records, nil
 		})
 		if err != nil {
 			return err

@@ -2,63 +2,161 @@ package censusfile
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"io"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Printing says how to print records.
+// Printing says which records to print, and how.
 type Printing struct {
+	Choice    Choice
+	Order     Order
 	Databases Databases // nil means that no locations are added
 	Visible   bool      // whether to escape invisible characters
 	Table     *Table    // nil means that records are printed unchanged
-
-	// Keep reports whether to print a record, of which it gets the unchanged line. Nil
-	// means that all records are printed.
-	Keep func(line []byte) bool
 }
+
+// printer makes lines of records. Each goroutine has its own.
+type printer struct {
+	how     *Printing
+	keep    func(line []byte) bool
+	table   *Table
+	rank    func(line []byte) rank
+	located []byte // the last record with its location
+}
+
+func (how *Printing) printer() *printer {
+	p := &printer{how: how, keep: how.Choice.keep()}
+	if how.Table != nil {
+		p.table = how.Table.clone()
+	}
+	if how.Order.Field != "" {
+		p.rank = how.Order.ranker(how.Choice.farms)
+	}
+	return p
+}
+
+// line returns what is printed for a record.
+func (p *printer) line(line []byte) []byte {
+	switch {
+	case p.table != nil:
+		return p.table.Row(line)
+	case p.how.Visible:
+		return console.Visible(line)
+	}
+	return line
+}
+
+// printed is what was made of a block of lines: Block.Out has the lines to print, or ranked
+// if they are to be sorted.
+type printed struct {
+	records, chosen int
+	ranked          []ranked
+}
+
+// block makes the lines of a block.
+func (p *printer) block(b *sink.Block) (made printed) {
+	var sorted []ranked
+	for _, line := range b.Lines() {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		made.records++
+		if !p.keep(line) {
+			continue
+		}
+		if p.how.Databases != nil {
+			if with, err := record.Locate(p.located[:0], line, p.how.Databases.Lookup); err == nil {
+				p.located, line = with, with
+			}
+		}
+		if made.chosen++; p.rank == nil {
+			b.Out = append(append(b.Out, p.line(line)...), '\n')
+			continue
+		}
+		sorted = append(sorted, ranked{rank: p.rank(line), line: line})
+		if p.how.Databases != nil {
+			p.located = nil // sorted has the line
+		}
+	}
+	made.ranked = p.how.Order.first(sorted)
+	for i := range made.ranked {
+		made.ranked[i].line = bytes.Clone(p.line(made.ranked[i].line))
+	}
+	return made
+}
+
+// errEnough ends the reading after the last line to print.
+var errEnough = errors.New("enough")
 
 // Print prints the records of files to out. A line that is not a record is printed
 // unchanged. If a file is damaged, Print returns an error after printing the readable
 // records.
-func Print(t *console.Terminal, out io.Writer, files []string, how Printing) error {
+func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) error {
+	if err := how.prepare(files); err != nil {
+		return err
+	}
 	w := bufio.NewWriterSize(out, 1<<16)
 	if how.Table != nil {
 		w.Write(how.Table.Header())
 	}
-	var located []byte // memory for the record with its location
-	print := func(_ int, line []byte) error {
-		if how.Keep != nil && !how.Keep(line) {
-			return nil
-		}
-		if how.Databases != nil {
-			if with, err := record.Locate(located[:0], line, how.Databases.Lookup); err == nil {
-				located, line = with, with
-				how.Databases.ReportDamage(t)
-			}
-		}
-		switch {
-		case how.Table != nil:
-			line = how.Table.Row(line)
-		case how.Visible:
-			line = console.Visible(line)
-		}
-		w.Write(line)
-		return w.WriteByte('\n') // package main chooses the exit code for this error
-	}
 	var read []census.Reading
+	var sorted []ranked
+	left := how.Order.Most
 	for _, name := range files {
-		one, err := EachOf(name, print)
+		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
+			how.Databases.ReportDamage(t)
+			if how.Order.Field != "" {
+				if sorted = append(sorted, made.ranked...); len(sorted) > 2*how.Order.Most {
+					sorted = how.Order.first(sorted)
+				}
+				return made.records, nil
+			}
+			lines := b.Out
+			if how.Order.Most > 0 && made.chosen >= left {
+				lines = firstLines(lines, left)
+			}
+			if _, err := w.Write(lines); err != nil { // package main sets the exit code
+				return made.records, err
+			}
+			if left -= made.chosen; how.Order.Most > 0 && left <= 0 {
+				return made.records, errEnough
+			}
+			return made.records, nil
+		})
+		if err == errEnough {
+			return w.Flush()
+		}
 		if err != nil {
 			w.Flush()
 			return err
 		}
 		read = append(read, one)
 	}
+	for _, r := range how.Order.first(sorted) {
+		w.Write(r.line)
+		w.WriteByte('\n')
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	how.Choice.sayUnknown(t)
 	return Lost(t, read, false)
+}
+
+// firstLines returns the first n lines of text.
+func firstLines(text []byte, n int) []byte {
+	end := 0
+	for line := range bytes.Lines(text) {
+		if n--; n < 0 {
+			break
+		}
+		end += len(line)
+	}
+	return text[:end]
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -36,23 +37,24 @@ type Display struct {
 	Color bool
 }
 
-// Table formats records as lines.
+// Table formats records as lines. It serves one goroutine.
 type Table struct {
 	format Format
 	fields []string // empty means the usual columns of Text
 	screen Display
+	farms  Farms // the values of the field farm
 
-	kept  *record.Reader  // reads the keys of the fields
-	known *record.Reader  // reads the keys that the usual columns need
-	found map[string]bool // keys of the record in which a chosen field had a value
-	buf   bytes.Buffer
-	csv   *csv.Writer
+	reader *record.Reader
+	found  map[string]*atomic.Bool // keys of the record in which a chosen field had a value; shared by clones
+	buf    bytes.Buffer
+	csv    *csv.Writer
+	values [][]byte
 }
 
 // NewTable returns a table of the given fields, or of the usual fields if fields is
 // empty. It returns nil if records are to be written unchanged.
 func NewTable(format Format, fields []string, screen Display) (*Table, error) {
-	if err := checkFields(fields); err != nil {
+	if err := checkFields("--fields", fields); err != nil {
 		return nil, err
 	}
 	if len(fields) == 0 {
@@ -63,19 +65,27 @@ func NewTable(format Format, fields []string, screen Display) (*Table, error) {
 			fields = UsualFields
 		}
 	}
-	var keys []string
+	return newTable(format, fields, screen), nil
+}
+
+func newTable(format Format, fields []string, screen Display) *Table {
+	t := &Table{format: format, fields: fields, screen: screen, found: map[string]*atomic.Bool{}}
 	for _, field := range fields {
-		if key, _, _ := strings.Cut(field, "."); !isComputed(field) {
-			keys = append(keys, key)
-		}
+		key, _, _ := strings.Cut(field, ".")
+		t.found[key] = new(atomic.Bool)
 	}
-	t := &Table{
-		format: format, fields: fields, screen: screen, found: map[string]bool{},
-		kept:  record.NewReader("schema").Keep(keys...),
-		known: record.NewReader("addr", "tag", "rtt_ms", "status", "info", "game"),
+	return t.clone()
+}
+
+// clone returns a Table for another goroutine.
+func (t *Table) clone() *Table {
+	c := &Table{format: t.format, fields: t.fields, screen: t.screen, farms: t.farms, found: t.found}
+	c.reader = readerOf(t.fields)
+	if len(t.fields) == 0 {
+		c.reader = record.NewReader("addr", "tag", "rtt_ms", "status", "info", "game")
 	}
-	t.csv = csv.NewWriter(&t.buf)
-	return t, nil
+	c.csv = csv.NewWriter(&c.buf)
+	return c
 }
 
 // Header returns the first line of the output, with its newline, or nil if the format
@@ -95,26 +105,23 @@ func (t *Table) Header() []byte {
 // Row returns a record as a line without a newline. It is valid until the next
 // call. A line that is not a record has no values.
 func (t *Table) Row(line []byte) []byte {
+	rec, _ := t.reader.Read(line)
+	if rec == nil {
+		rec = &record.Record{}
+	}
 	if t.format == Text && len(t.fields) == 0 {
-		return []byte(t.server(line))
+		return []byte(t.server(rec))
 	}
-	var who *record.Record
-	kept, _ := t.kept.Read(line)
-	if slices.ContainsFunc(t.fields, isComputed) {
-		who, _ = t.known.Read(line)
-	}
-	values := make([][]byte, len(t.fields))
-	for i, field := range t.fields {
-		values[i] = t.value(field, kept, who)
+	t.values = t.values[:0]
+	for _, field := range t.fields {
+		t.values = append(t.values, t.value(field, rec))
 	}
 	if t.format == JSON || t.format == "" {
-		return t.object(values)
+		return t.object(t.values)
 	}
-	cells := make([]string, len(values))
-	for i, value := range values {
-		if cells[i] = strings.TrimPrefix(string(value), "null"); len(value) > 0 && value[0] == '"' {
-			_ = json.Unmarshal(value, &cells[i])
-		}
+	cells := make([]string, len(t.values))
+	for i, value := range t.values {
+		cells[i] = cellOf(value)
 	}
 	if t.format == Text {
 		return []byte(t.fieldLine(cells))
@@ -122,11 +129,33 @@ func (t *Table) Row(line []byte) []byte {
 	return t.join(cells)
 }
 
+// cellOf returns a value as the text of a cell. A list of words is its words with blanks
+// between them.
+func cellOf(value []byte) (text string) {
+	switch {
+	case len(value) == 0 || string(value) == "null":
+		return ""
+	case value[0] == '[':
+		var words []string
+		if json.Unmarshal(value, &words) == nil {
+			return strings.Join(words, " ")
+		}
+	case value[0] == '"':
+		inner := value[1 : len(value)-1]
+		if bytes.IndexByte(inner, '\\') < 0 {
+			return string(inner)
+		}
+		_ = json.Unmarshal(value, &text)
+		return text
+	}
+	return string(value)
+}
+
 // Lacks reports whether fields inside a key of the record were chosen, and no record had
 // any of them.
 func (t *Table) Lacks(key string) bool {
 	chosen := slices.ContainsFunc(t.fields, func(f string) bool { return strings.HasPrefix(f, key+".") })
-	return chosen && !t.found[key]
+	return chosen && !t.found[key].Load()
 }
 
 // join joins cells to a line of CSV or TSV.

@@ -35,13 +35,9 @@ const (
 	playersWidth = 10
 )
 
-// server returns the line about a server. If the input line is not a record, its cells
-// are empty or placeholders.
-func (t *Table) server(line []byte) string {
-	rec, _ := t.known.Read(line)
-	if rec == nil {
-		rec = &record.Record{}
-	}
+// server returns the line about a server. Without a record, its cells are empty or
+// placeholders.
+func (t *Table) server(rec *record.Record) string {
 	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name)), tag: strings.TrimSpace(rec.Tag)}
 	if g := rec.Game; g != nil {
 		if rec.Info.Has&wire.HasMap == 0 {

@@ -14,7 +14,8 @@ import (
 
 // Verify checks a census and compares it with the named summary or, if summary is
 // empty, with the summaries beside the files. It prints a line for each file, and the
-// problems. If there are problems, it returns an error.
+// problems. It returns an error unless the census is undamaged and its summaries show that it
+// is complete.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	names := []string{summary}
 	if summary == "" {
@@ -53,17 +54,18 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		t.Say("%s", console.Plain(problem, 400))
 	}
 	if len(problems) > 0 {
-		return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
+		return console.Fail(console.ExitNumbers, "the census is damaged, or files or records are missing").
 			WithHint("a2sscan cat prints the records that can be read")
 	}
 	switch {
-	case unknown:
-		fmt.Fprintln(out, "undamaged; without a summary, verify can't tell whether the census is complete")
 	case ended != "complete":
-		fmt.Fprintf(out, "undamaged, but not complete: the scan ended with %s\n", console.Quoted(ended, 40))
-	default:
-		fmt.Fprintln(out, "complete and undamaged")
+		return console.Fail(console.ExitNumbers, "the census is undamaged, but not complete: the scan ended with %s", console.Quoted(ended, 40)).
+			WithHint("to complete it, resume the scan from its checkpoint, or scan again")
+	case unknown:
+		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary verify can't show that it is complete").
+			WithHint("--summary names the summary of the scan")
 	}
+	fmt.Fprintln(out, "complete and undamaged")
 	return nil
 }
 

@@ -34,7 +34,7 @@ var Exits = []struct {
 	{ExitGuard, "stopped by a guard such as --max-runtime, or nothing could be sent; doctor: not ready"},
 	{ExitInput, "input can't be read, a list is incomplete, or nothing is left to query"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
-	{ExitNumbers, "the counts of a scan do not add up, or a census is damaged"},
+	{ExitNumbers, "the counts of a scan do not add up, a census is damaged, or verify can't show that it is complete"},
 	{ExitChanged, "diff --exit-code: something changed"},
 	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
 }

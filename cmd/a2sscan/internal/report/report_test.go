@@ -387,7 +387,7 @@ func TestManyServers(t *testing.T) {
 	}
 	l.trim()
 	last := l.kept[len(l.kept)-1]
-	if !l.cut || len(l.kept) != maxServers || l.kept[0].people != 120 || last.people != 60 {
-		t.Errorf("cut %v, %d servers, from %d to %d people", l.cut, len(l.kept), l.kept[0].people, last.people)
+	if !l.cut || len(l.kept) != maxServers || l.kept[0].People != 120 || last.People != 60 {
+		t.Errorf("cut %v, %d servers, from %d to %d people", l.cut, len(l.kept), l.kept[0].People, last.People)
 	}
 }

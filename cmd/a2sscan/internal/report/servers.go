@@ -27,8 +27,8 @@ const (
 // Servers collects the servers with the most people, which the page may list. It does not
 // store which of them answer without a challenge.
 type Servers struct {
-	kept []server // if cut is set, the first maxServers are sorted
-	cut  bool     // whether servers were dropped
+	kept []*census.Server // if cut is set, the first maxServers are sorted
+	cut  bool             // whether servers were dropped
 }
 
 // server is a row of the table.
@@ -42,27 +42,31 @@ type server struct {
 }
 
 // compare defines the order of the table. Servers with more people come first.
-func (s *server) compare(t *server) int {
-	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr))
+func compare(a, b *census.Server) int {
+	return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.MaxPlayers, a.MaxPlayers), a.Addr().Compare(b.Addr()))
 }
 
 // trim sorts the servers, and drops all servers after the first maxServers.
 func (l *Servers) trim() {
-	slices.SortFunc(l.kept, func(a, b server) int { return a.compare(&b) })
+	slices.SortFunc(l.kept, compare)
 	l.cut = l.cut || len(l.kept) > maxServers
 	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
 // Add stores a server if it may be among those with the most people. It ignores servers
-// without INFO. It copies all data.
+// without INFO.
 func (l *Servers) Add(s *census.Server) {
-	if !s.HasInfo {
+	if !s.HasInfo || l.cut && compare(s, l.kept[maxServers-1]) >= 0 {
 		return
 	}
-	k := server{addr: s.Addr(), people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
-	if l.cut && k.compare(&l.kept[maxServers-1]) >= 0 {
-		return
+	if l.kept = append(l.kept, s); len(l.kept) == 2*maxServers {
+		l.trim()
 	}
+}
+
+// newServer returns the row about a server.
+func newServer(s *census.Server) *server {
+	k := &server{addr: s.Addr(), people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
 	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
 	k.version, k.country = Shown(s.Version, wordInTable), Shown(s.Country, 2)
 	k.game = cmp.Or(Shown(s.GameName, nameInTable), Shown(s.Game, nameInTable))
@@ -73,9 +77,7 @@ func (l *Servers) Add(s *census.Server) {
 		}
 	}
 	k.flags = strings.Join(flags, ", ")
-	if l.kept = append(l.kept, k); len(l.kept) == 2*maxServers {
-		l.trim()
-	}
+	return k
 }
 
 // serverTable is the section with the table of servers.
@@ -144,12 +146,13 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	budget -= rowsReserve
 	seen := map[netip.AddrPort]bool{}
 	l.trim()
-	for _, k := range l.kept {
+	for _, one := range l.kept {
+		k := newServer(one)
 		if seen[k.addr] {
 			continue // a census of several files may have two records of a server
 		}
 		seen[k.addr] = true
-		row := t.Data.row(&k)
+		row := t.Data.row(k)
 		if budget -= int64(len(row)) + 1; budget < t.Data.size() {
 			l.cut = true
 			break

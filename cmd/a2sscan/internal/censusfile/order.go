@@ -1,0 +1,96 @@
+package censusfile
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Order is an order of records, and how many of them are wanted.
+type Order struct {
+	Field string // "": the order of the files
+	Falls bool   // the largest value comes first
+	Most  int    // the maximum number of records; 0: all
+}
+
+// ParseOrder returns the order that a field stands for, with a minus before it for falling
+// values.
+func ParseOrder(field string, most int) (o Order, err error) {
+	o.Most = most
+	o.Field, o.Falls = strings.CutPrefix(field, "-")
+	if most < 0 {
+		return o, console.Fail(console.ExitUsage, "-n: a number of records can't be negative")
+	}
+	if field != "" {
+		err = checkFields("--sort", []string{o.Field})
+	}
+	return o, err
+}
+
+// rank is what a record is sorted by.
+type rank struct {
+	known  bool // the record has the field
+	number float64
+	text   string
+	addr   netip.AddrPort
+}
+
+// ranked is a record with its rank.
+type ranked struct {
+	rank
+	line []byte
+}
+
+// ranker returns a function that returns the rank of a record.
+func (o *Order) ranker(farms Farms) func(line []byte) rank {
+	table := newTable(CSV, []string{o.Field, "addr"}, Display{})
+	table.farms = farms
+	return func(line []byte) rank {
+		rec, _ := table.reader.Read(line)
+		if rec == nil {
+			return rank{}
+		}
+		var r rank
+		r.addr, _ = netip.ParseAddrPort(cellOf(table.value("addr", rec)))
+		value := table.value(o.Field, rec)
+		r.known, r.text = value != nil, cellOf(value)
+		if number, err := strconv.ParseFloat(r.text, 64); err == nil && value[0] != '"' {
+			r.number, r.text = number, ""
+		}
+		switch addr := r.addr.Addr().As16(); o.Field {
+		case "addr", "ip": // in the order of numbers
+			r.text = string(addr[:])
+		}
+		return r
+	}
+}
+
+// compare orders records: those without the field come last, and those with the same value
+// come in the order of their addresses.
+func (o *Order) compare(a, b ranked) int {
+	if a.known != b.known {
+		if a.known {
+			return -1
+		}
+		return 1
+	}
+	by := cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+	if o.Falls {
+		by = -by
+	}
+	return cmp.Or(by, a.addr.Compare(b.addr))
+}
+
+// first sorts records and returns those that are wanted.
+func (o *Order) first(all []ranked) []ranked {
+	slices.SortStableFunc(all, o.compare)
+	if o.Most > 0 && len(all) > o.Most {
+		clear(all[o.Most:])
+		all = all[:o.Most]
+	}
+	return all
+}
