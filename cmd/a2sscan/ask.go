@@ -55,7 +55,6 @@ The exit code is 0 if every question has a complete answer, and 6 if not. So
 with --query info it shows whether the server is up. It is 1 if nothing could be
 sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
-  a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict
   a2sscan ask 203.0.113.7:28015 --find-port`,
 		RunE: func(cmd *cobra.Command, args []string) error {

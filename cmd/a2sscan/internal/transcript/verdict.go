@@ -22,13 +22,15 @@ type Verdict struct {
 
 // The verdicts that other code mentions. judge has all verdicts.
 const (
-	Up         = "up"
-	Unsent     = "unsent"
-	faulty     = "faulty"
-	silent     = "silent"
-	late       = "late"
-	elsewhere  = "elsewhere"
-	incomplete = "incomplete"
+	Up          = "up"
+	Unsent      = "unsent"
+	faulty      = "faulty"
+	silent      = "silent"
+	unreachable = "unreachable"
+	notA2S      = "not_a2s"
+	late        = "late"
+	elsewhere   = "elsewhere"
+	incomplete  = "incomplete"
 )
 
 // Plain returns the word of the verdict, with spaces instead of underscores.
@@ -56,12 +58,12 @@ func (s *Session) judge() {
 		{"limited", failed(wire.ErrRateLimited),
 			"the server is up, but reports too many queries: try again later and more slowly"},
 		{"partial", r.Status == scanner.StatusPartial, "the server is up, but " + strings.Join(s.reasons(), ", and ") + s.summary()},
-		{"unreachable", r.Status == scanner.StatusUnreachable, "nothing listens at this port: " +
+		{unreachable, r.Status == scanner.StatusUnreachable, "nothing listens at this port: " +
 			"the machine, or a firewall on the way to it, reports by ICMP that the port or the address is unreachable"},
 		{"challenge_loop", useless && failed(wire.ErrChallengeLoop), "the server answers " +
 			"every request with a new challenge, even a request that carries the previous challenge: " +
 			"the server is broken, or a filter blocks everyone"},
-		{"not_a2s", useless && s.junk != "" && !s.speaks,
+		{notA2S, useless && s.junk != "" && !s.speaks,
 			"something answers, but does not speak A2S (is the port right?): " + s.junk},
 		{"filtered", useless && failed(wire.ErrTimeout) && r.Challenge != 0, "the server " +
 			"sends challenges but does not answer requests that carry them: " +
@@ -187,6 +189,10 @@ func (s *Session) explainFaults() {
 	if m := r.Message; len(m) > 0 {
 		v.Text = append(v.Text, "the server's message: "+console.Quoted(string(m), 120))
 	}
+	otherPort := "another port answers queries: a2sscan ask " + s.Target.String() + " --find-port"
+	if v.Word == unreachable || v.Word == notA2S {
+		v.Text = append(v.Text, otherPort)
+	}
 	if v.Word != silent {
 		return
 	}
@@ -196,7 +202,7 @@ func (s *Session) explainFaults() {
 	}
 	v.Text = append(v.Text, // most likely first
 		"the server is down, or no machine has this address",
-		"another port answers queries: a2sscan ask "+s.Target.String()+" --find-port",
+		otherPort,
 		"a firewall drops the packets: the server's, the provider's, or yours",
 		"the game does not speak A2S, or A2S is switched off",
 		"the server silently limits or bans this address")
