@@ -436,6 +436,9 @@ func (s *Run) newTracker() *Tracker {
 		SecondPass: f.SecondLook, Cooldown: schedule.Cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
 	}
+	for n := 1; n < schedule.Requests(); n++ {
+		cfg.Repeats = append(cfg.Repeats, schedule.Sum(n))
+	}
 	if n, known := s.list.Size(); known {
 		cfg.Begun = float64(s.checkpoint.Past.Place) / float64(max(n, 1))
 	}

@@ -85,21 +85,21 @@ func TestStatusLine(t *testing.T) {
 
 	// A second sample at the same moment has no rates.
 	s.Wait, s.Held, s.HeldFor, s.Socket.KernelDrops = scanner.WaitNothing, 0, 0, 0
-	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
+	check("0:03 25%, 0:03 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
 	// Reading the list ahead of the scan is not progress.
 	read, given = 1, 10_000
-	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
+	check("0:03 25%, 0:03 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
 	// Silent targets count as three quarters done. They count as queried but not
 	// answered, although they may still answer.
 	s.Silent = 1000
-	check("0:03 32%, 0:07 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, waiting for a second pass")
+	check("0:03 32%, 0:03 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, waiting for a second pass")
 
 	// An earlier run scanned a fifth of the list. The time of that run does not
 	// count here.
 	s.Silent, p.silent, p.part, p.cfg.Begun, read = 0, 0, 0, 0.2, 0.6
-	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
+	check("0:03 30%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 }
 
 // TestStatusWidth: a status line fits the screen. At any width it shows what the
@@ -123,17 +123,17 @@ func TestStatusWidth(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"bar", s, true, 79, "[======>  ] 12:34 75%, 4:09 left; sent 4.12M, 5.47k/s; answered 712k (84%)"},
-		{"wide", s, true, 199, "[===================================>           ] 12:34 75%, 4:09 left; sent 4.12M, 5.47k/s; " +
+		{"bar", s, true, 79, "[======>  ] 12:34 75%, 2:57 left; sent 4.12M, 5.47k/s; answered 712k (84%)"},
+		{"wide", s, true, 199, "[===================================>           ] 12:34 75%, 2:57 left; sent 4.12M, 5.47k/s; " +
 			"answered 712k (84%); open 11.2k; received 3.35M, 4.44k/s"},
-		{"tiny", s, true, 29, "12:34 75%, 4:09 left"},
-		{"narrow", s, true, 39, "[======>  ] 12:34 75%, 4:09 left"},
+		{"tiny", s, true, 29, "12:34 75%, 2:57 left"},
+		{"narrow", s, true, 39, "12:34 75%, 2:57 left; open 11.2k"},
 		{"no end", s, false, 79, "12:34; sent 4.12M, 5.47k/s; answered 712k (84%); open 11.2k"},
-		{"waits", waits, true, 79, "waiting: 3 addresses at their limit; 12:34 75%, 12:00 left; sent 4.12M, 5.47k/s"},
+		{"waits", waits, true, 79, "waiting: 3 addresses at their limit; [======>  ] 12:34 75%, 12:00 left"},
 		{"waits, narrow", waits, true, 39, "3 addresses at their limit; 75%, 12:00 left"},
 		{"waits, less", waits, true, 55, "waiting: 3 addresses at their limit; 75%, 12:00 left"},
-		{"loses", lossy, true, 79, "3 addresses at their limit; DROPS 1,234; SEND ERRORS 5; 75%, 12:00 left"},
-		{"waits for answers", full, true, 79, "waiting: answers (too many targets are open); [======>  ] 12:34 75%, 4:09 left"},
+		{"loses", lossy, true, 79, "3 addresses at …; DROPS 1,234; SEND ERRORS 5; [======>  ] 12:34 75%, 12:00 left"},
+		{"waits for answers", full, true, 79, "waiting: answers (too many targets are open); [======>  ] 12:34 75%, 2:57 left"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,10 +168,10 @@ func TestStatusEnd(t *testing.T) {
 			t.Errorf("%v: got %s, want %s", at, got, want)
 		}
 	}
-	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:17 left")
-	check(time.Second, scanner.WaitNothing, "0:01 50%, 0:08 left")
+	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:03 left")
+	check(time.Second, scanner.WaitNothing, "0:01 50%, 0:03 left")
 	s.HeldFor = 30 * time.Second
-	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
+	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:33 left")
 	s.HeldFor = 0
 	check(11*time.Second, scanner.WaitReplies, "0:11 50%, at most 0:07 left") // all targets have been started
 	check(13*time.Second, scanner.WaitNothing, "0:13 50%, at most 0:05 left") // requests are being repeated
@@ -226,6 +226,105 @@ func TestStatusBar(t *testing.T) {
 			if got := strings.IndexByte(v.Line(columns), ']') + 1; got != want {
 				t.Fatalf("%d columns: a bar of %d, want %d:\n%s", columns, got, want, v.Line(columns))
 			}
+		}
+	}
+}
+
+// TestStatusBarStays: on a screen of a width, the bar does not come and go while the scan
+// waits for this or that, and counts grow.
+func TestStatusBarStays(t *testing.T) {
+	p := NewTracker(TrackerConfig{Input: func() (float64, bool) { return 0.5, true }, Given: func() uint64 { return 1 }})
+	for columns := 30; columns < 220; columns++ {
+		bars := map[bool]bool{}
+		for i := range uint64(40) {
+			s := scanner.Stats{Elapsed: time.Duration(i*i) * time.Second, Taken: 1, Wait: scanner.Wait(i % 7), HeldAddrs: int(i * i)}
+			s.Sent[0], s.Finished[scanner.StatusOK], s.Open = 9*i*i*i, i*i*i, int(i)
+			v := p.Sample(s)
+			line := v.Line(columns)
+			bars[strings.Contains(line, "[")] = true
+			if console.Columns(line) > columns && columns > 70 {
+				t.Errorf("%d columns: %s", columns, line)
+			}
+		}
+		if len(bars) != 1 {
+			t.Errorf("%d columns: the bar comes and goes", columns)
+		}
+	}
+}
+
+// TestTimeLeft: from the first tenth of a scan on, the time left is right within a fifth, for
+// any even share of targets that stay silent.
+func TestTimeLeft(t *testing.T) {
+	for _, silent := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9} {
+		for _, targets := range []int{20_000, 60_000, 400_000} {
+			views, end := simulate(targets, silent, 5000)
+			for _, v := range views {
+				left := end - v.Elapsed
+				if v.Elapsed > end/10 && !v.most && left > 2*time.Second && (v.left-left).Abs() > left/5 {
+					t.Errorf("%d targets, %.0f%% silent, after %v of %v: %v left, want %v", targets, 100*silent, v.Elapsed, end, v.left, left)
+					break
+				}
+			}
+		}
+	}
+}
+
+// simulate simulates a scan with the default timeouts, and samples it every second. Servers
+// answer after 50 ms, and need four datagrams.
+func simulate(targets int, silent, rate float64) (views []View, end time.Duration) {
+	const tick, trip = 10 * time.Millisecond, 5
+	waits := []int{100, 150, 200} // ticks
+	var s scanner.Stats
+	p := NewTracker(TrackerConfig{
+		Input:   func() (float64, bool) { return float64(s.Taken) / float64(targets), true },
+		Given:   func() uint64 { return s.Taken },
+		Silence: 4500 * time.Millisecond, Longest: 13500 * time.Millisecond, Repeats: []time.Duration{time.Second, 2500 * time.Millisecond}, Cooldown: 2 * time.Second,
+	})
+	due, repeats, answers, gone := map[int]int{}, [3]map[int]int{{}, {}, {}}, map[int]int{}, map[int]int{}
+	queue, tokens := [3]int{}, 0.0 // queue[0] has follow-ups, the others repeats
+	for now := 0; ; now++ {
+		s.Elapsed = time.Duration(now) * tick
+		tokens = min(tokens+rate*tick.Seconds(), rate/10)
+		queue[0] += due[now]
+		for k := 1; k < len(waits); k++ {
+			queue[k] += repeats[k][now]
+		}
+		s.Finished[scanner.StatusOK] += uint64(answers[now])
+		s.Finished[scanner.StatusNoReply] += uint64(gone[now])
+		s.Open -= answers[now] + gone[now]
+		for k := range queue {
+			for ; queue[k] > 0 && tokens >= 1; queue[k]-- {
+				tokens--
+				s.Sent[0]++
+				switch {
+				case k == len(waits)-1:
+					gone[now+waits[k]]++
+				case k > 0:
+					repeats[k+1][now+waits[k]]++
+				}
+			}
+		}
+		for ; int(s.Taken) < targets && tokens >= 1; tokens-- {
+			before := int(float64(s.Taken) * silent)
+			s.Taken++
+			s.Sent[0]++
+			s.Open++
+			if int(float64(s.Taken)*silent) > before {
+				repeats[1][now+waits[0]]++
+			} else {
+				due[now+trip] += 3
+				answers[now+2*trip]++
+			}
+		}
+		s.Wait = scanner.WaitNothing
+		if int(s.Taken) == targets {
+			s.Wait = scanner.WaitReplies
+		}
+		if now%100 == 0 {
+			views = append(views, p.Sample(s))
+		}
+		if s.Open == 0 {
+			return views, s.Elapsed + 2*time.Second
 		}
 	}
 }

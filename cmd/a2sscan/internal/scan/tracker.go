@@ -17,9 +17,10 @@ type TrackerConfig struct {
 	Begun   float64                           // fraction of the input that earlier runs finished
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
-	Silence    time.Duration // how long a silent target stays open
-	Longest    time.Duration // how long a target that answers some questions stays open
-	SecondPass bool          // silent targets get a second pass
+	Silence    time.Duration   // how long a silent target stays open
+	Repeats    []time.Duration // when the scan repeats its request to a silent target
+	Longest    time.Duration   // how long a target that answers some questions stays open
+	SecondPass bool            // silent targets get a second pass
 	Cooldown   time.Duration
 	Draining   func() bool // reports whether the scan starts no more targets; nil: never
 }
@@ -93,18 +94,38 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 		v.left = 0
 	case p.end > 0:
 		v.left, v.most = max(0, p.end-s.Elapsed), true
-	case read >= 0.01 && v.part < 1: // the rest of the input at the speed so far, then the last replies
-		v.left = max(time.Duration(float64(s.Elapsed)*(1-v.part)/read), s.HeldFor) + tail + p.cfg.Cooldown
+	case known && part-p.cfg.Begun >= 0.01 && v.part < 1:
+		v.left = max(p.toStart(&s, part), s.HeldFor) + p.cfg.Silence + p.cfg.Cooldown
 	}
 	return v
+}
+
+// toStart estimates how long it takes to start the targets that are left, if each needs as
+// many datagrams as those that were started. part is the fraction of the input that was read.
+func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
+	taken, sent := float64(s.Taken), float64(s.DatagramsSent())
+	if taken == 0 || sent == 0 || part <= p.cfg.Begun {
+		return 0
+	}
+	all := max(float64(p.cfg.Given()), taken) / (part - p.cfg.Begun) * (1 - p.cfg.Begun)
+	// Most open targets are silent, and some of the repeats to them are still to come. They
+	// have been open for times from 0 to oldest.
+	oldest, repeats := max(min(s.Elapsed, p.cfg.Silence), 1), 0.0
+	for _, after := range p.cfg.Repeats {
+		repeats += float64(s.Open) * min(1, float64(after)/float64(oldest))
+	}
+	datagrams := max(all-taken, 0) * (sent + repeats) / taken
+	if p.cfg.SecondPass { // one more request for each silent target
+		datagrams += all * float64(s.Silent) / taken
+	}
+	return time.Duration(float64(s.Elapsed) * datagrams / sent)
 }
 
 // The limits of the progress bar.
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2  // draw the bar only if this many counts fit beside it
-	beside   = 60 // columns reserved for the text
+	beside   = 60 // columns reserved for the text; a narrower screen has no bar
 )
 
 // barOn returns the length of the bar on a screen of this width. The length depends only
@@ -112,56 +133,59 @@ const (
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
 // Line returns the status line for a screen of this many columns, or for a log if columns
-// is 0. The line begins with trouble and progress, which Line always shows. The counts
-// follow as far as there is room.
+// is 0. The line begins with what the scan waits for, trouble and progress, which Line always
+// shows. The counts follow as far as there is room.
 func (v *View) Line(columns int) string {
-	var head []string
-	if v.Away != 0 {
-		head = append(head, "the network of this machine has been away since "+console.TimeOfDay(v.Away))
-	}
+	wait, trouble := "", ""
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
-		head = append(head, waits+why)
+		wait = waits + why + "; "
 	}
-	if n := v.Socket.KernelDrops; n > 0 {
-		head = append(head, "DROPS "+console.Grouped(n))
+	if v.Away != 0 {
+		trouble = "the network of this machine has been away since " + console.TimeOfDay(v.Away) + "; "
 	}
-	if n := v.SendErrors; n > 0 {
-		head = append(head, "SEND ERRORS "+console.Grouped(n))
+	for _, t := range []struct {
+		word string
+		n    uint64
+	}{{"DROPS", v.Socket.KernelDrops}, {"SEND ERRORS", v.SendErrors}, {"FORGOTTEN TARGETS", v.Overdue}} {
+		if t.n > 0 {
+			trouble += t.word + " " + console.Grouped(t.n) + "; "
+		}
 	}
-	if n := v.Overdue; n > 0 {
-		head = append(head, "FORGOTTEN TARGETS "+console.Grouped(n))
-	}
-	head = append(head, v.far())
+	progress := v.far()
 	if columns == 0 {
-		return strings.Join(append(head, v.flows()...), "; ")
+		return strings.Join(append([]string{wait + trouble + progress}, v.flows()...), "; ")
 	}
-	if console.Columns(strings.Join(head, "; ")) > columns {
-		head[len(head)-1] = v.share()
+	// The bar depends only on the width and on trouble, which lasts: it must not come and go
+	// with the length of the other texts.
+	room := func() int { return columns - console.Columns(trouble+progress) }
+	if v.known && !v.last && columns >= beside+leastBar && room() >= barOn(columns) {
+		progress = v.bar(barOn(columns)) + progress
+	} else if console.Columns(wait) > room() {
+		progress = v.share()
 	}
-	if console.Columns(strings.Join(head, "; ")) > columns {
-		head[0] = strings.TrimPrefix(head[0], waits)
+	if console.Columns(wait) > room() {
+		wait = strings.TrimPrefix(wait, waits)
 	}
-	room := columns - console.Columns(strings.Join(head, "; "))
-	bar, drawn := barOn(columns), false
-	var fit []string
-	for i, part := range v.flows() {
-		if i == barAfter && v.known && !v.last && room > bar {
-			drawn, room = true, room-bar
+	if most := room() - len("; "); console.Columns(wait) > room() && progress[0] == '[' {
+		wait = console.Shorten(strings.TrimSuffix(wait, "; "), most) + "; "
+	}
+	line := wait + trouble + progress
+	for _, part := range v.flows() {
+		if part = "; " + part; console.Columns(line+part) <= columns {
+			line += part
 		}
-		if n := console.Columns(part) + 2; n <= room {
-			fit, room = append(fit, part), room-n
-		}
 	}
-	if drawn { // [====>    ]
-		inside := bar - 3
-		done := strings.Repeat("=", int(max(0, min(1, v.part))*float64(inside)))
-		if len(done) < inside {
-			done += ">"
-		}
-		last := &head[len(head)-1]
-		*last = fmt.Sprintf("[%-*s] %s", inside, done, *last)
+	return line
+}
+
+// bar returns the progress bar, such as "[====>    ] ".
+func (v *View) bar(length int) string {
+	inside := length - len("[] ")
+	done := strings.Repeat("=", int(max(0, min(1, v.part))*float64(inside)))
+	if len(done) < inside {
+		done += ">"
 	}
-	return strings.Join(append(head, fit...), "; ")
+	return fmt.Sprintf("[%-*s] ", inside, done)
 }
 
 // waits is the prefix that Line omits if the line has no room.
