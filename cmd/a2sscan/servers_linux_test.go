@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -61,6 +63,74 @@ func TestFleetOfGames(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d as they are; flags of honest servers: %v", report.AsTheyAre, report.Servers, flags[fleet.Games])
+}
+
+// TestBombs: replies in bzip2 that unpack to far more than a reply may have, or that are
+// damaged, cost the honest servers beside them nothing.
+func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
+	t.Parallel()
+	const network = "127.93.4.0/24"
+	cfg, port := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix(network), Seed: 7, Kinds: []fleet.Kind{fleet.Packed, fleet.Source}, Hostile: 0.5,
+		HostileKinds: []fleet.Kind{fleet.Bomb, fleet.DeclaresTwoGiB, fleet.Noise, fleet.WrongChecksum},
+	})
+	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	ran(t, "scan", network, "-p", port, "--allow-reserved", "-r", "5k", "--retries", "5", "-o", census, "-q")
+	r, err := sink.Open(census)
+	check(t, err)
+	defer r.Close()
+	report, err := fleetjudge.Compare(cfg, wire.AskAll, r.Next)
+	check(t, err)
+	if report.AsTheyAre != report.Servers || report.Servers != 256 || report.Twice+report.Invented > 0 {
+		t.Errorf("%+v", report)
+	}
+	if sum := readSummary(t, census+".summary.json"); sum.PeakRSS > 128<<20 {
+		t.Errorf("the scan took %d bytes of memory", sum.PeakRSS)
+	}
+}
+
+// TestLittleMemory: a scan that may use 64 MiB, with the pages that it writes, is not killed,
+// and writes everything.
+func TestLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
+	t.Parallel()
+	group := limitMemory(t, 64<<20)
+	const network = "127.93.64.0/19"
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix(network), Kinds: []fleet.Kind{fleet.Source}})
+	census := filepath.Join(t.TempDir(), "census.ndjson")
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `echo $$ >"$0"/cgroup.procs && exec a2sscan "$@"`, group,
+		"scan", network, "-p", port, "--allow-reserved", "-r", "5k", "--retries", "5", "-q", "-o", census, "--checkpoint", census+".checkpoint")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if n := readSummary(t, census+".summary.json").Records; n != 8192 {
+		t.Errorf("%d records", n)
+	}
+	ran(t, "verify", census)
+}
+
+// limitMemory makes a control group with a memory limit. It skips the test if this machine
+// can't make one.
+func limitMemory(t *testing.T, most int) (group string) {
+	t.Helper()
+	for root, file := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {
+		group = filepath.Join(root, fmt.Sprintf("a2sscan-test-%d", os.Getpid()))
+		if os.Mkdir(group, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() { os.Remove(group) })
+		if os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(most)), 0) == nil {
+			return group
+		}
+		os.Remove(group)
+	}
+	t.Skip("SKIPPED, NO MEMORY WAS LIMITED: this needs root and a control group for memory")
+	return ""
 }
 
 // countFlags counts the flags of a record by the kind of its server. Under "" it
