@@ -152,6 +152,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.Var(&flags.Value[string]{To: &f.listen, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
+	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "leave out the links of the live page with which players join a server (steam://connect/)")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
 	fs.StringVar(&f.windows, "maintenance", "", "do not report servers as down in the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart")

@@ -54,6 +54,7 @@ const charts = (() => {
       return below === last ? text : text + "\n" + (last = below);
     });
   }
+  const whole = Array.from({ length: 30 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3)); // steps between counts
   const charts = Array.from(document.querySelectorAll(".plot"), plot => {
     const data = JSON.parse(plot.firstChild.textContent);
     // The whole chart covers its span, or where it has none its data; after zooming, what was chosen.
@@ -66,7 +67,7 @@ const charts = (() => {
     return new uPlot({
       width: plot.clientWidth, height: 220, tzDate: s => timeZone ? uPlot.tzDate(new Date(s * 1000), "Etc/UTC") : new Date(s * 1000),
       scales: { x: { range }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
-      axes: [{ ...axis, values: ticks }, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
+      axes: [{ ...axis, values: ticks }, { ...axis, size: 62, ...(data.unit ? {} : { incrs: whole }), values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
       series: [{ value: (u, v) => v == null ? "–" : date(v, data.to) }, ...data.series.map(s => ({
         label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit || ""),
       }))],

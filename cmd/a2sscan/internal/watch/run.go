@@ -571,6 +571,7 @@ func (row *Row) state(now time.Time) string {
 type Row struct {
 	ID             int64 // ID in the database
 	Addr           netip.AddrPort
+	Port           uint16         // port at which players join, or 0 if unknown
 	Label          string         // text after the address in the list
 	Known          *census.Server // last full answer of the server, read-only, or nil
 	Status         db.Status

@@ -123,6 +123,8 @@ type server struct {
 	// remindAt is when the server is reported again if it is still down.
 	remindAt uint32
 
+	// port is the port at which players join, or 0 if it is unknown.
+	port uint16
 	// label is the text after the address in the list.
 	label string
 	// window is the index in Watcher.windows of the maintenance that is going on, plus 1.
@@ -498,6 +500,9 @@ func (w *Watcher) remember(s *server, r *scanner.Result) {
 	if !r.HasInfo {
 		s.info = 0 // only full queries find such a server
 	}
+	if r.Info.Has&wire.HasGamePort != 0 {
+		s.port = r.Info.GamePort
+	}
 	s.started, s.uptime, s.longest = 0, 0, 0
 	alone, all := *r, r.Population()
 	alone.HasPlayers, alone.Players, alone.HasRules, alone.Rules = false, nil, false, nil
@@ -675,7 +680,7 @@ func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
 			continue
 		}
 		row := Row{
-			ID: int64(i + 1), Addr: s.addr(), Label: s.label, Known: s.known, Status: s.status, Planned: s.planned,
+			ID: int64(i + 1), Addr: s.addr(), Port: s.port, Label: s.label, Known: s.known, Status: s.status, Planned: s.planned,
 			Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
 		}
 		if s.window > 0 {

@@ -55,6 +55,23 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }
 
+// Shares returns the uptime of each server since a time, by its ID: the share of the time
+// with checks in which the server was up. Servers that were not checked are absent.
+func (db *DB) Shares(since time.Time) (map[int64]float64, error) {
+	shares := map[int64]float64{}
+	err := db.each(func(row *sql.Rows) error {
+		var server int64
+		var share float64
+		err := row.Scan(&server, &share)
+		shares[server] = share
+		return err
+	}, `SELECT server, sum(up) * 1.0 / sum(up + down) FROM (
+			SELECT server, up, down FROM hours WHERE hour >= ?1 UNION ALL SELECT server, up, down FROM days WHERE day >= ?1 / 24
+			UNION ALL SELECT server, up, down FROM running_hours)
+		GROUP BY server HAVING sum(up + down) > 0`, hourOf(since))
+	return shares, err
+}
+
 // Total has the number of servers that were up at a time and the number of people on
 // them, or the means of both numbers over the step that begins at that time.
 type Total struct {

@@ -62,6 +62,9 @@ type details struct {
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
+// Listed returns the part of the details that a list of servers has, too.
+func (d *details) Listed() *server { return d.server }
+
 // latestEvents is the number of events that a page shows, whether it is about all
 // servers or about one.
 const latestEvents = 50
@@ -154,9 +157,9 @@ type series struct {
 }
 
 // newSeries returns the numbers of servers up and of people on them for the time span
-// that ends now. The series have a point for each step, and a gap where the watch did
-// not run. The parameter gap is the longest time between two points of a line without a
-// gap.
+// that ends now, or since the first point if that is later. The series have a point for
+// each step, and a gap where the watch did not run. The parameter gap is the longest time
+// between two points of a line without a gap.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {
@@ -168,6 +171,9 @@ func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*ser
 			add(s.Times[last]+int64(step/time.Second), nil, nil)
 		}
 		add(total.At, tenths(total.Up), tenths(total.People))
+	}
+	if len(s.Times) > 0 {
+		s.From = max(s.From, min(s.Times[0], s.To-60))
 	}
 	return s, err
 }

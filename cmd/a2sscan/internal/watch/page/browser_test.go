@@ -257,7 +257,7 @@ func checkMany(t *testing.T, b *browser) {
 	b.until(paint + ` !== undefined`)
 	t.Logf("first view after %.0f ms", eval[float64](b, paint+`.startTime`))
 	eval[chromedp.Void](b, `(() => { const box = document.getElementById("box"); box.scrollTop = box.scrollHeight; })()`)
-	b.until(`Array.from(` + rows + `).at(-1).ariaRowIndex === "100001" && Array.from(` + rows + `).at(-1).cells.length === 6`)
+	b.until(`Array.from(` + rows + `).at(-1).ariaRowIndex === "100001" && Array.from(` + rows + `).at(-1).cells.length === 7`)
 	if n := eval[int](b, rows+".length"); n > 100 {
 		t.Errorf("%d rows are in the document", n)
 	}
@@ -327,6 +327,15 @@ func checkLocal(t *testing.T, b *browser) {
 	}
 	b.open("/server/"+addr, 1280, "light")
 	b.until(`document.querySelector("#addr .copy").textContent === "` + addr + `"`)
+	badges := eval[[]string](b, `Array.from(document.querySelectorAll("#badge .copy"), e => e.dataset.text.replaceAll(location.origin, "https://s"))`)
+	want := []string{
+		"[![" + addr + "](https://s/badge/" + addr + ".svg)](https://s/server/" + addr + ")",
+		`<a href="https://s/server/` + addr + `"><img src="https://s/badge/` + addr + `.svg" alt="` + addr + `"></a>`,
+	}
+	if !slices.Equal(badges, want) {
+		t.Errorf("badges %q, want %q", badges, want)
+	}
+	b.until(`document.querySelector(".badge img").naturalWidth > 50`)
 }
 
 // checkHostile: no name runs or loads anything, or shows anything but its own text.
@@ -341,7 +350,7 @@ func checkHostile(t *testing.T, b *browser) {
 			if got := eval[string](b, `String(window.hacked)`); got != "undefined" {
 				t.Errorf("%s: script number %s ran", path, got)
 			}
-			const strange = `Array.from(document.querySelectorAll("img, iframe, object, embed, base, meta[http-equiv], textarea, a[href^='javascript:'], [onload], [onerror], [onmouseover]"), e => e.outerHTML)`
+			const strange = `Array.from(document.querySelectorAll("img:not(.badge img), iframe, object, embed, base, meta[http-equiv], textarea, a[href^='javascript:'], [onload], [onerror], [onmouseover]"), e => e.outerHTML)`
 			if got := eval[[]string](b, strange); len(got) > 0 {
 				t.Errorf("%s: elements from names: %q", path, got)
 			}

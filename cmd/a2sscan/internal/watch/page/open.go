@@ -38,6 +38,8 @@ type Options struct {
 
 	// With ByList, the label of a server in the list is its name.
 	ByList bool
+	// With NoJoin, there are no links with which players join a server.
+	NoJoin bool
 }
 
 // Page is a site that shows a watch.
@@ -88,7 +90,8 @@ const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and reads the past once a minute.
 func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
-	v, minute := viewer{source: source, byList: p.ByList}, time.Time{}
+	v, minute := viewer{source: source, byList: p.ByList, noJoin: p.NoJoin}, time.Time{}
+	var shared time.Time // when the shares are due
 	for ctx.Err() == nil {
 		start := time.Now()
 		if start.Sub(minute) >= time.Minute {
@@ -100,6 +103,13 @@ func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) 
 			if err != nil {
 				t.Say("the live page can't show the last month: %v", err)
 			}
+		}
+		if !start.Before(shared) {
+			shares, err := p.DB.Shares(start.Add(-month))
+			if err == nil {
+				v.shares = shares
+			}
+			shared = time.Now().Add(max(time.Minute, 100*time.Since(start)))
 		}
 		p.latest.Store(v.make(start))
 		select {
@@ -153,6 +163,7 @@ func (p *Page) routes() http.Handler {
 	}
 	handle("GET /{$}", p.index, p.show)
 	handle("GET /server/{addr}", p.serverPage, p.show)
+	handle("GET /badge/{file}", p.badge, sendBadge)
 	handle("GET /api/servers", func(r *http.Request, s *snapshot) (any, error) {
 		f, _, err := s.search(r.URL, "people")
 		return &f, err
@@ -190,7 +201,7 @@ func (p *Page) routes() http.Handler {
 		return words, well
 	}))
 	policy := "default-src 'none'; script-src " + report.Hash(report.Charts()+pageScript) + "; style-src " + report.Hash(report.Style()+pageStyle) +
-		"; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+		"; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

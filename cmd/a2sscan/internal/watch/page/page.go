@@ -34,6 +34,7 @@ var (
 			"clock":   clock,
 			"host":    func(link string) string { u, _ := url.Parse(link); return u.Host },
 			"percent": percent, "rough": rough,
+			"join":     func(s *server) template.URL { return template.URL(s.join()) }, // an address and a port
 			"orders":   func() []string { return orders },
 			"statuses": func() []db.Status { return statuses },
 			"number":   func(n int) string { return console.Grouped(uint64(n)) },
@@ -186,8 +187,11 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 // days.
 func peopleChart(history []db.Period, now time.Time) timeline {
 	span := 24 * time.Hour
+	if len(history) > 0 { // the axis begins with the data until there is a day of it
+		span = min(span, max(now.Sub(history[0].Time), time.Minute))
+	}
 	for _, longer := range []time.Duration{7 * 24 * time.Hour, month, uptimeFor} {
-		if len(history) > 0 && now.Sub(history[0].Time) > span {
+		if len(history) > 0 && now.Sub(history[0].Time) > max(span, 24*time.Hour) {
 			span = longer
 		}
 	}

@@ -23,10 +23,11 @@
   for (const e of document.querySelectorAll(".zone")) e.textContent = zone;
   for (const e of document.querySelectorAll("time")) e.textContent = clock(e.dateTime, e.parentNode.id === "now" ? "2-digit" : undefined);
 
-  // An address is a button that copies it.
-  function address(addr) {
-    const b = element("button", addr, "copy");
+  // A button that copies a text; without one, it copies what it shows.
+  function copying(shown, text) {
+    const b = element("button", shown, "copy");
     b.type = "button";
+    b.dataset.text = text || shown;
     return b;
   }
   function copyOld(text) { // a page without TLS has no navigator.clipboard
@@ -39,14 +40,19 @@
   addEventListener("click", async e => {
     const b = e.target.closest(".copy");
     if (!b) return;
-    const done = navigator.clipboard ? await navigator.clipboard.writeText(b.textContent).then(() => true, () => false) : copyOld(b.textContent);
+    const text = b.dataset.text;
+    const done = navigator.clipboard ? await navigator.clipboard.writeText(text).then(() => true, () => false) : copyOld(text);
     b.focus({ preventScroll: true });
     b.classList.toggle("copied", done);
     setTimeout(() => b.classList.remove("copied"), 2000);
   });
 
   if (!box) { // the page of a server
-    if (byID("addr")) byID("addr").replaceChildren(address(byID("addr").textContent));
+    if (!byID("addr")) return;
+    const addr = byID("addr").textContent, page = `${location.origin}/server/${addr}`, image = `${location.origin}/badge/${addr}.svg`;
+    byID("addr").replaceChildren(copying(addr));
+    // A name could change what the text around it means, so there is only the address.
+    byID("badge").append(copying("Markdown", `[![${addr}](${image})](${page})`), copying("HTML", `<a href="${page}"><img src="${image}" alt="${addr}"></a>`));
     return;
   }
   const list = byID("list"), body = list.tBodies[0];
@@ -131,7 +137,7 @@
       return td;
     };
     if (!s) {
-      cell("", "…").colSpan = 6;
+      cell("", "…").colSpan = 7;
       return tr;
     }
     cell("", link(s.addr, s.name));
@@ -141,14 +147,20 @@
     if (s.people !== undefined && s.places > 0) people.append(element("span", " / " + count(s.places), "aside"));
     cell("Map", element("bdi", s.map || ""));
     cell("Game", element("bdi", s.game_name || ""));
-    cell("Address", address(s.addr));
+    cell("Uptime of 30 days", s.uptime_30_days === undefined ? "–" : (100 * s.uptime_30_days).toFixed(2) + "%").className = "n";
+    const where = cell("Address", copying(s.addr));
+    if (s.game_port) {
+      const join = element("a", "Join");
+      join.href = `steam://connect/${s.addr.split(":")[0]}:${s.game_port}`;
+      where.append(" ", join);
+    }
     return tr;
   }
 
   function gap(height) {
     const tr = element("tr", undefined, "gap"), td = element("td");
     tr.setAttribute("aria-hidden", "true");
-    td.colSpan = 6;
+    td.colSpan = 7;
     td.style.height = height + "px";
     tr.append(td);
     return tr;

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"iter"
@@ -369,7 +370,7 @@ func TestNotices(t *testing.T) {
 		t.Error(diff)
 	}
 	s.rows[5].Silent = now.Add(-time.Minute)
-	if diff := cmp.Diff([]notice{{"warn", "1 of 40 servers not answering right now", db.Up}}, show()); diff != "" {
+	if diff := cmp.Diff([]notice{{"warn", "1 of 40 servers not answering right now", unanswered}}, show()); diff != "" {
 		t.Error(diff)
 	}
 	for i := range 2 {
@@ -379,7 +380,7 @@ func TestNotices(t *testing.T) {
 	s.status.Took = 90
 	want := []notice{
 		{"bad", "2 of 40 servers down", db.Down}, {"bad", "1 of 40 servers never answered", silent},
-		{"warn", "1 of 40 servers not answering right now", db.Up}, {"warn", "Checking all servers takes 90 s instead of 60 s", ""},
+		{"warn", "1 of 40 servers not answering right now", unanswered}, {"warn", "Checking all servers takes 90 s instead of 60 s", ""},
 	}
 	if diff := cmp.Diff(want, show()); diff != "" {
 		t.Error(diff)
@@ -436,6 +437,83 @@ func TestNames(t *testing.T) {
 	}
 	if found, _, err := v.latest.search(&url.URL{RawQuery: "q=community"}, "name"); err != nil || found.Total != 1 {
 		t.Errorf("%d servers have this name of their own: %v", found.Total, err)
+	}
+}
+
+// TestBadge: other sites may show the badge of a server, which holds no link and no script.
+func TestBadge(t *testing.T) {
+	sample := newSample(8)
+	sample.rows[0].Known.Name, sample.rows[0].Known.Map, sample.rows[0].People = `<a href="x">&"`, "<script>", 12
+	sample.rows[1].Until, sample.rows[1].Reason, sample.rows[1].Planned, sample.rows[1].Status = now.Add(time.Hour), "restart", true, db.Down
+	sample.rows[2].Status, sample.rows[2].Known, sample.rows[2].Silent = db.Unknown, nil, now
+	p := newPage(t, sample)
+	for i, want := range map[int]string{
+		0: `>&lt;a href=&#34;x&#34;&gt;&amp;&#34;</text>`, 1: ">maintenance</text>", 2: ">" + addrOf(2).String() + "</text>", 3: ">up · start · 21/60</text>", 6: ">down</text>",
+	} {
+		w := p.get(t, "/badge/"+addrOf(i).String()+".svg")
+		text := w.Body.String()
+		if w.Code != http.StatusOK || !strings.Contains(text, want) || strings.Contains(text, "<a") || strings.Contains(text, "<script") {
+			t.Errorf("%d: %s, want %s", w.Code, text, want)
+		}
+		if err := xml.Unmarshal([]byte(text), new(any)); err != nil && !strings.Contains(err.Error(), "unknown type") {
+			t.Errorf("%s: %v", text, err)
+		}
+		for name, want := range map[string]string{
+			"Content-Type": "image/svg+xml", "Cross-Origin-Resource-Policy": "cross-origin", "Cache-Control": "max-age=60",
+			"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'",
+		} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+	}
+	for _, path := range []string{"/badge/203.0.113.99:1.svg", "/badge/" + addrOf(0).String(), "/badge/" + addrOf(0).String() + ".png"} {
+		if w := p.get(t, path); w.Code != http.StatusNotFound || w.Header().Get("Cross-Origin-Resource-Policy") != "same-origin" {
+			t.Errorf("%s: %d, %v", path, w.Code, w.Header())
+		}
+	}
+}
+
+// TestTable: the table has the uptime of 30 days, links to join, and maintenance; and the
+// servers that do not answer are a filter.
+func TestTable(t *testing.T) {
+	sample := newSample(8)
+	sample.rows[0].Port, sample.rows[3].Silent = 27016, now.Add(-time.Minute)
+	sample.rows[1].Until, sample.rows[1].Reason, sample.rows[1].Planned, sample.rows[1].Status = now.Add(time.Hour), "<restart>", true, db.Down
+	sample.rows[2].Until, sample.rows[2].Reason = now.Add(time.Hour), "wipe"
+	p := newPage(t, sample)
+	hour := db.Hour{Number: now.Unix()/3600 - 2, Samples: []db.Sample{{db.UpFor: 1800, db.DownFor: 600, db.PlannedFor: 1200}}}
+	check(t, p.DB.Flush(nil, nil, hour, db.Hour{Number: hour.Number + 2}))
+	shares, err := p.DB.Shares(now.Add(-month))
+	if err != nil || shares[1] != 0.75 {
+		t.Fatalf("%v, %v", shares, err)
+	}
+	for _, noJoin := range []bool{false, true} {
+		p.latest.Store((&viewer{source: sample, shares: shares, noJoin: noJoin}).make(now))
+		for _, path := range []string{"/", "/server/" + addrOf(0).String()} {
+			const join = `<a href="steam://connect/198.51.100.0:27016">Join`
+			if text := p.get(t, path).Body.String(); strings.Contains(text, join) == noJoin {
+				t.Errorf("%s without links %v: %s", path, noJoin, text[strings.Index(text, "<body"):])
+			}
+		}
+	}
+	text := p.get(t, "/").Body.String()
+	for _, want := range []string{
+		`data-label="Uptime of 30 days">75.00%</td>`, `data-label="Uptime of 30 days">–</td>`,
+		`<b class="state planned">maintenance</b><span class="aside"> until <time datetime="2026-11-24T19:30:00Z">24 Nov 19:30</time>: <bdi>&lt;restart&gt;</bdi></span>`,
+		`, maintenance until <time datetime="2026-11-24T19:30:00Z">24 Nov 19:30</time>: <bdi>wipe</bdi></span>`,
+		`<li class="info"><a href="/?status=down#servers">1 of 8 servers down for maintenance</a></li>`,
+		`<li class="warn"><a href="/?status=unanswered#servers">1 of 8 servers not answering right now</a></li>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if text := p.get(t, "/?status=unanswered").Body.String(); !strings.Contains(text, ">1 server<") || !strings.Contains(text, addrOf(3).String()) {
+		t.Error("the server that does not answer is no filter")
+	}
+	if text := p.get(t, "/server/"+addrOf(1).String()).Body.String(); !strings.Contains(text, `>maintenance</b> until <time`) {
+		t.Error("the page of a server does not show its maintenance")
 	}
 }
 
@@ -504,6 +582,10 @@ func TestPeopleChart(t *testing.T) {
 	if got != "0 true; 1 false; 2 true; 3 false; 5 true; " {
 		t.Error(got)
 	}
+	few := []db.Period{{Time: now.Add(-150 * time.Minute), Hours: 1, Up: 60, People: &db.People{}}}
+	if c := peopleChart(few, now); c.Heading != "Players, last 3 h" || c.To-c.From != 150*60 {
+		t.Errorf("the axis of the first day: %q, %d s", c.Heading, c.To-c.From)
+	}
 	if c := peopleChart(nil, now); c.Heading != "Players, last 24 h" || c.Rows() != nil {
 		t.Errorf("%+v", c)
 	}
@@ -570,7 +652,7 @@ func wellFormed(t *testing.T, url, text string) {
 	z := html.NewTokenizer(strings.NewReader(text))
 	var open []string
 	ids, count := map[string]bool{}, map[string]int{}
-	void := []string{"meta", "link", "input", "br"}
+	void := []string{"meta", "link", "input", "br", "img"}
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -602,7 +684,7 @@ func wellFormed(t *testing.T, url, text string) {
 	if z.Err() != io.EOF || len(open) > 0 {
 		t.Errorf("%s: %v, not closed: %v", url, z.Err(), open)
 	}
-	if count["script"] > 5 || count["style"] != 1 || count["title"] < 1 || count["img"]+count["base"]+count["iframe"] > 0 {
+	if count["script"] > 5 || count["style"] != 1 || count["title"] < 1 || count["img"] != strings.Count(text, `<img src="/badge/`) || count["base"]+count["iframe"] > 0 {
 		t.Errorf("%s: %v", url, count)
 	}
 }

@@ -29,6 +29,7 @@ type texts struct {
 	GameName string `json:"game_name,omitempty"`
 	Map      string `json:"map,omitempty"`
 	Version  string `json:"version,omitempty"`
+	GamePort uint16 `json:"game_port,omitempty"` // port at which players join
 	id       int64
 	from     *census.Server // answer from which the texts come
 	label    string         // label of the server in the list
@@ -49,6 +50,9 @@ type server struct {
 	// Late is set if the server is up but did not answer the latest checks. It is the
 	// time when the first of these checks began.
 	Late time.Time `json:"unanswered_since,omitzero"`
+	// Uptime30 is the uptime of the last 30 days, from 0 to 1, or nil if the server was not
+	// checked.
+	Uptime30 *float64 `json:"uptime_30_days,omitempty"`
 	// Maintenance is the maintenance that is going on, or nil.
 	Maintenance *maintenance `json:"maintenance,omitempty"`
 	People      count        `json:"people,omitzero"`
@@ -70,11 +74,15 @@ func (s *server) InMaintenance() bool { return s.Maintenance != nil && s.Mainten
 // db.Unknown is the status of a server that was not checked yet.
 const silent db.Status = "silent"
 
+// unanswered selects the servers that are up but did not answer their latest check. No
+// server has it as its status.
+const unanswered db.Status = "unanswered"
+
 // statuses lists the statuses in the order in which the page sorts them.
-var statuses = []db.Status{db.Down, silent, db.Up, db.Unknown}
+var statuses = []db.Status{db.Down, silent, unanswered, db.Up, db.Unknown}
 
 // statusWords has words for the statuses whose name is not clear enough.
-var statusWords = map[db.Status]string{silent: "never answered", db.Unknown: "not checked yet"}
+var statusWords = map[db.Status]string{silent: "never answered", unanswered: "not answering", db.Unknown: "not checked yet"}
 
 // orders lists the orders in which servers can be listed. The page uses the first by
 // default, and the API uses people.
@@ -147,8 +155,10 @@ type Source interface {
 // viewer makes snapshots. Each snapshot takes over texts from the previous snapshot.
 type viewer struct {
 	source Source
-	byList bool     // see Options
-	texts  []*texts // texts of the servers, in the order of their IDs
+	byList bool              // see Options
+	noJoin bool              // see Options
+	shares map[int64]float64 // uptimes of 30 days, by ID
+	texts  []*texts          // texts of the servers, in the order of their IDs
 	latest *snapshot
 }
 
@@ -174,11 +184,14 @@ func (v *viewer) make(now time.Time) *snapshot {
 		}
 		t := v.texts[row.ID]
 		if t == nil || t.from != row.Known || t.label != row.Label {
-			anew := newTexts(&row, v.byList)
+			anew := newTexts(&row, v.byList, v.noJoin)
 			renamed = renamed || t == nil || t.Name != anew.Name
 			v.texts[row.ID], t = anew, anew
 		}
 		e := server{texts: t, Status: row.Status, Since: row.Since, Late: row.Silent, People: count(row.People), Places: count(row.Places)}
+		if share, known := v.shares[row.ID]; known {
+			e.Uptime30 = &share
+		}
 		if !row.Until.IsZero() {
 			e.Maintenance = &maintenance{row.Until, report.Shown(row.Reason, longName), row.Planned}
 		}
@@ -285,7 +298,7 @@ func (n *numbers) notices() (all []notice) {
 	}
 	add("info", n.Planned, " down for maintenance", db.Down)
 	add("bad", n.Silent, " never answered", silent)
-	add("warn", n.Late, " not answering right now", db.Up)
+	add("warn", n.Late, " not answering right now", unanswered)
 	add("info", n.Unknown, " not checked yet", db.Unknown)
 	if n.Cycle > 1.1*n.Interval {
 		all = append(all, notice{"warn", "Checking all servers takes " + rough(n.Cycle) + " instead of " + rough(n.Interval), ""})
@@ -304,10 +317,14 @@ const longName, longWord = 80, 40
 // blanks are the invisible characters to remove from both ends of a name.
 const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0 "
 
-// newTexts returns the texts of a server. If byList is set, its name is its label.
-func newTexts(row *watch.Row, byList bool) *texts {
+// newTexts returns the texts of a server. If byList is set, its name is its label. If noJoin
+// is set, they have no port at which players join.
+func newTexts(row *watch.Row, byList, noJoin bool) *texts {
 	label := report.Shown(row.Label, longName)
 	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: row.Label, Name: label}
+	if !noJoin {
+		t.GamePort = row.Port
+	}
 	if k := row.Known; k != nil {
 		own := report.Shown(strings.Trim(k.Name, blanks), longName)
 		if t.Name = cmp.Or(own, label); byList && label != "" && label != own {
@@ -353,7 +370,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 	case len(q.Text) > longestText:
 		why = "q is too long"
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
-		why = "status must be up, down, silent or unknown"
+		why = "status must be up, down, silent, unanswered or unknown"
 	case !slices.Contains(orders, q.Order):
 		why = "sort must be one of " + strings.Join(orders, ", ")
 	case q.limit < 1 || q.limit > mostLimit:
@@ -377,7 +394,8 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 		matches := make([]bool, len(s.servers)) // filled in the order of memory, for speed
 		for i := range s.servers {
 			e := &s.servers[i]
-			matches[i] = (q.Status == "" || e.Status == q.Status) && (q.Game == "" || s.games[e.Game] == game) &&
+			late := e.Status == db.Up && !e.Late.IsZero()
+			matches[i] = (q.Status == "" || e.Status == q.Status || late && q.Status == unanswered) && (q.Game == "" || s.games[e.Game] == game) &&
 				!slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(e.search, word) })
 		}
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })
