@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"reflect"
 	"slices"
 	"syscall"
 	"testing"
@@ -140,6 +141,38 @@ func TestStatsAdd(t *testing.T) {
 	if s != want {
 		t.Errorf("%+v, want %+v", s, want)
 	}
+}
+
+// TestStatsAddEverything: no counter is missing from the sum.
+func TestStatsAddEverything(t *testing.T) {
+	var past, s Stats
+	each := func(s *Stats, do func(path string, v reflect.Value)) {
+		var visit func(path string, v reflect.Value)
+		visit = func(path string, v reflect.Value) {
+			switch v.Kind() {
+			case reflect.Uint64:
+				do(path, v)
+			case reflect.Array:
+				for i := range v.Len() {
+					visit(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+				}
+			case reflect.Struct:
+				for i := range v.NumField() {
+					visit(path+"."+v.Type().Field(i).Name, v.Field(i))
+				}
+			}
+		}
+		visit("Stats", reflect.ValueOf(s).Elem())
+	}
+	n := uint64(0)
+	each(&past, func(_ string, v reflect.Value) { n++; v.SetUint(n) })
+	s.Add(&past)
+	n = 0
+	each(&s, func(path string, v reflect.Value) {
+		if n++; v.Uint() != n {
+			t.Errorf("%s is %d, want %d", path, v.Uint(), n)
+		}
+	})
 }
 
 // shy is a network in which some servers answer only from a certain attempt on: target

@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"reflect"
 	"sync"
 	"time"
 
@@ -183,7 +182,7 @@ func (m *Monitor) set(s Stats) {
 }
 
 // Add adds past to s. The parameter past has the statistics of the earlier parts of a
-// scan, and s has those of its last part. Add adds every counter (uint64) and Elapsed,
+// scan, and s has those of its last part. Add adds every counter and Elapsed,
 // takes the higher of each peak, and does not change the current values in s (Open,
 // Bytes, Rate, buffers).
 //
@@ -193,23 +192,32 @@ func (s *Stats) Add(past *Stats) {
 	s.Elapsed += past.Elapsed
 	s.PeakOpen = max(s.PeakOpen, past.PeakOpen)
 	s.PeakBytes = max(s.PeakBytes, past.PeakBytes)
-	addCounters(reflect.ValueOf(s).Elem(), reflect.ValueOf(past).Elem())
+	more := past.counters()
+	for i, n := range s.counters() {
+		*n += *more[i]
+	}
 }
 
-// addCounters adds every uint64 in src to the uint64 at the same place in dst.
-func addCounters(dst, src reflect.Value) {
-	switch dst.Kind() {
-	case reflect.Uint64:
-		dst.SetUint(dst.Uint() + src.Uint())
-	case reflect.Array:
-		for i := range dst.Len() {
-			addCounters(dst.Index(i), src.Index(i))
-		}
-	case reflect.Struct:
-		for i := range dst.NumField() {
-			addCounters(dst.Field(i), src.Field(i))
+// counters returns all numbers that only grow.
+func (s *Stats) counters() []*uint64 {
+	k, r, p := &s.Socket, &s.Reasm, &s.Path
+	all := []*uint64{
+		&s.Taken, &s.Unscannable, &s.Excluded, &s.Duplicate, &s.OverLimit, &s.Stopped, &s.Overdue, &s.Unheard,
+		&s.Unfinished, &s.Repeats, &s.SentBytes, &s.RecvBytes, &s.SendErrors, &s.SendAgain, &s.Outages,
+		&s.OutageTime, &s.GSOStopped, &s.Conflicts, &s.Timeouts.Reopened, &s.Allowed, &s.Slowed,
+		&k.Sent, &k.SentBytes, &k.GSO, &k.Received, &k.ReceivedBytes, &k.Reads, &k.Writes, &k.KernelDrops,
+		&r.Whole, &r.Packed, &r.Duplicate, &r.Conflict, &r.Malformed, &r.TooLarge, &r.Evicted, &r.Expired, &r.Forgotten,
+		&p.Raised, &p.Slowed, &p.Unrelated,
+	}
+	for _, counts := range [][]uint64{
+		s.Waited[:], s.Finished[:], s.Sent[:], s.Received[:], s.Foreign[:], s.Kinds[:], s.Errors[:],
+		s.SendFaults[:], p.Asked[:], p.Answered[:],
+	} {
+		for i := range counts {
+			all = append(all, &counts[i])
 		}
 	}
+	return all
 }
 
 // If a scan lost at most slackPart of its time, or at most slackTime, it counts as a scan

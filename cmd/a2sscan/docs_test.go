@@ -159,7 +159,7 @@ func TestManualKeys(t *testing.T) {
 		if row.Status != "" {
 			want["STATUS"] = append(want["STATUS"], row.Status)
 		}
-		if object := map[ledger.Section]string{ledger.Targets: "targets.", ledger.Traffic: "datagrams."}[row.Section]; object != "" {
+		if object := map[ledger.Section]string{ledger.InTargets: "targets.", ledger.InDatagrams: "datagrams."}[row.Section]; object != "" {
 			want["SUMMARY"] = append(want["SUMMARY"], object+row.Name)
 		}
 	}

@@ -774,8 +774,8 @@ func (k *killed) checkSummaries(servers uint64) {
 	for k.shard = 0; k.shard < max(1, k.shards); k.shard++ {
 		s := k.checkSummary()
 		records += s.Records
-		sent += s.Datagrams.N("sent")
-		unscannable += s.Targets.N("unscannable")
+		sent += s.Datagrams.Sent
+		unscannable += s.Targets.Unscannable
 	}
 	if records != servers || sent < 3*servers || unscannable != 1 {
 		k.Errorf("%d records of %d servers, %d datagrams, %d unscannable", records, servers, sent, unscannable)
@@ -787,8 +787,8 @@ func (k *killed) checkSummary() (s ledger.Summary) {
 	b := k.read(k.path(k.ofShard("summary.json")))
 	check(k, json.Unmarshal(b, &s))
 	l := s.Targets
-	if !s.Consistent || s.Ended != ledger.EndedComplete || l.N("read") != countLines(k.list) || s.Seconds <= 0 ||
-		l.N("invalid") != 1 || l.N("duplicate") != 1 || l.N("unfinished") != 0 {
+	if !s.Consistent || s.Ended != ledger.EndedComplete || l.Read != countLines(k.list) || s.Seconds <= 0 ||
+		l.Invalid != 1 || l.Duplicate != 1 || l.Unfinished != 0 {
 		k.Errorf("%s", b)
 	}
 	if rotates := slices.Contains(k.flags, "--rotate"); rotates != (len(s.Parts) > 0) || rotates && len(s.Parts) != len(k.files()) {

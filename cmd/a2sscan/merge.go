@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) mergeCommand() *cobra.Command {
-	o := censusfile.MergeOptions{Build: thisBuild(), Plan: func() any { return new(scan.Plan) }}
+	o := censusfile.MergeOptions{Build: thisBuild(), Plan: func() censusfile.Plan { return new(scan.Plan) }}
 	cmd := &cobra.Command{
 		Use:   "merge PART…",
 		Short: "Merge the shards of a scan into one census",

@@ -175,7 +175,7 @@ func TestHonestConflicts(t *testing.T) {
 			if code != console.ExitOK {
 				t.Fatalf("exit code %d: %s", code, said)
 			}
-			if n := readSummary(t, census+".summary.json").Datagrams.N("conflicts"); n > 0 {
+			if n := readSummary(t, census+".summary.json").Datagrams.Conflicts; n > 0 {
 				t.Errorf("%d conflicts", n)
 			}
 		})

@@ -155,14 +155,14 @@ func TestInterruptRest(t *testing.T) {
 	text, err := os.ReadFile(path)
 	check(t, err)
 	var sum struct {
-		Targets ledger.Counts `json:"targets"`
+		Targets ledger.TargetCounts `json:"targets"`
 	}
 	check(t, json.Unmarshal(text, &sum))
 	l := sum.Targets
-	if l.N("unread") == 0 || l.N("finished")+l.Left() != 4096 {
+	if l.Unread == 0 || l.Finished+l.Left() != 4096 {
 		t.Errorf("%v", l)
 	}
-	p.said(errs, `"message":"interrupted: `+console.Grouped(4096-l.N("finished"))+` of 4,096 targets were not finished"`)
+	p.said(errs, `"message":"interrupted: `+console.Grouped(4096-l.Finished)+` of 4,096 targets were not finished"`)
 }
 
 // TestInterruptEarly: a scan that is interrupted before its first packet leaves no

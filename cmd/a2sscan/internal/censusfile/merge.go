@@ -25,10 +25,16 @@ type MergeOptions struct {
 	Summary string // path of the summary; empty means beside the output
 	Scan    string // name of the merged scan; empty means the name of the first part
 
-	// Plan returns a pointer to an empty plan, into which Merge decodes the plan of a part.
-	Plan    func() any
+	// Plan returns an empty plan, into which Merge decodes the plan of a part.
+	Plan    func() Plan
 	Command []string // the command line, for the summary
 	Build   ledger.Build
+}
+
+// Plan is a pointer to the plan of a scan.
+type Plan interface {
+	// Merged returns the settings that merge uses. It compares the others.
+	Merged() (shard *string, maxTargets uint64, unanswered bool)
 }
 
 // Merge checks the parts and writes the merged census and its summary. If the parts
@@ -92,7 +98,7 @@ func (m *merger) check() error {
 		gaps = differences(m.parts)
 	}
 	if len(gaps) == 0 { // the sums are right only with all shards
-		m.sum.Targets, gaps = sumLedgers(m.parts)
+		m.sum.Counts, gaps = sumLedgers(m.parts)
 	}
 	if len(gaps) > 0 {
 		return m.gap(gaps)
@@ -100,7 +106,7 @@ func (m *merger) check() error {
 	for _, p := range m.parts {
 		s := &p.sum
 		want := &census.Summary{Scan: s.Scan, Output: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum, Division: s.Parts}
-		want.Targets.ByStatus = s.Targets.By("by_status")
+		want.Targets.ByStatus = s.Targets.Statuses()
 		_, problems, err := Check(p.files, []*census.Summary{want}, ReadProgress(m.term))
 		if err != nil {
 			return Failure(err)
@@ -126,7 +132,8 @@ func (m *merger) write() (err error) {
 	if err == nil {
 		m.tally.AtAsk = m.attempts
 		m.sum.SetAnswers(&m.tally, len(m.attempts))
-		m.sum.CheckRecords(ledger.Setting(m.sum.Plan, "unanswered").Bool())
+		_, _, unanswered := m.parts[0].plan.Merged()
+		m.sum.CheckRecords(unanswered)
 		if m.sum.SayWrong(m.term); !m.sum.Consistent {
 			err = console.Fail(console.ExitNumbers, "the numbers of the merged census do not add up")
 		}
@@ -214,12 +221,13 @@ func (m *merger) copy(p *part) error {
 func (m *merger) describe() {
 	first, s := &m.parts[0].sum, &m.sum
 	limit := 0.0
-	ledger.Setting(first.Plan, "shard").SetString("0/1")
+	shard, _, _ := m.parts[0].plan.Merged()
+	*shard = "0/1"
 	*s = ledger.Summary{
 		Version: m.options.Build.Version, Commit: m.options.Build.Commit, Go: runtime.Version(), Command: m.options.Command,
 		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: ledger.Select(first.Plan, "shards"),
 		Ended: ledger.EndedComplete, Consistent: true,
-		Targets: s.Targets, Datagrams: ledger.Counts{},
+		Counts: s.Counts,
 		Faults: map[string]uint64{}, Exclusions: []list.Exclusion{},
 	}
 	s.RateAsked = &limit
@@ -244,7 +252,6 @@ func (m *merger) describe() {
 		for fault, n := range one.Faults {
 			s.Faults[fault] += n
 		}
-		s.Datagrams.Add(one.Datagrams)
 		if s.RateReached += one.RateReached; one.RateAsked == nil {
 			s.RateAsked = nil
 		} else if s.RateAsked != nil {
@@ -283,7 +290,7 @@ func (m *merger) finish() error {
 	s := &m.sum
 	m.term.Say("merged: %s, %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
 	m.term.Say("targets: %s", s.Targets.Ledger())
-	m.term.Say("found: %s", m.tally.Line(s.Targets.N("finished")))
+	m.term.Say("found: %s", m.tally.Line(s.Targets.Finished))
 	if m.options.Output != "-" {
 		m.term.Say("written: %s", console.Plain(m.options.Output, 200))
 	}

@@ -75,6 +75,8 @@ type somePlan struct {
 	Shard      string   `json:"shard" same:"shards"`
 }
 
+func (p *somePlan) Merged() (*string, uint64, bool) { return &p.Shard, p.MaxTargets, p.Unanswered }
+
 // describe sets the summary of the shard. silent is the number of its targets that
 // did not answer.
 func (s *shard) describe(is list.Shard, silent int) {
@@ -86,11 +88,10 @@ func (s *shard) describe(is list.Shard, silent int) {
 	}
 	finished := uint64(len(s.results) + silent)
 	entries := uint64(1) << (32 - network.Bits())
-	s.sum.Targets = ledger.Counts{
-		"read": entries, "other_shard": entries - finished, "finished": finished, "by_status.no_reply": uint64(silent),
-	}
+	s.sum.Targets = ledger.TargetCounts{Read: entries, OtherShard: entries - finished, Finished: finished}
+	s.sum.Targets.ByStatus[scanner.StatusNoReply] = uint64(silent)
 	for _, r := range s.results {
-		s.sum.Targets["by_status."+r.Status.String()]++
+		s.sum.Targets.ByStatus[r.Status]++
 	}
 }
 
@@ -98,7 +99,7 @@ func (s *shard) describe(is list.Shard, silent int) {
 func (s *shard) repeat() {
 	s.results = append(s.results, s.results[0])
 	s.sum.Records++
-	s.sum.Targets["by_status."+s.results[0].Status.String()]++
+	s.sum.Targets.ByStatus[s.results[0].Status]++
 }
 
 // write writes the shards to a directory and returns the paths of the censuses.
@@ -126,7 +127,7 @@ func merge(t *testing.T, dir string, files []string) (out, messages string, err 
 	t.Helper()
 	out = filepath.Join(dir, "all.ndjson.zst")
 	var b bytes.Buffer
-	err = Merge(console.New(&b), MergeOptions{Files: files, Output: out, Plan: func() any { return new(somePlan) }})
+	err = Merge(console.New(&b), MergeOptions{Files: files, Output: out, Plan: func() Plan { return new(somePlan) }})
 	return out, b.String(), err
 }
 
@@ -149,8 +150,8 @@ var refusals = []struct {
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Targets = []string{"127.9.0.0/24"}; return s }},
 	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst counts 128 read, but DIR/s1.ndjson.zst counts 129",
 		change: func(s []*shard) []*shard {
-			s[1].sum.Targets["read"]++
-			s[1].sum.Targets["invalid"]++
+			s[1].sum.Targets.Read++
+			s[1].sum.Targets.Invalid++
 			return s
 		}},
 	{name: "--max-targets ended each shard", want: "--max-targets ended each shard early",

@@ -20,6 +20,7 @@ type part struct {
 	files   []string
 	summary string // path of the summary
 	sum     ledger.Summary
+	plan    Plan
 	shard   list.Shard
 }
 
@@ -40,13 +41,14 @@ func group(files []string) (parts []*part) {
 // load reads the summary of a part, decodes its plan into plan, and sets its shard. If
 // the summary shows that the part can't be merged, gap says why; otherwise gap is "".
 // err is an error of reading or decoding the summary.
-func (p *part) load(plan any) (gap string, err error) {
+func (p *part) load(plan Plan) (gap string, err error) {
 	text, err := census.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
 	}
-	s, shard := &p.sum, ledger.Setting(plan, "shard")
-	s.Plan = plan
+	s := &p.sum
+	shard, _, _ := plan.Merged()
+	p.plan, s.Plan = plan, plan
 	if err == nil {
 		err = json.Unmarshal(text, s)
 	}
@@ -64,11 +66,11 @@ func (p *part) load(plan any) (gap string, err error) {
 		gap = "is not complete: its scan did not finish " + console.Plural(s.Targets.Left(), "target")
 	case !s.Consistent:
 		gap = "has numbers that do not add up"
-	case s.Plan == nil || shard.String() == "":
+	case s.Plan == nil || *shard == "":
 		gap = "was written by a version whose summaries have no plan"
 	default:
-		if p.shard, err = list.ParseShard(shard.String(), ""); err == nil {
-			shard.SetString("") // apart from the shard, the plans of all parts are equal
+		if p.shard, err = list.ParseShard(*shard, ""); err == nil {
+			*shard = "" // apart from the shard, the plans of all parts are equal
 			return "", nil
 		}
 		return fmt.Sprintf("%s: %v", p.name, err), nil
@@ -106,23 +108,15 @@ func differences(parts []*part) (gaps []string) {
 // the addresses of other shards as other_shard. The sum has no other_shard and accounts for
 // every target of the list once. gaps describes contradictions.
 func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
-	first := parts[0].sum.Targets
-	all = ledger.Counts{}
+	first := &parts[0].sum.Counts
 	for _, p := range parts {
-		l := p.sum.Targets
-		for i := range ledger.Table {
-			c := &ledger.Table[i]
-			if c.Kind == ledger.Shared && l.N(c.Name) != first.N(c.Name) {
-				gaps = append(gaps, fmt.Sprintf("%s counts %d %s, but %s counts %d",
-					parts[0].name, first.N(c.Name), c.Name, p.name, l.N(c.Name)))
-			}
-		}
-		all.Add(l)
+		gaps = append(gaps, first.Differences(&p.sum.Counts, parts[0].name, p.name)...)
+		all.Add(&p.sum.Counts)
 	}
-	if n := all.LeftOut() + all.N("finished") + all.N("unfinished"); n != all.N("read") {
-		gaps = append(gaps, fmt.Sprintf("the list has %d entries, but the parts account for %d", all.N("read"), n))
+	if n := all.Targets.LeftOut() + all.Targets.Finished + all.Targets.Unfinished; n != all.Targets.Read {
+		gaps = append(gaps, fmt.Sprintf("the list has %d entries, but the parts account for %d", all.Targets.Read, n))
 	}
-	if ledger.Setting(parts[0].sum.Plan, "max_targets").Uint() > 0 && len(parts) > 1 {
+	if _, most, _ := parts[0].plan.Merged(); most > 0 && len(parts) > 1 {
 		gaps = append(gaps, "--max-targets ended each shard early: together they did not query the complete list")
 	}
 	return all, gaps

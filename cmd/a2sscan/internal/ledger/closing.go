@@ -26,8 +26,8 @@ type Closing struct {
 // they are one block of at most six lines. With Verbose, other counts follow. Say omits
 // zero counts; the summary file has them. console.Block aligns and wraps the lines.
 func (sum *Summary) Say(term *console.Terminal, c Closing) {
-	t, l := term.NewBlock(), sum.Targets
-	t.Say("found: %s", sum.Answers.Line(l.N("finished")))
+	t, l := term.NewBlock(), &sum.Targets
+	t.Say("found: %s", sum.Answers.Line(l.Finished))
 	enough := ""
 	if c.Enough > 0 && l.Left() > 0 {
 		enough = fmt.Sprintf(", because --max-results is %s", console.Grouped(c.Enough))
@@ -65,7 +65,7 @@ func (sum *Summary) duration() string {
 		}
 		return (time.Duration(math.Round(seconds)) * time.Second).String()
 	}
-	sent := sum.Datagrams.N("sent")
+	sent := sum.Datagrams.Sent
 	switch waited := sum.Seconds - float64(sent)/max(sum.RateReached, 1e-9); {
 	case waited < 1 || waited < sum.Seconds/10 || sent == 0:
 		return short(sum.Seconds)
@@ -85,15 +85,15 @@ func (sum *Summary) pace() string {
 		}
 		return console.Short(float64(n))
 	}
-	d, r := sum.Datagrams, &sum.Rates
-	sent, rate := d.N("sent"), fmt.Sprintf(" at %s/s", console.Short(math.Round(r.RateReached)))
+	d, r := &sum.Datagrams, &sum.Rates
+	sent, rate := d.Sent, fmt.Sprintf(" at %s/s", console.Short(math.Round(r.RateReached)))
 	switch {
 	case r.brief && sum.Seconds > 0:
 		rate = fmt.Sprintf(", %s/s on average", console.Short(math.Round(float64(sent)/sum.Seconds)))
 	case r.RateAsked != nil && r.RateReached <= 0.95**r.RateAsked:
 		rate += " (limit " + console.Short(*r.RateAsked) + "/s)"
 	}
-	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.N("received")))
+	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.Received))
 }
 
 // exclusionsShown is how many sources of exclusions SayCounts lists. The summary file
@@ -102,9 +102,9 @@ const exclusionsShown = 4
 
 // SayCounts adds the counts that most users do not need.
 func (sum *Summary) SayCounts(t *console.Block) {
-	l, d := sum.Targets, sum.Datagrams
+	l, d := &sum.Targets, &sum.Datagrams
 	t.Say("ledger: %s", l.Ledger())
-	if n := l.N("no_port"); n > 0 {
+	if n := l.NoPort; n > 0 {
 		t.Say("unscannable: %s with port 0", console.Grouped(n))
 	}
 	for i, x := range sum.Exclusions {
@@ -121,7 +121,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		}
 		t.Say("%s: %s %s", word, console.Grouped(x.Targets+x.Stopped), by)
 	}
-	if n := l.N("stopped"); n > 0 {
+	if n := l.Stopped; n > 0 {
 		t.Say("excluded: %s after the scan had queried them; they count as finished", console.Grouped(n))
 	}
 	if sum.Answers.Servers > 0 {
@@ -134,25 +134,30 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		}
 	}
 	repeats := ""
-	if n := d.N("repeats"); n > 0 {
+	if n := d.Repeats; n > 0 {
 		repeats = "; " + console.Grouped(n) + " of them repeated"
 	}
-	t.Say("sent: %s, %s%s%s", console.Plural(d.N("sent"), "datagram"), console.Bytes(d.N("sent_bytes")),
-		console.SumOf(d.By("sent_by_question"), rowOf("sent_by_question").Words), repeats)
-	t.Say("received: %s, %s%s", console.Plural(d.N("received"), "datagram"), console.Bytes(d.N("received_bytes")),
-		console.SumOf(d.By("received_by_class"), scanner.Classes[:]))
+	t.Say("sent: %s, %s%s%s", console.Plural(d.Sent, "datagram"), console.Bytes(d.SentBytes),
+		console.SumOf(By(questions, d.SentByQuestion[:]), questions), repeats)
+	t.Say("received: %s, %s%s", console.Plural(d.Received, "datagram"), console.Bytes(d.ReceivedBytes),
+		console.SumOf(By(scanner.Classes[:], d.ReceivedByClass[:]), scanner.Classes[:]))
+	from := &Source{Counts: sum.Counts}
 	for i := range Table {
-		row := &Table[i]
-		counts := l
-		if row.Section == Traffic {
-			counts = d
+		row, by, all := &Table[i], map[string]uint64{}, uint64(0)
+		switch {
+		case row.Text == "":
+		case row.Section == NoSection:
+			by = sum.Faults // the summary has a separate object for faults
+		default:
+			for word, n := range row.Counts(from) {
+				by[word] = *n
+			}
 		}
-		by := counts.By(row.Name)
-		if row.Section == NoSection { // the summary has a separate object for faults
-			by = sum.Faults
+		for _, n := range by {
+			all += n
 		}
-		if n := counts[row.Name] + total(by); row.Text != "" && n > 0 {
-			t.Say("%s: %s%s", row.Text, console.Grouped(n), console.SumOf(by, row.Words))
+		if all > 0 {
+			t.Say("%s: %s%s", row.Text, console.Grouped(all), console.SumOf(by, row.Words))
 		}
 	}
 	t.Say("rate: %s", sum.Rates.String())
@@ -167,16 +172,16 @@ func (sum *Summary) SayCounts(t *console.Block) {
 // repliesElsewhere returns the number of replies, and of fragments of replies, that came
 // from addresses or ports that were not queried.
 func (sum *Summary) repliesElsewhere() uint64 {
-	by := sum.Datagrams.By("foreign_by_cause")
+	by := By(scanner.ForeignCauses[:], sum.Datagrams.ForeignByCause[:])
 	return by["other_port"] + by["other_address"] + by["fragment"]
 }
 
 // sayNobody suggests reasons why no target answered.
 func (sum *Summary) sayNobody(t *console.Block) {
-	l := sum.Targets
-	unreachable, finished := l.N("by_status.unreachable"), l.N("finished")
+	l := &sum.Targets
+	unreachable, finished := l.ByStatus[scanner.StatusUnreachable], l.Finished
 	switch {
-	case finished == 0 || l.N("by_status.no_reply")+unreachable < finished:
+	case finished == 0 || l.ByStatus[scanner.StatusNoReply]+unreachable < finished:
 	case unreachable == finished:
 		t.Hint("ICMP reports that nothing listens at these ports: is the port wrong? " +
 			"test one target with a2sscan ask")
@@ -205,26 +210,26 @@ var sendHints = map[string]string{
 // frequent reason, and datagrams that the kernel dropped. It also says if the receive
 // buffer is smaller than requested.
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
-	d := sum.Datagrams
+	d := &sum.Datagrams
 	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {
 		t.Hint("a server may answer from another of its addresses, which was not queried; such a server counts as no_reply; " +
 			"a2sscan ask shows the address that answers")
 	}
-	if n := sum.Targets.N("overdue"); n > 0 {
+	if n := sum.Targets.Overdue; n > 0 {
 		t.Say("WARNING: because of a bug, a2sscan forgot %s, and gave up on them much too late; "+
 			"their records have the error %s", console.Plural(n, "target"), wire.ErrInternal)
 		t.Hint("please report this bug, with the summary file; a2sscan ask queries one target again")
 	}
-	if n := d.N("conflicts"); n > 0 {
+	if n := d.Conflicts; n > 0 {
 		t.Say("conflicts: %s gave two different answers to one request; the records have the flag conflict",
 			console.Plural(n, "server"))
 	}
-	if n := d.N("outages"); n > 0 {
+	if n := d.Outages; n > 0 {
 		t.Say("network: away %s, %v in all; the scan waited meanwhile", console.Plural(n, "time"),
-			(time.Duration(d.N("outage_ms")) * time.Millisecond).Round(time.Millisecond*100))
+			(time.Duration(d.OutageMS) * time.Millisecond).Round(time.Millisecond*100))
 	}
-	if n := d.N("send_errors"); n > 0 {
-		kinds, most := d.By("send_errors_by_kind"), "other"
+	if n := d.SendErrors; n > 0 {
+		kinds, most := By(scanner.SendFaults[:], d.SendErrorsByKind[:]), "other"
 		for _, kind := range scanner.SendFaults {
 			if kinds[kind] > kinds[most] {
 				most = kind
@@ -238,11 +243,11 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 			t.Hint("%s", sendHints[most])
 		}
 	}
-	if verbose && d.N("pairs_lost") > 0 {
+	if verbose && d.PairsLost > 0 {
 		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched the offload off")
 		t.Hint("this cost only time; --no-gso disables segmentation offload from the start")
 	}
-	drops, asked, granted := d.N("kernel_drops"), uint64(sum.RecvBufferAsked), uint64(sum.RecvBuffer)
+	drops, asked, granted := d.KernelDrops, uint64(sum.RecvBufferAsked), uint64(sum.RecvBuffer)
 	if drops > 0 {
 		t.Say("kernel drops: %s arrived, but did not fit into a receive buffer of %s", console.Plural(drops, "datagram"), console.Bytes(granted))
 	}

@@ -4,217 +4,335 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Counts maps the names of counters in a section to their values. A counter with words
-// has one value per word, under the name NAME.WORD. In JSON, Counts is an object of the
-// summary file.
-type Counts map[string]uint64
+// Counts are the counts of the summary. Table has their names.
+type Counts struct {
+	Targets   TargetCounts   `json:"targets"`
+	Datagrams DatagramCounts `json:"datagrams"`
+}
 
-// Read returns the values of the counters in a section.
-func Read(from *Source, in Section) Counts {
-	c := Counts{}
-	for i := range Table {
-		if row := &Table[i]; row.Section == in {
-			row.Each(from, func(v float64, word string) {
-				c[strings.TrimSuffix(row.Name+"."+word, ".")] = uint64(v)
-			})
-		}
+// TargetCounts counts what became of the targets of a scan:
+//
+//	Read = Invalid + Unscannable + Excluded + Duplicate + OtherShard + OverLimit + Finished + Unfinished
+//
+// In JSON, it is an object of the summary.
+type TargetCounts struct {
+	Read        uint64
+	Invalid     uint64 // lines that name no server
+	Unscannable uint64 // addresses that no server can have
+	NoPort      uint64 // unscannable entries that have port 0
+	BadPort     uint64 // invalid lines whose port was not understood
+	DefaultPort uint64 // addresses without a port
+	Excluded    uint64
+	Duplicate   uint64
+	OtherShard  uint64
+	OverLimit   uint64 // targets skipped because of --max-per-address
+	Stopped     uint64 // finished targets that were excluded after the scan had queried them
+	Overdue     uint64 // finished targets that a2sscan forgot, because of a fault of its own
+	Finished    uint64
+	Unfinished  uint64
+	Unread      uint64 // entries of the list that were not read
+	ByStatus    [scanner.NumStatuses]uint64
+}
+
+// DatagramCounts counts the datagrams of a scan. In JSON, it is an object of the summary.
+type DatagramCounts struct {
+	Sent             uint64
+	SentBytes        uint64
+	SentByQuestion   [wire.NumRequests]uint64
+	Repeats          uint64
+	SentPairs        uint64 // how many times segmentation offload sent two datagrams in one call
+	PairsLost        uint64 // 1 if segmentation offload was switched off
+	Received         uint64
+	ReceivedBytes    uint64
+	ReceivedByClass  [len(scanner.Classes)]uint64
+	MatchedByKind    [len(scanner.ReplyKinds)]uint64
+	ForeignByCause   [len(scanner.ForeignCauses)]uint64
+	KernelDrops      uint64
+	SendErrors       uint64
+	SendErrorsByKind [len(scanner.SendFaults)]uint64
+	Outages          uint64
+	OutageMS         uint64 // total time of the outages
+	SendPutOff       uint64
+	Conflicts        uint64
+}
+
+// count sets the counts of a source from those of the scanner and the list.
+func (from *Source) count() {
+	s, l := from.Scan, &from.List
+	from.Targets = TargetCounts{
+		Read: l.Read, Invalid: l.Invalid, NoPort: l.NoPort, BadPort: l.BadPort, DefaultPort: l.DefaultPort,
+		Unscannable: l.Unscannable + s.Unscannable, Excluded: l.Excluded + s.Excluded,
+		Duplicate: l.Duplicate + s.Duplicate, OtherShard: l.OtherShard, OverLimit: s.OverLimit,
+		Stopped: s.Stopped, Overdue: s.Overdue, Finished: s.TargetsFinished(), Unfinished: s.Unfinished,
+		Unread: from.Unread, ByStatus: s.Finished,
 	}
-	return c
+	from.Datagrams = DatagramCounts{
+		Sent: s.DatagramsSent(), SentBytes: s.SentBytes, SentByQuestion: s.Sent, Repeats: s.Repeats,
+		SentPairs: s.Socket.GSO, PairsLost: s.GSOStopped,
+		Received: s.DatagramsReceived(), ReceivedBytes: s.RecvBytes, ReceivedByClass: s.Received,
+		MatchedByKind: s.Kinds, ForeignByCause: s.Foreign, KernelDrops: s.Socket.KernelDrops,
+		SendErrors: s.SendErrors, SendErrorsByKind: s.SendFaults, Outages: s.Outages,
+		OutageMS: s.OutageTime / 1000, SendPutOff: s.SendAgain, Conflicts: s.Conflicts,
+	}
 }
 
 // OfList returns the counts of targets for a list that has not been scanned yet.
-func OfList(s list.Stats) Counts { return Read(&Source{Scan: &scanner.Stats{}, List: s}, Targets) }
+func OfList(s list.Stats) *TargetCounts {
+	from := &Source{Scan: &scanner.Stats{}, List: s}
+	from.count()
+	return &from.Targets
+}
 
-// Each calls do with the current value of the counter, unless the value is unknown. If
-// the counter has words, Each calls do for the value of each word.
-func (row *Counter) Each(from *Source, do func(v float64, word string)) {
-	switch {
-	case row.Count != nil:
-		do(float64(row.Count(from)), "")
-	case row.Value != nil:
-		if v := row.Value(from); !math.IsNaN(v) {
-			do(v, "")
+// Each calls do with every counter and its current value, unless the value is unknown. If
+// the counter has words, Each calls do for each word.
+func Each(from *Source, do func(row *Counter, v float64, word string)) {
+	from.count()
+	for i := range Table {
+		row := &Table[i]
+		for word, n := range row.Counts(from) {
+			do(row, float64(*n), word)
 		}
-	default:
-		for i, n := range row.Parts(from) {
-			if row.Words[i] != "" {
-				do(float64(n), row.Words[i])
+		if row.Value == nil {
+			continue
+		}
+		if v := row.Value(from); !math.IsNaN(v) {
+			do(row, v, "")
+		}
+	}
+}
+
+// Counts yields the count of each word, or the only count with the word "".
+func (row *Counter) Counts(s *Source) iter.Seq2[string, *uint64] {
+	return func(yield func(string, *uint64) bool) {
+		if row.Count != nil {
+			yield("", row.Count(s))
+		} else if row.Parts != nil {
+			parts := row.Parts(s)
+			for i := range parts {
+				if row.Words[i] != "" && !yield(row.Words[i], &parts[i]) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// N returns the value with this name.
-func (c Counts) N(name string) uint64 {
-	rowOf(name)
-	return c[name]
-}
-
-// rowOf returns the counter that has a value with this name.
-func rowOf(name string) *Counter {
-	counter, _, _ := strings.Cut(name, ".")
+// Differences describes the counts that should be the same in two shards of a scan and are
+// not. The parameters a and b are the names of the shards.
+func (c *Counts) Differences(other *Counts, a, b string) (all []string) {
 	for i := range Table {
-		if Table[i].Name == counter {
-			return &Table[i]
+		if row := &Table[i]; row.Kind == Shared {
+			n, m := *row.Count(&Source{Counts: *c}), *row.Count(&Source{Counts: *other})
+			if n != m {
+				all = append(all, fmt.Sprintf("%s counts %d %s, but %s counts %d", a, n, row.Name, b, m))
+			}
 		}
 	}
-	panic("no counter " + counter)
+	return all
 }
 
-// By returns the values of a counter with words, by word.
-func (c Counts) By(name string) map[string]uint64 {
+// By returns counts by word, without those of the word "".
+func By(words []string, counts []uint64) map[string]uint64 {
 	by := map[string]uint64{}
-	for key, n := range c {
-		if word, ok := strings.CutPrefix(key, name+"."); ok {
-			by[word] = n
+	for i, n := range counts {
+		if words[i] != "" {
+			by[words[i]] = n
 		}
 	}
 	return by
 }
 
 // Add adds the counts of another shard of the same scan.
-func (c Counts) Add(other Counts) {
-	for key, n := range other {
-		switch rowOf(key).Kind {
-		case Sum:
-			c[key] += n
-		case Shared, Flag, Level:
-			c[key] = max(c[key], n)
-		case Own:
-			c[key] = 0
-		}
-	}
-}
-
-// MarshalJSON encodes the counts in the order of Table. A counter with words becomes an
-// object.
-func (c Counts) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
+func (c *Counts) Add(other *Counts) {
+	to, from := &Source{Counts: *c}, &Source{Counts: *other}
 	for i := range Table {
 		row := &Table[i]
-		n, ok := c[row.Name]
-		switch by := c.By(row.Name); {
-		case len(by) > 0:
-			text, err := json.Marshal(by)
-			if err != nil {
-				return nil, err
-			}
-			b = fmt.Appendf(b, "%q:%s,", row.Name, text)
-		case ok && row.Kind != Flag:
-			b = fmt.Appendf(b, "%q:%d,", row.Name, n)
-		case n > 0:
-			b = fmt.Appendf(b, "%q:true,", row.Name)
+		if row.Section == NoSection {
+			continue
 		}
+		more := maps.Collect(row.Counts(from))
+		for word, n := range row.Counts(to) {
+			switch row.Kind {
+			case Sum:
+				*n += *more[word]
+			case Shared, Flag, Level:
+				*n = max(*n, *more[word])
+			case Own:
+				*n = 0
+			}
+		}
+	}
+	*c = to.Counts
+}
+
+// MarshalJSON encodes the counts in the order of Table.
+func (t TargetCounts) MarshalJSON() ([]byte, error) { return encode(InTargets, Counts{Targets: t}) }
+
+// MarshalJSON encodes the counts in the order of Table.
+func (d DatagramCounts) MarshalJSON() ([]byte, error) {
+	return encode(InDatagrams, Counts{Datagrams: d})
+}
+
+// UnmarshalJSON decodes what MarshalJSON returned. It ignores keys that are not counters.
+func (t *TargetCounts) UnmarshalJSON(text []byte) error {
+	c, err := decode(InTargets, text)
+	*t = c.Targets
+	return err
+}
+
+// UnmarshalJSON decodes what MarshalJSON returned. It ignores keys that are not counters.
+func (d *DatagramCounts) UnmarshalJSON(text []byte) error {
+	c, err := decode(InDatagrams, text)
+	*d = c.Datagrams
+	return err
+}
+
+// encode encodes the counts of a section. A counter with words becomes an object.
+func encode(in Section, c Counts) ([]byte, error) {
+	s, b := &Source{Counts: c}, []byte{'{'}
+	for i := range Table {
+		row := &Table[i]
+		var value any
+		switch {
+		case row.Section != in:
+			continue
+		case row.Words != nil:
+			value = By(row.Words, row.Parts(s))
+		case row.Kind != Flag:
+			value = *row.Count(s)
+		case *row.Count(s) > 0:
+			value = true
+		default:
+			continue
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		b = fmt.Appendf(b, "%q:%s,", row.Name, text)
 	}
 	return append(bytes.TrimSuffix(b, []byte(",")), '}'), nil
 }
 
-// UnmarshalJSON decodes what MarshalJSON returned. It ignores keys that are not counters.
-func (c *Counts) UnmarshalJSON(text []byte) error {
+// decode decodes the counts of a section.
+func decode(in Section, text []byte) (Counts, error) {
+	var s Source
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
-		return err
+		return Counts{}, err
 	}
-	*c = Counts{}
 	for i := range Table {
 		row := &Table[i]
-		value, ok := all[row.Name]
-		if !ok {
-			continue
-		}
-		var err error
+		value, err := all[row.Name], error(nil)
 		switch {
+		case row.Section != in || value == nil:
 		case row.Words != nil:
 			var by map[string]uint64
 			err = json.Unmarshal(value, &by)
-			for word, n := range by {
-				(*c)[row.Name+"."+word] = n
+			for word, n := range row.Counts(&s) {
+				*n = by[word]
 			}
 		case row.Kind == Flag:
-			(*c)[row.Name] = oneIf(string(value) == "true")
+			*row.Count(&s) = oneIf(string(value) == "true")
 		default:
-			var n uint64
-			err = json.Unmarshal(value, &n)
-			(*c)[row.Name] = n
+			err = json.Unmarshal(value, row.Count(&s))
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", row.Name, err)
+			return Counts{}, fmt.Errorf("%s: %w", row.Name, err)
 		}
 	}
-	return nil
+	return s.Counts, nil
 }
 
-// leftOut lists the counters of entries that were read but never queried.
-var leftOut = []string{"invalid", "unscannable", "excluded", "duplicate", "other_shard", "over_limit"}
+// leftOut returns why entries were read but never queried, with their counts.
+func (t *TargetCounts) leftOut() []reason {
+	return []reason{
+		{"invalid", t.Invalid}, {"unscannable", t.Unscannable}, {"excluded", t.Excluded},
+		{"duplicate", t.Duplicate}, {"other shard", t.OtherShard}, {"over limit", t.OverLimit},
+	}
+}
+
+// reason is why some entries were never queried.
+type reason struct {
+	words string
+	n     uint64
+}
 
 // LeftOut returns how many entries were read but never queried.
-func (c Counts) LeftOut() (n uint64) {
-	for _, name := range leftOut {
-		n += c[name]
+func (t *TargetCounts) LeftOut() (n uint64) {
+	for _, r := range t.leftOut() {
+		n += r.n
 	}
 	return n
 }
 
+// Statuses returns the counts of finished targets by the word for their status.
+func (t *TargetCounts) Statuses() map[string]uint64 { return By(statuses, t.ByStatus[:]) }
+
 // Left returns how many targets were not finished.
-func (c Counts) Left() uint64 { return c["unfinished"] + c["unread"] }
+func (t *TargetCounts) Left() uint64 { return t.Unfinished + t.Unread }
 
 // Ledger formats the counts of targets as one line, in which the number read is the sum of
 // all outcomes. It omits zero counts, except the number of unfinished targets.
-func (c Counts) Ledger() string {
-	s := console.Grouped(c["read"]) + " read = "
-	if c["unread"] > 0 { // the scan ended before it had read the list
-		s = console.Grouped(c["read"]+c["unread"]) + " = "
+func (t *TargetCounts) Ledger() string {
+	s := console.Grouped(t.Read) + " read = "
+	if t.Unread > 0 { // the scan ended before it had read the list
+		s = console.Grouped(t.Read+t.Unread) + " = "
 	}
-	return s + c.Accounted() + console.Grouped(c.Left()) + " unfinished"
+	return s + t.Accounted() + console.Grouped(t.Left()) + " unfinished"
 }
 
 // Accounted formats the nonzero counts of all outcomes except unfinished, as the
 // beginning of the sum in Ledger.
-func (c Counts) Accounted() (s string) {
-	for _, name := range append(slices.Clone(leftOut), "finished") {
-		if n := c[name]; n > 0 {
-			s += console.Grouped(n) + " " + strings.ReplaceAll(name, "_", " ") + " + "
+func (t *TargetCounts) Accounted() (s string) {
+	for _, r := range append(t.leftOut(), reason{"finished", t.Finished}) {
+		if r.n > 0 {
+			s += console.Grouped(r.n) + " " + r.words + " + "
 		}
 	}
 	return s
 }
 
 // Outcome describes what became of the targets, without zero counts.
-func (c Counts) Outcome() string {
-	s := console.Grouped(c["finished"]) + " asked"
-	by := c.By("by_status")
-	by["silent"] = by["no_reply"] + by["unreachable"]
+func (t *TargetCounts) Outcome() string {
+	s := console.Grouped(t.Finished) + " asked"
+	by := t.Statuses()
+	by["silent"] = t.ByStatus[scanner.StatusNoReply] + t.ByStatus[scanner.StatusUnreachable]
 	if parts := console.Listed(by, []string{"ok", "partial", "error", "silent"}, ", "); parts != "" {
 		s += ": " + parts
 	}
-	if n := c.Left(); n > 0 {
+	if n := t.Left(); n > 0 {
 		s += "; " + console.Grouped(n) + " not finished"
 	}
-	if n := c.LeftOut(); n > 0 {
-		s += "; " + console.Grouped(n) + " left out: " + strings.Join(c.reasons(), ", ")
+	if n := t.LeftOut(); n > 0 {
+		s += "; " + console.Grouped(n) + " left out: " + strings.Join(t.reasons(), ", ")
 	}
-	return s + c.AtDefault()
+	return s + t.AtDefault()
 }
 
 // reasons lists why entries were not queried, with their counts.
-func (c Counts) reasons() (all []string) {
-	for _, name := range leftOut {
-		n := c[name]
-		if bad := min(n, c["bad_port"]); name == "invalid" && bad > 0 {
-			all = append(all, console.Grouped(bad)+" with an invalid port")
-			n -= bad
+func (t *TargetCounts) reasons() (all []string) {
+	bad := min(t.Invalid, t.BadPort)
+	if bad > 0 {
+		all = append(all, console.Grouped(bad)+" with an invalid port")
+	}
+	for _, r := range t.leftOut() {
+		if r.words == "invalid" {
+			r.n -= bad
 		}
-		if n > 0 {
-			all = append(all, console.Grouped(n)+" "+strings.ReplaceAll(name, "_", " "))
+		if r.n > 0 {
+			all = append(all, console.Grouped(r.n)+" "+r.words)
 		}
 	}
 	return all
@@ -222,18 +340,18 @@ func (c Counts) reasons() (all []string) {
 
 // AtDefault describes how many addresses had no port. It returns "" if every address had a
 // port.
-func (c Counts) AtDefault() (s string) {
-	if n := c["default_port"]; n > 0 {
-		s = "; " + console.Grouped(n) + " without a port, queried at 27015"
+func (t *TargetCounts) AtDefault() (s string) {
+	if t.DefaultPort > 0 {
+		s = "; " + console.Grouped(t.DefaultPort) + " without a port, queried at 27015"
 	}
 	return s
 }
 
 // Undone describes how many targets were not finished.
-func (c Counts) Undone() string {
-	switch n := console.Grouped(c.Left()); {
-	case c["unread"] > 0:
-		return fmt.Sprintf("%s of %s targets were not finished", n, console.Grouped(c["read"]+c["unread"]))
+func (t *TargetCounts) Undone() string {
+	switch n := console.Grouped(t.Left()); {
+	case t.Unread > 0:
+		return fmt.Sprintf("%s of %s targets were not finished", n, console.Grouped(t.Read+t.Unread))
 	case n == "1":
 		return "1 target was not finished"
 	default:
@@ -244,16 +362,16 @@ func (c Counts) Undone() string {
 // contradictions describes which sums should be equal but are not. Exit code 0 promises
 // that there are no contradictions.
 func contradictions(sum *Summary, from *Source) (bad []string) {
-	l, d, socket := sum.Targets, sum.Datagrams, &from.Scan.Socket
+	t, d, socket := &sum.Targets, &sum.Datagrams, &from.Scan.Socket
 	for _, c := range []struct {
 		format string
 		a, b   uint64
 	}{
-		{"%d targets read, but %d accounted for", l.N("read"), l.LeftOut() + l.N("finished") + l.N("unfinished")},
-		{"%d targets finished, but %d have a status", l.N("finished"), total(l.By("by_status"))},
-		{"%d datagrams sent, but the socket counted %d", d.N("sent"), socket.Sent},
-		{"%d datagrams received, but the socket counted %d", d.N("received"), socket.Received},
-		{"%d datagrams matched, but %d have a kind", d.N("received_by_class.matched"), total(d.By("matched_by_kind"))},
+		{"%d targets read, but %d accounted for", t.Read, t.LeftOut() + t.Finished + t.Unfinished},
+		{"%d targets finished, but %d have a status", t.Finished, total(t.ByStatus[:])},
+		{"%d datagrams sent, but the socket counted %d", d.Sent, socket.Sent},
+		{"%d datagrams received, but the socket counted %d", d.Received, socket.Received},
+		{"%d datagrams matched, but %d have a kind", By(scanner.Classes[:], d.ReceivedByClass[:])["matched"], total(d.MatchedByKind[:])},
 	} {
 		if c.a != c.b {
 			bad = append(bad, fmt.Sprintf(c.format, c.a, c.b))
@@ -262,8 +380,8 @@ func contradictions(sum *Summary, from *Source) (bad []string) {
 	return bad
 }
 
-func total(m map[string]uint64) (n uint64) {
-	for _, v := range m {
+func total(counts []uint64) (n uint64) {
+	for _, v := range counts {
 		n += v
 	}
 	return n

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
@@ -33,27 +34,16 @@ func Loaded(log *slog.Logger, l *list.List) {
 
 // Finished logs how the scan went. err is the error that the scan ended with.
 func Finished(log *slog.Logger, sum *Summary, err error) {
-	d := sum.Datagrams
 	level := slog.LevelInfo
-	if err != nil || d.N("kernel_drops") > 0 || d.N("send_errors") > 0 {
+	if err != nil || sum.Datagrams.KernelDrops > 0 || sum.Datagrams.SendErrors > 0 {
 		level = slog.LevelWarn
 	}
 	attrs := []any{"ended", sum.Ended, "seconds", sum.Seconds}
+	from := &Source{Counts: sum.Counts}
 	for i := range Table {
-		row := &Table[i]
-		from := sum.Targets
-		if row.Section == Traffic {
-			from = d
-		}
-		switch {
-		case !row.Log:
-		case row.Words == nil:
-			attrs = append(attrs, row.Name, from[row.Name])
-		default:
-			for _, word := range row.Words {
-				if word != "" {
-					attrs = append(attrs, word, from[row.Name+"."+word])
-				}
+		if row := &Table[i]; row.Log {
+			for word, n := range row.Counts(from) {
+				attrs = append(attrs, cmp.Or(word, row.Name), *n)
 			}
 		}
 	}
@@ -123,7 +113,7 @@ func (o *Observer) sample(s *scanner.Stats) {
 	}
 	if more := o.errors.news(s.Elapsed, s.SendErrors); more > 0 {
 		o.Log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds",
-			console.Listed(Read(&Source{Scan: s}, Traffic).By("send_errors_by_kind"), scanner.SendFaults[:], ", "))
+			console.Listed(By(scanner.SendFaults[:], s.SendFaults[:]), scanner.SendFaults[:], ", "))
 	}
 	if more := o.overdue.news(s.Elapsed, s.Overdue); more > 0 {
 		o.Log.Error("because of a bug, a2sscan forgot targets and gave up on them too late", "targets", more, "in_all", s.Overdue)

@@ -50,18 +50,6 @@ func Select(plan any, word string) any {
 	return selected.Interface()
 }
 
-// Setting returns the setting with a key. The caller can change the setting if plan is a
-// pointer. Setting panics if the plan has no such setting.
-func Setting(plan any, key string) reflect.Value {
-	for _, v := range settings(plan, func(tag reflect.StructTag) bool {
-		own, _, _ := strings.Cut(tag.Get("json"), ",")
-		return own == key
-	}) {
-		return v
-	}
-	panic("the plan has no setting " + key)
-}
-
 // Difference returns the first setting that differs between two plans of the same type,
 // and both values. It compares the settings whose tag "same" contains word. The returned
 // name is the setting's tag with the key word or, if there is none, its tag "flag". If no

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
@@ -48,10 +49,9 @@ type Summary struct {
 	Consistent  bool     `json:"consistent"` // all sums add up
 	Wrong       []string `json:"wrong,omitempty"`
 
-	Targets    Counts            `json:"targets"`
+	Counts
 	Exclusions []list.Exclusion  `json:"exclusions"`          // exclusions that matched targets
 	Databases  []Database        `json:"databases,omitempty"` // database files that --mmdb names
-	Datagrams  Counts            `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
 	Rates
@@ -138,12 +138,12 @@ type Database struct {
 
 // NewSummary returns a summary with the fields that derive from the scan's counts.
 func NewSummary(from *Source, b Build) *Summary {
+	from.count()
 	s := from.Scan
 	sum := &Summary{
 		Schema: sink.SummarySchema, Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
 		Seconds:         s.Elapsed.Seconds(),
-		Targets:         Read(from, Targets),
-		Datagrams:       Read(from, Traffic),
+		Counts:          from.Counts,
 		Faults:          map[string]uint64{},
 		RecvBufferAsked: s.Socket.RecvBufferAsked,
 		RecvBuffer:      s.Socket.RecvBuffer,
@@ -180,10 +180,10 @@ func (sum *Summary) SetAnswers(t *Tally, attempts int) {
 // that should have a record. A difference makes the summary inconsistent, unless
 // writing the output failed.
 func (sum *Summary) CheckRecords(unanswered bool) {
-	by := sum.Targets.By("by_status")
-	want := by["ok"] + by["partial"] + by["error"]
+	by := &sum.Targets.ByStatus
+	want := by[scanner.StatusOK] + by[scanner.StatusPartial] + by[scanner.StatusError]
 	if unanswered {
-		want += by["no_reply"] + by["unreachable"]
+		want += by[scanner.StatusNoReply] + by[scanner.StatusUnreachable]
 	}
 	if sum.Ended != EndedOutput && sum.Records != want {
 		sum.Wrong = append(sum.Wrong,

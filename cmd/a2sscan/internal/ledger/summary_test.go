@@ -94,7 +94,7 @@ func TestDuration(t *testing.T) {
 		{845.4, 5000, 4_200_000, "14m5s"},
 		{5, 0, 0, "5.0 s"},
 	} {
-		sum := &Summary{Seconds: test.seconds, Datagrams: Counts{"sent": test.sent}}
+		sum := &Summary{Seconds: test.seconds, Counts: Counts{Datagrams: DatagramCounts{Sent: test.sent}}}
 		sum.RateReached = test.rate
 		if got := sum.duration(); got != test.want {
 			t.Errorf("%v: %s", test, got)

@@ -33,10 +33,10 @@ type Counter struct {
 	Text string
 	Log  bool // log the number when the scan has finished
 
-	// One of the functions Count, Value and Parts reads the number. NaN means unknown, and
+	// One of the functions Count, Value and Parts returns the number. NaN means unknown, and
 	// +Inf means no limit. Parts returns a number for each of Words; numbers of empty words
-	// are ignored.
-	Count func(*Source) uint64
+	// are ignored. In a section, the numbers are fields of Counts.
+	Count func(*Source) *uint64
 	Value func(*Source) float64
 	Parts func(*Source) []uint64
 }
@@ -46,9 +46,9 @@ type Section uint8
 
 // The sections of the summary that consist of counters.
 const (
-	NoSection Section = iota // not in a section
-	Targets
-	Traffic // datagrams
+	NoSection   Section = iota // not in a section
+	InTargets                  // a field of TargetCounts
+	InDatagrams                // a field of DatagramCounts
 )
 
 // Kind says how a number behaves.
@@ -76,6 +76,8 @@ const (
 // Source has the numbers that counters read. In a resumed scan, only Scan and List cover
 // all runs.
 type Source struct {
+	Counts // set by count
+
 	Scan   *scanner.Stats
 	List   list.Stats
 	Unread uint64 // list entries that were not read; 0 if the size of the list is unknown
@@ -105,13 +107,19 @@ func oneIf(is bool) uint64 {
 	return 0
 }
 
+// Words of counters, by the number of a status or question.
+var (
+	statuses  = console.Words(scanner.NumStatuses, scanner.Status.String)
+	questions = console.Words(wire.NumRequests, wire.Question.String)
+)
+
 // outcomes is the help text of the metric that all outcomes share.
 const outcomes = "All targets that were read, by outcome."
 
 // outcome returns the counter of one possible outcome of a target.
-func outcome(name string, kind Kind, count func(*Source) uint64) Counter {
+func outcome(name string, kind Kind, count func(*Source) *uint64) Counter {
 	return Counter{
-		Name: name, Section: Targets, Kind: kind, Count: count, Log: name == "unfinished",
+		Name: name, Section: InTargets, Kind: kind, Count: count, Log: name == "unfinished",
 		Metric: "targets_total", Help: outcomes, Label: "outcome",
 	}
 }
@@ -123,48 +131,43 @@ func outcome(name string, kind Kind, count func(*Source) uint64) Counter {
 var Table = []Counter{
 	// Targets: read = invalid + unscannable + excluded + duplicate + other_shard +
 	// over_limit + finished + unfinished.
-	{Name: "read", Section: Targets, Kind: Shared, Log: true,
-		Count: func(s *Source) uint64 { return s.List.Read }},
-	outcome("invalid", Shared, func(s *Source) uint64 { return s.List.Invalid }),                           // lines that name no server
-	outcome("unscannable", Sum, func(s *Source) uint64 { return s.List.Unscannable + s.Scan.Unscannable }), // addresses that no server can have
-	{Name: "no_port", Section: Targets, // unscannable entries that have port 0
-		Count: func(s *Source) uint64 { return s.List.NoPort }},
-	{Name: "bad_port", Section: Targets, // invalid lines whose port was not understood
-		Count: func(s *Source) uint64 { return s.List.BadPort }},
-	{Name: "default_port", Section: Targets, Kind: Shared, // addresses without a port
-		Count: func(s *Source) uint64 { return s.List.DefaultPort }},
-	outcome("excluded", Sum, func(s *Source) uint64 { return s.List.Excluded + s.Scan.Excluded }),
-	outcome("duplicate", Shared, func(s *Source) uint64 { return s.List.Duplicate + s.Scan.Duplicate }),
-	outcome("other_shard", Own, func(s *Source) uint64 { return s.List.OtherShard }),
-	outcome("over_limit", Sum, func(s *Source) uint64 { return s.Scan.OverLimit }), // targets skipped because of --max-per-address
-	{Name: "stopped", Section: Targets, // finished targets that were excluded after the scan had queried them
-		Count: func(s *Source) uint64 { return s.Scan.Stopped }},
-	{Name: "overdue", Section: Targets, // finished targets that a2sscan forgot, because of a fault of its own
-		Count: func(s *Source) uint64 { return s.Scan.Overdue }},
+	{Name: "read", Section: InTargets, Kind: Shared, Log: true,
+		Count: func(s *Source) *uint64 { return &s.Targets.Read }},
+	outcome("invalid", Shared, func(s *Source) *uint64 { return &s.Targets.Invalid }),
+	outcome("unscannable", Sum, func(s *Source) *uint64 { return &s.Targets.Unscannable }),
+	{Name: "no_port", Section: InTargets, Count: func(s *Source) *uint64 { return &s.Targets.NoPort }},
+	{Name: "bad_port", Section: InTargets, Count: func(s *Source) *uint64 { return &s.Targets.BadPort }},
+	{Name: "default_port", Section: InTargets, Kind: Shared,
+		Count: func(s *Source) *uint64 { return &s.Targets.DefaultPort }},
+	outcome("excluded", Sum, func(s *Source) *uint64 { return &s.Targets.Excluded }),
+	outcome("duplicate", Shared, func(s *Source) *uint64 { return &s.Targets.Duplicate }),
+	outcome("other_shard", Own, func(s *Source) *uint64 { return &s.Targets.OtherShard }),
+	outcome("over_limit", Sum, func(s *Source) *uint64 { return &s.Targets.OverLimit }),
+	{Name: "stopped", Section: InTargets, Count: func(s *Source) *uint64 { return &s.Targets.Stopped }},
+	{Name: "overdue", Section: InTargets, Count: func(s *Source) *uint64 { return &s.Targets.Overdue }},
 	{Name: "elapsed", Status: "elapsed", Kind: Level,
 		Value: func(s *Source) float64 { return s.Scan.Elapsed.Seconds() }},
-	{Name: "finished", Section: Targets, Status: "finished", Log: true,
-		Count: func(s *Source) uint64 { return s.Scan.TargetsFinished() }},
-	outcome("unfinished", Sum, func(s *Source) uint64 { return s.Scan.Unfinished }),
-	{Name: "unread", Section: Targets, Count: func(s *Source) uint64 { return s.Unread }},
-	{Name: "by_status", Section: Targets, Log: true, Text: "finished", Metric: "targets_total", Help: outcomes, Label: "outcome",
-		Words: console.Words(scanner.NumStatuses, scanner.Status.String),
-		Parts: func(s *Source) []uint64 { return s.Scan.Finished[:] }},
-	{Name: "answered", Status: "answered", Count: func(s *Source) uint64 { return s.Scan.Answered() }},
+	{Name: "finished", Section: InTargets, Status: "finished", Log: true,
+		Count: func(s *Source) *uint64 { return &s.Targets.Finished }},
+	outcome("unfinished", Sum, func(s *Source) *uint64 { return &s.Targets.Unfinished }),
+	{Name: "unread", Section: InTargets, Count: func(s *Source) *uint64 { return &s.Targets.Unread }},
+	{Name: "by_status", Section: InTargets, Log: true, Text: "finished", Metric: "targets_total", Help: outcomes, Label: "outcome",
+		Words: statuses, Parts: func(s *Source) []uint64 { return s.Targets.ByStatus[:] }},
+	{Name: "answered", Status: "answered", Value: func(s *Source) float64 { return float64(s.Scan.Answered()) }},
 	{Name: "open", Status: "open", Kind: Level, Metric: "targets_open", Help: "Targets that were queried and are not finished.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Open) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Open) }},
 	{Name: "held", Status: "held", Kind: Level, Metric: "targets_held", Help: "Targets held back by the rate limit of their address.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Held) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Held) }},
 	{Name: "silent", Status: "silent", Kind: Level, Metric: "targets_silent", Help: "Silent targets that wait for the second pass of --second-look.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Silent) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Silent) }},
 	{Name: "listening", Kind: Level, Metric: "targets_listening",
 		Help:  "Open targets that timed out early but may still answer, with --timeout auto.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Timeouts.Listening) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Timeouts.Listening) }},
 	{Name: "reopened", Metric: "targets_reopened_total", Help: "Targets that answered after timing out early, with --timeout auto.",
-		Count: func(s *Source) uint64 { return s.Scan.Timeouts.Reopened }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Timeouts.Reopened) }},
 	{Name: "resumed", Kind: Level, Metric: "targets_resumed",
 		Help:  "Targets that earlier runs of a resumed scan finished or skipped; no counter includes them.",
-		Count: func(s *Source) uint64 { return s.Resumed }},
+		Value: func(s *Source) float64 { return float64(s.Resumed) }},
 	{Name: "expected", Kind: Level, Metric: "targets_expected",
 		Help:  "Distinct targets in the lists and networks; absent while their number is unknown.",
 		Value: func(s *Source) float64 { return s.Expected }},
@@ -173,37 +176,34 @@ var Table = []Counter{
 		Parts: func(s *Source) []uint64 { return []uint64{s.People, s.Bots} }},
 	{Name: "elsewhere", Metric: "servers_counted_elsewhere_total",
 		Help:  "Servers whose player count comes from their game and not from info.",
-		Count: func(s *Source) uint64 { return s.Elsewhere }},
+		Value: func(s *Source) float64 { return float64(s.Elsewhere) }},
 	{Name: "records", Metric: "records_written_total", Help: "Records handed to the output.",
-		Count: func(s *Source) uint64 { return s.Records }},
+		Value: func(s *Source) float64 { return float64(s.Records) }},
 
 	// Datagrams.
-	{Name: "sent", Section: Traffic, Status: "sent", Log: true,
-		Count: func(s *Source) uint64 { return s.Scan.DatagramsSent() }},
-	{Name: "sent_bytes", Section: Traffic, Unit: Bytes, Metric: "sent_bytes_total", Help: "UDP payload sent.",
-		Count: func(s *Source) uint64 { return s.Scan.SentBytes }},
-	{Name: "sent_by_question", Section: Traffic, Metric: "datagrams_sent_total", Help: "Datagrams sent, by question.",
-		Label: "question", Words: console.Words(wire.NumRequests, wire.Question.String),
-		Parts: func(s *Source) []uint64 { return s.Scan.Sent[:] }},
-	{Name: "repeats", Section: Traffic, Metric: "datagrams_repeated_total",
+	{Name: "sent", Section: InDatagrams, Status: "sent", Log: true,
+		Count: func(s *Source) *uint64 { return &s.Datagrams.Sent }},
+	{Name: "sent_bytes", Section: InDatagrams, Unit: Bytes, Metric: "sent_bytes_total", Help: "UDP payload sent.",
+		Count: func(s *Source) *uint64 { return &s.Datagrams.SentBytes }},
+	{Name: "sent_by_question", Section: InDatagrams, Metric: "datagrams_sent_total", Help: "Datagrams sent, by question.",
+		Label: "question", Words: questions, Parts: func(s *Source) []uint64 { return s.Datagrams.SentByQuestion[:] }},
+	{Name: "repeats", Section: InDatagrams, Metric: "datagrams_repeated_total",
 		Help:  "Datagrams that repeated a request after a timeout.",
-		Count: func(s *Source) uint64 { return s.Scan.Repeats }},
-	{Name: "sent_pairs", Section: Traffic, // how many times segmentation offload sent two datagrams in one call
-		Count: func(s *Source) uint64 { return s.Scan.Socket.GSO }},
-	{Name: "pairs_lost", Section: Traffic, Kind: Flag, // segmentation offload was switched off
-		Count: func(s *Source) uint64 { return s.Scan.GSOStopped }},
-	{Name: "received", Section: Traffic, Status: "received", Log: true,
-		Count: func(s *Source) uint64 { return s.Scan.DatagramsReceived() }},
-	{Name: "received_bytes", Section: Traffic, Unit: Bytes, Metric: "received_bytes_total", Help: "UDP payload received.",
-		Count: func(s *Source) uint64 { return s.Scan.RecvBytes }},
-	{Name: "received_by_class", Section: Traffic, Metric: "datagrams_received_total", Help: "Datagrams received, by class.",
-		Label: "class", Words: scanner.Classes[:],
-		Parts: func(s *Source) []uint64 { return s.Scan.Received[:] }},
-	{Name: "matched_by_kind", Section: Traffic, Text: "matched", Metric: "replies_total",
+		Count: func(s *Source) *uint64 { return &s.Datagrams.Repeats }},
+	{Name: "sent_pairs", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.SentPairs }},
+	{Name: "pairs_lost", Section: InDatagrams, Kind: Flag,
+		Count: func(s *Source) *uint64 { return &s.Datagrams.PairsLost }},
+	{Name: "received", Section: InDatagrams, Status: "received", Log: true,
+		Count: func(s *Source) *uint64 { return &s.Datagrams.Received }},
+	{Name: "received_bytes", Section: InDatagrams, Unit: Bytes, Metric: "received_bytes_total", Help: "UDP payload received.",
+		Count: func(s *Source) *uint64 { return &s.Datagrams.ReceivedBytes }},
+	{Name: "received_by_class", Section: InDatagrams, Metric: "datagrams_received_total", Help: "Datagrams received, by class.",
+		Label: "class", Words: scanner.Classes[:], Parts: func(s *Source) []uint64 { return s.Datagrams.ReceivedByClass[:] }},
+	{Name: "matched_by_kind", Section: InDatagrams, Text: "matched", Metric: "replies_total",
 		Help: "Datagrams received of class matched, by kind.", Label: "kind", Words: scanner.ReplyKinds[:],
-		Parts: func(s *Source) []uint64 { return s.Scan.Kinds[:] }},
-	{Name: "foreign_by_cause", Section: Traffic, Text: "foreign", Words: scanner.ForeignCauses[:],
-		Parts: func(s *Source) []uint64 { return s.Scan.Foreign[:] }},
+		Parts: func(s *Source) []uint64 { return s.Datagrams.MatchedByKind[:] }},
+	{Name: "foreign_by_cause", Section: InDatagrams, Text: "foreign", Words: scanner.ForeignCauses[:],
+		Parts: func(s *Source) []uint64 { return s.Datagrams.ForeignByCause[:] }},
 	{Name: "sent_rate", Kind: Level, Status: "sent_rate", Value: func(s *Source) float64 { return s.SentRate }},
 	{Name: "received_rate", Kind: Level, Status: "received_rate", Value: func(s *Source) float64 { return s.ReceivedRate }},
 	{Name: "rate", Kind: Level, Status: "rate", Metric: "rate_asked_datagrams_per_second",
@@ -226,26 +226,25 @@ var Table = []Counter{
 	{Name: "path_carried", Kind: Level, Status: "path_carried", Metric: "path_carried_datagrams_per_second",
 		Help:  "With --rate auto: the rate that the path carried when it was last full; absent if it was never full.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Path.Carried) }},
-	{Name: "kernel_drops", Section: Traffic, Status: "drops", Log: true, Metric: "kernel_drops_total",
+	{Name: "kernel_drops", Section: InDatagrams, Status: "drops", Log: true, Metric: "kernel_drops_total",
 		Help:  "Datagrams that arrived but were dropped by the kernel before they were read.",
-		Count: func(s *Source) uint64 { return s.Scan.Socket.KernelDrops }},
-	{Name: "send_errors", Section: Traffic, Status: "send_errors", Log: true,
-		Count: func(s *Source) uint64 { return s.Scan.SendErrors }},
-	{Name: "send_errors_by_kind", Section: Traffic, Metric: "send_errors_total", Help: "Datagrams that could not be sent, by kind.",
+		Count: func(s *Source) *uint64 { return &s.Datagrams.KernelDrops }},
+	{Name: "send_errors", Section: InDatagrams, Status: "send_errors", Log: true,
+		Count: func(s *Source) *uint64 { return &s.Datagrams.SendErrors }},
+	{Name: "send_errors_by_kind", Section: InDatagrams, Metric: "send_errors_total", Help: "Datagrams that could not be sent, by kind.",
 		Label: "kind", Words: scanner.SendFaults[:],
-		Parts: func(s *Source) []uint64 { return s.Scan.SendFaults[:] }},
+		Parts: func(s *Source) []uint64 { return s.Datagrams.SendErrorsByKind[:] }},
 	{Name: "away", Kind: Level, Status: "network_away", Metric: "network_away_seconds",
 		Help:  "How long the network of this machine has been away; 0: it is there.",
 		Value: func(s *Source) float64 { return s.Scan.AwayFor.Seconds() }},
-	{Name: "outages", Section: Traffic, Log: true, Metric: "network_outages_total",
+	{Name: "outages", Section: InDatagrams, Log: true, Metric: "network_outages_total",
 		Help:  "Times when the network of this machine was away.",
-		Count: func(s *Source) uint64 { return s.Scan.Outages }},
-	{Name: "outage_ms", Section: Traffic, // total time of the outages
-		Count: func(s *Source) uint64 { return s.Scan.OutageTime / 1000 }},
-	{Name: "send_put_off", Section: Traffic, Metric: "sends_put_off_total",
+		Count: func(s *Source) *uint64 { return &s.Datagrams.Outages }},
+	{Name: "outage_ms", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.OutageMS }},
+	{Name: "send_put_off", Section: InDatagrams, Metric: "sends_put_off_total",
 		Help:  "Sends that the kernel deferred, and that the scan repeated.",
-		Count: func(s *Source) uint64 { return s.Scan.SendAgain }},
-	{Name: "conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.Conflicts }},
+		Count: func(s *Source) *uint64 { return &s.Datagrams.SendPutOff }},
+	{Name: "conflicts", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.Conflicts }},
 	{Name: "faults", Text: "faults", Metric: "faults_total", // faults in the questions of finished targets
 		Help:  "Faults of replies and questions, by the word that records use.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
@@ -261,26 +260,26 @@ var Table = []Counter{
 	// Memory.
 	{Name: "bytes", Kind: Level, Unit: Bytes, Status: "bytes", Metric: "byte_budget_used_bytes",
 		Help:  "Memory held for replies, under the byte budget.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Bytes) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Bytes) }},
 	{Name: "budget", Kind: Level, Unit: Bytes, Metric: "byte_budget_limit_bytes",
 		Help:  "Size of the byte budget: when it is used up, no new targets start.",
-		Count: func(*Source) uint64 { return scanner.DefaultByteBudget }},
+		Value: func(*Source) float64 { return float64(scanner.DefaultByteBudget) }},
 	{Name: "buffer", Kind: Level, Unit: Bytes, Metric: "receive_buffer_bytes",
 		Help:  "Size of the socket's receive buffer that the kernel granted.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Socket.RecvBuffer) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Socket.RecvBuffer) }},
 	{Name: "buffer_asked", Kind: Level, Unit: Bytes, Metric: "receive_buffer_asked_bytes",
 		Help:  "Size of the socket's receive buffer that the scan requested.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Socket.RecvBufferAsked) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Socket.RecvBufferAsked) }},
 	{Name: "buffer_used", Kind: Level, Unit: Bytes, Metric: "receive_buffer_used_bytes",
 		Help:  "Bytes that wait in the receive buffer (Linux).",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Socket.RecvQueued) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Socket.RecvQueued) }},
 	{Name: "groups", Kind: Level, Metric: "reassembly_groups", Help: "Split replies that wait for fragments.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Reasm.Groups) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Reasm.Groups) }},
 	{Name: "fragments", Kind: Level, Metric: "reassembly_fragments", Help: "Fragments held for incomplete split replies.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Reasm.Fragments) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Reasm.Fragments) }},
 	{Name: "fragment_bytes", Kind: Level, Unit: Bytes, Metric: "reassembly_used_bytes",
 		Help:  "Memory used by the reassembly table, a part of the byte budget.",
-		Count: func(s *Source) uint64 { return uint64(s.Scan.Reasm.Bytes) }},
+		Value: func(s *Source) float64 { return float64(s.Scan.Reasm.Bytes) }},
 	{Name: "reassembled", Metric: "reassembly_replies_total", Help: "Split replies reassembled, plain or compressed.",
 		Label: "form", Words: []string{"plain", "compressed"},
 		Parts: func(s *Source) []uint64 { return []uint64{s.Scan.Reasm.Whole, s.Scan.Reasm.Packed} }},
@@ -302,5 +301,5 @@ var Table = []Counter{
 		Help:  "Start of the scan, or of the first run of a resumed scan, in seconds since 1970.",
 		Value: func(s *Source) float64 { return float64(s.Start.UnixMilli()) / 1e3 }},
 	{Name: "healthy", Kind: Level, Metric: "scan_healthy", Help: "1 while /healthz answers 200, else 0.",
-		Count: func(s *Source) uint64 { return oneIf(s.Healthy) }},
+		Value: func(s *Source) float64 { return float64(oneIf(s.Healthy)) }},
 }

@@ -109,22 +109,19 @@ func (m *Server) counters() (all []Value) {
 	if m.source.Fill != nil {
 		m.source.Fill(from)
 	}
-	for i := range ledger.Table {
-		row := &ledger.Table[i]
+	ledger.Each(from, func(row *ledger.Counter, n float64, word string) {
 		if row.Metric == "" {
-			continue
+			return
 		}
-		row.Each(from, func(n float64, word string) {
-			v := Value{Name: "a2sscan_" + row.Metric, Help: row.Help, Number: n}
-			if row.Unit == ledger.Microseconds {
-				v.Number /= 1e6
-			}
-			if row.Label != "" {
-				v.Labels = prometheus.Labels{row.Label: cmp.Or(word, row.Name)}
-			}
-			all = append(all, v)
-		})
-	}
+		v := Value{Name: "a2sscan_" + row.Metric, Help: row.Help, Number: n}
+		if row.Unit == ledger.Microseconds {
+			v.Number /= 1e6
+		}
+		if row.Label != "" {
+			v.Labels = prometheus.Labels{row.Label: cmp.Or(word, row.Name)}
+		}
+		all = append(all, v)
+	})
 	return all
 }
 

@@ -152,6 +152,11 @@ type Display struct {
 // MarshalJSON encodes the settings that a resumed scan must keep.
 func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(ledger.Select(&p, "resume")) }
 
+// Merged returns the settings that merge uses: see censusfile.Plan.
+func (p *Plan) Merged() (shard *string, maxTargets uint64, unanswered bool) {
+	return &p.Shard, p.MaxTargets, p.Unanswered
+}
+
 // Exclude chooses the addresses to which the scan must send nothing.
 type Exclude struct {
 	AllowReserved bool

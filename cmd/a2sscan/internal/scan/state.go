@@ -30,9 +30,9 @@ func (s *Run) sayState() {
 	now.Add(&s.checkpoint.Past.Stats) // now has the counts of all runs from here on
 	sum := ledger.NewSummary(&ledger.Source{Scan: &now, List: listed}, s.program.Build)
 	sum.Changes = changes
-	read, placed := sum.Targets.N("read"), sum.Targets.LeftOut()+sum.Targets.N("finished")
-	sum.Targets["unfinished"] = read - min(read, placed)
-	sum.Targets["unread"], _ = s.unread(listed)
+	targets := &sum.Targets
+	targets.Unfinished = targets.Read - min(targets.Read, targets.LeftOut()+targets.Finished)
+	targets.Unread, _ = s.unread(listed)
 	sum.SayCounts(t)
 	t.Say("output: %s, %s", console.Plain(s.plan.Out.Path, 200), console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record"))
 	if s.checkpoint.Enabled {

@@ -78,20 +78,16 @@ func (s *Status) sayJSON(r StatusRecord, v *View) {
 	if v != nil {
 		b = b[:len(b)-1]
 		from := &ledger.Source{Scan: &v.Stats, SentRate: v.sentRate, ReceivedRate: v.recvRate}
-		for i := range ledger.Table {
-			row := &ledger.Table[i]
-			if row.Status == "" {
-				continue
-			}
-			row.Each(from, func(n float64, _ string) {
-				if math.IsInf(n, 1) {
-					b = fmt.Appendf(b, ",%q:null", row.Status)
-					return
-				}
+		ledger.Each(from, func(row *ledger.Counter, n float64, _ string) {
+			switch {
+			case row.Status == "":
+			case math.IsInf(n, 1):
+				b = fmt.Appendf(b, ",%q:null", row.Status)
+			default:
 				number, _ := json.Marshal(milli(n)) // a finite number can't fail
 				b = fmt.Appendf(b, ",%q:%s", row.Status, number)
-			})
-		}
+			}
+		})
 		if word := v.Wait.Word(); word != "" && r.Ended == "" { // the words of rate_limited_by in the summary
 			b = fmt.Appendf(b, `,"waiting":%q`, word)
 		}

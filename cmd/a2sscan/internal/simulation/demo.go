@@ -139,17 +139,17 @@ func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twi
 
 // writeFound explains what the demo found to a user who has never seen a summary.
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
-	l, d, found := sum.Targets, sum.Datagrams, sum.Answers
+	l, d, found := &sum.Targets, &sum.Datagrams, sum.Answers
 	rows := []struct{ what, found string }{
-		{"asked", fmt.Sprintf("%s addresses; %s did not answer", console.Grouped(l.N("finished")), console.Grouped(l.N("by_status.no_reply")))},
+		{"asked", fmt.Sprintf("%s addresses; %s did not answer", console.Grouped(l.Finished), console.Grouped(l.ByStatus[scanner.StatusNoReply]))},
 		{"found", fmt.Sprintf("%s servers: %s answered every question, %s only some questions, and %s sent nothing useful",
-			console.Grouped(found.Servers), console.Grouped(l.N("by_status.ok")), console.Grouped(l.N("by_status.partial")), console.Grouped(l.N("by_status.error")))},
+			console.Grouped(found.Servers), console.Grouped(l.ByStatus[scanner.StatusOK]), console.Grouped(l.ByStatus[scanner.StatusPartial]), console.Grouped(l.ByStatus[scanner.StatusError]))},
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
-			console.Grouped(d.N("sent")), console.Bytes(d.N("sent_bytes")), console.Grouped(d.N("received")), console.Bytes(d.N("received_bytes")))},
+			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes))},
 		{"retries", fmt.Sprintf("%s of the datagrams sent repeat a request that had no reply in time: some were lost, and %s addresses have no server",
-			console.Grouped(d.N("repeats")), console.Grouped(l.N("by_status.no_reply")))},
-		{"replies", console.Listed(d.By("matched_by_kind"), scanner.ReplyKinds[:], ", ") +
+			console.Grouped(d.Repeats), console.Grouped(l.ByStatus[scanner.StatusNoReply]))},
+		{"replies", console.Listed(ledger.By(scanner.ReplyKinds[:], d.MatchedByKind[:]), scanner.ReplyKinds[:], ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},
 		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.Rates.Reached()},
 	}
