@@ -1,6 +1,8 @@
 package censusfile
 
 import (
+	"bytes"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +48,8 @@ func readerOf(fields []string) *record.Reader {
 	return record.NewReader(keys...).Keep(kept...)
 }
 
-// value returns the value of a field as it is written; nil if the record lacks the field.
+// value returns the value of a field as it is written, but a number as Reader reads it; nil if
+// the record lacks the field.
 func (t *Table) value(field string, r *record.Record) []byte {
 	if isComputed(field) {
 		return computedValue(field, r, t.farms)
@@ -58,6 +61,24 @@ func (t *Table) value(field string, r *record.Record) []byte {
 	}
 	if value != nil {
 		t.found[key].Store(true)
+	}
+	return number(value)
+}
+
+// number returns a whole number in the usual form, because JSON may write it as 100.0, 1e2 or
+// -0. It returns nil for a number beyond every range, such as 1e400, and any other value
+// unchanged.
+func number(value []byte) []byte {
+	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') || string(value) != "-0" && !bytes.ContainsAny(value, ".eE") {
+		return value
+	}
+	const exact = 1 << 53 // larger numbers may lack digits in a float64
+	x, err := strconv.ParseFloat(string(value), 64)
+	switch {
+	case err != nil:
+		return nil
+	case x == math.Trunc(x) && math.Abs(x) < exact:
+		return strconv.AppendInt(nil, int64(x), 10)
 	}
 	return value
 }
