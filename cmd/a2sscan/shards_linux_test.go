@@ -224,8 +224,8 @@ func writeHistory(t *testing.T, dir, from string) {
 	check(t, err)
 	check(t, os.Mkdir(dir, 0o777))
 	for range historyNights() {
-		for _, at := range []*time.Time{s.First, s.Last} {
-			*at = at.AddDate(0, 0, -1)
+		for _, at := range []*census.Moment{s.First, s.Last} {
+			at.Time = at.AddDate(0, 0, -1)
 		}
 		s.All.People -= s.All.People / 1000
 		if text, err = json.MarshalIndent(s, "", " "); err != nil {

@@ -2,17 +2,19 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
-	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 func (a *app) statsCommand() *cobra.Command {
-	var o census.Options
+	var o report.StatsOptions
+	var databases []string
 	var r report.Result
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
@@ -23,7 +25,8 @@ servers are; errors; suspicious answers (flags); groups of servers that seem to
 be fake (farms); and an estimate of how many servers the scan missed. On a
 terminal it prints an overview, otherwise JSON. For groups such as games and
 maps, the key top lists the largest and the key other sums up the rest. Long
-lists elsewhere are cut off. a2sscan schema stats describes the keys.
+lists elsewhere are cut off. a2sscan schema stats describes the keys. --by prints
+one of these groups as a table, also in a pipe.
 
 If the census is damaged, or lacks records that its summary counts, stats says
 so first, sums up the rest, and exits with 8.
@@ -31,13 +34,19 @@ so first, sums up the rest, and exits with 8.
 stats reads several files as one census: name all that scan --rotate or --shard
 wrote, in any order.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
+  a2sscan stats census.ndjson.zst --by map --top 50
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
   a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
 		Args: wantArgs(1, 0, "stats needs a file", "a2sscan stats census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			var err error
+			if o.Databases, err = censusfile.OpenDatabases(databases); err != nil {
+				return err
+			}
 			r.Stdout, r.Kind = a.out, report.StatsFile
 			return r.Write(args, func(out io.Writer) error {
-				return report.Stats(a.term, out, args, o, out == a.out && console.IsTerminal(a.out.w))
+				o.Overview = out == a.out && console.IsTerminal(a.out.w)
+				return report.Stats(a.term, out, args, o)
 			})
 		},
 	}
@@ -45,6 +54,9 @@ wrote, in any order.`,
 	cmd.Flags().BoolVar(&r.Force, "force", false, "replace a file that stats did not write")
 	cmd.Flags().StringArrayVar(&o.Summaries, "summary", nil,
 		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
+	cmd.Flags().StringVar(&o.By, "by", "", "print the largest groups of servers by `WORD`: "+strings.Join(report.GroupWords(), ", "))
+	cmd.Flags().IntVar(&o.Top, "top", 0, "print at most `N` groups of each kind (default: 10 in an overview, 20 with --by, several hundred in JSON)")
+	addGeoFlag(cmd.Flags(), &databases)
 	addGameFlag(cmd.Flags(), &o.Games)
 	return cmd
 }

@@ -37,18 +37,14 @@ func (c *Census) Stats() *Stats {
 // addServers adds what is counted for each server.
 func (c *Census) addServers(s *Stats) {
 	var trips, places, fill []float64
+	first, last := int64(math.MaxInt64), int64(0)
 	for _, one := range c.servers {
 		if one.other {
 			continue
 		}
 		s.Records++
-		if t := time.UnixMilli(one.at).UTC(); one.at != 0 {
-			if s.First == nil || t.Before(*s.First) {
-				s.First = &t
-			}
-			if s.Last == nil || t.After(*s.Last) {
-				s.Last = &t
-			}
+		if one.at != 0 {
+			first, last = min(first, one.at), max(last, one.at)
 		}
 		if one.unasked {
 			s.Statuses[scanner.StatusError.String()]++
@@ -68,6 +64,9 @@ func (c *Census) addServers(s *Stats) {
 		if one.MaxPlayers > 0 && one.knows(wire.HasPlayers, game.KeyPlayers) {
 			fill = append(fill, round6(float64(one.People)*100/float64(one.MaxPlayers)))
 		}
+	}
+	if last != 0 {
+		s.First, s.Last = &Moment{time.UnixMilli(first).UTC()}, &Moment{time.UnixMilli(last).UTC()}
 	}
 	s.RoundTrips = distribution(trips, roundTripBounds)
 	s.Capacity, s.Fill = distribution(places, capacityBounds), distribution(fill, fillBounds)
@@ -173,7 +172,7 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 		}},
 	} {
 		group.Go(func() {
-			*list.to = c.groups(list.most, list.of)
+			*list.to = c.groups(cmp.Or(c.top, list.most), list.of)
 			if list.to == &s.Games {
 				c.nameGames(s.Games.Top)
 			}

@@ -23,6 +23,13 @@ type Options struct {
 
 	// Only servers of these games, by ID or name in any letter case; nil means all.
 	Games []string
+	// Top is the maximum number of groups in each of Stats's lists of games, maps, versions,
+	// modes, systems, countries and networks. 0 selects the usual limits.
+	Top int
+	// Locate, if set, returns the place and network of an address. Open uses it instead of
+	// what the record says. Several goroutines call it at the same time.
+	Locate func(netip.Addr) scanner.Geo
+
 	// Only servers in these networks, such as 203.0.113.0/24 or AS64496; nil means all.
 	Networks []string
 }
@@ -41,13 +48,15 @@ type Census struct {
 	scans      []string // names of the scans, sorted
 	orgs       map[uint32]string
 	farms      []farm
+	top        int // Options.Top
+	locate     func(netip.Addr) scanner.Geo
 }
 
 // Open reads the census in files: parts, shards, or files of several formats. An address
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.
 func Open(files []string, o Options) (*Census, error) {
-	c := &Census{files: files, orgs: map[uint32]string{}}
+	c := &Census{files: files, orgs: map[uint32]string{}, top: o.Top, locate: o.Locate}
 	chosen, err := o.Filter()
 	if err != nil {
 		return nil, err
@@ -115,7 +124,8 @@ func unasked(r *record.Record) bool {
 type loader struct {
 	reader *record.Reader
 	texts  texts
-	slab   []Server // memory for servers: the collector has less to do than with one each
+	locate func(netip.Addr) scanner.Geo // Options.Locate
+	slab   []Server                     // memory for servers: the collector has less to do than with one each
 }
 
 // loaded is what a block of lines says.
@@ -138,6 +148,9 @@ func (l *loader) load(b *sink.Block) (out loaded) {
 		if err != nil {
 			out.bad, out.why = out.bad+1, err
 			continue
+		}
+		if l.locate != nil {
+			r.Geo = l.locate(r.Addr.Addr())
 		}
 		if len(l.slab) == 0 {
 			l.slab = make([]Server, 64)
@@ -170,7 +183,7 @@ func (c *Census) load() error {
 	for _, file := range c.files {
 		reading := Reading{File: file}
 		parser := func() func(*sink.Block) loaded {
-			return (&loader{reader: record.NewReader(keys...), texts: texts{}}).load
+			return (&loader{reader: record.NewReader(keys...), texts: texts{}, locate: c.locate}).load
 		}
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {

@@ -40,7 +40,7 @@ func schemaOf(t reflect.Type) object {
 	case reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Struct:
-		if t == reflect.TypeFor[time.Time]() {
+		if t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[Moment]() {
 			return object{"type": "string", "format": "date-time"}
 		}
 		keys, required := object{}, []string{}

@@ -38,8 +38,8 @@ type Stats struct {
 	Schema int      `json:"schema" about:"1; rises when the meaning of a key changes"`
 	Scans  []string `json:"scans" about:"names of the scans in the records, sorted"`
 
-	First *time.Time `json:"first_record,omitempty" about:"earliest time of a record"`
-	Last  *time.Time `json:"last_record,omitempty" about:"latest time of a record"`
+	First *Moment `json:"first_record,omitempty" about:"earliest time of a record, as the record writes it"`
+	Last  *Moment `json:"last_record,omitempty" about:"latest time of a record, as the record writes it"`
 
 	Run  *Run     `json:"run,omitempty" about:"sums of the summaries of the scans; absent: there was none"`
 	Lost []string `json:"lost,omitempty" about:"a sentence for each thing that is damaged or missing; absent: nothing known"`
@@ -90,6 +90,14 @@ type Sums struct {
 	People   uint64 `json:"people" about:"people on the servers, as the games count them, without bots"`
 	Bots     uint64 `json:"bots" about:"players that are programs"`
 	Places   uint64 `json:"places" about:"places for people"`
+}
+
+// Moment is a time that is written as records write times: in UTC, to the millisecond.
+type Moment struct{ time.Time }
+
+// MarshalJSON encodes the time.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
 
 // Groups sums up, by one property, the servers that answered.

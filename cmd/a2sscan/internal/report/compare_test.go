@@ -72,7 +72,7 @@ func TestOverview(t *testing.T) {
 		Flags: map[string]uint64{"no_gslt": 7},
 	}
 	s.Farms.Found, s.Farms.Top = 1, []census.Farm{{ID: "0123", Sums: sums, Addresses: 1, Game: "rust", Name: "Best \x1b server", Evidence: []string{"why"}}}
-	text := string(overviewOf(s, 80))
+	text := string(overviewOf(s, 80, rowsShown))
 	for _, want := range []string{
 		"monday: 1,200 servers, 45 people, 1 bot\nwithout 1 farm: ", "1,300 records: no reply 100, ok 1,200\n",
 		"\ngame", "Rust", "     1,200         45\n", "\nand 10 more\n", "no_gslt", "farm 0123: 1,200 servers on 1 address, 45 people, rust, as \"Best ",

@@ -11,11 +11,65 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// rowsShown is the number of rows that an overview shows of each list.
-const rowsShown = 10
+// rowsShown is the usual number of rows that an overview shows of each list. tableRows is
+// that of the table of one group.
+const (
+	rowsShown = 10
+	tableRows = 20
+)
+
+// groupLists are the lists of groups in stats, with the word for each. An overview shows the
+// first five.
+var groupLists = []struct {
+	word string
+	of   func(*census.Stats) *census.Groups
+}{
+	{"game", func(s *census.Stats) *census.Groups { return &s.Games }},
+	{"map", func(s *census.Stats) *census.Groups { return &s.Maps }},
+	{"country", func(s *census.Stats) *census.Groups { return &s.Countries }},
+	{"network", func(s *census.Stats) *census.Groups { return &s.Networks }},
+	{"system", func(s *census.Stats) *census.Groups { return &s.Systems }},
+	{"mode", func(s *census.Stats) *census.Groups { return &s.Modes }},
+	{"version", func(s *census.Stats) *census.Groups { return &s.Versions }},
+}
+
+// GroupWords returns the words for the groups of stats.
+func GroupWords() (words []string) {
+	for _, list := range groupLists {
+		words = append(words, list.word)
+	}
+	return words
+}
+
+// tableOf shows the largest groups of one list.
+func tableOf(s *census.Stats, word string, most int) []byte {
+	var b strings.Builder
+	for _, list := range groupLists {
+		if list.word == word {
+			addTable(&b, word, list.of(s), most)
+		}
+	}
+	if b.Len() == 0 {
+		return fmt.Appendf(nil, "no server has a known %s\n", word)
+	}
+	return []byte(b.String()[1:]) // without the empty line before the table
+}
+
+// addTable writes the table of a list of groups.
+func addTable(b *strings.Builder, word string, groups *census.Groups, most int) {
+	rows := [][2]string{}
+	for _, g := range groups.Top[:min(len(groups.Top), most)] {
+		name := cmp.Or(console.Plain(cmp.Or(g.Name, g.ID), 40), "(empty)")
+		if g.Game != "" {
+			name += " (" + console.Plain(g.Game, 30) + ")"
+		}
+		rows = append(rows, [2]string{name, fmt.Sprintf("%10s %10s", console.Grouped(g.Servers), console.Grouped(g.People))})
+	}
+	table(b, word, int(groups.Distinct)-len(rows), rows)
+}
 
 // overviewOf shows stats to a person.
-func overviewOf(s *census.Stats, width int) []byte {
+func overviewOf(s *census.Stats, width, most int) []byte {
 	var b strings.Builder
 	name := "a census without a name"
 	if len(s.Scans) > 0 {
@@ -38,28 +92,15 @@ func overviewOf(s *census.Stats, width int) []byte {
 			fmt.Fprintf(&b, "about %.0f servers stayed silent because datagrams were lost\n", *run.Missed)
 		}
 	}
-	for _, list := range []struct {
-		title  string
-		groups *census.Groups
-	}{
-		{"game", &s.Games}, {"map", &s.Maps}, {"country", &s.Countries}, {"network", &s.Networks}, {"system", &s.Systems},
-	} {
-		rows := [][2]string{}
-		for _, g := range list.groups.Top[:min(len(list.groups.Top), rowsShown)] {
-			name := console.Plain(cmp.Or(g.Name, g.ID), 40)
-			if g.Game != "" {
-				name += " (" + console.Plain(g.Game, 30) + ")"
-			}
-			rows = append(rows, [2]string{name, fmt.Sprintf("%10s %10s", console.Grouped(g.Servers), console.Grouped(g.People))})
-		}
-		table(&b, list.title, int(list.groups.Distinct)-len(rows), rows)
+	for _, list := range groupLists[:5] {
+		addTable(&b, list.word, list.of(s), most)
 	}
 	rows := [][2]string{}
 	for _, word := range slices.SortedFunc(maps.Keys(s.Flags), func(a, b string) int { return cmp.Compare(s.Flags[b], s.Flags[a]) }) {
 		rows = append(rows, [2]string{console.Plain(word, 40), fmt.Sprintf("%10s", console.Grouped(s.Flags[word]))})
 	}
 	table(&b, "flag", 0, rows)
-	for i, f := range s.Farms.Top[:min(len(s.Farms.Top), rowsShown)] {
+	for i, f := range s.Farms.Top[:min(len(s.Farms.Top), most)] {
 		if i == 0 {
 			fmt.Fprintln(&b)
 		}

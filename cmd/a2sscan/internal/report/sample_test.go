@@ -39,7 +39,7 @@ func sampleStats(ago int) *census.Stats {
 	at := tonight.AddDate(0, 0, -ago)
 	week := 1 + 0.16*math.Cos(2*math.Pi*float64(int(at.Weekday())-6)/7) + 0.03*random.Float64()
 	growth := 1 - 0.0006*float64(ago)
-	s := &census.Stats{Schema: 1, Scans: []string{at.Format("20060102T150405Z")}, First: &at}
+	s := &census.Stats{Schema: 1, Scans: []string{at.Format("20060102T150405Z")}, First: &census.Moment{Time: at}}
 	s.Games.Distinct = 212 - uint64(ago/9)
 	for _, g := range sampleGames {
 		scale := growth * (0.98 + 0.04*random.Float64())
@@ -115,7 +115,7 @@ func sampleRun(s *census.Stats, ago int, random *rand.Rand) {
 	answered := s.All.Servers
 	asked := answered + answered/4
 	s.Run = &census.Run{
-		Summaries: 1, Ended: "complete", Start: *s.First, Seconds: 612, Consistent: true,
+		Summaries: 1, Ended: "complete", Start: s.First.Time, Seconds: 612, Consistent: true,
 		Asked: asked, HitRate: float64(answered) / float64(asked), Chance: &chance, Missed: &lost, RateAsked: &rate, RateReached: 19820,
 	}
 	t, d := &s.Run.Targets, &s.Run.Datagrams

@@ -1,24 +1,49 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Stats prints the stats of a census: an overview for a person, or else JSON.
-func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options, overview bool) error {
-	c, err := OpenCensus(t, files, o)
+// StatsOptions choose what Stats reads and prints.
+type StatsOptions struct {
+	census.Options
+	Databases censusfile.Databases // nil means that the records' own locations count
+	By        string               // print only the table of this group, one of GroupWords
+	Overview  bool                 // print an overview instead of JSON
+}
+
+// Stats prints the stats of a census: an overview, one table, or JSON.
+func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) error {
+	if o.By != "" && !slices.Contains(GroupWords(), o.By) {
+		return console.Fail(console.ExitUsage, "--by: no such group: %s", console.Quoted(o.By, 40)).
+			WithHint("the groups are %s", strings.Join(GroupWords(), ", "))
+	}
+	if o.Top < 0 {
+		return console.Fail(console.ExitUsage, "--top: a number of rows can't be negative")
+	}
+	if o.Databases != nil {
+		o.Locate = o.Databases.Lookup
+	}
+	c, err := OpenCensus(t, files, o.Options)
 	if err != nil {
 		return err
 	}
+	o.Databases.ReportDamage(t)
 	var text []byte
-	if stats := c.Stats(); overview {
-		text = overviewOf(stats, t.Width())
-	} else {
+	switch stats := c.Stats(); {
+	case o.By != "":
+		text = tableOf(stats, o.By, cmp.Or(o.Top, tableRows))
+	case o.Overview:
+		text = overviewOf(stats, t.Width(), cmp.Or(o.Top, rowsShown))
+	default:
 		text, err = console.JSON(stats, " ")
 	}
 	if err == nil {
@@ -48,6 +73,9 @@ func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.
 	debug.SetGCPercent(spareMemory)
 	if err != nil {
 		return nil, censusfile.Failure(err)
+	}
+	if len(o.Games) > 0 {
+		censusfile.SayUnknown(t, o.Games, c.Games())
 	}
 	_ = censusfile.SayLost(t, c.Lost) // the command returns this error at the end
 	return c, nil
