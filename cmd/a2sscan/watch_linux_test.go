@@ -350,7 +350,7 @@ func TestLivePage(t *testing.T) {
 		"--page-title", "Ours & <theirs>", "--page-link", "https://example.org/?a=1&b=2", "--status", "none", "-o", filepath.Join(t.TempDir(), "events.ndjson")}
 	for _, more := range [][]string{nil, {"--state", filepath.Join(t.TempDir(), "watch.db")}} {
 		page := startPage(t, append(args[:len(args):len(args)], more...))
-		all := page.until(t, "/api/stats", `"down":0,"silent":1,"unanswered":0,"unknown":0`)
+		all := page.until(t, "/api/stats", `"down":0,"planned":0,"silent":1,"unanswered":0,"unknown":0`)
 		servers := 0
 		if _, err := fmt.Sscanf(all[strings.Index(all, `"up"`):], `"up":%d`, &servers); err != nil || servers < 14 {
 			t.Fatalf("%d servers, %v: %s", servers, err, all)
