@@ -103,12 +103,12 @@ func (w *Watcher) survey(now uint32) survey {
 		case s.gone:
 		case s.planned:
 			n.Planned++
-			if s.window == 0 && s.silent > 0 {
+			if s.window == 0 && w.provesDown(s) {
 				v.overdue = append(v.overdue, i)
 			}
 		case s.status == db.Down:
 			n.Down++
-			if w.rules.Remind > 0 && s.silent > 0 && now >= s.remindAt && !w.view.blind {
+			if w.rules.Remind > 0 && now >= s.remindAt && !s.flying && w.provesDown(s) {
 				w.remind(i, now)
 			}
 		case s.status == db.Up:
@@ -132,6 +132,11 @@ func (w *Watcher) survey(now uint32) survey {
 	}
 	w.status = n
 	return v
+}
+
+// provesDown reports whether the latest check shows that a server is still down.
+func (w *Watcher) provesDown(s *server) bool {
+	return s.silent > 0 && s.asked > w.ignore && !w.view.blind
 }
 
 // doubtItself finds out whether the watcher becomes blind or sees again, and reports
