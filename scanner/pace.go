@@ -143,7 +143,7 @@ type pacer struct {
 	chargedAt   time.Duration    // when charge was last called
 	allowed     float64          // Stats.Allowed, not rounded
 	allowedAt   time.Duration    // when allow was last called
-	allowedWait time.Duration    // sum of waited at allowedAt
+	allowedWait time.Duration    // the sum of waited, as it was at the time allowedAt
 }
 
 func newPacer(cfg *settings, start time.Time) *pacer {

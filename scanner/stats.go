@@ -104,7 +104,7 @@ type Stats struct {
 	SendErrors uint64                     // datagrams that could not be sent
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
-	Outages    uint64                     // times when the network of this machine was away
+	Outages    uint64                     // how often the network of this machine was away
 	OutageTime uint64                     // total length of past outages in microseconds
 	// GSOStopped is 1 if the scan stopped using GSO, because requests sent with it got no
 	// answers.

@@ -82,7 +82,7 @@ The key flags lists what is suspicious about the answers, as evidence:
 			print.Visible = console.IsTerminal(a.out.w)
 			err = censusfile.Print(a.term, a.out, args, &print)
 			if print.Table != nil && len(print.Databases) == 0 && print.Table.Lacks("geo") {
-				a.term.Say("no record says where its address is: name a database with --mmdb FILE")
+				a.term.Say("no record has a geo field: name a database of locations with --mmdb FILE")
 			}
 			return err
 		},

@@ -116,7 +116,7 @@ func (f *fleetFlags) check() error {
 			WithHint("--truth only prints the records, and then exits")
 	case f.truth && slices.Contains(f.Fleet.Ports, 0):
 		return console.Fail(console.ExitUsage, "--truth can't use port 0").
-			WithHint("only a running fleet chooses a free port: name a port, which does not change the servers")
+			WithHint("only a running fleet chooses a free port: give a port, such as 27015; the simulated servers are the same at any port")
 	case f.Span < 0:
 		return console.Fail(console.ExitUsage, "--for is negative").WithHint("a fleet without --for runs until it is interrupted")
 	case !master && len(f.Master.Faults) > 0:

@@ -80,17 +80,18 @@ watch asks for players and rules, too. It spreads the checks evenly.
 
 A server is down after three checks in a row without an answer, each with all
 retries. When most servers fall silent at once, the network of this machine is
-the suspect: the watch reports blind, then seeing, and reports no server as down
-in between, for ten minutes at most. Time without checks, because the machine
-slept or the program did not run, counts as unseen, never as down.
+the suspect: the watch prints the event blind and, when the network works again,
+the event seeing. In between, for ten minutes at most, it reports no server as
+down. Time without checks, because the machine slept or the program did not run,
+counts as unseen, never as down.
 
 Events are lines of JSON, or readable lines on a terminal. --state stores
 servers, events and uptime in an SQLite database, so that the next watch
 continues where this one ends, and a2sscan uptime and sqlite3 can read them. With
 --state and --output, each event is in the file exactly once, even after a crash.
-When the reader of the output stops reading, the watch continues, and reports
-that after ten seconds; the next watch with the same --state writes the remaining
-events.
+When the reader of the output stops reading, the watch continues, and after ten
+seconds it reports that the output is blocked. The next watch with the same
+--state writes the remaining events.
 
 In the file of --maintenance, a line has WHO, WHEN and a reason. WHO is all, an
 address, a network, or a name of the list, in double quotes if it has blanks.
@@ -115,10 +116,10 @@ Internet, put a web server with TLS in front, and name it with --public-name:
             location / { proxy_pass http://127.0.0.1:8080;
                          proxy_set_header Host $host; } }
 
-A list, a file of exclusions or of maintenance that changes is read again within
-two minutes. A list that can't be read, or that has less than half as many
-servers, changes nothing: SIGHUP makes the watch read everything at once, and
-take a list that is much shorter. SIGHUP ends the watch if it came because the
+When a list, a file of exclusions or the file of --maintenance changes, it is
+read again within two minutes. A new list that can't be read, or that has less
+than half as many servers as the old one, is ignored. SIGHUP makes the watch read
+everything at once, and accept even a much shorter list. SIGHUP ends the watch if it came because the
 terminal was closed. Ctrl-C (SIGINT) and SIGTERM end it, too.`,
 		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord

@@ -73,8 +73,8 @@ var FlagRules = [...]FlagRule{
 	},
 	{
 		Word: "count_mismatch",
-		Rule: "the length of the player list differs from INFO's count, and from the game's own count if there is one, " +
-			"by at least Least, not counting bots, and by more than Percent of the larger number",
+		Rule: "the length of the player list differs from INFO's count, and from the game's own count if there is one; " +
+			"each difference, without the bots, is at least Least and more than Percent of the larger of the two numbers",
 		Innocent: "cached player lists. Not compared are games without player lists (Conan, DayZ, Battalion 1944, Mordhau, Days of War); games that list ghosts (Squad, " +
 			"Post Scriptum, ARK); Sandstorm if INFO says 0 of 0 players; CS2 and CS:GO if the list has a single player named \"Max Players\"",
 		Source: "spoofspy gives a difference of 12 the score 0.2, and a difference of 64 the score 1; gamedig's issue 440: 120 players and an empty list; EC-83",

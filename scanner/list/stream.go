@@ -101,8 +101,8 @@ const maxWindow = 128 << 20
 // notRead are the first bytes of files in compression formats that are not supported.
 var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
 
-// decompress returns a reader of the decompressed data in b and the name of the
-// compression, or b and "" if the data is not compressed. A compressed list that was cut
+// decompress returns a reader that decompresses b, and the name of the compression; or b
+// and "" if the data is not compressed. A compressed list that was cut
 // off ends with errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
 	head, _ := b.Peek(6) // shorter than any line with a target

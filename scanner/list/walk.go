@@ -143,8 +143,8 @@ func (w *walk) named(ip uint32, port uint16) bool {
 	return listed
 }
 
-// smallBlock is the maximum number of targets of a name that are stored one by one.
-// A name with more targets takes less memory as a block. smallBlock must not change,
+// smallBlock is the largest number of targets that a name may have for its targets to be
+// stored one by one. A name with more targets takes less memory as a block. smallBlock must not change,
 // because the order depends on it.
 const smallBlock = 64
 

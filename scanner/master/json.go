@@ -17,8 +17,8 @@ type kind uint8
 
 const (
 	text   kind = iota
-	number      // 32 bits, with a sign
-	size        // 32 bits, without a sign
+	number      // signed, 32 bits
+	size        // unsigned, 32 bits
 	id          // 64 bits, usually sent as a JSON string
 	boolean
 )

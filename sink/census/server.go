@@ -249,8 +249,8 @@ func (t texts) of(b []byte) string {
 	return s
 }
 
-// valid replaces what is not UTF-8: each sequence that could begin a character becomes one
-// U+FFFD, as in a record.
+// valid replaces invalid UTF-8 as a record does: each incomplete character, and each other
+// invalid byte, becomes one U+FFFD.
 func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s

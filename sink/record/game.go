@@ -84,7 +84,7 @@ func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 		dst = append(append(dst, '"'), attributeSource...)
 		stop := len(dst) - 1
 		dst, _ = appendString(dst[:stop], []byte(a.Name))
-		dst[stop] = '.' // overwrites a quote of appendString
+		dst[stop] = '.' // overwrites the opening quote that appendString wrote
 		dst, _ = appendString(append(dst, ':'), []byte(a.Source))
 		dst = append(dst, ',')
 	}

@@ -70,7 +70,7 @@ type Reader struct {
 	inner        [maxKeys]uint64 // for each of these rows, the keys of its object to decode
 	strict       bool
 
-	d     tokens // fast or slow
+	d     tokens // the tokens in use: &fast or slow
 	fast  cursor
 	slow  *jsontext.Decoder
 	in    bytes.Buffer // what slow reads

@@ -74,7 +74,7 @@ func Find(id string) *Title {
 }
 
 // Choose returns the games with these IDs, or all games if ids is empty. Each game
-// occurs in the result as many times as its field share says. It ignores unknown IDs.
+// occurs share times in the result. Unknown IDs are ignored.
 func Choose(ids []string) (chosen []*Title) {
 	for _, t := range titles {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {

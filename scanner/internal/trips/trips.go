@@ -12,7 +12,7 @@ import (
 // Timeouts follow from this round trip.
 const Rare = 100
 
-// margin is by how much our own queue may delay an answer.
+// margin is the delay that our own queue may add to an answer.
 const margin = 10 * time.Millisecond
 
 // Timeout returns the timeout that follows from a round trip that is rarely exceeded.

@@ -175,7 +175,7 @@ var Table = []Counter{
 		Help:  "Players on the servers that this process found: people as their games count them, and bots.",
 		Parts: func(s *Source) []uint64 { return []uint64{s.People, s.Bots} }},
 	{Name: "elsewhere", Metric: "servers_counted_elsewhere_total",
-		Help:  "Servers whose player count comes from their game and not from info.",
+		Help:  "Servers whose player count comes from the game's own data, not from the answer to info.",
 		Value: func(s *Source) float64 { return float64(s.Elsewhere) }},
 	{Name: "records", Metric: "records_written_total", Help: "Records handed to the output.",
 		Value: func(s *Source) float64 { return float64(s.Records) }},
@@ -259,7 +259,7 @@ var Table = []Counter{
 
 	// Memory.
 	{Name: "bytes", Kind: Level, Unit: Bytes, Status: "bytes", Metric: "byte_budget_used_bytes",
-		Help:  "Memory held for replies, under the byte budget.",
+		Help:  "Part of the byte budget in use: memory held for replies and fragments.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Bytes) }},
 	{Name: "budget", Kind: Level, Unit: Bytes, Metric: "byte_budget_limit_bytes",
 		Help:  "Size of the byte budget: when it is used up, no new targets start.",

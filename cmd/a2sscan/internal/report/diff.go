@@ -27,7 +27,7 @@ type DiffOptions struct {
 	PageWidth int
 }
 
-// KindWords lists the words of the kinds of changes.
+// KindWords returns the kinds of change as strings.
 func KindWords() (words []string) {
 	for _, k := range census.Kinds {
 		words = append(words, string(k.Kind))

@@ -106,7 +106,7 @@ func countOf(k census.Kind, c *census.Comparison, o *DiffOptions) (n uint64, rem
 	case volatile > 0:
 		return n, fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
 	case k == "gone" && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
-		return n, fmt.Sprintf("  about %.0f of them probably because datagrams were lost", *c.LikelyLost)
+		return n, fmt.Sprintf("  about %.0f of them are probably gone only because datagrams were lost", *c.LikelyLost)
 	}
 	return n, ""
 }

@@ -198,7 +198,7 @@ func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
 		}
 		left := uint64(messages.Len()) - size
 		if id := gobUint(&messages); id&1 == 0 { // a value: the definition of a type has a negative ID
-			_ = gobUint(&messages) // this number begins each value that is not a struct
+			_ = gobUint(&messages) // skips the number with which each value that is not a struct begins
 			if n := gobUint(&messages); n > size/leastTarget {
 				return nil, errDamaged
 			}

@@ -19,7 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Log writes events to a file, which it continues, or to a stream.
+// Log appends events to a file, or writes them to a stream.
 type Log struct {
 	last atomic.Int64 // ID of the last written event
 	// began is the time when the current write began, or nil if no write is running.

@@ -160,9 +160,9 @@ func (w *Window) parseDays(days, times string) error {
 	return nil
 }
 
-// inZone returns the moment at which the clocks of a zone show the date and time of t. A
-// time that a clock change skips is the moment of the change; one that occurs twice is the
-// first.
+// inZone returns the moment at which the clocks of a zone show the date and time of t. For
+// a time that a clock change skips, it returns the moment of the change; for a time that
+// occurs twice, the first of the two moments.
 func inZone(t time.Time, zone *time.Location) time.Time {
 	const layout = time.DateTime
 	m := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, zone)

@@ -14,8 +14,9 @@ const (
 	blindPercent  = 60
 )
 
-// doubtPercent is a share of answers. If fewer checks are answered, no server is called
-// down until a complete cycle has shown whether the watcher is blind.
+// doubtPercent is the percentage of checks that must be answered for a silent server to be
+// reported as down at once. If fewer are answered, the server is reported only after a
+// complete cycle, which shows whether the watcher is blind.
 const doubtPercent = 40
 
 // network holds what the checks of all servers show about the watcher's own network.
