@@ -8,18 +8,47 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// distribution is a histogram: a title, a sentence, and a table with bars.
+// distribution is a histogram: a title, a sentence, columns, and a table with their numbers.
 type distribution struct {
 	Title, Text string
 	Value       string // title of the first column
 	Bins        []row
+	Columns     []column
+}
+
+// column is a column of a histogram. X, Width, Y and Height are lengths of SVG. Label is the
+// lower bound of its bin; most columns have none, because labels need room.
+type column struct {
+	row
+	X, Width, Y, Height, Label string
+}
+
+// labels is the largest number of labels below a histogram.
+const labels = 8
+
+// columns returns the columns of a histogram, which is 140 pixels high.
+func columns(bins []row, d *census.Distribution) (all []column) {
+	for i, bin := range bins {
+		share := 100 / float64(len(bins))
+		height := 140 * float64(bin.N) / float64(max(bin.Most, 1))
+		c := column{
+			row: bin, X: fmt.Sprintf("%.2f%%", share*float64(i)), Width: fmt.Sprintf("%.2f%%", 0.86*share),
+			Y: fmt.Sprintf("%.1f", 140-height), Height: fmt.Sprintf("%.1f", height),
+		}
+		if i%((len(bins)+labels-1)/labels) == 0 {
+			c.Label = strconv.FormatFloat(math.Round(d.Bins[i].From), 'f', -1, 64)
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // distributions returns the histograms for which the census has data.
 func distributions(s *census.Stats) (all []distribution) {
 	add := func(title, value, unit string, d *census.Distribution, text func(half, most string) string) {
 		if d != nil && d.Servers > 0 && len(d.Bins) > 0 {
-			all = append(all, distribution{title, text(rounded(d.P50), rounded(d.P90)), value, histogram(unit, d)})
+			bins := histogram(unit, d)
+			all = append(all, distribution{title, text(rounded(d.P50), rounded(d.P90)), value, bins, columns(bins, d)})
 		}
 	}
 	add("Round trips", "Round trip", " ms", s.RoundTrips, func(half, most string) string {

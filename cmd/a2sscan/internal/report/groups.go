@@ -111,11 +111,35 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	return all
 }
 
-// part is a segment of a divided bar. It stands for N of All servers. Before is the
-// number of servers in the segments before it.
+// part is a segment of a divided bar. It stands for N of All servers or people, as Unit
+// says. Before is the number of them in the segments before it.
 type part struct {
 	Class, Name    string
 	Before, N, All uint64
+	Unit           string
+}
+
+// gamesInPicture is the number of games with a segment of their own in the opening picture.
+const gamesInPicture = 7
+
+// peopleByGame returns the segments of the opening picture. It returns nil if nobody plays.
+func peopleByGame(s *census.Stats) (parts []part) {
+	all := s.Games.Other.People + s.Games.Unknown.People
+	for _, g := range s.Games.Top {
+		all += g.People
+	}
+	var before uint64
+	for i, g := range mostPeople(s.Games.Top) {
+		if i == gamesInPicture || g.People == 0 {
+			break
+		}
+		parts = append(parts, part{fmt.Sprintf("s%d", i), named(g.Name, g.ID), before, g.People, all, "people"})
+		before += g.People
+	}
+	if before < all {
+		parts = append(parts, part{"rest", "All other games", before, all - before, all, "people"})
+	}
+	return parts
 }
 
 // systemNames maps the operating systems of records to their names.
@@ -132,7 +156,7 @@ func systems(s *census.Stats) (parts []part) {
 			break
 		}
 		name := cmp.Or(systemNames[g.Name], systemNames[g.ID], named(g.Name, g.ID))
-		parts = append(parts, part{fmt.Sprintf("s%d", i), name, before, g.Servers, all})
+		parts = append(parts, part{fmt.Sprintf("s%d", i), name, before, g.Servers, all, "servers"})
 		before += g.Servers
 	}
 	return parts

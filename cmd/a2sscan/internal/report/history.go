@@ -124,7 +124,12 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	}
 	v.Columns = append(v.Columns, "Probably missed")
 	first, last := h.nights[0].time, h.nights[len(h.nights)-1].time
-	v.Nights = fmt.Sprintf("%d nights from %s to %s", h.Len(), first.Format("2 January 2006"), last.Format("2 January 2006"))
+	day := "2 January 2006"
+	v.Nights = fmt.Sprintf("%d nights from %s to %s", h.Len(), first.Format(day), last.Format(day))
+	if first.Format(day) == last.Format(day) {
+		v.Nights = fmt.Sprintf("%d scans of one night, %s", h.Len(), first.Format(day))
+		day = "2 January 2006 at 15:04"
+	}
 	for i := range h.nights {
 		n := &h.nights[i]
 		v.Farms = v.Farms || n.without != n.all
@@ -135,8 +140,8 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	}
 	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
 	suffix := fmt.Sprintf("from %s servers and %s people on %s to %s and %s on %s. The table of nights has the numbers.",
-		number(was.Servers), number(was.People), first.Format("2 January 2006"),
-		number(is.Servers), number(is.People), last.Format("2 January 2006"))
+		number(was.Servers), number(was.People), first.Format(day),
+		number(is.Servers), number(is.People), last.Format(day))
 	v.People = newTimeline("People by night: "+suffix, " people", h.nights)
 	v.Gaps = len(v.People.Nights) > h.Len() // the chart has additional points where nights are missing
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })

@@ -120,6 +120,7 @@ type page struct {
 	Stats          *census.Stats
 	Names          map[string]string // names of games by ID
 	Tiles          []tile
+	People         []part // people by game
 
 	Changes *changes
 	History *historyView
@@ -141,7 +142,7 @@ func newPage(in *Input) *page {
 		Policy: "default-src 'none'; script-src " + Hash(script()) + "; style-src " + Hash(Style()) +
 			"; img-src data:; base-uri 'none'; form-action 'none'",
 		Style: template.CSS(Style()), Script: template.JS(script()),
-		Title: title(in), Program: in.Program, Files: in.Files, Stats: s, Names: names, Tiles: tiles(in),
+		Title: title(in), Program: in.Program, Files: in.Files, Stats: s, Names: names, Tiles: tiles(in), People: peopleByGame(s),
 		Changes:   newChanges(in, names),
 		History:   in.History.view(s, names),
 		Games:     newGroupTable("Game", &s.Games, nil, gamesShown),

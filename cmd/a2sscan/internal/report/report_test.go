@@ -391,3 +391,60 @@ func TestManyServers(t *testing.T) {
 		t.Errorf("cut %v, %d servers, from %d to %d people", l.cut, len(l.kept), l.kept[0].People, last.People)
 	}
 }
+
+// TestOneNight: several scans of one date are one night.
+func TestOneNight(t *testing.T) {
+	var h History
+	at := time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)
+	for _, hours := range []int{0, 20} {
+		h.Add(&census.Stats{First: &census.Moment{Time: at.Add(time.Duration(hours) * time.Hour)}})
+	}
+	v := h.view(&census.Stats{}, nil)
+	if want := "2 scans of one night, 27 November 2026"; v.Nights != want || !strings.Contains(v.People.Label, "on 27 November 2026 at 01:00 to") {
+		t.Errorf("%q, %q", v.Nights, v.People.Label)
+	}
+	h.Add(&census.Stats{First: &census.Moment{Time: at.AddDate(0, 0, 1)}})
+	if v = h.view(&census.Stats{}, nil); v.Nights != "3 nights from 27 November 2026 to 28 November 2026" {
+		t.Errorf("%q", v.Nights)
+	}
+}
+
+// TestPictures: the opening picture covers all people, and the columns of a histogram are as
+// high as their share of the largest.
+func TestPictures(t *testing.T) {
+	s := &census.Stats{}
+	s.Games.Other.People, s.Games.Unknown.People = 300, 40
+	for i := range uint64(12) {
+		s.Games.Top = append(s.Games.Top, census.Group{ID: fmt.Sprint(i), Sums: census.Sums{People: i * 10}})
+	}
+	parts := peopleByGame(s)
+	var sum uint64
+	for _, p := range parts {
+		if p.Before != sum || p.All != 1000 {
+			t.Errorf("%+v begins at %d", p, sum)
+		}
+		sum += p.N
+	}
+	if sum != 1000 || len(parts) != gamesInPicture+1 || parts[0].N != 110 || parts[gamesInPicture].Class != "rest" {
+		t.Errorf("%d people in %+v", sum, parts)
+	}
+	if peopleByGame(&census.Stats{}) != nil {
+		t.Error("a census without people has a picture")
+	}
+	d := &census.Distribution{Servers: 30}
+	for i := range 20 {
+		d.Bins = append(d.Bins, census.Bin{From: float64(i), Servers: uint64(i % 3 * 10)})
+	}
+	labelled := 0
+	for i, c := range columns(histogram("", d), d) {
+		if want := []string{"0.0", "70.0", "140.0"}[i%3]; c.Height != want {
+			t.Errorf("column %d is %s high, want %s", i, c.Height, want)
+		}
+		if c.Label != "" {
+			labelled++
+		}
+	}
+	if labelled == 0 || labelled > labels {
+		t.Errorf("%d labels", labelled)
+	}
+}

@@ -87,11 +87,11 @@ func versionParts(versions []string, now map[string]uint64) (parts []part) {
 	var before uint64
 	all := sum(now)
 	for i, version := range versions {
-		parts = append(parts, part{fmt.Sprintf("s%d", i), named(version), before, now[version], all})
+		parts = append(parts, part{fmt.Sprintf("s%d", i), named(version), before, now[version], all, "servers"})
 		before += now[version]
 	}
 	if before < all {
-		parts = append(parts, part{"rest", "Other versions", before, all - before, all})
+		parts = append(parts, part{"rest", "Other versions", before, all - before, all, "servers"})
 	}
 	return parts
 }
