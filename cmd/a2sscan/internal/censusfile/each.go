@@ -21,7 +21,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 			return read, nil
 		}
 		if err != nil {
-			return read, readFailure(name, err)
+			return read, Failure(err)
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -45,18 +45,9 @@ func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink
 	})
 	read.Damage = damage
 	if err != nil && taken == nil {
-		err = readFailure(file, err)
+		err = Failure(err)
 	}
 	return read, err
-}
-
-// readFailure returns the error for a census that can't be read.
-func readFailure(name string, err error) error {
-	if errors.Is(err, sink.ErrNotCensus) {
-		return console.Fail(console.ExitInput, "%s is not a census: it does not begin with a record", console.Plain(name, 200)).
-			WithHint("cat reads a census that scan wrote: one line of JSON per server, compressed or not")
-	}
-	return Failure(err)
 }
 
 // Lost compares what was read with the summaries beside the files, and prints what is
