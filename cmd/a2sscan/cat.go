@@ -60,7 +60,6 @@ The key flags lists what is suspicious about the answers, as evidence:
       -f addr,people,info.name --format csv
   a2sscan cat census.ndjson.zst --game rust --sort -people -n 20 \
       -f addr,people,game.started,info.name
-  a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
       a2sscan cat - -f addr,people,info.name --format csv`,
 		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),

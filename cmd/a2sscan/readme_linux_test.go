@@ -256,12 +256,12 @@ func runProgram(t *testing.T, source string) string {
 }
 
 // TestExamples: the examples in every command's help are valid command lines. A line that
-// ends with "|" continues on the next one.
+// ends with "|" or a backslash continues on the next one.
 func TestExamples(t *testing.T) {
 	a := &app{term: console.New(os.Stderr), out: &results{}}
 	root := a.rootCommand()
 	for _, cmd := range append(root.Commands(), root) {
-		lines := strings.Split(strings.ReplaceAll(cmd.Example, "|\n", "|"), "\n")
+		lines := strings.Split(strings.NewReplacer("|\n", "|", "\\\n", " ").Replace(cmd.Example), "\n")
 		if len(lines) != 3 {
 			t.Errorf("%s has %d examples, want 3", cmd.Name(), len(lines))
 		}

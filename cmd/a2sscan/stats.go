@@ -35,8 +35,7 @@ stats reads several files as one census: name all that scan --rotate or --shard
 wrote, in any order.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census.ndjson.zst --by map --top 50
-  a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
-  a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
+  a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json`,
 		Args: wantArgs(1, 0, "stats needs a file", "a2sscan stats census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var err error
