@@ -110,7 +110,7 @@ func differences(parts []*part) (gaps []string) {
 func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 	first := &parts[0].sum.Counts
 	for _, p := range parts {
-		gaps = append(gaps, first.Differences(&p.sum.Counts, parts[0].name, p.name)...)
+		gaps = append(gaps, ledger.Differences(first, &p.sum.Counts, parts[0].name, p.name)...)
 		all.Add(&p.sum.Counts)
 	}
 	if n := all.Targets.LeftOut() + all.Targets.Finished + all.Targets.Unfinished; n != all.Targets.Read {

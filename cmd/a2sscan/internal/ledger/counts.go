@@ -130,10 +130,10 @@ func (row *Counter) Counts(s *Source) iter.Seq2[string, *uint64] {
 
 // Differences describes the counts that should be the same in two shards of a scan and are
 // not. The parameters a and b are the names of the shards.
-func (c *Counts) Differences(other *Counts, a, b string) (all []string) {
+func Differences(one, two *Counts, a, b string) (all []string) {
 	for i := range Table {
 		if row := &Table[i]; row.Kind == Shared {
-			n, m := *row.Count(&Source{Counts: *c}), *row.Count(&Source{Counts: *other})
+			n, m := *row.Count(&Source{Counts: *one}), *row.Count(&Source{Counts: *two})
 			if n != m {
 				all = append(all, fmt.Sprintf("%s counts %d %s, but %s counts %d", a, n, row.Name, b, m))
 			}
