@@ -1,6 +1,8 @@
 // Package watch checks servers all day, and finds out which are up, which are down, and
 // what changed.
 //
+//	Watch.relist: lists, maintenance ──▶ Watcher.Watch, Label and Maintain
+//
 //	     Watcher.Next: the server that is due
 //	                │
 //	                ▼
@@ -15,5 +17,6 @@
 //
 // A [Watcher] decides. It sends nothing, and gets the time as an argument. [Watch] connects
 // the Watcher with a scan, a database and outputs. Each reader of the database goes at its
-// own pace, so an output that stalls holds up nothing else.
+// own pace, so an output that stalls holds up nothing else. The [Panel] on Discord shows
+// what the Watcher knows, as the live page does.
 package watch

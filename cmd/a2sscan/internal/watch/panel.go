@@ -157,7 +157,10 @@ func (r *Watch) panelLine(row *Row) string {
 		text += " · " + inDiscord(row.Known.Map, mapWidth)
 	}
 	if row.People >= 0 {
-		text += fmt.Sprintf(" · %d/%d", row.People, max(row.Places, 0))
+		text += fmt.Sprintf(" · %d", row.People)
+	}
+	if row.People >= 0 && row.Places > 0 {
+		text += fmt.Sprintf("/%d", row.Places)
 	}
 	return text
 }

@@ -57,7 +57,10 @@ func newBadge(s *server) *badge {
 			b.State += " · " + report.Shown(s.Map, longest)
 		}
 		if s.People >= 0 {
-			b.State += fmt.Sprintf(" · %d/%d", s.People, max(s.Places, 0))
+			b.State += fmt.Sprintf(" · %d", s.People)
+		}
+		if s.People >= 0 && s.Places > 0 {
+			b.State += fmt.Sprintf("/%d", s.Places)
 		}
 	case s.Status == db.Down:
 		b.Color = "#c5221f"
