@@ -157,7 +157,7 @@ var scanGroups = []struct{ title, names string }{
 	{"Speed", "rate bandwidth rate-total per-address-rate in-flight source no-gso"},
 	{"Output", "output append force format fields rotate " +
 		"summary on-complete scan-id unanswered raw no-player-names player-key mmdb"},
-	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
+	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-outage max-runtime"},
 	{"Watching", "status verbose quiet dry-run metrics log-file"},
 }
 

@@ -40,8 +40,8 @@
 //     pages have one hash for each DLC bit, and the list of mods follows the last
 //     hash. For other servers gamedig reads the same mods, but it also lists the
 //     names of the signatures as mods (see TestDayZPages).
-//   - Battalion 1944: gamedig takes the map from INFO. This package takes it from the
-//     rules, which also have the player count (see rules.go).
+//   - Battalion 1944: gamedig takes the player count from INFO. This package takes it
+//     from the rules; both take the map from INFO (see rules.go).
 //
 // # Adding a game
 //

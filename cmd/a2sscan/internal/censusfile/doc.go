@@ -1,8 +1,8 @@
 // Package censusfile reads and writes the files of censuses for commands.
 //
-//	files, standard input ──▶ Each ──▶ a command's function, line by line
-//	                           │
-//	                           └─▶ Lost: partial tails, damage, missing parts; their exit codes
+//	files, standard input ──▶ sink.Pipe ──▶ a command's function, line by line, in order
+//	                             │
+//	                             └─▶ Lost: partial tails, damage, missing parts; their exit codes
 //
 //	records ──▶ Destination ──▶ sink.Output      path, format and fields, as the flags say
 //	               └─▶ Table                     aligned lines, CSV, TSV, or JSON with chosen fields
