@@ -13,7 +13,7 @@ import (
 )
 
 // readSize is the usual size in bytes of a Block, with its incomplete last line.
-const readSize = 1 << 20
+const readSize = 256 << 10
 
 // Block holds successive complete lines of a census.
 type Block struct {

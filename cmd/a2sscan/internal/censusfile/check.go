@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -28,6 +29,7 @@ const maxProblems = 20
 // read and the size of all files. It needs 8 bytes of memory per record. It returns an
 // error if a file can't be read.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
+	debug.SetGCPercent(spareMemory)
 	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime/debug"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
@@ -33,9 +34,14 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 	}
 }
 
+// spareMemory is the argument of debug.SetGCPercent for commands that read a census once:
+// with Go's default of 100, garbage would double the memory for unpacked frames.
+const spareMemory = 25
+
 // pipe calls sink.PipeFile and returns what it has read. take also returns the number of
 // records of a block. pipe returns an error of take unchanged.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
+	debug.SetGCPercent(spareMemory)
 	read, taken := census.Reading{File: file}, error(nil)
 	damage, err := sink.PipeFile(file, parser, func(b *sink.Block, parsed T) error {
 		var n int
