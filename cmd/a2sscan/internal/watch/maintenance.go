@@ -290,6 +290,7 @@ func (w *Watcher) outlast(i int, now uint32) {
 	w.count(i, now, db.Down)
 	w.hourOf(now).Samples[i][db.Outages]++
 	w.setStatus(i, db.Down, s.over)
+	s.remindAt = now + uint32(w.rules.Remind.Seconds())
 	delete(w.damping, damped{i, "up", false}) // this is no flapping
 	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked),

@@ -176,9 +176,11 @@ func TestMaintenance(t *testing.T) {
 }
 
 // TestStillDown: a server that is still down at the end of its window gets an event at once,
-// which is dated there.
+// which is dated there. The time until its reminder begins with this event.
 func TestStillDown(t *testing.T) {
-	x := newWorld(t, 2, usual())
+	rules := usual()
+	rules.Remind = 20 * time.Minute
+	x := newWorld(t, 2, rules)
 	x.maintain("127.0.0.0/24 daily 12:15-12:30")
 	x.run(6 * time.Minute)
 	x.servers[1].dead = true
