@@ -220,7 +220,7 @@ func codeOf(err error) wire.Error {
 // until, not with the current time. A socket that is never empty delays timeouts by at
 // most maxBehind.
 type drained struct {
-	before  time.Duration // when the socket was empty the last time before emptyAt
+	before  time.Duration // the last time before emptyAt at which the socket was empty
 	emptyAt time.Duration // when the socket was last empty
 	until   time.Duration // everything received before this time has been processed
 	behind  bool          // the loop has not caught up with the socket

@@ -39,7 +39,7 @@ func (d *Damage) add(at, n int64) {
 	d.Bytes += n
 }
 
-// join adds what was skipped in later lines.
+// join adds the damage in later lines.
 func (d *Damage) join(later Damage) {
 	if d.Bytes == 0 {
 		d.At = later.At

@@ -17,23 +17,24 @@ const readSize = 256 << 10
 
 // Block holds successive complete lines of a census.
 type Block struct {
-	// First is the number of the block's first line, counted from 1. It is known when
-	// Pipe passes the block to take.
+	// First is the number of the block's first line, counted from 1. Pipe sets it before
+	// it passes the block to take.
 	First int
-	// Out is memory for the function that parses the block. It is empty at first.
+	// Out is for the function that parses the block: what it appends here, take can
+	// read. Out is empty at first.
 	Out []byte
 
-	text    []byte // the lines that were not returned yet
-	memory  []byte // that of text
-	at      int64  // offset of text, after unpacking
-	raw     bool   // return lines unchecked
+	text    []byte // the lines that next has not returned yet
+	memory  []byte // the buffer that holds text
+	at      int64  // offset of text in the unpacked census
+	raw     bool   // next returns lines without checking them
 	checked bool   // a checksum has shown that the lines are as they were written
-	good    bool   // a line of the census was JSON
-	foreign uint64 // lines of earlier blocks, if none of them was JSON
+	good    bool   // at least one line of the census so far was JSON
+	foreign uint64 // number of lines in earlier blocks, until a line is JSON
 
-	lines   int // returned lines
+	lines   int // number of lines that next has returned
 	dropped Damage
-	err     error // the lines end here because of this error
+	err     error // the error at which the block ends; nil if it has no error
 }
 
 // Lines yields the lines of the block with their index in the block. A line is valid until
@@ -76,8 +77,8 @@ func (b *Block) next() (line []byte, ok bool) {
 	return nil, false
 }
 
-// fill reads the next lines into b: those that one Read of the content returns, or more if
-// that is not a complete line. It returns an error only if no complete line is left.
+// fill reads complete lines into b. It calls Read once, or several times if the first bytes
+// contain no complete line. It returns an error only if no complete line is left.
 func (r *Reader) fill(b *Block) error {
 	if r.source == nil {
 		if err := r.start(); err != nil {
@@ -131,7 +132,8 @@ func (r *Reader) limit(text []byte, complete int) int {
 	return complete
 }
 
-// finish counts what was skipped in a block, and returns the error at which its lines end.
+// finish adds the damage in a block to the damage of the census. It returns the error at
+// which the block ends, or nil.
 func (r *Reader) finish(b *Block) error {
 	r.dropped.join(b.dropped)
 	b.dropped = Damage{}
@@ -141,15 +143,15 @@ func (r *Reader) finish(b *Block) error {
 	return nil
 }
 
-// Pipe reads a census on all processors. It divides the census into blocks of
-// lines. Each of its goroutines calls parser once, and the function that parser returns
-// with some of the blocks. Pipe itself calls take with each block and what the function
-// returned for it, in the order of the census, one at a time. So take gets the same lines,
-// whatever the number of processors.
+// Pipe reads a census on all processors. It divides the census into blocks of lines.
+// Each goroutine calls parser once, and then calls the function that parser returned
+// with each block that the goroutine gets. Pipe itself calls take with each block and the
+// function's result for the block, one block at a time, in the order of the census. So
+// take gets the same lines, whatever the number of processors.
 //
-// Pipe returns nil after the last complete line, otherwise the first error: one that Next
-// would return, after take got the lines before it, or one of take. At most two blocks per
-// processor, and one, are in memory.
+// Pipe returns nil after the last complete line. If reading fails, take gets the lines
+// before the error, and Pipe returns the error that Next would return. If take returns an
+// error, Pipe returns that error. At most 2n+1 blocks are in memory for n processors.
 //
 //	               ┌─▶ unpack ─┐                  ┌─▶ parse ─┐
 //	file ─▶ frames ┼─▶ unpack ─┼─▶ lines ─▶ blocks ┼─▶ parse ─┼─▶ take
@@ -220,7 +222,7 @@ func Pipe[T any](r *Reader, parser func() func(*Block) T, take func(*Block, T) e
 }
 
 // PipeFile opens the census at path, as Open does, calls Pipe and closes the census. It
-// returns what was skipped.
+// returns the damage that it skipped.
 func PipeFile[T any](path string, parser func() func(*Block) T, take func(*Block, T) error) (Damage, error) {
 	r, err := Open(path)
 	if err != nil {

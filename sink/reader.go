@@ -40,11 +40,11 @@ type Reader struct {
 	raw     bool          // return lines without checking them
 
 	source  io.Reader // the unpacked content; nil before the first read
-	at      int64     // offset of the next block, after unpacking
-	partial []byte    // was read after the last block: its line is not complete yet
+	at      int64     // offset of the next block in the unpacked census
+	partial []byte    // the beginning of a line, read after the last block
 	failed  error     // the error of source, to return after the lines before it
 	good    bool      // at least one line was JSON
-	foreign uint64    // lines before the first one that is JSON
+	foreign uint64    // number of lines before the first line that is JSON
 
 	block     Block // the lines that Next returns
 	dropped   Damage
@@ -113,7 +113,7 @@ func (r *Reader) Next() ([]byte, error) {
 // programs that report such lines themselves.
 func (r *Reader) KeepLines() { r.raw = true }
 
-// Damage returns what was skipped so far.
+// Damage returns the damage that the Reader has skipped so far.
 func (r *Reader) Damage() Damage {
 	d := r.dropped
 	d.join(r.block.dropped)

@@ -12,14 +12,15 @@ import (
 
 // maxWindow is the largest window, in bytes, for which a Reader reserves memory: the
 // window of zstd --ultra -22. The default of zstd is 2 MiB; an Output uses packWindow.
-// maxFrame is the length up to which a frame is unpacked at once.
+// maxFrame is the largest content, in bytes, of a frame that is unpacked as a unit. Larger
+// frames are unpacked block by block.
 const (
 	maxWindow = 128 << 20
 	maxFrame  = 32 << 20
 )
 
-// maxAhead is the maximum number of frames that are unpacked before they are needed: each
-// takes up to maxFrame bytes, and 8 MiB if an Output wrote it.
+// maxAhead is the maximum number of frames that are unpacked before they are needed. A
+// frame takes up to maxFrame bytes, but only 8 MiB if an Output wrote it.
 const maxAhead = 8
 
 // frameMagic begins a zstd frame. It is not valid UTF-8, so no string of a record in a
@@ -56,14 +57,14 @@ type unzstd struct {
 	failed int64
 
 	ahead  []*frame // the next frames, which other goroutines unpack
-	stores [][]byte // memory for their content
+	stores [][]byte // free buffers for the content of frames
 	most   int      // the maximum length of ahead
 }
 
 // frame is a frame that a goroutine unpacks.
 type frame struct {
 	at      int64 // offset in the file
-	end     int   // length in the file
+	end     int   // packed length in bytes
 	content []byte
 	err     error
 	done    chan struct{}
@@ -135,9 +136,9 @@ func (u *unzstd) take(n int) {
 	u.at += int64(n)
 }
 
-// frameAt returns the header and the length of the frame that begins from bytes after the
-// beginning of buf. It follows the lengths of its blocks (RFC 8878, 3.1.1). A skippable
-// frame has no content. With an error, n is the length of what seemed to be the frame, as
+// frameAt returns the header and the length of the frame that begins at index from of buf.
+// It adds up the lengths of the frame's blocks (RFC 8878, 3.1.1). A skippable frame has no
+// content. With an error, n is the length of what seemed to be the frame, as
 // far as it was examined.
 func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 	if u.fill(from+1) != nil {
@@ -211,10 +212,11 @@ func (u *unzstd) unpack() (end int, err error) {
 	return end, nil
 }
 
-// lookAhead starts to unpack the frames that begin from bytes after the beginning of buf, and
-// after that, up to the first one that is damaged, not complete, or too long to unpack.
+// lookAhead starts goroutines that unpack the next frames. It ends at the first frame that is
+// damaged, incomplete, or too long. If u.ahead is empty, the first of these frames begins at
+// index from of buf.
 func (u *unzstd) lookAhead(from int) {
-	for len(u.ahead) > 0 && u.ahead[0].at < u.at { // it was in what seemed to be damaged
+	for len(u.ahead) > 0 && u.ahead[0].at < u.at { // the bytes of this frame were skipped as damage
 		<-u.ahead[0].done
 		u.ahead = u.ahead[1:]
 	}
@@ -284,7 +286,7 @@ func (r rest) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readBlocks returns what next has started to unpack.
+// readBlocks returns content of the frame that next has begun to unpack block by block.
 func (u *unzstd) readBlocks(p []byte) (int, error) {
 	n, err := u.blocks.Read(p)
 	if n > 0 {
@@ -333,7 +335,8 @@ const maxFailed = 8
 
 // findFrame consumes everything before the next frame whose checksum is correct, unpacks
 // that frame, and returns its length. It counts the damaged frames. If no frame follows, it
-// consumes everything. It does not look ahead: most of what it finds is no frame.
+// consumes everything. It does not unpack frames ahead, because frameMagic often
+// occurs in places where no frame begins.
 func (u *unzstd) findFrame() (end int, err error) {
 	most := u.most
 	u.most = 0

@@ -1,4 +1,4 @@
-// Package congestion finds the rate of a scan that has none. It has no clock and no I/O:
+// Package congestion finds a rate for a scan without a fixed rate. It has no clock and no I/O:
 // counts in, rate out.
 //
 // Without a maximum, only this machine limits the rate: the scan has no rate until the
@@ -35,14 +35,15 @@ import (
 // Control controls the rate of a scan. The scan reports each first request that it sends,
 // each answer to a first request and, every SampleEvery, the signs of overload.
 type Control struct {
-	Rate float64 // the rate of the scan in datagrams per second; 0: it has none yet
-	// Settled is the mean rate while nothing else held the scan back.
+	Rate float64 // the rate of the scan in datagrams per second; 0 if the scan has no rate yet
+	// Settled is the mean rate, in datagrams per second, over the time in which only Rate and
+	// the processor held the scan back.
 	Settled   float64
 	Overloads uint64 // number of samples in which this machine was overloaded
 
 	sampled time.Duration // when the last sample was taken
 	seen    Signs         // the last sample
-	lately  float64       // mean rate of the last samples
+	lately  float64       // mean rate of the last samples, over about 50 ms
 	trips   trips.Recent
 	fall    fall
 	path    *trials // measures the path; nil if only this machine limits the rate
@@ -85,8 +86,8 @@ const (
 	leastRate = 1000 // minimum without a maximum
 	nearMuch  = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
 	cubicUp   = 0.01 // factor of the cubic function; time is in seconds
-	// enoughTrips is how many round trips must be known to estimate when a change of the
-	// rate shows in the signs.
+	// A change of the rate shows in the signs after a delay. The delay is estimated once
+	// enoughTrips round trips are known.
 	enoughTrips = 64
 )
 

@@ -9,11 +9,11 @@ import (
 
 // Path is what a scan with a maximum rate found out about its path.
 type Path struct {
-	On      bool    // the scan finds its rate
+	On      bool    // whether the scan looks for the rate that its path carries
 	Most    float64 // the maximum rate, in datagrams per second
 	Now     float64 // the current rate
 	Carried float64 // datagrams per second that the path carried when it was last full; 0 if it never was full
-	Lost    float64 // the share of first requests that was lost at a higher rate, from 0 to 1
+	Lost    float64 // share of first requests lost, from 0 to 1, when the path was last full
 
 	Raised    uint64 // how many times the rate was raised
 	Slowed    uint64 // how many times the rate was lowered
@@ -27,7 +27,7 @@ type Path struct {
 
 // Change is a change of the rate that a scan made itself.
 type Change struct {
-	At       time.Duration // since the scan began; 0: this element is unused
+	At       time.Duration // time since the scan began; 0 if this element of Changes is unused
 	From, To float64       // datagrams per second
 	Why      string        // the reason: clear, loss, drops_here or few_answers
 }
@@ -99,7 +99,7 @@ const (
 	leastPath = 50 // minimum rate
 
 	leastWindow   = 60 * time.Millisecond
-	mostWindow    = 500 * time.Millisecond // minimum length of a window; twice this after few requests
+	mostWindow    = 500 * time.Millisecond // upper limit of the minimum length; after twice this, a window ends in any case
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
 	enoughUnknown = 1000                   // requests to unknown targets that make a window long enough
 	judgeKnown    = 100                    // requests to known servers that a comparison needs at each rate
@@ -108,7 +108,7 @@ const (
 	doubtful      = -2                     // z score at which a trial is repeated
 	significant   = -4.5                   // z score that proves loss; strict, since requests sent together are lost together
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
-	keepBelow     = 0.9                    // the share of what the path carried to which the rate is set
+	keepBelow     = 0.9                    // when the path is full, the rate is set to this share of what the path carried
 	// If less than fullPart of the additional requests at the higher rate are answered, the
 	// path was full at the lower rate, too.
 	fullPart = 0.2
@@ -149,8 +149,8 @@ func (t *trials) answered(at time.Duration, class Class) {
 }
 
 // sample takes the numbers of datagrams that were sent and dropped since the last sample. It
-// ends the current window if that is long enough, judges the earlier windows whose answers
-// have had the time to arrive, and returns the rate.
+// ends the current window if the window is long enough, judges the earlier windows whose answers
+// have had time to arrive, and returns the rate.
 func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.Recent) float64 {
 	least, echo := mostWindow/2, time.Second
 	if recent.Known() >= enoughTrips {

@@ -3,7 +3,7 @@ package game
 import "slices"
 
 // portPair is a game's usual pair of ports: players join at one, and queries go to the
-// other. A join port of 0 means that the game has no usual one.
+// other. A join port of 0 means that the game has no usual join port.
 type portPair struct{ join, query uint16 }
 
 // portPairs are the rows of docs/GAMES.md section 3 whose query port is a number.

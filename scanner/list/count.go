@@ -9,13 +9,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// maxTried is how many targets Count tries to find the first ones, which takes about a
-// second.
+// maxTried is the maximum number of targets among which Count searches for the first
+// targets. Such a search takes about a second.
 const maxTried = 1 << 24
 
 // Count counts what From would do with each target. It returns the addresses of the first
-// targets that From would yield, up to n of them; among many excluded targets it may find
-// less. Count does not pass each target of a network, so even all addresses with all ports
+// targets that From would yield, up to n of them; if many targets are excluded, it may
+// find fewer. Count does not visit each target of a network, so even all addresses with all ports
 // take only a moment. It ignores Config.Max. From yields nothing afterwards, and Err returns
 // the error that ended Count early.
 func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
@@ -120,21 +120,23 @@ func (g *giver) passAll(ctx context.Context, all span, ports uint64, s *source) 
 	return nil
 }
 
-// excluded is a range of addresses with the source that excludes it; nil: none does.
+// excluded is a range of addresses with the source that excludes them. If no source does,
+// source is nil.
 type excluded struct {
 	span
 	source *source
 }
 
-// ranges divides all addresses into ranges, in ascending order.
+// ranges divides all IPv4 addresses into ranges, in ascending order. One source, or no source,
+// excludes all addresses of a range.
 func (x *Exclusions) ranges() (all []excluded) {
 	type network struct {
 		last   uint64
 		source *source
 	}
-	outer := []network{{last: 1<<32 - 1}} // the networks around the address at, the smallest last
+	outer := []network{{last: 1<<32 - 1}} // the networks that contain the address at, the smallest last
 	at := uint64(0)
-	upTo := func(last uint64) { // adds a range that the smallest network decides
+	upTo := func(last uint64) { // adds the range from at to last, with the source of the smallest network
 		if last >= at && last < 1<<32 {
 			all = append(all, excluded{span{uint32(at), uint32(last)}, outer[len(outer)-1].source})
 			at = last + 1

@@ -133,7 +133,7 @@ type label struct {
 }
 
 // addGroups sets those lists of s that sum up servers by a property. The goroutines of group
-// make them.
+// make the lists.
 func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	within := func(s *Server, known bool, value string) label {
 		if !known {
@@ -180,7 +180,7 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	}
 }
 
-// groups sums up the servers that answered by their label. It returns the groups with
+// groups sums up, by label, the servers that answered. It returns the groups with
 // the most servers, and the sums of the remaining groups.
 func (c *Census) groups(most int, of func(*Server) label) Groups {
 	var out Groups

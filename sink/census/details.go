@@ -103,14 +103,15 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// differences are what only before has, and what only after has.
+// differences are the rules and mods that only one night has: index 0 is for the first night,
+// and index 1 for the second.
 type differences struct {
 	rules [2]map[string]string
 	mods  [2][]string
 }
 
-// keepLists returns a function that returns the rules and mods of a line as a record: maps
-// would take several times as much memory as JSON.
+// keepLists returns a function that returns a record with only the keys rules and game of a
+// line. Maps of the rules and mods would take several times as much memory as this JSON.
 func keepLists() func(*event, []byte) []byte {
 	text := record.NewReader("schema").Keep("rules", "game")
 	return func(_ *event, line []byte) []byte {
@@ -147,7 +148,7 @@ func compareLists() func(*event, []byte) differences {
 }
 
 // reread reads a census again. It passes the line of each server in want to a function that
-// parser returns, and what that returns to take, in the order of the census.
+// parser returned, and the result of that function to take, in the order of the census.
 func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
 	if len(want) == 0 {
 		return nil
@@ -166,7 +167,7 @@ func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event
 				}
 				s := c.find(keyOf(r.Addr))
 				if s == nil || s.at != millis(r.Time) || want[s] == nil {
-					continue // the second case is another record of the address
+					continue // if only the time differs, this is another record of the address
 				}
 				all = append(all, found{want[s], parse(want[s], line)})
 			}

@@ -80,7 +80,7 @@ type event struct {
 	before, after *Server // nil if the night has no record
 	kinds         kinds
 
-	lists       []byte // rules and mods of before, as a record of JSON
+	lists       []byte // the rules and mods of before, as the JSON of a record
 	differences        // of rules and mods
 }
 

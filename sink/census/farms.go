@@ -91,8 +91,9 @@ func (c *Census) findFarms() {
 }
 
 // alike returns the groups of servers that have the same key. The parameter least is
-// the minimum size of a group. Servers with key 0 are in no group. Most keys occur once, so it counts them by sorting before it makes
-// groups.
+// the minimum size of a group. Servers with key 0 are in no group. Most keys occur once, so
+// alike first counts the servers of each key by sorting, and makes only the groups that are
+// large enough.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
 	keys := make([]uint64, len(c.servers))
 	for i, s := range c.servers {

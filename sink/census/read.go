@@ -44,7 +44,7 @@ type Census struct {
 	// One server per address, in the order of addresses. Servers without an address
 	// come first.
 	servers    []*Server
-	duplicates uint64   // number of further records of addresses that already have one
+	duplicates uint64   // number of records whose address already has a record
 	scans      []string // names of the scans, sorted
 	orgs       map[uint32]string
 	farms      []farm
@@ -120,15 +120,15 @@ func unasked(r *record.Record) bool {
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
 }
 
-// A loader makes the servers of a block of lines. Each goroutine has its own.
+// A loader makes Servers from blocks of lines. Each goroutine has its own loader.
 type loader struct {
 	reader *record.Reader
 	texts  texts
 	locate func(netip.Addr) scanner.Geo // Options.Locate
-	slab   []Server                     // memory for servers: the collector has less to do than with one each
+	slab   []Server                     // unused Servers, allocated together to save work for the garbage collector
 }
 
-// loaded is what a block of lines says.
+// loaded is what load has read from a block of lines.
 type loaded struct {
 	servers []*Server
 	bad     uint64
@@ -137,7 +137,7 @@ type loaded struct {
 	orgs    map[uint32]string
 }
 
-// load makes the servers of a block.
+// load makes Servers from the records in a block.
 func (l *loader) load(b *sink.Block) (out loaded) {
 	out.scans, out.orgs = map[string]bool{}, map[uint32]string{}
 	for _, line := range b.Lines() {

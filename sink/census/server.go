@@ -229,10 +229,11 @@ func mix(a, b uint64) uint64 {
 // shorter.
 const maxText = 1024
 
-// texts are short texts that several servers have, such as the names of maps, by their bytes.
+// texts maps a short text, such as the name of a map, to the string that all servers with
+// this text share.
 type texts map[string]string
 
-// of returns a text as a string.
+// of returns b as a string. Servers with the same short text share the string.
 func (t texts) of(b []byte) string {
 	const most = 1 << 14
 	b = cut(b, maxText)

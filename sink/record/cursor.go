@@ -20,28 +20,28 @@ type tokens interface {
 	StackDepth() int
 }
 
-// A cursor does what a jsontext.Decoder does, in about half of the time, because it keeps no
-// names and looks for the end of a skipped value only. It does not explain its errors: a
-// Reader that gets one reads the line again with a jsontext.Decoder. FuzzCursor compares
-// both.
+// A cursor reads JSON as a jsontext.Decoder does, in about half of the time: it stores no
+// names, and of a value that it skips it finds only the end. Its errors explain nothing, so
+// after an error a Reader reads the line again with a jsontext.Decoder. FuzzCursor compares
+// the cursor with the Decoder.
 type cursor struct {
 	b      []byte
 	strict bool // check skipped values too
 
-	at      int    // offset of the next token; before its comma or colon, unless peeked is set
+	at      int    // offset of the next token or, unless peeked is set, of the comma or colon before it
 	end     int    // offset of the end of the last token
 	peeked  bool   // the comma or colon before the next token was read
-	depth   int    // objects and arrays around the next token
-	objects uint64 // has a bit for each depth at which there is an object
-	last    byte   // the kind of the last token: see below
+	depth   int    // number of objects and arrays around the next token
+	objects uint64 // bit n is set if depth n is in an object, and not in an array
+	last    byte   // the kind of the last token: opened, keyRead or valueRead
 	plain   bool   // the last value is a string without escapes
 }
 
-// What the last token was. It decides what comes before the next one.
+// The kinds of the last token, each with what must precede the next token.
 const (
-	opened    byte = iota // the beginning of an object or array, or of the line: nothing
-	keyRead               // a key: a colon
-	valueRead             // a value: a comma, unless the object or array ends
+	opened    byte = iota // after the beginning of an object, an array or the line: nothing
+	keyRead               // after a key: a colon
+	valueRead             // after a value: a comma, unless the next token ends the object or array
 )
 
 // errUnusual means that a cursor can't read a line.
@@ -55,7 +55,7 @@ func (c *cursor) reset(line []byte, strict bool) { *c = cursor{b: line, strict: 
 func (c *cursor) InputOffset() int64 { return int64(c.end) }
 func (c *cursor) StackDepth() int    { return c.depth }
 
-// space returns the offset of the first byte that is not white space.
+// space returns the offset of the first byte, from an offset on, that is not white space.
 func (c *cursor) space(at int) int {
 	for at < len(c.b) && c.b[at] <= ' ' && (c.b[at] == ' ' || c.b[at] == '\t' || c.b[at] == '\r' || c.b[at] == '\n') {
 		at++
@@ -157,7 +157,8 @@ func (c *cursor) begin() bool {
 	return kind != 0 && (kind == '"' || c.last == keyRead || !c.inObject())
 }
 
-// finish moves to the end of a key or value, unless end is negative.
+// finish moves to end, the offset after a key or value. It returns false if end is negative,
+// which stands for an invalid key or value.
 func (c *cursor) finish(end int) bool {
 	if end < 0 {
 		return false
@@ -171,8 +172,8 @@ func (c *cursor) finish(end int) bool {
 	return true
 }
 
-// skipEnd returns the end of the value at an offset, of which it looks only at quotes and
-// brackets.
+// skipEnd returns the offset after the value at an offset, or -1 if the value has no end. In a
+// string, object or array it looks only at quotes and brackets.
 func (c *cursor) skipEnd(at int) int {
 	switch c.b[at] {
 	case '"':
@@ -198,8 +199,8 @@ func (c *cursor) skipEnd(at int) int {
 	return -1
 }
 
-// skipString returns the offset after a string whose text begins at an offset, or -1. It
-// does not look at the text.
+// skipString returns the offset after a string whose text begins at an offset, or -1 if
+// the string has no end. It does not check the text.
 func skipString(b []byte, at int) int {
 	for {
 		n := bytes.IndexByte(b[at:], '"')
@@ -217,7 +218,7 @@ func skipString(b []byte, at int) int {
 	}
 }
 
-// valueEnd returns the end of the value at an offset, or -1 if it is not JSON.
+// valueEnd returns the offset after the value at an offset, or -1 if the value is not JSON.
 func (c *cursor) valueEnd(at int) int {
 	switch b := c.b[at]; b {
 	case '"':
@@ -225,7 +226,7 @@ func (c *cursor) valueEnd(at int) int {
 		c.plain = plain
 		return end
 	case '{', '[':
-		// The members follow the rules for tokens: read them as such.
+		// Another cursor reads and checks the members.
 		inner := cursor{b: c.b, at: at, depth: 0, strict: true}
 		for {
 			switch kind := inner.PeekKind(); kind {
@@ -260,7 +261,7 @@ func wordEnd(b []byte, at int, word string) int {
 	return at + len(word)
 }
 
-// isPlain tells which bytes stand for themselves in a string.
+// isPlain is true for each ASCII byte that may be in a JSON string without an escape.
 var isPlain = func() (t [256]bool) {
 	for b := ' '; b < utf8.RuneSelf; b++ {
 		t[b] = b != '"' && b != '\\'
@@ -268,8 +269,8 @@ var isPlain = func() (t [256]bool) {
 	return t
 }()
 
-// stringEnd returns the offset after a string whose text begins at an offset, or -1 if it is
-// not well-formed. plain means that it has no escapes.
+// stringEnd returns the offset after a string whose text begins at an offset, or -1 if the
+// string is invalid. plain means that the string has no escapes.
 func stringEnd(b []byte, at int) (end int, plain bool) {
 	plain = true
 	for at < len(b) {
@@ -296,8 +297,8 @@ func stringEnd(b []byte, at int) (end int, plain bool) {
 	return -1, false
 }
 
-// escapeLength returns the length of the escape that begins with b, without its first
-// backslash, or 0 if there is none. Two surrogates are one escape.
+// escapeLength returns the length of the escape at the beginning of b, or 0 if it is invalid.
+// b begins after the backslash of the escape. A pair of surrogates counts as one escape.
 func escapeLength(b []byte) int {
 	if len(b) > 0 && bytes.IndexByte([]byte(`"\/bfnrt`), b[0]) >= 0 {
 		return 1
@@ -314,7 +315,8 @@ func escapeLength(b []byte) int {
 	return 0
 }
 
-// hexEscape returns the number in an escape such as u202e, or -1 if there is none.
+// hexEscape returns the number in an escape such as u202e, or -1 if b does not begin with
+// such an escape.
 func hexEscape(b []byte) (r rune) {
 	if len(b) < 5 || b[0] != 'u' {
 		return -1
@@ -329,7 +331,7 @@ func hexEscape(b []byte) (r rune) {
 	return r
 }
 
-// numberEnd returns the offset after a number, or -1 if there is none.
+// numberEnd returns the offset after the number at an offset, or -1 if there is no number.
 func numberEnd(b []byte, at int) int {
 	if at < len(b) && b[at] == '-' {
 		at++

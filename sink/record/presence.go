@@ -33,17 +33,17 @@ const (
 )
 
 const (
-	keyBits  = 24 // the first bit of game.Keys
-	moreBits = 48 // the first bit after game.Keys
+	keyBits  = 24 // position of the first bit of game.Keys
+	moreBits = 48 // position of the first bit after game.Keys
 )
 
-// info returns the presence of keys that need fields of INFO.
+// info returns the presence of a key that a record has only if INFO has the fields f.
 func info(f wire.Fields) presence { return presence(f) & (1<<keyBits - 1) }
 
-// key returns the presence of a key that needs a common key of games.
+// key returns the presence of a key that a record has only if the game has the common key k.
 func key(k game.Key) presence { return 1 << (keyBits + k) }
 
-// present returns all bits of what r has.
+// present returns the bits of all conditions that r meets.
 func present(r *result) presence {
 	p := always | info(r.Info.Has)
 	if r.Sent > 0 || r.Received == 0 && !r.Time.IsZero() {
@@ -79,7 +79,7 @@ func present(r *result) presence {
 	return p
 }
 
-// mark sets in r what p requires. A Reader calls it when it has found a key whose
+// mark changes r so that r meets the condition p. A Reader calls it when it has found a key whose
 // presence is p.
 func (p presence) mark(r *result) {
 	switch {

@@ -12,7 +12,7 @@ import (
 // Timeouts follow from this round trip.
 const Rare = 100
 
-// margin is the delay that our own queue may add to an answer.
+// margin is added to each timeout, because answers may wait in a queue of this program.
 const margin = 10 * time.Millisecond
 
 // Timeout returns the timeout that follows from a round trip that is rarely exceeded.
@@ -21,7 +21,7 @@ func Timeout(rare time.Duration) time.Duration {
 }
 
 // buckets is how many buckets hold the round trips from 1 ms to 16 s: eight per
-// octave, so that a bucket is on average as wide as a twelfth of its round trips.
+// octave, so that the width of a bucket is about a twelfth of its round trips.
 // Shorter round trips are in the first bucket, longer ones in the last.
 const buckets = 14 * 8
 
@@ -45,7 +45,8 @@ func (c *Counts) Add(trip time.Duration, known bool) {
 	c.Known++
 }
 
-// Upper returns the end of a bucket that at most 1/part of the round trips exceed.
+// Upper returns the upper bound of a bucket, chosen so that at most 1/part of the round trips
+// are longer.
 func (c *Counts) Upper(part uint32) time.Duration {
 	bucket, n := buckets-1, uint32(0)
 	for ; bucket > 0; bucket-- {
@@ -71,7 +72,7 @@ func (r *Recent) Add(trip time.Duration, known bool) {
 	r.now.Add(trip, known)
 }
 
-// Resolve removes an answer of unknown age, because its round trip has become known.
+// Resolve lowers Unknown by one, because the round trip of an answer has become known.
 func (r *Recent) Resolve() {
 	if r.now.Unknown > 0 {
 		r.now.Unknown--

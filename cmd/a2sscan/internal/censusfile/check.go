@@ -66,7 +66,7 @@ type verifier struct {
 type scanCount struct {
 	records  uint64
 	byStatus map[string]uint64
-	known    []uint64 // address and port of each record, and bit 48
+	known    []uint64 // for each record: address<<16 | port, with bit 48 set
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -127,12 +127,12 @@ func (v *verifier) file(name string) error {
 	return nil
 }
 
-// checked is what Check keeps of a record.
+// checked is what Check stores about a record.
 type checked struct {
 	problem error
 	scan    string
 	status  scanner.Status
-	known   uint64 // address and port, and bit 48; 0: it has no address
+	known   uint64 // address<<16 | port, with bit 48 set; 0 if there is no IPv4 address
 }
 
 // checker returns a function that compares the records of a block with the schema.
@@ -191,7 +191,8 @@ func (v *verifier) addRepeated() {
 	}
 }
 
-// compareCounts compares the records of each scan, in all and by status. Shards may be
+// compareCounts compares the numbers of records, in total and by status, with the summary of
+// each scan. Shards may be
 // scans with the same name. Targets that did not answer have records only if the scan
 // was configured to write them. Without such records, their statuses are not compared.
 func (v *verifier) compareCounts(want []*census.Summary) {

@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Farms are the IDs of farms by the addresses of their members.
+// Farms maps the address of each member of a farm to the ID of the farm.
 type Farms map[netip.AddrPort]string
 
 // The values of Choice.Fakes.
@@ -25,11 +25,11 @@ const (
 // Choice chooses records.
 type Choice struct {
 	Games    []string // IDs or names; nil means all games
-	Statuses []string // words; nil means all statuses
+	Statuses []string // words of statuses; nil means all statuses
 	Farms    []string // IDs of the farms whose servers are chosen; nil means all servers
 	Fakes    string   // OnlyFakes, WithoutFakes, or "" for all servers
 
-	farms    Farms // found by prepare
+	farms    Farms // set by prepare, if the flags need it
 	chosen   func(*census.Server) bool
 	statuses []scanner.Status
 	mu       sync.Mutex

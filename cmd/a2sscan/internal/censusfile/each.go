@@ -38,8 +38,8 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 // with Go's default of 100, garbage would double the memory for unpacked frames.
 const spareMemory = 25
 
-// pipe calls sink.PipeFile and returns what it has read. take also returns the number of
-// records of a block. pipe returns an error of take unchanged.
+// pipe calls sink.PipeFile, and describes in a Reading what was read. take must return the
+// number of records in its block. If take returns an error, pipe returns the same error.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
 	debug.SetGCPercent(spareMemory)
 	read, taken := census.Reading{File: file}, error(nil)

@@ -157,7 +157,7 @@ func (m *merger) write() (err error) {
 func (m *merger) copy(p *part) error {
 	type copied struct {
 		records int
-		index   int // of the line after them, which is not copied
+		index   int // index of the last line read; not copied if problem or foreign is set
 		problem error
 		foreign netip.Addr
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Order is an order of records, and how many of them are wanted.
+// Order says in which order to print records, and how many.
 type Order struct {
-	Field string // "": the order of the files
+	Field string // the field to sort by; "" for the order of the files
 	Falls bool   // the largest value comes first
 	Most  int    // the maximum number of records; 0: all
 }
 
-// ParseOrder returns the order that a field stands for, with a minus before it for falling
-// values.
+// ParseOrder returns the Order for a field and a maximum number of records. With a minus
+// before the field, the largest value comes first.
 func ParseOrder(field string, most int) (o Order, err error) {
 	o.Most = most
 	o.Field, o.Falls = strings.CutPrefix(field, "-")
@@ -31,7 +31,7 @@ func ParseOrder(field string, most int) (o Order, err error) {
 	return o, err
 }
 
-// rank is what a record is sorted by.
+// rank has the values by which a record is sorted.
 type rank struct {
 	known  bool // the record has the field
 	number float64
@@ -62,7 +62,7 @@ func (o *Order) ranker(farms Farms) func(line []byte) rank {
 			r.number, r.text = number, ""
 		}
 		switch addr := r.addr.Addr().As16(); o.Field {
-		case "addr", "ip": // in the order of numbers
+		case "addr", "ip": // sort addresses as numbers, not as text
 			r.text = string(addr[:])
 		}
 		return r
@@ -85,7 +85,7 @@ func (o *Order) compare(a, b ranked) int {
 	return cmp.Or(by, a.addr.Compare(b.addr))
 }
 
-// first sorts records and returns those that are wanted.
+// first sorts records and returns the first Most of them, or all if Most is 0.
 func (o *Order) first(all []ranked) []ranked {
 	slices.SortStableFunc(all, o.compare)
 	if o.Most > 0 && len(all) > o.Most {

@@ -21,7 +21,7 @@ type Printing struct {
 	Table     *Table    // nil means that records are printed unchanged
 }
 
-// printer makes lines of records. Each goroutine has its own.
+// printer turns records into lines of output. Each goroutine has its own printer.
 type printer struct {
 	how     *Printing
 	keep    func(line []byte) bool
@@ -52,14 +52,14 @@ func (p *printer) line(line []byte) []byte {
 	return line
 }
 
-// printed is what was made of a block of lines: Block.Out has the lines to print, or ranked
-// if they are to be sorted.
+// printed is the result for a block of records. The lines to print are in Block.Out or, if
+// the records must be sorted, in ranked.
 type printed struct {
 	records, chosen int
 	ranked          []ranked
 }
 
-// block makes the lines of a block.
+// block makes the lines to print for a block of records.
 func (p *printer) block(b *sink.Block) (made printed) {
 	var sorted []ranked
 	for _, line := range b.Lines() {
@@ -81,7 +81,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 		}
 		sorted = append(sorted, ranked{rank: p.rank(line), line: line})
 		if p.how.Databases != nil {
-			p.located = nil // sorted has the line
+			p.located = nil // the memory now belongs to an element of sorted
 		}
 	}
 	made.ranked = p.how.Order.first(sorted)
@@ -91,7 +91,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 	return made
 }
 
-// errEnough ends the reading after the last line to print.
+// errEnough makes pipe end early, because the last line to print has been printed.
 var errEnough = errors.New("enough")
 
 // Print prints the records of files to out. A line that is not a record is printed

@@ -47,9 +47,9 @@ type Terminal struct {
 	Interactive bool      // err is a terminal
 	Structured  bool      // each message is a line of JSON
 	status      bool      // a status is shown
-	below       bool      // it has lines below the first
+	below       bool      // the status has more than one line
 	line        string    // the status that is shown
-	shown       string    // the last line, if that was a status line
+	shown       string    // the last line that was printed, if it was a status line
 
 	columns func() int   // width in tests; nil: real width
 	Log     *slog.Logger // discards everything without --log-file
@@ -164,9 +164,9 @@ func (t *Terminal) FinalStatus(s string) {
 }
 
 // ShowStatus shows s as the status line. On a terminal it rewrites the line in
-// place and cuts it to the width; s may have more lines, which stand below the first.
-// Elsewhere it prints the first line as an ordinary one, unless the previous line is the
-// same.
+// place and cuts it to the width; further lines of s appear below the first line.
+// Elsewhere ShowStatus prints the first line of s like a message, unless it equals the
+// previous line.
 func (t *Terminal) ShowStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,8 +180,8 @@ func (t *Terminal) ShowStatus(s string) {
 	t.draw(s)
 }
 
-// draw shows a status in place of the one before. If it has several lines, the cursor is at
-// the beginning of the first of them afterwards. The lock must be held.
+// draw replaces the status on the screen. If the new status has several lines, draw leaves
+// the cursor at the beginning of the first line. The lock must be held.
 func (t *Terminal) draw(s string) {
 	if t.below {
 		t.wipe()

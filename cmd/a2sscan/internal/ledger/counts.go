@@ -67,7 +67,7 @@ type DatagramCounts struct {
 	Conflicts        uint64
 }
 
-// count sets the counts of a source from those of the scanner and the list.
+// count sets the Counts of a source from the counts of the scanner and of the list.
 func (from *Source) count() {
 	s, l := from.Scan, &from.List
 	from.Targets = TargetCounts{
@@ -142,7 +142,7 @@ func Differences(one, two *Counts, a, b string) (all []string) {
 	return all
 }
 
-// By returns counts by word, without those of the word "".
+// By returns a map from words to counts. It omits the counts of empty words.
 func By(words []string, counts []uint64) map[string]uint64 {
 	by := map[string]uint64{}
 	for i, n := range counts {
@@ -263,7 +263,7 @@ func (t *TargetCounts) leftOut() []reason {
 	}
 }
 
-// reason is why some entries were never queried.
+// reason is a reason why some entries were never queried, with the number of entries.
 type reason struct {
 	words string
 	n     uint64

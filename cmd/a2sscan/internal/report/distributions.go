@@ -8,16 +8,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// distribution is a histogram: a title, a sentence, columns, and a table with their numbers.
+// distribution is a histogram: a title, a sentence, columns, and a table of the same numbers.
 type distribution struct {
 	Title, Text string
-	Value       string // title of the first column
+	Value       string // title of the table's first column
 	Bins        []row
 	Columns     []column
 }
 
-// column is a column of a histogram. X, Width, Y and Height are lengths of SVG. Label is the
-// lower bound of its bin; most columns have none, because labels need room.
+// column is a column of a histogram. X, Width, Y and Height are SVG lengths. Label is the
+// lower bound of its bin; most columns have no label, because there is no room.
 type column struct {
 	row
 	X, Width, Y, Height, Label string
@@ -26,7 +26,7 @@ type column struct {
 // labels is the largest number of labels below a histogram.
 const labels = 8
 
-// columns returns the columns of a histogram, which is 140 pixels high.
+// columns returns the columns of a histogram. The histogram is 140 pixels high.
 func columns(bins []row, d *census.Distribution) (all []column) {
 	for i, bin := range bins {
 		share := 100 / float64(len(bins))

@@ -111,8 +111,8 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	return all
 }
 
-// part is a segment of a divided bar. It stands for N of All servers or people, as Unit
-// says. Before is the number of them in the segments before it.
+// part is a segment of a divided bar. It stands for N of All servers or people; Unit says
+// which. Before is the sum of N over the segments before this one.
 type part struct {
 	Class, Name    string
 	Before, N, All uint64

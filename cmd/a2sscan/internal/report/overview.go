@@ -11,15 +11,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// rowsShown is the usual number of rows that an overview shows of each list. tableRows is
-// that of the table of one group.
+// rowsShown is the usual number of rows for each list in an overview. tableRows is the usual
+// number of rows if only one list is shown.
 const (
 	rowsShown = 10
 	tableRows = 20
 )
 
-// groupLists are the lists of groups in stats, with the word for each. An overview shows the
-// first five.
+// groupLists are the lists of groups in stats, with the word for each list. An overview
+// shows the first five lists.
 var groupLists = []struct {
 	word string
 	of   func(*census.Stats) *census.Groups
@@ -33,7 +33,7 @@ var groupLists = []struct {
 	{"version", func(s *census.Stats) *census.Groups { return &s.Versions }},
 }
 
-// GroupWords returns the words for the groups of stats.
+// GroupWords returns the words for the lists of groups in stats, such as game and map.
 func GroupWords() (words []string) {
 	for _, list := range groupLists {
 		words = append(words, list.word)

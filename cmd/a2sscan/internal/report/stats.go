@@ -15,8 +15,8 @@ import (
 // StatsOptions choose what Stats reads and prints.
 type StatsOptions struct {
 	census.Options
-	Databases censusfile.Databases // nil means that the records' own locations count
-	By        string               // print only the table of this group, one of GroupWords
+	Databases censusfile.Databases // nil means to use the locations in the records
+	By        string               // if not empty, print only this list: one of GroupWords
 	Overview  bool                 // print an overview instead of JSON
 }
 

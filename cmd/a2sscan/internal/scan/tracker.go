@@ -100,8 +100,8 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	return v
 }
 
-// toStart estimates how long it takes to start the targets that are left, if each needs as
-// many datagrams as those that were started. part is the fraction of the input that was read.
+// toStart estimates how long it takes to start the remaining targets, if each of them needs as
+// many datagrams as a started target did on average. part is the fraction of the input that was read.
 func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
 	taken, sent := float64(s.Taken), float64(s.DatagramsSent())
 	if taken == 0 || sent == 0 || part <= p.cfg.Begun {
