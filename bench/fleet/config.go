@@ -14,6 +14,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
+// ErrFleet means that a port is in use by another fleet.
+var ErrFleet = errors.New("another fleet uses this port")
+
 // None is the value of Config.Alive for a fleet without servers.
 const None = -1
 

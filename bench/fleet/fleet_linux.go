@@ -16,9 +16,6 @@ type Fleet struct {
 	model *model
 }
 
-// ErrFleet means that a port is in use by another fleet.
-var ErrFleet = errors.New("another fleet uses this port")
-
 // New opens the sockets of a fleet; Serve answers on them. It returns an error if
 // the Config is invalid, or if the machine lacks the device lo, to which the
 // sockets are bound.
