@@ -51,7 +51,7 @@ func TestOwnVersion(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "")
-	if _, err := newRelease("1.2.3"); err == nil || !strings.Contains(err.Error(), "SOURCE_DATE_EPOCH=seconds") {
+	if _, err := newRelease("1.2.3"); err == nil || !strings.Contains(err.Error(), "set SOURCE_DATE_EPOCH") {
 		t.Errorf("outside of a clone, without a time: %v", err)
 	}
 	for _, epoch := range []string{"today", "-1", "1e9"} {
