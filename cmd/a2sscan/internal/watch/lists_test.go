@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,10 +16,12 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// relisted is a watch whose lists are read again.
+// relisted is a watch whose lists are read again. The test holds changing except in after,
+// so the watch can't read what the test changes.
 type relisted struct {
 	*Watch
 	t        *testing.T
+	changing sync.Mutex
 	said     *strings.Builder
 	file     string
 	hangup   chan os.Signal
@@ -40,6 +43,8 @@ func (l *relisted) start(every time.Duration) {
 	l.Watch = &Watch{Options: &Options{Rules: usual(), DB: state, Log: &Log{}, Terminal: console.New(l.said)}, watcher: New(usual(), time.Now())}
 	l.Lists = Lists{
 		Load: func(_ context.Context, fetch bool) (*List, error) {
+			l.changing.Lock()
+			defer l.changing.Unlock()
 			if l.loads++; fetch {
 				l.fetched++
 			}
@@ -53,11 +58,16 @@ func (l *relisted) start(every time.Duration) {
 			return all, nil
 		},
 		Windows: func() ([]Window, error) { return windows(l.t, time.UTC, "Creative daily 04:00-05:00"), nil },
-		Extend:  func() { l.extended++ },
-		Files:   []string{l.file}, Every: every, Reload: l.hangup,
+		Extend: func() {
+			l.changing.Lock()
+			defer l.changing.Unlock()
+			l.extended++
+		},
+		Files: []string{l.file}, Every: every, Reload: l.hangup,
 	}
 	l.change()
 	check(l.t, l.list(l.t.Context(), atStart))
+	l.changing.Lock()
 	ctx, cancel := context.WithCancel(l.t.Context())
 	ended := make(chan error)
 	go func() { ended <- l.relist(ctx) }()
@@ -74,8 +84,10 @@ func (l *relisted) change() {
 // thing that was said.
 func (l *relisted) after(d time.Duration, loads int, said string) {
 	l.t.Helper()
+	l.changing.Unlock()
 	time.Sleep(d)
 	synctest.Wait()
+	l.changing.Lock()
 	if l.loads != loads {
 		l.t.Errorf("read %d times, want %d", l.loads, loads)
 	}

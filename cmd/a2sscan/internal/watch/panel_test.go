@@ -72,7 +72,8 @@ func (d *discord) sent() string {
 	return all
 }
 
-// panelled is a watch with a panel, and the world of its servers.
+// panelled is a watch with a panel, and the world of its servers. The test holds the lock of
+// the watch except in after, so the panel can't read what the test changes.
 type panelled struct {
 	*world
 	*discord
@@ -95,7 +96,8 @@ func newPanelled(t *testing.T, servers int) *panelled {
 		monitor: &scanner.Monitor{}, watcher: p.w,
 	}
 	p.start()
-	t.Cleanup(func() { p.end() })
+	p.watch.mu.Lock()
+	t.Cleanup(func() { p.watch.mu.Unlock(); p.end() })
 	return p
 }
 
@@ -110,8 +112,10 @@ func (p *panelled) start() {
 // after lets time pass for the panel, and checks what was sent in it.
 func (p *panelled) after(d time.Duration, want string) {
 	p.t.Helper()
+	p.watch.mu.Unlock()
 	time.Sleep(d)
 	synctest.Wait()
+	p.watch.mu.Lock()
 	if got := p.sent(); got != want {
 		p.t.Errorf("sent %q, want %q", got, want)
 	}
