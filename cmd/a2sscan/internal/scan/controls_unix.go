@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// controls handles signals until end is called: SIGUSR1 raises the rate by a tenth,
-// SIGUSR2 lowers it, and SIGQUIT prints the state of the scan.
-func (s *Run) controls() (end func()) {
+// controls handles signals until end is called: SIGUSR1 turns the rate up, SIGUSR2 turns
+// it down, and SIGQUIT prints the state of the scan.
+func controls(turnRate func(up bool), sayState func()) (end func()) {
 	return HandleSignals(func(sig os.Signal) {
 		switch sig {
 		case syscall.SIGUSR1:
-			s.turnRate(true)
+			turnRate(true)
 		case syscall.SIGUSR2:
-			s.turnRate(false)
+			turnRate(false)
 		case syscall.SIGQUIT:
-			s.sayState()
+			sayState()
 		}
 	}, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -22,7 +21,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
-	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -221,7 +219,7 @@ func (p *Plan) checkRules() error {
 			Hint: "a pipe or a device can't be truncated to the last checkpoint"},
 		console.Rule{Broken: saved && p.Out.Append, Err: "--checkpoint and --append exclude each other",
 			Hint: "write to a new file: a2sscan cat reads several files"},
-		console.Rule{Broken: slices.ContainsFunc(p.checkpointFiles(), p.written), Err: "--checkpoint and another flag name the same file",
+		console.Rule{Broken: slices.ContainsFunc(p.Saved.files(), p.written), Err: "--checkpoint and another flag name the same file",
 			Hint: "choose another file; with --checkpoint FILE, the scan also uses FILE.lock, FILE.silent and FILE.part"},
 		console.Rule{Broken: p.From.Where != "" && p.DryRun, Err: "--dry-run and --master exclude each other",
 			Hint: "fetch the list first: a2sscan master … | a2sscan scan --dry-run"},
@@ -267,16 +265,6 @@ func (p *Plan) written(path string) bool {
 	return slices.ContainsFunc([]string{p.Out.Path, p.Summary, p.PlayerKey}, func(own string) bool { return censusfile.SamePath(path, own) })
 }
 
-// checkpointFiles returns all files, other than its output, that a scan with a checkpoint
-// may create and remove.
-func (p *Plan) checkpointFiles() []string {
-	path := p.Saved.Path
-	if path == "" {
-		return nil
-	}
-	return []string{path, path + ".lock", path + ".silent", path + disk.PartSuffix}
-}
-
 // checkInputs returns an error if the scan would overwrite a file that it reads. Without
 // this check, a scan with --order input could truncate a list while reading it, and
 // nobody would notice.
@@ -285,7 +273,7 @@ func (p *Plan) checkInputs(args []string) error {
 	if err := censusfile.Overwritten("--summary", p.Summary, read); err != nil {
 		return err
 	}
-	for _, own := range p.checkpointFiles() {
+	for _, own := range p.Saved.files() {
 		if err := censusfile.Overwritten("--checkpoint", own, read); err != nil {
 			return err
 		}
@@ -339,14 +327,6 @@ func (p *Plan) Config() scanner.Config {
 		cfg.Cooldown = p.Cooldown.D // in scanner.Config, 0 means the default
 	}
 	return cfg
-}
-
-// find fills in Found, apart from the lists and the exclusions. databases has the types of
-// the databases, and key is the ID of the key for player names.
-func (p *Plan) find(args, databases []string, key string) (err error) {
-	p.Found = Found{Targets: NotFiles(args), Columns: p.Out.Columns(), KeyID: key, Types: databases, Parts: p.Rotate.On()}
-	p.Output, err = filepath.Abs(p.Out.Path)
-	return err
 }
 
 // StatusKind returns how progress is shown: not at all with --quiet, unless

@@ -28,6 +28,15 @@ type CheckpointOptions struct {
 	Version  string   // version of the program
 }
 
+// files returns all files, other than its output, that a scan with a checkpoint may create
+// and remove.
+func (o *CheckpointOptions) files() []string {
+	if o.Path == "" {
+		return nil
+	}
+	return []string{o.Path, o.Path + ".lock", o.Path + ".silent", o.Path + disk.PartSuffix}
+}
+
 // OpenCheckpoint locks the checkpoint and reads it if it exists. With LookOnly it takes no lock,
 // and it disables the checkpointer if there is nothing to resume.
 func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, error) {

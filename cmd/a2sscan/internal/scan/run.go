@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func Scan(t *console.Terminal, p *Program, o *Plan, args []string) (err error) {
 		if err := s.completeEarlier(); err != nil {
 			return err
 		}
-		defer s.controls()()
+		defer controls(s.turnRate, s.sayState)()
 	}
 	if err := s.prepare(); err != nil {
 		return err
@@ -131,7 +132,10 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if err = s.plan.find(s.inputs, s.geo.Types(), s.names.ID()); err != nil {
+	s.plan.Found = Found{
+		Targets: NotFiles(s.inputs), Columns: s.plan.Out.Columns(), KeyID: s.names.ID(), Types: s.geo.Types(), Parts: s.plan.Rotate.On(),
+	}
+	if s.plan.Output, err = filepath.Abs(s.plan.Out.Path); err != nil {
 		return err
 	}
 	stdin := s.program.Stdin
