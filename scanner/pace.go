@@ -34,14 +34,6 @@ const (
 	tokensEach = 100 // tokens of the limiter per datagram
 )
 
-func newPace(perSecond float64, base time.Time) *pace {
-	p := &pace{base: base, rate: perSecond}
-	if perSecond != Off {
-		p.limit(0, perSecond)
-	}
-	return p
-}
-
 // limit sets the rate from now on. The bucket keeps its tokens; if there was no limit
 // before, the bucket is empty.
 func (p *pace) limit(now time.Duration, perSecond float64) {
@@ -147,8 +139,11 @@ type pacer struct {
 }
 
 func newPacer(cfg *settings, start time.Time) *pacer {
-	free := cfg.Rate == Off
-	return &pacer{pace: newPace(cfg.Rate, start), free: free, finds: free || cfg.FindRate}
+	p, free := &pace{base: start, rate: cfg.Rate}, cfg.Rate == Off
+	if !free {
+		p.limit(0, cfg.Rate)
+	}
+	return &pacer{pace: p, free: free, finds: free || cfg.FindRate}
 }
 
 // charge accounts for the time since the last call in which the rate allowed datagrams
@@ -228,12 +223,11 @@ func (p *pacer) adopt(now time.Duration, rate float64) {
 // asked reports a request for q that was just sent to the rate control, if it is the first
 // request for q.
 func (e *engine) asked(sl *slot, q wire.Question) {
+	heard := sl.session.Got != nil
 	switch {
 	case !wire.AskAll.Has(q):
-	case sl.session.Got == nil && sl.sent == 1:
-		e.rate.Sent(congestion.Unknown)
-	case sl.session.Got != nil && sl.session.Agenda.Attempts[q] == 1:
-		e.rate.Sent(congestion.Known)
+	case !heard && sl.sent == 1, heard && sl.session.Agenda.Attempts[q] == 1:
+		e.rate.Sent(heard)
 	}
 }
 
@@ -242,13 +236,13 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {
-			e.rate.Answered(now, sl.session.Clock.FirstAt, congestion.Unknown)
+			e.rate.Answered(now, sl.session.Clock.FirstAt, false)
 		}
 		return
 	}
 	for q := range (before &^ sl.session.Agenda.Silent()).Each() {
 		if sl.session.Agenda.Attempts[q] == 1 {
-			e.rate.Answered(now, sl.session.SentAt(q), congestion.Known)
+			e.rate.Answered(now, sl.session.SentAt(q), true)
 		}
 	}
 }

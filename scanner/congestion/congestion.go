@@ -33,7 +33,7 @@ import (
 )
 
 // Control controls the rate of a scan. The scan reports each first request that it sends,
-// each answer to a first request and, every SampleEvery, the signs of overload.
+// each answer to a first request and, whenever Due says so, the signs of overload.
 type Control struct {
 	Rate float64 // the rate of the scan in datagrams per second; 0 if the scan has no rate yet
 	// Settled is the mean rate, in datagrams per second, over the time in which only Rate and
@@ -49,16 +49,25 @@ type Control struct {
 	path    *trials // measures the path; nil if only this machine limits the rate
 }
 
-// Class says what was known about a server when a first request was sent.
-type Class uint8
+// class says what was known about a server when a first request was sent.
+type class uint8
 
 // The classes of first requests.
 const (
-	Unknown Class = iota // the target had sent nothing yet
-	Known                // the server had answered before
+	unknown class = iota // the target had sent nothing yet
+	known                // the server had answered before
 
 	numClasses = iota
 )
+
+// classOf returns the class of a first request. heard reports whether the server had
+// answered before.
+func classOf(heard bool) class {
+	if heard {
+		return known
+	}
+	return unknown
+}
 
 // Signs are the values of a sample. Sent, Drops and PutOff are counters.
 type Signs struct {
@@ -80,8 +89,8 @@ type fall struct {
 
 // The constants of Control. Rates are datagrams per second.
 const (
-	// SampleEvery is the time between two calls of Sample.
-	SampleEvery = 10 * time.Millisecond
+	// sampleEvery is the shortest time between two calls of Sample.
+	sampleEvery = 10 * time.Millisecond
 
 	leastRate = 1000 // minimum without a maximum
 	nearMuch  = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
@@ -110,25 +119,26 @@ func (c *Control) Path() Path {
 	return c.path.found
 }
 
-// Sent counts a first request that was just sent.
-func (c *Control) Sent(class Class) {
+// Sent counts a first request that was just sent. heard reports whether the server had
+// answered before.
+func (c *Control) Sent(heard bool) {
 	if c.path != nil {
-		c.path.found.Asked[class]++
-		c.path.windows.current().asked[class]++
+		c.path.found.Asked[classOf(heard)]++
+		c.path.windows.current().asked[classOf(heard)]++
 	}
 }
 
 // Answered counts the answer to a first request. The parameter at is the time at which the
-// request was sent.
-func (c *Control) Answered(now, at time.Duration, class Class) {
+// request was sent, and heard reports whether the server had answered before.
+func (c *Control) Answered(now, at time.Duration, heard bool) {
 	c.trips.Add(now-at, true)
 	if c.path != nil {
-		c.path.answered(at, class)
+		c.path.answered(at, classOf(heard))
 	}
 }
 
 // Due reports whether it is time for a sample.
-func (c *Control) Due(now time.Duration) bool { return now-c.sampled >= SampleEvery }
+func (c *Control) Due(now time.Duration) bool { return now-c.sampled >= sampleEvery }
 
 // Sample adjusts Rate. free means that nothing but the rate and the processor held the
 // scan back since the last sample.
@@ -158,14 +168,14 @@ func (c *Control) Sample(now time.Duration, s Signs, free bool) {
 // adapt sets the rate of a scan without a maximum. After a fall it waits until the fall
 // can show in the signs.
 func (c *Control) adapt(now time.Duration, overload bool) {
-	rate, last, echo := c.Rate, &c.fall, SampleEvery
+	rate, last, echo := c.Rate, &c.fall, sampleEvery
 	since := now - last.at
 	if c.trips.Known() >= enoughTrips {
 		echo += min(c.trips.Upper(2), mostWindow)
 	}
 	switch {
 	case overload && (last.at == 0 || since >= echo):
-		again := last.at > 0 && since < 2*echo+SampleEvery
+		again := last.at > 0 && since < 2*echo+sampleEvery
 		*last = fall{rate: c.lately, part: 0.8, at: now}
 		if rate > 0 {
 			last.rate = min(c.lately, rate)
@@ -176,7 +186,7 @@ func (c *Control) adapt(now time.Duration, overload bool) {
 		c.Rate = max(last.rate*last.part, leastRate)
 	case overload || rate == 0:
 	case c.lately < rate/2:
-		last.at += SampleEvery // the scan does not use the rate
+		last.at += sampleEvery // the scan does not use the rate
 	default:
 		t := since.Seconds() - math.Cbrt((nearMuch-last.part)/cubicUp)
 		c.Rate = max(rate, last.rate*(nearMuch+cubicUp*t*t*t))

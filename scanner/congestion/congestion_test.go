@@ -24,15 +24,15 @@ type narrow struct {
 // each sample.
 func (m *narrow) run(g *Control, now *time.Duration, long time.Duration) (rates []float64) {
 	for end := *now + long; *now < end; {
-		*now += SampleEvery
+		*now += sampleEvery
 		rate := m.sends
 		if g.Rate > 0 {
 			rate = min(rate, g.Rate)
 		}
 		rates = append(rates, rate)
-		n := rate * SampleEvery.Seconds()
+		n := rate * sampleEvery.Seconds()
 		m.sent += n
-		m.queued += 100 * (n - m.receives*SampleEvery.Seconds())
+		m.queued += 100 * (n - m.receives*sampleEvery.Seconds())
 		if over := m.queued - m.room; over > 0 {
 			m.dropped += over / 100
 		}
@@ -107,7 +107,7 @@ type road struct {
 // echo is an answer on its way.
 type echo struct {
 	at, sent time.Duration
-	class    Class
+	heard    bool
 }
 
 func (m *road) value(f func(time.Duration) float64, now time.Duration, none float64) float64 {
@@ -125,7 +125,7 @@ func (m *road) run(p *Control, now *time.Duration, until time.Duration) (rates [
 	}
 	owed := 0.0
 	for *now < until {
-		*now += SampleEvery
+		*now += sampleEvery
 		p.Sample(*now, Signs{Sent: m.sent}, true)
 		rate := p.Rate
 		rates = append(rates, rate)
@@ -133,8 +133,8 @@ func (m *road) run(p *Control, now *time.Duration, until time.Duration) (rates [
 			rate = min(rate, m.uses)
 		}
 		capacity := m.value(m.capacity, *now, 1e9)
-		m.tokens = min(m.tokens+capacity*SampleEvery.Seconds(), 0.01*capacity)
-		for owed += rate * SampleEvery.Seconds(); owed >= 1; owed-- {
+		m.tokens = min(m.tokens+capacity*sampleEvery.Seconds(), 0.01*capacity)
+		for owed += rate * sampleEvery.Seconds(); owed >= 1; owed-- {
 			m.send(p, *now)
 		}
 		m.deliver(p, *now)
@@ -144,29 +144,26 @@ func (m *road) run(p *Control, now *time.Duration, until time.Duration) (rates [
 
 func (m *road) send(p *Control, now time.Duration) {
 	m.sent++
-	class := Unknown
-	if m.random.Float64() < m.known {
-		class = Known
-	}
-	p.Sent(class)
+	heard := m.random.Float64() < m.known
+	p.Sent(heard)
 	if m.tokens < 1 {
 		m.lost++
 		return
 	}
 	m.tokens--
-	dead := class == Unknown && m.random.Float64() < m.value(m.dead, now, 0)
+	dead := !heard && m.random.Float64() < m.value(m.dead, now, 0)
 	if dead || m.random.Float64() < m.value(m.loss, now, 0) {
 		return
 	}
 	trip := 20*ms + time.Duration(m.random.Int64N(int64(100*ms)))
-	m.echoes = append(m.echoes, echo{now + trip, now, class})
+	m.echoes = append(m.echoes, echo{now + trip, now, heard})
 }
 
 func (m *road) deliver(p *Control, now time.Duration) {
 	kept := m.echoes[:0]
 	for _, e := range m.echoes {
 		if e.at <= now {
-			p.Answered(now, e.sent, e.class)
+			p.Answered(now, e.sent, e.heard)
 		} else {
 			kept = append(kept, e)
 		}

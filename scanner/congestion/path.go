@@ -19,7 +19,7 @@ type Path struct {
 	Slowed    uint64 // how many times the rate was lowered
 	Unrelated uint64 // how many times loss increased but did not follow the rate
 
-	// Asked and Answered count the evidence: first requests by Class, and their answers.
+	// Asked and Answered count the evidence: first requests by class, and their answers.
 	Asked, Answered [numClasses]uint64
 
 	Changes [16]Change // the last changes of the rate, the latest first
@@ -80,9 +80,9 @@ type yields struct {
 
 // add adds the given part of o to y.
 func (y *yields) add(o *yields, part float64) {
-	for class := range y.asked {
-		y.asked[class] += part * o.asked[class]
-		y.answered[class] += part * o.answered[class]
+	for c := range y.asked {
+		y.asked[c] += part * o.asked[c]
+		y.answered[c] += part * o.answered[c]
 	}
 	y.sent, y.drops, y.seconds = y.sent+part*o.sent, y.drops+part*o.drops, y.seconds+part*o.seconds
 }
@@ -91,7 +91,7 @@ func (y *yields) add(o *yields, part float64) {
 func (y *yields) speed() float64 { return y.sent / max(y.seconds, 1e-9) }
 
 // share returns the part of the requests of a class that was answered.
-func (y *yields) share(class Class) float64 { return y.answered[class] / max(y.asked[class], 1) }
+func (y *yields) share(c class) float64 { return y.answered[c] / max(y.asked[c], 1) }
 
 // The constants of trials. Rates are datagrams per second.
 const (
@@ -138,11 +138,11 @@ func (t *trials) begin(now time.Duration, rate float64) {
 
 // answered counts the answer to a first request. The parameter at is the time at which the
 // request was sent.
-func (t *trials) answered(at time.Duration, class Class) {
+func (t *trials) answered(at time.Duration, c class) {
 	for i := t.windows.begun - 1; i >= t.windows.judged; i-- {
 		if w := t.windows.at(i); at >= w.from-time.Microsecond { // a session's times are rounded
-			t.found.Answered[class]++
-			w.yields.answered[class]++
+			t.found.Answered[c]++
+			w.yields.answered[c]++
 			return
 		}
 	}
@@ -160,7 +160,7 @@ func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.
 	w := t.windows.current()
 	w.sent, w.drops = w.sent+sent, w.drops+dropped
 	age := now - w.from
-	if age >= 2*mostWindow || age >= least && (w.asked[Known] >= enoughKnown || w.asked[Unknown] >= enoughUnknown) {
+	if age >= 2*mostWindow || age >= least && (w.asked[known] >= enoughKnown || w.asked[unknown] >= enoughUnknown) {
 		rate := t.rate
 		if t.tried == 0 && now >= t.restUntil && t.usual.seconds > 0 && rate < t.found.Most {
 			rate = min(t.found.Most, rate*(1+t.step))
@@ -189,7 +189,7 @@ func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.
 func (t *trials) watch(now time.Duration, w *window) {
 	lost, z, _ := compare(&t.usual, &w.yields)
 	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: loss probably has another cause
-	if !busy && t.rate > leastPath && w.asked[Known] >= judgeKnown && lost > suspectLoss && z < significant-1.5 {
+	if !busy && t.rate > leastPath && w.asked[known] >= judgeKnown && lost > suspectLoss && z < significant-1.5 {
 		t.high, t.low, t.down, t.tried = w.yields, yields{}, true, t.rate
 		t.rate = max(min(w.speed()*(1-lost)*keepBelow, 0.95*t.rate), t.rate/4, leastPath)
 		t.begin(now, t.rate)
@@ -221,12 +221,12 @@ func (t *trials) watch(now time.Duration, w *window) {
 // Datagrams that are sent together are lost together, which makes large values more
 // likely than that. Therefore significant is strict, and a doubtful trial is repeated.
 func compare(low, high *yields) (lost, z float64, ok bool) {
-	first := Known
-	if min(low.asked[Known], high.asked[Known]) < judgeKnown {
-		first = Unknown
+	first := known
+	if min(low.asked[known], high.asked[known]) < judgeKnown {
+		first = unknown
 	}
 	var answers, expected, got, difference, variance float64
-	for c := first; c <= Known; c++ {
+	for c := first; c <= known; c++ {
 		l, h := low.asked[c], high.asked[c]
 		answers += low.answered[c] + high.answered[c]
 		if l == 0 || h == 0 {
@@ -239,7 +239,7 @@ func compare(low, high *yields) (lost, z float64, ok bool) {
 		difference += weight * (high.share(c) - low.share(c))
 		variance += weight * max(both*(1-both), 0.01)
 	}
-	if expected == 0 || first == Unknown && answers < judgeAnswers {
+	if expected == 0 || first == unknown && answers < judgeAnswers {
 		return 0, 0, false
 	}
 	return 1 - got/expected, difference / math.Sqrt(variance), true
@@ -252,8 +252,8 @@ func (t *trials) decide(now time.Duration) {
 		low.add(&t.usual, 1)
 	}
 	lost, z, ok := compare(&low, &t.high)
-	follows := lost > leastLoss && (t.down || min(low.asked[Known], t.high.asked[Known]) >= judgeKnown ||
-		t.high.share(Unknown) < min(t.low.share(Unknown), t.usual.share(Unknown)))
+	follows := lost > leastLoss && (t.down || min(low.asked[known], t.high.asked[known]) >= judgeKnown ||
+		t.high.share(unknown) < min(t.low.share(unknown), t.usual.share(unknown)))
 	switch {
 	case !t.down && t.high.speed() < (low.speed()+t.tried)/2*0.9 && low.speed() < 0.9*t.rate:
 		t.restUntil = now + time.Second // the scan does not use the rate
