@@ -26,9 +26,9 @@ type assembler struct {
 // assemble sets all fields of r that come from messages. The slices of r alias those of
 // got and the assembler, and are valid until got or the assembler is used again. The
 // caller must have set r.Asked, r.Received and r.RTTs, and must not have set the fields
-// that assemble sets. errs are the errors of the questions without a message. assemble
-// ignores the replies to questions that are not in r.Asked.
-func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, e evidence) {
+// that assemble sets. errs are the errors of the questions without a message, and facts
+// has the counts of a scan. assemble ignores the replies to questions that are not in r.Asked.
+func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, facts game.Facts) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
 	for q := range (wire.AskAll &^ r.Asked).Each() {
@@ -54,7 +54,7 @@ func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuest
 		a.ruleList(r, got)
 	}
 	if r.Received > 0 {
-		r.Flags = a.meaning(r, redirect, e)
+		r.Flags = a.meaning(r, redirect, facts)
 	}
 	r.Status = status(r)
 }

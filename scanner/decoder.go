@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -187,7 +188,7 @@ func (d *Decoder) Result() *Result {
 			r.Asked |= 1 << q
 		}
 	}
-	d.asm.assemble(r, a, d.keepFaults(r), evidence{})
+	d.asm.assemble(r, a, d.keepFaults(r), game.Facts{})
 	return r
 }
 
@@ -223,8 +224,8 @@ func (d *Decoder) Redecode(known *Result) *Result {
 			errs[q] = wire.ErrTimeout // none of the replies explains why there is no answer
 		}
 	}
-	d.asm.assemble(r, a, errs, evidence{})
-	r.Flags |= known.Flags & evidenceFlags
+	d.asm.assemble(r, a, errs, game.Facts{})
+	r.Flags |= known.Flags & countedFlags
 	return r
 }
 

@@ -87,8 +87,6 @@ type recent struct {
 
 const maxRecent = 1 << 18
 
-func newRecent() recent { return recent{map[uint64]struct{}{}, map[uint64]struct{}{}} }
-
 func (r *recent) add(source uint64) {
 	if len(r.now) >= maxRecent {
 		r.turn()

@@ -3,6 +3,7 @@ package scanner
 import (
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/thread"
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -199,7 +200,7 @@ func (f *finisher) make(o *outcome) *Result {
 			r.Asked &= wire.AskInfo
 		}
 	}
-	a, e := o.answer, evidence{}
+	a, facts := o.answer, game.Facts{}
 	if a == nil {
 		a = &f.nothing
 	} else {
@@ -219,9 +220,12 @@ func (f *finisher) make(o *outcome) *Result {
 		if c := a.Challenge(); c != wire.NoChallenge {
 			r.Challenge = uint32(c)
 		}
-		e = evidence{int(o.infoAttempts) + a.InfoRounds(), int(a.InfoReplies), a.Conflict || a.Conflicts > 0}
+		facts = game.Facts{
+			InfoRequests: int(o.infoAttempts) + a.InfoRounds(), InfoReplies: int(a.InfoReplies),
+			Conflict: a.Conflict || a.Conflicts > 0,
+		}
 	}
 	r.Took = last - o.firstAt
-	f.asm.assemble(r, a, o.err, e)
+	f.asm.assemble(r, a, o.err, facts)
 	return r
 }

@@ -7,21 +7,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// evidence is what a scan counted for one server, in addition to the contents of
-// its replies. A capture does not contain this evidence.
-type evidence struct {
-	infoRequests int  // requests for INFO sent
-	infoReplies  int  // INFO replies received
-	conflict     bool // an answer or a fragment contradicted an earlier one
-}
-
-// evidenceFlags are the flags that follow from evidence. Decoding the datagrams of
-// a record again does not set them.
-const evidenceFlags = game.FlagReplyFlood | game.FlagConflict
+// countedFlags are the flags that follow from what a scan counted for one server. A
+// capture does not contain these counts, so decoding the datagrams of a record again does
+// not set the flags.
+const countedFlags = game.FlagReplyFlood | game.FlagConflict
 
 // meaning sets r.Game, which is what the answers mean in the server's game, and returns
-// the flags of suspicious answers. redirect is the text of a redirection.
-func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
+// the flags of suspicious answers. redirect is the text of a redirection, and facts has
+// the counts of a scan; meaning adds the round trips.
+func (a *assembler) meaning(r *Result, redirect []byte, facts game.Facts) game.Flags {
 	in := game.Reply{
 		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,
 		PlayersCut: r.Err[wire.QuestionPlayers] != 0, Redirect: redirect,
@@ -35,14 +29,10 @@ func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
 	}
 	// Round trips are truncated as in a record, so that decoding a record gives the same
 	// flags again.
-	return game.Suspect(in, &a.game, game.Facts{
-		InfoRTT:      r.RTTs[wire.QuestionInfo].Truncate(time.Microsecond),
-		PlayersRTT:   r.RTTs[wire.QuestionPlayers].Truncate(time.Microsecond),
-		RulesRTT:     r.RTTs[wire.QuestionRules].Truncate(time.Microsecond),
-		InfoRequests: e.infoRequests,
-		InfoReplies:  e.infoReplies,
-		Conflict:     e.conflict,
-	})
+	facts.InfoRTT = r.RTTs[wire.QuestionInfo].Truncate(time.Microsecond)
+	facts.PlayersRTT = r.RTTs[wire.QuestionPlayers].Truncate(time.Microsecond)
+	facts.RulesRTT = r.RTTs[wire.QuestionRules].Truncate(time.Microsecond)
+	return game.Suspect(in, &a.game, facts)
 }
 
 // Population is how many people and bots play on a server.
@@ -90,5 +80,5 @@ type Interpreter struct{ asm assembler }
 // Interpret sets Game and Flags of r. It keeps the flags that only a scan can set,
 // reply_flood and conflict. r.Game is valid until the Interpreter is used again.
 func (i *Interpreter) Interpret(r *Result) {
-	r.Flags = r.Flags&evidenceFlags | i.asm.meaning(r, r.Message, evidence{})
+	r.Flags = r.Flags&countedFlags | i.asm.meaning(r, r.Message, game.Facts{})
 }

@@ -90,7 +90,7 @@ func (a *fromMessages) result(info, players, rules []byte) *Result {
 	a.r = Result{Asked: wire.AskAll, Received: 3}
 	got := session.Answer{Info: info, Players: players, Rules: rules}
 	got.InCode, _ = got.In.Decode(info).(wire.Error)
-	a.asm.assemble(&a.r, &got, [wire.NumQuestions]wire.Error{}, evidence{})
+	a.asm.assemble(&a.r, &got, [wire.NumQuestions]wire.Error{}, game.Facts{})
 	return &a.r
 }
 

@@ -42,7 +42,7 @@ func newSessions(cfg *settings) *sessions {
 		slots:  newSlots(),
 		held:   map[uint64]bool{},
 		labels: map[uint64]*label{},
-		closed: newRecent(),
+		closed: recent{now: map[uint64]struct{}{}, before: map[uint64]struct{}{}},
 		wheel:  newWheel(),
 	}
 	for q := range cfg.Questions.Lowest().Each() {

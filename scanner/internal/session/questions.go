@@ -2,7 +2,6 @@ package session
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -76,11 +75,6 @@ func (a *Agenda) longest() wire.Questions {
 	}
 	return 1 << (bits.Len8(uint8(qs)) - 1)
 }
-
-// looped reports whether a question was given up because of too many challenges. If
-// some of the challenges were forged, a request with a genuine challenge may still be
-// answered.
-func (a *Agenda) looped() bool { return slices.Contains(a.Err[:], wire.ErrChallengeLoop) }
 
 // most returns the question of qs that is waited for and has had the most attempts,
 // and the number of these attempts. n is 0 if none of qs is waited for.

@@ -42,6 +42,7 @@ package session
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/timing"
@@ -351,7 +352,10 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 	if s.Agenda.due != 0 {
 		return // a ping is due
 	}
-	if end = s.Clock.LastAt() + p.Schedule.Timeout; s.Agenda.looped() && now < end {
+	// If some of too many challenges were forged, a request with a genuine challenge may
+	// still be answered.
+	looped := slices.Contains(s.Agenda.Err[:], wire.ErrChallengeLoop)
+	if end = s.Clock.LastAt() + p.Schedule.Timeout; looped && now < end {
 		s.Clock.wakeAt(end)
 		return
 	}

@@ -352,10 +352,6 @@ func (b *Block) Say(format string, args ...any) {
 // Hint adds a line that suggests a remedy.
 func (b *Block) Hint(format string, args ...any) { b.Say("hint: "+format, args...) }
 
-// TextWidth returns how many columns a line has for its text if the labels are
-// short.
-func (b *Block) TextWidth() int { return b.t.Width() - len(speaker) - leastLabel - 2 }
-
 // These are the minimum and maximum width of the label column: enough for the usual
 // labels, but not so wide that the text lacks room.
 const (
