@@ -245,6 +245,9 @@ func trickle(ts []Target, pause time.Duration) iter.Seq[Target] {
 // TestScanLimitedBy checks that a scan that stays below its rate reports the reason,
 // and that a scan that keeps its rate reports none.
 func TestScanLimitedBy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
 	t.Parallel()
 	type setting struct {
 		cfg     Config

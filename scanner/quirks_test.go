@@ -635,6 +635,9 @@ var splitQuirks = []quirk{
 // TestTryPlayers checks that servers that answer only PLAYER are found, however late,
 // without a datagram more to silent ones, and that the counts of datagrams are right.
 func TestTryPlayers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
 	for _, test := range []struct {
 		name    string
 		delay   time.Duration

@@ -633,6 +633,9 @@ func awayNet(from, d time.Duration) *memNet {
 // TestOutage: a scan whose network is away waits, and then has every server, at no cost of
 // attempts: at its start, in the middle, and when it only waits for the last replies.
 func TestOutage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
 	for _, from := range []time.Duration{0, 300 * time.Millisecond, 995 * time.Millisecond} {
 		for _, d := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second, time.Hour} {
 			for _, attempts := range []int{1, 3} {
