@@ -4,8 +4,7 @@
 // datagrams, each with a header that holds the reply's ID and the fragment's number
 // (document 000, "multi-packet response format"). A [Table] keeps the fragments of
 // many servers until their replies are complete. Some replies are also compressed
-// with bzip2. An [Unpacker] decompresses them; a [Worker] does so outside the receive
-// loop.
+// with bzip2. An [Unpacker] decompresses them, best outside the receive loop.
 //
 // Programs that scan with package scanner, or read captures with its Decoder, do not
 // need this package: it is for programs with a receive loop of their own.
@@ -93,6 +92,5 @@
 // one byte more than declared, and checks the CRC-32. The decompressor can't be
 // interrupted inside a block, so Unpack rejects blocks larger than the declared size
 // allows (see lowerLevels). It abandons a reply after 20 ms; a single block takes up to
-// about 30 ms, for 512 KiB of noise. After a slow reply the Worker rests three times as
-// long as that reply took, but at most 100 ms.
+// about 30 ms, for 512 KiB of noise.
 package reasm

@@ -23,7 +23,7 @@ const (
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
 	idleWait     = 100 * time.Millisecond // longest sleep of the loop, so that the Monitor gets new numbers
 	inspectEvery = 5 * time.Second        // time between two searches for overdue sessions
-	workerQueue  = 64                     // maximum number of compressed replies that wait; they take at most 64 MiB
+	unpackQueue  = 64                     // maximum number of compressed replies that wait; they take at most 64 MiB
 )
 
 // engine is a running scan: one loop that owns the socket and everything known about
@@ -87,7 +87,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	defer context.AfterFunc(ctx, e.sock.Interrupt)()
 	err := e.loop(ctx)
 	e.supply.list.end()
-	e.recv.worker.Close()
+	e.recv.unpack.close()
 	e.stats.Wait = waitOutput // the caller's function may not have processed all results yet
 	e.publish()
 	var last *Snapshot
@@ -447,7 +447,7 @@ func (e *engine) idle(now time.Duration) time.Duration {
 		return againWait
 	}
 	d := idleWait
-	if e.handoff.waiting > 0 || e.recv.worker.Pending() > 0 || e.stats.Wait == waitBudget {
+	if e.handoff.waiting > 0 || e.recv.unpack.pending() > 0 || e.stats.Wait == waitBudget {
 		d = pollWait
 	}
 	if next := e.open.wheel.next(); next > 0 {

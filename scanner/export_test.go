@@ -59,7 +59,7 @@ func NewHarness() (*Harness, error) {
 
 // Close ends the goroutines of the engine.
 func (h *Harness) Close() {
-	h.e.recv.worker.Close()
+	h.e.recv.unpack.close()
 }
 
 // Begin opens a target.
@@ -92,7 +92,7 @@ func (h *Harness) Wait() {
 
 // Unpack waits until the decompressor is done, and passes its replies to the engine.
 func (h *Harness) Unpack() {
-	for h.e.recv.worker.Pending() > 0 {
+	for h.e.recv.unpack.pending() > 0 {
 		h.e.unpacked(h.now)
 		runtime.Gosched()
 	}

@@ -163,7 +163,7 @@ func TestSilentTargetSize(t *testing.T) {
 	cfg, err := Config{Rate: Off, AddressRate: Off}.complete()
 	check(t, err)
 	e := newEngine(cfg, newMemNet(), func(*Result) {})
-	defer e.recv.worker.Close()
+	defer e.recv.unpack.close()
 	before, most := heapBytes(), 0.0
 	for n := 1; n <= maxInFlight; n++ {
 		e.begin(uint64(n)<<16 | 27015)

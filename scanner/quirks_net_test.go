@@ -144,9 +144,8 @@ func TestQuirkNotAsked(t *testing.T) {
 	})
 }
 
-// packed returns the fragments of a compressed reply with the given declared size
-// and checksum.
-func packed(l wire.Layout, msg string, size int, declared, crc uint32) (ds []string) {
+// bzipped compresses a reply.
+func bzipped(msg string) *bytes.Buffer {
 	var b bytes.Buffer
 	zw, err := bzip2.NewWriter(&b, nil)
 	if err != nil {
@@ -154,6 +153,13 @@ func packed(l wire.Layout, msg string, size int, declared, crc uint32) (ds []str
 	}
 	_, _ = zw.Write([]byte(msg)) // into memory
 	_ = zw.Close()
+	return &b
+}
+
+// packed returns the fragments of a compressed reply with the given declared size
+// and checksum.
+func packed(l wire.Layout, msg string, size int, declared, crc uint32) (ds []string) {
+	b := bzipped(msg)
 	f := wire.Fragment{Layout: l, ID: 9 | wire.CompressedID, Compressed: true, Size: uint16(size)}
 	f.DeclaredSize, f.CRC = declared, crc
 	f.Total = uint8((b.Len() + size - 1) / size)

@@ -16,8 +16,8 @@ type receiver struct {
 	gone    [64]uint64   // sources that ICMP reported as unreachable
 	drained drained
 
-	table   *reasm.Table  // puts split replies together
-	worker  *reasm.Worker // unpacks compressed replies
+	table   *reasm.Table // puts split replies together
+	unpack  *decompressor
 	scratch []byte
 	foreign foreign
 	info    wire.Info // scratch space for decoding
@@ -28,7 +28,7 @@ func newReceiver(cfg *settings) *receiver {
 	return &receiver{
 		batch:  make([]udp.Packet, batchLen),
 		table:  reasm.New(cfg.Tuning.ByteBudget / 4),
-		worker: reasm.NewWorker(workerQueue),
+		unpack: newDecompressor(unpackQueue),
 		raw:    cfg.Raw,
 	}
 }
@@ -141,7 +141,7 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 	case reasm.Packed:
 		if d.Full = !sl.session.Pack(); !d.Full {
 			packed := append(make([]byte, 0, len(msg)), msg...)
-			if d.Full = !r.worker.Submit(to.tag64(), packed); d.Full {
+			if d.Full = !r.unpack.submit(to, packed); d.Full {
 				sl.session.Got.Refuse()
 			}
 		}
@@ -156,12 +156,11 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 
 // unpacked gives the replies that come back from the decompressor to their sessions.
 func (e *engine) unpacked(now time.Duration) {
-	if e.recv.worker.Pending() == 0 {
+	if e.recv.unpack.pending() == 0 {
 		return
 	}
-	e.recv.worker.Poll(func(tag uint64, _, msg []byte, err error) {
-		ref := refOf(tag)
-		sl := e.open.slots.alive(ref)
+	e.recv.unpack.poll(func(from ref, msg []byte, err error) {
+		sl := e.open.slots.alive(from)
 		if sl == nil {
 			return
 		}
@@ -170,7 +169,7 @@ func (e *engine) unpacked(now time.Duration) {
 			code = codeOf(err)
 		}
 		sl.session.Unpacked(e.memory, now, msg, code)
-		e.advance(now, ref.slot)
+		e.advance(now, from.slot)
 	})
 }
 

@@ -141,11 +141,6 @@ func (s *slots) alive(r ref) *slot {
 	return nil
 }
 
-// tag64 packs a ref into a number, which the decompressor passes through.
-func (r ref) tag64() uint64 { return uint64(r.gen)<<32 | uint64(uint32(r.slot)) }
-
-func refOf(tag uint64) ref { return ref{int32(uint32(tag)), uint32(tag >> 32)} }
-
 // queue is a FIFO queue of refs that reuses its memory.
 type queue struct {
 	refs []ref
