@@ -33,5 +33,5 @@ func Example() {
 	// 8.8.8.8:27015 "first"
 	// 8.8.4.4:27015 ""
 	// standard input:5: the port is not a number from 1 to 65535: 8.8.4.4:70000
-	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Given:2 NoPort:0 BadPort:1 DefaultPort:1 Resolved:0}
+	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Given:2 NoPort:0 BadPort:1 DefaultPort:1}
 }

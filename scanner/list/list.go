@@ -270,13 +270,12 @@ type Stats struct {
 	NoPort      uint64 // how many of the Unscannable targets have port 0
 	BadPort     uint64 // how many of the Invalid lines have a port that was not understood
 	DefaultPort uint64 // addresses without a port, which get port 27015; not part of the sum
-	Resolved    uint64 // host names that were looked up; not part of Read
 }
 
 // counters holds the running counts behind Stats and Progress.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
-	noPort, badPort, defaultPort, resolved                       atomic.Uint64
+	noPort, badPort, defaultPort                                 atomic.Uint64
 	place                                                        atomic.Uint64 // places passed; updated with a short delay
 }
 
@@ -293,7 +292,6 @@ func (l *List) Stats() Stats {
 		NoPort:      c.noPort.Load(),
 		BadPort:     c.badPort.Load(),
 		DefaultPort: c.defaultPort.Load(),
-		Resolved:    c.resolved.Load(),
 	}
 	s.Read = s.Invalid + s.Unscannable + s.Excluded + s.Duplicate + s.OtherShard + s.Given
 	return s

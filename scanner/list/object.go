@@ -96,8 +96,18 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	}
 	e.Text = joinPort(addr, asked)
 	e.hostOnly = o.noPort
+	if query == "" {
+		e.beside = own != "" && port != "" && port != own
+		o.doubt(&e, text, asked)
+	}
+	return yield(e)
+}
+
+// doubt looks for other ports that may be meant, if no key names the query port. asked is
+// the port that was chosen; empty: none. The object is text, as written.
+func (o *object) doubt(e *Entry, text []byte, asked string) {
 	var nested fault
-	if o.nested && query == "" {
+	if o.nested {
 		isPort := func(m member, value string) bool { return m.port != notPort && isNumber(value) && value != asked }
 		nested = o.flatten(text, func(m member, value string) bool { return m.port == queryPort && isPort(m, value) })
 		if nested == "" && asked == "" {
@@ -105,17 +115,15 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 		}
 	}
 	switch {
-	case query != "":
 	case nested != "" && asked != "":
 		e.Fault = nested
 	case asked != "":
-		e.beside = own != "" && port != "" && port != own || slices.ContainsFunc(o.others, func(v string) bool { return v != asked })
+		e.beside = e.beside || slices.ContainsFunc(o.others, func(v string) bool { return v != asked })
 	case nested != "":
 		e.unclear = nested
 	case o.joins || len(o.others) > 0:
 		e.unclear = faultPortColumn
 	}
-	return yield(e)
 }
 
 // rows yields the targets of the rows inside the object. It reports in done whether there

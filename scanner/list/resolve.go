@@ -43,7 +43,6 @@ func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err err
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	l.counts.resolved.Add(1)
 	if len(found) > 0 {
 		return found, nil
 	}

@@ -264,6 +264,3 @@ func (c *Conn) readKernel(s *Stats) {
 // Interrupt makes Recv return early. If no Recv is waiting, the next Recv that would
 // wait returns early.
 func (c *Conn) Interrupt() { c.sock.interrupt() }
-
-// Close closes the socket. It ends Recv with net.ErrClosed.
-func (c *Conn) Close() error { return c.sock.Close() }

@@ -130,6 +130,3 @@ func (c *Conn) Interrupt() {
 	c.interrupted.Store(true)
 	c.sock.SetReadDeadline(time.Unix(1, 0))
 }
-
-// Close closes the socket. It ends Recv with net.ErrClosed.
-func (c *Conn) Close() error { return c.sock.Close() }

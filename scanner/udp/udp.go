@@ -187,6 +187,9 @@ func (c *Conn) LocalAddr() netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
+// Close closes the socket. It ends Recv with net.ErrClosed.
+func (c *Conn) Close() error { return c.sock.Close() }
+
 // ErrAgain matches, with errors.Is, an error of Send that the datagram did not
 // cause: the same datagram may be sent later.
 var ErrAgain = errors.New("can't send now")
