@@ -40,6 +40,7 @@ var arrows = map[string][]string{
 
 	simulatedServers: {"sink/record", "scanner/master"},
 
+	"cmd/a2sscan/internal/browser":    {},
 	"cmd/a2sscan/internal/console":    {},
 	"cmd/a2sscan/internal/ledger":     room(),
 	"cmd/a2sscan/internal/flags":      room(),

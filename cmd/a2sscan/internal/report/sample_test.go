@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/browser"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
@@ -202,7 +203,7 @@ func sampleInput(nights int) *Input {
 	in.Changes = sampleChanges(in.Stats, in.Before)
 	addSingleChanges(in)
 	servers := 300
-	if *screenshots != "" {
+	if *browser.Screenshots != "" {
 		servers = 40_000 // more than fit
 	}
 	for i := range servers {

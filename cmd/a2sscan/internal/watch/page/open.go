@@ -54,8 +54,8 @@ type Page struct {
 }
 
 // databaseTimeout is the longest time for which a request waits for the database. It is
-// shorter than the time limit of an answer.
-const databaseTimeout = 10 * time.Second
+// shorter than the time limit of an answer. A test changes it.
+var databaseTimeout = 10 * time.Second
 
 // connections is the maximum number of open connections. A client that does not read
 // its answer occupies up to a few hundred kilobytes of memory.

@@ -58,7 +58,7 @@
   const list = byID("list"), body = list.tBodies[0];
   const count = n => n.toLocaleString("en");
   const perPage = 100, extra = 8; // rows of a request; rows beyond what is seen
-  let total = 0, pages = new Map(), asked = new Map(), version = 0, rowHeight = 0;
+  let total = 0, pages = new Map(), asked = new Map(), version = 0, loading = 0, rowHeight = 0;
 
   async function get(url) {
     const answer = await fetch(url, { headers: { Accept: "application/json" } });
@@ -83,6 +83,7 @@
     chosen.set("offset", n * perPage);
     chosen.set("limit", perPage);
     asked.set(n, true);
+    loading++;
     try {
       const answer = await get("/api/servers?" + chosen);
       if (mine !== version) return;
@@ -92,6 +93,8 @@
       show();
     } catch {
       if (mine === version) asked.delete(n);
+    } finally {
+      loading--;
     }
   }
 
@@ -201,6 +204,7 @@
   }
 
   function refresh() { // keeps the rows that are shown until the new ones come
+    if (loading) return; // a slow answer still counts
     const n = Math.floor(box.scrollTop / rowHeight / perPage), seen = pages.get(n), next = pages.get(n + 1);
     version++;
     asked = new Map();
