@@ -70,9 +70,12 @@ type differ struct {
 	out      *Comparison
 	events   []event
 
+	// movedTo maps the old record of each server that moved to the new record of this server,
+	// and movedFrom maps the new record to the old one.
 	movedTo, movedFrom map[*Server]*Server
-	movedBy            map[*Server]string // for each new server that moved there, its Change.By
-	unreachable        uint64             // number of gone servers that are reported unreachable
+	// movedBy maps the new record of each server that moved to the Change.By of the move.
+	movedBy     map[*Server]string
+	unreachable uint64 // number of gone servers that are reported unreachable
 }
 
 // event is a server with changes to report.

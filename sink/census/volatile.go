@@ -38,7 +38,7 @@ func isVolatile(name []byte) bool {
 	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) {
 		return true
 	}
-	var lower [32]byte // longer than any of them
+	var lower [32]byte // name in lower case; no volatile rule has a longer name
 	if len(name) > len(lower) {
 		return false
 	}

@@ -2,190 +2,144 @@ package record
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
-	"io"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
-// tokens are the methods of a jsontext.Decoder that a Reader needs.
-type tokens interface {
-	PeekKind() jsontext.Kind
-	ReadToken() (jsontext.Token, error)
-	ReadValue() (jsontext.Value, error)
-	SkipValue() error
-	InputOffset() int64
-	StackDepth() int
-}
-
-// A cursor reads JSON as a jsontext.Decoder does, in about half of the time: it stores no
-// names, and of a value that it skips it finds only the end. Its errors explain nothing, so
-// after an error a Reader reads the line again with a jsontext.Decoder. FuzzCursor compares
-// the cursor with the Decoder.
+// A cursor finds the keys and values of JSON. It checks what it reads, but its errors explain
+// nothing: see syntaxError. FuzzCursor compares it with a jsontext.Decoder.
 type cursor struct {
 	b      []byte
+	at     int  // offset of the next byte to read
 	strict bool // check skipped values too
-
-	at      int    // offset of the next token or, unless peeked is set, of the comma or colon before it
-	end     int    // offset of the end of the last token
-	peeked  bool   // the comma or colon before the next token was read
-	depth   int    // number of objects and arrays around the next token
-	objects uint64 // bit n is set if depth n is in an object, and not in an array
-	last    byte   // the kind of the last token: opened, keyRead or valueRead
-	plain   bool   // the last value is a string without escapes
+	plain  bool // the last key or value is a string without escapes
 }
 
-// The kinds of the last token, each with what must precede the next token.
-const (
-	opened    byte = iota // after the beginning of an object, an array or the line: nothing
-	keyRead               // after a key: a colon
-	valueRead             // after a value: a comma, unless the next token ends the object or array
-)
+// errSyntax means that the text is not JSON.
+var errSyntax = errors.New("not JSON")
 
-// errUnusual means that a cursor can't read a line.
-var errUnusual = errors.New("not JSON, or deeply nested")
+// maxDepth is the maximum number of objects and arrays around a value, as in package jsontext.
+const maxDepth = 10_000
 
-// maxDepth is the maximum number of objects and arrays that a cursor can be in.
-const maxDepth = 60
-
-func (c *cursor) reset(line []byte, strict bool) { *c = cursor{b: line, strict: strict} }
-
-func (c *cursor) InputOffset() int64 { return int64(c.end) }
-func (c *cursor) StackDepth() int    { return c.depth }
-
-// space returns the offset of the first byte, from an offset on, that is not white space.
-func (c *cursor) space(at int) int {
-	for at < len(c.b) && c.b[at] <= ' ' && (c.b[at] == ' ' || c.b[at] == '\t' || c.b[at] == '\r' || c.b[at] == '\n') {
-		at++
+// peek skips white space and returns the next byte, or 0 at the end of the text.
+func (c *cursor) peek() byte {
+	for ; c.at < len(c.b); c.at++ {
+		if b := c.b[c.at]; b > ' ' || b != ' ' && b != '\t' && b != '\r' && b != '\n' {
+			return b
+		}
 	}
-	return at
+	return 0
 }
 
-// PeekKind returns the kind of the next token, or 0 if there is none.
-func (c *cursor) PeekKind() jsontext.Kind {
-	at := c.at
-	if !c.peeked {
-		at = c.space(at)
-		if at < len(c.b) && c.depth > 0 {
-			switch b := c.b[at]; {
-			case c.last == keyRead && b == ':', c.last == valueRead && b == ',':
-				at = c.space(at + 1)
-				if at < len(c.b) && (c.b[at] == '}' || c.b[at] == ']') {
-					return 0
-				}
-			case c.last == keyRead, c.last == valueRead && b != '}' && b != ']':
-				return 0
-			}
-		}
-		c.at, c.peeked = at, true
+// closing returns the bracket that closes an object or array, or 0 if b does not open one.
+func closing(b byte) byte {
+	switch b {
+	case '{':
+		return '}'
+	case '[':
+		return ']'
 	}
-	if at >= len(c.b) {
-		return 0
-	}
-	b := c.b[at]
-	if b == '-' || b >= '0' && b <= '9' {
-		return '0'
-	}
-	return jsontext.Kind(b)
+	return 0
 }
 
-// inObject reports whether the next token is in an object.
-func (c *cursor) inObject() bool { return c.objects&(1<<c.depth) != 0 }
+// more moves to the next member of an object or array. It returns false, and moves to the byte
+// after the closing bracket, if there are no more members. n is the number of members before.
+func (c *cursor) more(n int, bracket byte) (bool, error) {
+	switch b := c.peek(); {
+	case b == bracket:
+		c.at++
+		return false, nil
+	case n == 0:
+		return true, nil
+	case b == ',':
+		c.at++
+		return true, nil
+	}
+	return false, errSyntax
+}
 
-// ReadToken reads the beginning or the end of an object or array. At the end of the line its
-// error is io.EOF. It returns no Token.
-func (c *cursor) ReadToken() (none jsontext.Token, err error) {
-	kind := c.PeekKind()
-	switch {
-	case c.depth == 0 && c.last == valueRead:
-		if c.at < len(c.b) {
-			return none, errUnusual
+// usual moves over the next key and its colon if the key is one of the fields and is written as
+// Append writes it. It returns the index of the field, or -1.
+func (c *cursor) usual(fields []field) int {
+	c.peek()
+	rest := c.b[c.at:]
+	for i := range fields {
+		if key := fields[i].key; len(rest) > len(key) && rest[1] == key[1] && string(rest[:len(key)]) == key {
+			c.at += len(key)
+			c.peek()
+			return i
 		}
-		return none, io.EOF
-	case kind == '{' || kind == '[':
-		if c.inObject() && c.last != keyRead || c.depth == maxDepth {
-			return none, errUnusual
-		}
-		c.depth++
-		c.objects &^= 1 << c.depth
-		if kind == '{' {
-			c.objects |= 1 << c.depth
-		}
-		c.last = opened
-	case c.depth > 0 && c.last != keyRead && (kind == '}' && c.inObject() || kind == ']' && !c.inObject()):
-		c.depth--
-		c.last = valueRead
-	default:
-		return none, errUnusual
+	}
+	return -1
+}
+
+// key returns the next key, with its quotes.
+func (c *cursor) key() ([]byte, error) {
+	if c.peek() != '"' {
+		return nil, errSyntax
+	}
+	return c.value()
+}
+
+// colon moves from a key to its value.
+func (c *cursor) colon() error {
+	if c.peek() != ':' {
+		return errSyntax
 	}
 	c.at++
-	c.end, c.peeked = c.at, false
-	return none, nil
-}
-
-// ReadValue reads a key or a value.
-func (c *cursor) ReadValue() (jsontext.Value, error) {
-	if !c.begin() {
-		return nil, errUnusual
-	}
-	from := c.at
-	c.plain = false
-	if !c.finish(c.valueEnd(from)) {
-		return nil, errUnusual
-	}
-	return c.b[from:c.end:c.end], nil
-}
-
-// SkipValue skips a key or a value. Unless the cursor is strict, it looks only for the end
-// of the value: quotes and brackets.
-func (c *cursor) SkipValue() error {
-	if c.strict {
-		_, err := c.ReadValue()
-		return err
-	}
-	if !c.begin() || !c.finish(c.skipEnd(c.at)) {
-		return errUnusual
-	}
+	c.peek()
 	return nil
 }
 
-// begin moves to the next key or value. It reports whether there is one.
-func (c *cursor) begin() bool {
-	kind := c.PeekKind()
-	return kind != 0 && (kind == '"' || c.last == keyRead || !c.inObject())
+// value returns the next value.
+func (c *cursor) value() ([]byte, error) {
+	c.peek()
+	from := c.at
+	end, plain := valueEnd(c.b, from, 0)
+	if end < 0 {
+		return nil, errSyntax
+	}
+	c.at, c.plain = end, plain
+	return c.b[from:end:end], nil
 }
 
-// finish moves to end, the offset after a key or value. It returns false if end is negative,
-// which stands for an invalid key or value.
-func (c *cursor) finish(end int) bool {
+// skip skips the next value. Unless the cursor is strict, skip looks only for the end of the
+// value: quotes and brackets.
+func (c *cursor) skip() error {
+	if c.strict {
+		_, err := c.value()
+		return err
+	}
+	c.peek()
+	end := skipEnd(c.b, c.at)
 	if end < 0 {
-		return false
+		return errSyntax
 	}
-	if c.last != keyRead && c.inObject() {
-		c.last = keyRead
-	} else {
-		c.last = valueRead
-	}
-	c.at, c.end, c.peeked = end, end, false
-	return true
+	c.at = end
+	return nil
 }
 
 // skipEnd returns the offset after the value at an offset, or -1 if the value has no end. In a
 // string, object or array it looks only at quotes and brackets.
-func (c *cursor) skipEnd(at int) int {
-	switch c.b[at] {
+func skipEnd(b []byte, at int) int {
+	if at == len(b) {
+		return -1
+	}
+	switch b[at] {
 	case '"':
-		return skipString(c.b, at+1)
+		return skipString(b, at+1)
 	case '{', '[':
 	default:
-		return c.valueEnd(at)
+		end, _ := valueEnd(b, at, 0)
+		return end
 	}
-	for depth := 0; at < len(c.b); at++ {
-		switch c.b[at] {
+	for depth := 0; at < len(b); at++ {
+		switch b[at] {
 		case '"':
-			if at = skipString(c.b, at+1) - 1; at < 0 {
+			if at = skipString(b, at+1) - 1; at < 0 {
 				return -1
 			}
 		case '{', '[':
@@ -219,38 +173,51 @@ func skipString(b []byte, at int) int {
 }
 
 // valueEnd returns the offset after the value at an offset, or -1 if the value is not JSON.
-func (c *cursor) valueEnd(at int) int {
-	switch b := c.b[at]; b {
+// depth is the number of objects and arrays around the value. plain means that the value is a
+// string without escapes.
+func valueEnd(b []byte, at, depth int) (end int, plain bool) {
+	if at == len(b) {
+		return -1, false
+	}
+	switch b[at] {
 	case '"':
-		end, plain := stringEnd(c.b, at+1)
-		c.plain = plain
-		return end
+		return stringEnd(b, at+1)
 	case '{', '[':
-		// Another cursor reads and checks the members.
-		inner := cursor{b: c.b, at: at, depth: 0, strict: true}
-		for {
-			switch kind := inner.PeekKind(); kind {
-			case '{', '[', '}', ']':
-				if _, err := inner.ReadToken(); err != nil {
-					return -1
-				}
-				if inner.depth == 0 {
-					return inner.end
-				}
-			default:
-				if _, err := inner.ReadValue(); err != nil {
-					return -1
-				}
+		return membersEnd(b, at, depth+1), false
+	case 't':
+		return wordEnd(b, at, "true"), false
+	case 'f':
+		return wordEnd(b, at, "false"), false
+	case 'n':
+		return wordEnd(b, at, "null"), false
+	}
+	return numberEnd(b, at), false
+}
+
+// membersEnd returns the offset after the object or array at an offset, or -1 if it is not JSON.
+func membersEnd(b []byte, at, depth int) int {
+	if depth > maxDepth {
+		return -1
+	}
+	bracket := closing(b[at])
+	c := cursor{b: b, at: at + 1}
+	for n := 0; ; n++ {
+		more, err := c.more(n, bracket)
+		if err == nil && more && bracket == '}' {
+			if _, err = c.key(); err == nil {
+				err = c.colon()
 			}
 		}
-	case 't':
-		return wordEnd(c.b, at, "true")
-	case 'f':
-		return wordEnd(c.b, at, "false")
-	case 'n':
-		return wordEnd(c.b, at, "null")
-	default:
-		return numberEnd(c.b, at)
+		if err != nil {
+			return -1
+		}
+		if !more {
+			return c.at
+		}
+		c.peek()
+		if c.at, _ = valueEnd(b, c.at, depth); c.at < 0 {
+			return -1
+		}
 	}
 }
 
@@ -261,22 +228,22 @@ func wordEnd(b []byte, at int, word string) int {
 	return at + len(word)
 }
 
-// isPlain is true for each ASCII byte that may be in a JSON string without an escape.
-var isPlain = func() (t [256]bool) {
-	for b := ' '; b < utf8.RuneSelf; b++ {
-		t[b] = b != '"' && b != '\\'
-	}
-	return t
-}()
-
 // stringEnd returns the offset after a string whose text begins at an offset, or -1 if the
 // string is invalid. plain means that the string has no escapes.
 func stringEnd(b []byte, at int) (end int, plain bool) {
 	plain = true
-	for at < len(b) {
+	for {
+		for at+8 <= len(b) {
+			if m := marks(binary.LittleEndian.Uint64(b[at:])) & tops; m != 0 {
+				at += bits.TrailingZeros64(m) / 8 // only the lowest mark is certain
+				break
+			}
+			at += 8
+		}
+		if at == len(b) {
+			return -1, false
+		}
 		switch x := b[at]; {
-		case isPlain[x]:
-			at++
 		case x == '"':
 			return at + 1, plain
 		case x == '\\':
@@ -286,15 +253,18 @@ func stringEnd(b []byte, at int) (end int, plain bool) {
 			}
 			at += 1 + n
 			plain = false
+		case x < ' ':
+			return -1, false
+		case x < utf8.RuneSelf:
+			at++
 		default:
 			r, n := utf8.DecodeRune(b[at:])
-			if x < ' ' || r == utf8.RuneError && n == 1 {
+			if r == utf8.RuneError && n == 1 {
 				return -1, false
 			}
 			at += n
 		}
 	}
-	return -1, false
 }
 
 // escapeLength returns the length of the escape at the beginning of b, or 0 if it is invalid.
@@ -337,8 +307,11 @@ func numberEnd(b []byte, at int) int {
 		at++
 	}
 	from := at
-	if at = digitsEnd(b, at); at == from || at > from+1 && b[from] == '0' {
+	if at = digitsEnd(b, at); at == from {
 		return -1
+	}
+	if b[from] == '0' {
+		at = from + 1 // no digit may follow
 	}
 	if at < len(b) && b[at] == '.' {
 		from = at + 1

@@ -3,8 +3,8 @@
 //
 // # Use
 //
-// [Append] appends the record of a Result; a loop owns an [Encoder]. [Locate] adds the
-// location of an address to its record. [JSONSchema], [DuckDB] and [ClickHouse] describe
+// [Append] appends the record of a Result; a loop owns an [Encoder]. [Record.Locate]
+// adds the location of an address to its record. [JSONSchema], [DuckDB] and [ClickHouse] describe
 // records to other programs. To add a key, begin at schemaKeys in fields.go.
 //
 // A [Reader] reads records, in any JSON spelling, into a [Record]: a scanner.Result and

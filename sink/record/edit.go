@@ -8,46 +8,37 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record in line, which has no newline, to dst, and sets its key geo
-// to the location that where returns for the record's address. All other bytes stay the
-// same, even keys of a later version. A record is appended unchanged if it has no
-// address, or if it would become longer than MaxSize. Locate calls where at most once.
-// If line is not a record, it returns dst and an error.
-func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error) {
-	rec, err := NewReader().Read(line)
-	if err != nil {
-		return dst, err
-	}
+// Locate appends the record to dst as it is written, but with the location that where returns
+// for the record's address as its key geo. All other bytes stay the same, even keys of a later
+// version. A record stays the same if it has no address, or if it would become longer than
+// MaxSize. Locate calls where at most once. The Reader must decode all keys.
+func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte {
 	if !rec.Addr.Addr().IsValid() {
-		return append(dst, line...), nil
+		return append(dst, rec.line...)
 	}
-	g := where(rec.Addr.Addr())
-	return splice(dst, line, rec, "geo", part("geo", &result{Geo: g})), nil
+	return rec.splice(dst, "geo", part("geo", &result{Geo: where(rec.Addr.Addr())}))
 }
 
-// Rename appends the record in line to dst, with scan as the name of its scan. If scan
-// is empty, the new record has no name of a scan. All other bytes stay the same.
-func Rename(dst, line []byte, scan string) ([]byte, error) {
+// Rename appends the record to dst as it is written, but with scan as the name of its scan. If
+// scan is empty, the new record has no name of a scan. All other bytes stay the same. The
+// Reader must decode all keys.
+func (rec *Record) Rename(dst []byte, scan string) []byte {
 	var name []byte
 	if scan != "" {
 		name = appendText(nil, `"scan":`, []byte(scan))
 	}
-	rec, err := NewReader().Read(line)
-	if err == nil && rec.Has("scan_hex") {
-		line = splice(nil, line, rec, "scan_hex", nil)
-		rec, err = NewReader().Read(line)
+	if rec.Has("scan_hex") {
+		rec, _ = NewReader().Read(rec.splice(nil, "scan_hex", nil)) // can't fail: the rest is a record
 	}
-	if err != nil {
-		return dst, err
-	}
-	return splice(dst, line, rec, "scan", name), nil
+	return rec.splice(dst, "scan", name)
 }
 
-// splice appends line to dst with the key replaced by members, which are keys with their
-// values, each with a comma after it. If the line lacks the key, they go before the
+// splice appends the record to dst with the key replaced by members, which are keys with their
+// values, each with a comma after it. If the record lacks the key, they go before the
 // first key that is later in the table. A record that would become longer than MaxSize
 // stays the same.
-func splice(dst, line []byte, rec *Record, key string, members []byte) []byte {
+func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
+	line := rec.line
 	start := bytes.IndexByte(line, '{') + 1
 	from := start
 	if n := len(rec.places); n > 0 {

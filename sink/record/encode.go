@@ -174,7 +174,7 @@ func membersOf(rows []field) (ms []member) {
 		if f.long {
 			m.parts |= partOf[f.name]
 		}
-		m.keyed = uint8(copy(m.key[:], `"`+f.name+`":`))
+		m.keyed = uint8(copy(m.key[:], f.key))
 		if f.is == ColumnObject && f.lists == 0 {
 			m.value = &objectValue{members: membersOf(f.fields)}
 		}

@@ -62,16 +62,16 @@ func ExampleReader() {
 }
 
 // Locate adds what is known about an address to a record.
-func ExampleLocate() {
+func ExampleRecord_Locate() {
 	line := []byte(`{"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok"}`)
 	where := func(addr netip.Addr) scanner.Geo {
 		return scanner.Geo{Country: "DE", ASN: 64500, Org: "Example GmbH"} // from a database
 	}
-	line, err := record.Locate(nil, line, where)
+	rec, err := record.NewReader().Read(line)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s\n", line)
+	fmt.Printf("%s\n", rec.Locate(nil, where))
 	// Output:
 	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","geo":{"country":"DE","asn":64500,"org":"Example GmbH"}}
 }

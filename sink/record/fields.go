@@ -67,6 +67,7 @@ func columnsOf(fields []field) (all []Column) {
 // A field is a key of the record: a row of the table.
 type field struct {
 	name    string
+	key     string // the name with quotes and colon, as Append writes it
 	is      ColumnType
 	lists   int // nesting of lists: 1 is a list of values, 2 a list of lists
 	present presence
@@ -360,6 +361,9 @@ func withHex(fields []field) (all []field) {
 			all = append(all, field{name: f.name + "_hex", is: typeHex, beside: true, at: f.at,
 				about: "the bytes of " + f.name + ", if it is not UTF-8"})
 		}
+	}
+	for i := range all {
+		all[i].key = `"` + all[i].name + `":`
 	}
 	return all
 }

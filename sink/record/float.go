@@ -79,3 +79,33 @@ func appendOrdinary(dst []byte, b uint32) []byte {
 		return append(dst, next)
 	}
 }
+
+// parseDecimal returns the float32 that is nearest to a short decimal, or false if the text is
+// anything else. The digits and the power of ten are exact as float64, so that their quotient is
+// the nearest float64, and its nearest float32 is the nearest float32 to the decimal too, unless
+// the quotient is halfway between two of them.
+func parseDecimal(s []byte) (float32, bool) {
+	const most, halfway, below = 15, 1 << 28, 1<<29 - 1 // bits of a float64 below those of a float32
+	whole := digitsEnd(s, 0)
+	end := whole
+	if end > 0 && end < len(s) && s[end] == '.' {
+		end = digitsEnd(s, end+1)
+	}
+	if end != len(s) || end == 0 || end > most || end == whole+1 {
+		return 0, false
+	}
+	digits, power := uint64(0), 1.0
+	for i, b := range s {
+		if i != whole {
+			digits = 10*digits + uint64(b-'0')
+		}
+		if i > whole {
+			power *= 10
+		}
+	}
+	x := float64(digits) / power
+	if x != 0 && x < 1e-30 || math.Float64bits(x)&below == halfway {
+		return 0, false
+	}
+	return float32(x), true
+}

@@ -6,7 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"math/bits"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,6 +32,7 @@ type Record struct {
 	Scan string
 	scanner.Result
 
+	line   []byte
 	seen   uint64 // set of the keys that the record has: a bit for each row of schemaKeys
 	places []place
 	values [maxKeys]jsontext.Value
@@ -39,10 +41,6 @@ type Record struct {
 // A place is the range of bytes that a key takes in the line, with its value and the
 // comma before it. key is its index in the table; unknown keys have -1.
 type place struct{ key, from, to int }
-
-// options are the options of the decoder. The decoder does not look for repeated names,
-// which takes time; a strict Reader itself looks for repeated keys of the table.
-var options = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
 
 // maxKeys is more than the number of keys that a record can have.
 const maxKeys = 64
@@ -66,26 +64,23 @@ func (rec *Record) Value(key string) jsontext.Value {
 // Reader reads records. It decodes the keys that its caller needs, skips other keys,
 // and stops reading a line when it has all needed keys. A Reader serves one goroutine.
 type Reader struct {
-	decode, keep uint64          // sets of keys: a bit for each row of schemaKeys
-	inner        [maxKeys]uint64 // for each of these rows, the keys of its object to decode
-	strict       bool
+	decode, keep uint64 // sets of keys: a bit for each row of schemaKeys
+	// inner has an entry for each object of which only some keys are decoded. It maps the row
+	// of the object in schemaKeys to the set of these keys: a bit for each row of its fields.
+	inner  map[*field]uint64
+	strict bool
 
-	d     tokens // the tokens in use: &fast or slow
-	fast  cursor
-	slow  *jsontext.Decoder
-	in    bytes.Buffer // what slow reads
-	line  []byte
-	top   int // index in the table of the key that is decoded
+	c     cursor
 	rec   Record
 	game  game.Game
-	path  []string    // keys of the objects around the current value
+	path  []string    // after an error: the keys that lead to the faulty value, innermost first
 	text  []byte      // decoded texts of the record
 	exact []wire.Rule // the rules of the key rules_raw
 	pair  [][]byte
 	from  []game.Attribute  // attributes of which only Name and Source are set
 	words map[string]string // short texts of earlier records
-	// The last text that the pattern of a field has matched: for most fields it is that of
-	// the next record too.
+	// allowed maps a field with a pattern to the last text that matched the pattern. Most
+	// records have the same text as the record before, so that it need not be matched again.
 	allowed map[*field]string
 }
 
@@ -93,26 +88,21 @@ type Reader struct {
 // stands for ip, port and addr), "info", or "game.players" if the other keys of game are
 // not needed. Without keys it decodes all. NewReader panics if there is no such key.
 func NewReader(keys ...string) *Reader {
-	r := &Reader{words: map[string]string{}, allowed: map[*field]string{}}
+	r := &Reader{inner: map[*field]uint64{}, words: map[string]string{}, allowed: map[*field]string{}}
 	if len(keys) == 0 {
 		r.decode = 1<<len(schemaKeys) - 1
 	}
-	for i := range r.inner {
-		r.inner[i] = ^uint64(0)
-	}
-	chosen := map[int]uint64{}
 	for _, key := range keys {
 		outer, path, inside := strings.Cut(key, ".")
 		r.decode |= setOf(schemaKeys, outer)
-		i := placeOf(schemaKeys, outer, 0)
+		f := &schemaKeys[placeOf(schemaKeys, outer, 0)]
 		if inside {
-			chosen[i] |= setOf(schemaKeys[i].fields, path)
+			r.inner[f] |= setOf(f.fields, path)
 		} else {
-			chosen[i] = ^uint64(0)
+			r.inner[f] = ^uint64(0)
 		}
-		r.inner[i] = chosen[i]
 	}
-	r.slow = jsontext.NewDecoder(&r.in)
+	maps.DeleteFunc(r.inner, func(_ *field, set uint64) bool { return set == ^uint64(0) })
 	return r
 }
 
@@ -161,42 +151,46 @@ func setOf(fields []field, key string) (set uint64) {
 // elsewhere; a strict Reader does not.
 func (r *Reader) Read(line []byte) (*Record, error) {
 	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-	rec, err := r.readQuickly(line)
-	if rec == nil {
-		rec, err = r.readCarefully(line)
+	r.c, r.path = cursor{b: line, strict: r.strict}, r.path[:0]
+	if err := r.read(); err != nil {
+		return nil, r.explain(err)
 	}
-	return rec, err
+	if r.rec.seen&1 == 0 {
+		return &r.rec, r.rec.incomplete()
+	}
+	return &r.rec, nil
 }
 
-// readQuickly reads a record with a cursor, whose errors explain nothing.
-func (r *Reader) readQuickly(line []byte) (*Record, error) {
-	r.line, r.d = line, &r.fast
-	r.fast.reset(line, r.strict)
-	return r.read()
+// explain returns the error for a line from the error of read. If the Reader has skipped text
+// that is not JSON, it returns the error for that text.
+func (r *Reader) explain(err error) error {
+	end := r.c.at
+	if err == errSyntax {
+		end = len(r.c.b) + 1
+	}
+	if syntax := syntaxError(r.c.b, end); syntax != nil {
+		return syntax
+	}
+	if schema := SchemaError(""); errors.As(err, &schema) || len(r.path) == 0 {
+		return err
+	}
+	slices.Reverse(r.path)
+	return fmt.Errorf("%s: %w", strings.Join(r.path, "."), err)
 }
 
-// readCarefully reads a record with a jsontext.Decoder.
-func (r *Reader) readCarefully(line []byte) (*Record, error) {
-	r.fast.plain = false
-	r.in = *bytes.NewBuffer(line)
-	r.slow.Reset(&r.in, options...)
-	r.line, r.d = line, r.slow
-	return r.read()
-}
-
-// read reads the record in r.d.
-func (r *Reader) read() (*Record, error) {
+// read reads the record at r.c.
+func (r *Reader) read() (err error) {
 	rec := &r.rec
 	*rec = Record{Result: scanner.Result{
 		PlayersAnnounced: -1, RulesAnnounced: -1,
 		Players: rec.Players[:0], Rules: rec.Rules[:0], Raw: rec.Raw[:0],
-	}, places: rec.places[:0]}
-	r.path, r.text, r.exact, r.from = r.path[:0], r.text[:0], r.exact[:0], r.from[:0]
-	if r.d.PeekKind() != '{' {
-		if _, err := r.d.ReadValue(); err != nil {
-			return nil, syntax(err)
+	}, line: r.c.b, places: rec.places[:0]}
+	r.text, r.exact, r.from = r.text[:0], r.exact[:0], r.from[:0]
+	if r.c.peek() != '{' {
+		if _, err := r.c.value(); err != nil {
+			return err
 		}
-		return nil, errors.New("is not a record: a record is a JSON object")
+		return errors.New("is not a record: a record is a JSON object")
 	}
 	all := uint64(1)<<len(schemaKeys) - 1
 	missing := uint64(0)
@@ -208,33 +202,25 @@ func (r *Reader) read() (*Record, error) {
 			}
 		}
 	}
-	var err error
 	if rec.seen, err = r.object(schemaKeys, r.decode|1, r.keep, missing); err != nil {
-		bad, schema := (*jsontext.SyntacticError)(nil), SchemaError("")
-		switch {
-		case errors.As(err, &bad):
-			err = syntax(bad)
-		case !errors.As(err, &schema) && len(r.path) > 0:
-			err = fmt.Errorf("%s: %w", strings.Join(r.path, "."), err)
-		}
-		return nil, err
+		return err
 	}
-	if r.d.StackDepth() == 0 {
-		if _, err := r.d.ReadToken(); err != io.EOF {
-			return nil, errors.New("is not a record: something follows its closing brace")
-		}
+	if r.c.peek(); r.c.at < len(r.c.b) {
+		return errors.New("is not a record: something follows its closing brace")
 	}
 	r.finish()
-	if rec.seen&1 == 0 {
-		var lacks []string
-		for _, key := range []string{"schema", "ip", "port", "status"} {
-			if !rec.Has(key) {
-				lacks = append(lacks, key)
-			}
+	return nil
+}
+
+// incomplete returns the error for a record without a schema.
+func (rec *Record) incomplete() error {
+	var lacks []string
+	for _, key := range []string{"schema", "ip", "port", "status"} {
+		if !rec.Has(key) {
+			lacks = append(lacks, key)
 		}
-		return rec, fmt.Errorf("is not a complete record: it lacks %s", strings.Join(lacks, ", "))
 	}
-	return rec, nil
+	return fmt.Errorf("is not a complete record: it lacks %s", strings.Join(lacks, ", "))
 }
 
 // Read reads one record, as a Reader does that decodes all keys. It returns the name of
@@ -249,64 +235,70 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	return rec.Scan, rec.Result.Clone(), nil
 }
 
-// syntax returns the error for a line that is not JSON.
-func syntax(err error) error {
+// syntaxError returns the first syntax error of the JSON value in line, or nil if there is
+// none before the offset end.
+func syntaxError(line []byte, end int) error {
+	err := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true)).SkipValue()
+	if bad, ok := errors.AsType[*jsontext.SyntacticError](err); err == nil || ok && bad.ByteOffset >= int64(end) {
+		return nil
+	}
 	return fmt.Errorf("is not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
 // object reads an object and returns the fields that it has. It decodes the fields in
 // decode, keeps the values of those in keep, and skips the others. If missing is not
-// empty, it stops when it has all of these fields, without reading the rest of the object.
+// empty, it ends the reading of the line when it has all of these fields.
 func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint64, err error) {
-	stops, next := missing != 0, 0
-	err = r.inside('{', "object", func() error {
-		from := int(r.d.InputOffset())
-		name, err := r.d.ReadValue()
-		if err != nil {
-			return err
-		}
-		i := placeOf(fields, r.unquoted(name), next)
-		if stops && missing == 0 && (i < 0 || decode&(1<<i) == 0) {
-			return errEnough
-		}
-		if i < 0 {
-			err := r.d.SkipValue()
-			r.at(i, from)
-			return err
-		}
-		next = i + 1
-		f, bit := &fields[i], uint64(1)<<i
-		r.path = append(r.path, f.name)
-		switch again := seen&bit != 0; {
-		case again && r.strict:
-			err = errors.New("occurs twice")
-		case decode&bit != 0 && !again && !(f.is == ColumnText && seen&(bit<<1) != 0):
-			if r.d.StackDepth() == 1 {
-				r.top = i
-			}
-			start := r.d.InputOffset()
-			err = r.field(f)
-			if keep&bit != 0 {
-				r.rec.values[i] = bytes.TrimLeft(r.line[start:r.d.InputOffset()], " \t\r\n:")
-			}
-		case keep&bit != 0:
-			r.rec.values[i], err = r.d.ReadValue()
-		default:
-			err = r.d.SkipValue()
-		}
-		if err == nil {
-			r.path = r.path[:len(r.path)-1]
-		}
-		r.at(i, from)
-		seen |= bit
-		missing &^= bit
-		return err
-	})
-	if err == errEnough {
-		return seen, nil
+	if err := r.begin('{', "object"); err != nil {
+		return 0, err
 	}
-	if err != nil {
-		return seen, err
+	stops, next := missing != 0, 0
+	for n := 0; ; n++ {
+		from := r.c.at
+		more, err := r.c.more(n, '}')
+		if err != nil {
+			return seen, err
+		}
+		if !more {
+			break
+		}
+		i := r.c.usual(fields[next:])
+		colon := i >= 0
+		if colon {
+			i += next
+		} else if name, err := r.c.key(); err != nil {
+			return seen, err
+		} else {
+			i = placeOf(fields, r.unquoted(name), next)
+		}
+		if stops && missing == 0 && (i < 0 || decode&(1<<i) == 0) {
+			r.c.at = len(r.c.b)
+			return seen, nil
+		}
+		if i >= 0 && seen&(1<<i) != 0 && r.strict {
+			err = errors.New("occurs twice")
+		} else if !colon {
+			err = r.c.colon()
+		}
+		switch {
+		case err != nil:
+		case i < 0:
+			err = r.c.skip()
+		default:
+			err = r.member(&fields[i], 1<<i, seen, decode, keep)
+			next = i + 1
+			seen |= 1 << i
+			missing &^= 1 << i
+		}
+		switch {
+		case err != nil && i >= 0:
+			r.path = append(r.path, fields[i].name)
+			fallthrough
+		case err != nil:
+			return seen, err
+		case !stops && &fields[0] == &schemaKeys[0]:
+			r.rec.places = append(r.rec.places, place{i, from, r.c.at})
+		}
 	}
 	for i := range fields {
 		if r.strict && fields[i].present == always && seen&(1<<i) == 0 {
@@ -316,45 +308,45 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	return seen, nil
 }
 
-// at records the byte range of a key. The range begins at the offset from and ends at
-// the current offset.
-func (r *Reader) at(key, from int) {
-	if r.d.StackDepth() == 1 {
-		r.rec.places = append(r.rec.places, place{key, from, int(r.d.InputOffset())})
+// member reads the value of a key. bit is the bit of the key; the sets are those of object.
+func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
+	from := r.c.at
+	switch again := seen&bit != 0; {
+	case decode&bit != 0 && !again && !(f.is == ColumnText && seen&(bit<<1) != 0):
+		err = r.field(f)
+	case keep&bit != 0:
+		_, err = r.c.value()
+	default:
+		return r.c.skip()
 	}
+	if err == nil && keep&bit != 0 {
+		r.rec.values[bits.TrailingZeros64(bit)] = r.c.b[from:r.c.at:r.c.at]
+	}
+	return err
 }
 
 // unquoted returns the text of the JSON string that was read last, which aliases s unless s
 // has escapes.
 func (r *Reader) unquoted(s []byte) []byte {
-	if r.fast.plain || bytes.IndexByte(s, '\\') < 0 {
+	if r.c.plain {
 		return s[1 : len(s)-1]
 	}
 	start := len(r.text)
-	r.text, _ = jsontext.AppendUnquote(r.text, s) // can't fail: the decoder has checked the string
+	r.text, _ = jsontext.AppendUnquote(r.text, s) // can't fail: the cursor has checked the string
 	return r.text[start:len(r.text):len(r.text)]
 }
 
-// errEnough ends the reading of an object when the wanted fields have been read.
-var errEnough = errors.New("enough")
-
-// inside reads an object or list, and calls member for each of its members.
-func (r *Reader) inside(open jsontext.Kind, want string, member func() error) error {
-	if r.d.PeekKind() != open {
-		v, err := r.d.ReadValue()
-		if err != nil {
-			return err
-		}
-		return wrongType(v, want)
+// begin moves into the next value, which must be an object or array. want is its type.
+func (r *Reader) begin(bracket byte, want string) error {
+	if r.c.peek() == bracket {
+		r.c.at++
+		return nil
 	}
-	_, _ = r.d.ReadToken()
-	for kind := r.d.PeekKind(); kind != '}' && kind != ']'; kind = r.d.PeekKind() {
-		if err := member(); err != nil {
-			return err
-		}
+	v, err := r.c.value()
+	if err != nil {
+		return err
 	}
-	_, err := r.d.ReadToken()
-	return err
+	return wrongType(v, want)
 }
 
 // field reads the value of a field into the Result.
@@ -379,38 +371,54 @@ func (r *Reader) field(f *field) error {
 func (r *Reader) elements(f *field, to value, lists int) error {
 	switch {
 	case lists > 0:
-		return r.inside('[', "array", func() error {
+		if err := r.begin('[', "array"); err != nil {
+			return err
+		}
+		for n := 0; ; n++ {
+			if more, err := r.c.more(n, ']'); !more {
+				return err
+			}
 			if list, ok := to.(listValue); ok && lists == f.lists {
 				list.next(r)
 			}
-			return r.elements(f, to, lists-1)
-		})
+			if err := r.elements(f, to, lists-1); err != nil {
+				return err
+			}
+		}
 	case f.is == ColumnObject:
-		decode := ^uint64(0)
-		if f == &schemaKeys[r.top] {
-			decode = r.inner[r.top]
+		decode, some := r.inner[f]
+		if !some {
+			decode = ^uint64(0)
 		}
 		_, err := r.object(f.fields, decode, 0, 0)
 		return err
 	case f.is == ColumnMap:
-		return r.inside('{', "object", func() error {
-			key, err := r.d.ReadValue()
+		if err := r.begin('{', "object"); err != nil {
+			return err
+		}
+		for n := 0; ; n++ {
+			if more, err := r.c.more(n, '}'); !more {
+				return err
+			}
+			key, err := r.c.key()
 			if err != nil {
 				return err
 			}
 			name := r.unquoted(key)
-			v, err := r.d.ReadValue()
+			if err := r.c.colon(); err != nil {
+				return err
+			}
+			v, err := r.c.value()
 			if err != nil {
 				return err
 			}
-			if v.Kind() != '"' {
+			if v[0] != '"' {
 				return fmt.Errorf("%.60s: %w", key, wrongType(v, "string"))
 			}
 			to.(mapValue).pair(r, name, r.unquoted(v))
-			return nil
-		})
+		}
 	}
-	v, err := r.d.ReadValue()
+	v, err := r.c.value()
 	if err != nil {
 		return err
 	}
@@ -467,7 +475,7 @@ func (r *Reader) finish() {
 }
 
 // set stores the value v of a field, or adds an element to it.
-func (r *Reader) set(f *field, to value, v jsontext.Value) error {
+func (r *Reader) set(f *field, to value, v []byte) error {
 	if f == &schemaKeys[0] {
 		if string(v) != knownSchema {
 			return SchemaError(v)
@@ -475,11 +483,15 @@ func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 		return nil
 	}
 	t := &types[f.is]
-	if strings.IndexByte(t.kinds, byte(v.Kind())) < 0 {
+	kind := v[0]
+	if kind == '-' || kind-'0' < 10 {
+		kind = '0' // a number
+	}
+	if strings.IndexByte(t.kinds, kind) < 0 {
 		return wrongType(v, t.want)
 	}
-	s := []byte(v)
-	if v.Kind() == '"' {
+	s := v
+	if kind == '"' {
 		s = r.unquoted(v)
 	}
 	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) {
@@ -557,35 +569,41 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 // value. The value aliases object.
 func Find(object []byte, path string) (found jsontext.Value) {
 	c := cursor{b: object}
-	kind := c.PeekKind()
-	if kind != '{' && kind != '[' {
+	bracket := closing(c.peek())
+	if bracket == 0 {
 		return nil
 	}
-	_, _ = c.ReadToken()
+	c.at++
 	var text []byte
 	longest := 0
 	for i := 0; ; i++ {
+		if more, _ := c.more(i, bracket); !more {
+			return found
+		}
 		key := ""
-		if kind == '{' {
-			name, err := c.ReadValue()
+		if bracket == '}' {
+			name, err := c.key()
 			if err != nil {
-				return found // the end
+				return found
 			}
-			if key = string(name[1 : len(name)-1]); strings.IndexByte(key, '\\') >= 0 {
+			if key = string(name[1 : len(name)-1]); !c.plain {
 				text, _ = jsontext.AppendUnquote(text[:0], name)
 				key = string(text)
+			}
+			if c.colon() != nil {
+				return found
 			}
 		} else {
 			key = strconv.Itoa(i)
 		}
 		rest, ok := strings.CutPrefix(path, key)
 		if !ok || rest != "" && (rest[0] != '.' || len(key) < longest) {
-			if c.SkipValue() != nil {
+			if c.skip() != nil {
 				return found
 			}
 			continue
 		}
-		value, err := c.ReadValue()
+		value, err := c.value()
 		switch {
 		case err != nil:
 			return found

@@ -100,6 +100,15 @@ func checkFloat(t *testing.T, bits uint32) {
 	if !json.Valid([]byte(got)) {
 		t.Fatalf("%v became %s", v, got)
 	}
+	// The same number, and numbers halfway to its neighbours, read as package strconv reads them.
+	near := float64(v) + (float64(math.Nextafter32(v, math.MaxFloat32))-float64(v))/2
+	for _, s := range []string{got, strconv.FormatFloat(near, 'f', -1, 64), got + "5", got + ".5", got + "."} {
+		if x, ok := parseDecimal([]byte(s)); ok {
+			if want, err := strconv.ParseFloat(s, 32); err != nil || x != float32(want) {
+				t.Fatalf("%s is read as %v, want %v (%v)", s, x, want, err)
+			}
+		}
+	}
 }
 
 // hostile holds possible names of servers, and their form in a record. The number

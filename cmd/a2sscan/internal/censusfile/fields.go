@@ -32,7 +32,8 @@ var counts = []string{
 	"info.players", "info.max_players", "info.bots", "info.server_type", "game.players", "game.max_players", "game.bots",
 }
 
-// readerOf returns a Reader of what the fields need.
+// readerOf returns a Reader that decodes the keys of a record from which these fields are
+// computed, and keeps the keys that the fields show as they are written.
 func readerOf(fields []string) *record.Reader {
 	keys, kept := []string{"schema"}, []string(nil)
 	for _, field := range fields {
@@ -48,8 +49,8 @@ func readerOf(fields []string) *record.Reader {
 	return record.NewReader(keys...).Keep(kept...)
 }
 
-// value returns the value of a field as it is written, but a number as Reader reads it; nil if
-// the record lacks the field.
+// value returns the value of a field as the record writes it, except that whole numbers have
+// their usual form. It returns nil if the record lacks the field.
 func (t *Table) value(field string, r *record.Record) []byte {
 	if isComputed(field) {
 		return computedValue(field, r, t.farms)

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -161,6 +162,7 @@ func (m *merger) copy(p *part) error {
 		problem error
 		foreign netip.Addr
 	}
+	var tally sync.Mutex // guards m.tally
 	parser := func() func(*sink.Block) copied {
 		reader := record.NewReader()
 		return func(b *sink.Block) (c copied) {
@@ -170,29 +172,25 @@ func (m *merger) copy(p *part) error {
 				}
 				c.index = i
 				rec, err := reader.Read(line)
-				if err == nil {
-					if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
-						c.foreign = a
-						return c
-					}
-					b.Out, err = record.Rename(b.Out, line, m.sum.Scan)
-				}
 				if c.problem = err; err != nil {
 					return c
 				}
-				b.Out = append(b.Out, '\n')
+				if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
+					c.foreign = a
+					return c
+				}
+				b.Out = append(rec.Rename(b.Out, m.sum.Scan), '\n')
 				c.records++
+				tally.Lock()
+				m.tally.Add(&rec.Result)
+				tally.Unlock()
 			}
 			return c
 		}
 	}
-	counts := record.NewReader("status", "received", "rtt_ms", "info", "game")
 	for _, file := range p.files {
 		_, err := pipe(file, parser, func(b *sink.Block, c copied) (int, error) {
 			for line := range bytes.Lines(b.Out) {
-				if rec, err := counts.Read(line); err == nil { // always: parser has read the line
-					m.tally.Add(&rec.Result)
-				}
 				m.sum.Records++
 				if err := m.out.WriteLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 					return 0, WriteFailure(err)

@@ -27,11 +27,12 @@ type printer struct {
 	keep    func(line []byte) bool
 	table   *Table
 	rank    func(line []byte) rank
-	located []byte // the last record with its location
+	reader  *record.Reader // reads records to which a location is added
+	located []byte         // the last record with its location
 }
 
 func (how *Printing) printer() *printer {
-	p := &printer{how: how, keep: how.Choice.keep()}
+	p := &printer{how: how, keep: how.Choice.keep(), reader: record.NewReader()}
 	if how.Table != nil {
 		p.table = how.Table.clone()
 	}
@@ -71,8 +72,9 @@ func (p *printer) block(b *sink.Block) (made printed) {
 			continue
 		}
 		if p.how.Databases != nil {
-			if with, err := record.Locate(p.located[:0], line, p.how.Databases.Lookup); err == nil {
-				p.located, line = with, with
+			if rec, err := p.reader.Read(line); err == nil {
+				p.located = rec.Locate(p.located[:0], p.how.Databases.Lookup)
+				line = p.located
 			}
 		}
 		if made.chosen++; p.rank == nil {
