@@ -32,7 +32,12 @@ var fateWords = [...]struct{ flag, what string }{
 	{"maps", "map"},         // the server has another map; every second such server also has new players
 	{"steamids", "steamid"}, // the server has another Steam ID without a restart
 	{"moves", "moved"},      // the server moves to an address that had no server
+	{"flaps", "flap"},       // the server is silent three times, and answers as long in between
 }
+
+// flapPhases is the number of times of equal length in a flap: three silences, and two times
+// with answers between them.
+const flapPhases = 5
 
 // Cut is a period without answers. Its times count from the start of the fleet.
 type Cut struct{ At, For time.Duration }
@@ -58,7 +63,7 @@ func ParseLife(spec string) (l *Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			err = fmt.Errorf("%q: unknown; give outages, restarts, renames, maps, steamids or moves with a number, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			err = fmt.Errorf("%q: unknown; give outages, restarts, renames, maps, steamids, moves or flaps with a number, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
 		}
 		if err != nil {
 			return l, err
@@ -74,9 +79,9 @@ func ParseLife(spec string) (l *Life, err error) {
 }
 
 // Fate is an event that happens to one server, or a cut, which affects all servers.
-// WriteLife writes each Fate as one line.
+// WriteLife writes each Fate as one line, but a flap as one line for each silence.
 type Fate struct {
-	What string `json:"event"` // outage, restart, renamed, map, steamid, moved or cut
+	What string `json:"event"` // outage, restart, renamed, map, steamid, moved, flap or cut
 	// The server's address; for a server that moved, the new address.
 	Addr string    `json:"addr,omitempty"`
 	Old  string    `json:"old,omitempty"` // for a server that moved, the old address
@@ -125,7 +130,9 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 			f := &Fate{What: kind.what, Addr: udp.Unpack(addr).String(), at: at, end: at}
 			switch kind.what {
 			case "outage":
-				f.end = at + time.Duration(r.Between(5, int(l.Longest/time.Second)))*time.Second
+				f.end = at + l.outage(&r)
+			case "flap":
+				f.end = at + flapPhases*l.outage(&r)
 			case "restart":
 				f.end, f.Sign = at+silence, m.showsRestart(n)
 			case "moved":
@@ -140,6 +147,11 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 		}
 	}
 	return fates, nil
+}
+
+// outage chooses the length of an outage.
+func (l *Life) outage(r *random.Stream) time.Duration {
+	return time.Duration(r.Between(5, int(l.Longest/time.Second))) * time.Second
 }
 
 // showsRestart reports whether a restart of the server can be seen: it has a Steam ID, and
@@ -185,7 +197,13 @@ func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) 
 		n.addr = addr
 		return n, fate{}, now >= f.end
 	}
-	return n, f, ok && (now < f.at || now >= f.end)
+	return n, f, ok && !f.silent(now)
+}
+
+// silent reports whether the fate keeps the server from answering, at a time since the start
+// of the fleet.
+func (f *Fate) silent(now time.Duration) bool {
+	return now >= f.at && now < f.end && (f.What != "flap" || (now-f.at)*flapPhases/(f.end-f.at)%2 == 0)
 }
 
 // apply changes the server's content c as the fate demands.
@@ -231,10 +249,17 @@ func (c Config) WriteLife(w io.Writer, start time.Time) error {
 		if fate.from == addr {
 			continue // the line of the new address also has the old one
 		}
-		line := *fate
-		line.From, line.To = start.Add(fate.at), start.Add(fate.end)
-		if err := lines.Encode(line); err != nil {
-			return err
+		silences, length := 1, fate.end-fate.at
+		if fate.What == "flap" {
+			silences, length = (flapPhases+1)/2, length/flapPhases
+		}
+		for i := range silences {
+			line := *fate
+			line.From = start.Add(fate.at + time.Duration(2*i)*length)
+			line.To = line.From.Add(length)
+			if err := lines.Encode(line); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate events, and first print them with their times as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers; all other events begin within span=10m; an outage lasts up to longest=10m")
+	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate events, and first print them with their times as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids, moves and flaps; cut=LENGTH@TIME is a time without answers; all other events begin within span=10m; an outage lasts up to longest=10m, as does each of the three silences of a flap")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
