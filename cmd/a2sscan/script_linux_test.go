@@ -56,6 +56,7 @@ func TestMain(m *testing.M) {
 		"panics": panics,
 		"dies":   dies,
 		"pauses": pauses,
+		"hasty":  hasty,
 		"nolocks": func() { // on a file system without locks
 			disk.Flock = func(*flock.Flock) (bool, error) { return false, syscall.ENOTSUP }
 			main()

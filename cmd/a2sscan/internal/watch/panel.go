@@ -18,22 +18,25 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// Panel is a message on Discord that shows all servers. The watch posts it once, and then
-// edits it. The database has its ID as the cursor panelName.
+// Panel is a message on Discord that shows all servers. The watch posts the message once, and
+// then edits it. The ID of the message is in the database, as the cursor panelName.
 //
 //	no ID ──▶ POST ──▶ ID in the database ──▶ PATCH, at most once a minute
 //	             ▲                               │
 //	             └── "unknown message": no ID ◀──┘
 //
-// A kill between the answer to POST and the database costs one message that stays as it is.
+// If the watch is killed after Discord took the POST and before the ID is in the database, the
+// next watch posts another message. Then nobody edits the first message any more.
 type Panel struct {
 	Hook  *Webhook
 	Title string
 }
 
+// PanelEvery is the shortest time between two edits of a panel. Tests make it shorter.
+var PanelEvery = time.Minute
+
 const (
 	panelName      = "panel"
-	panelEvery     = time.Minute
 	unknownMessage = 10008 // Discord's code for a message that somebody deleted
 )
 
@@ -43,12 +46,12 @@ var errEnded = errors.New("the webhook does not exist any more")
 // deliver keeps the message up to date until ctx ends.
 func (p *Panel) deliver(ctx context.Context, r *Watch) {
 	var shown []byte // the message that Discord has
-	for wait := panelEvery; ; {
+	for wait := PanelEvery; ; {
 		if console.Pause(ctx, wait); ctx.Err() != nil {
 			return
 		}
 		body, err := p.message(r)
-		if wait = panelEvery; err == nil && bytes.Equal(body, shown) {
+		if wait = PanelEvery; err == nil && bytes.Equal(body, shown) {
 			continue
 		}
 		least, err := p.put(ctx, r.DB, body)
@@ -60,14 +63,14 @@ func (p *Panel) deliver(ctx context.Context, r *Watch) {
 			r.Terminal.Log.Warn("the panel ends", "error", err)
 			return
 		case ctx.Err() == nil:
-			wait = max(panelEvery, least)
+			wait = max(PanelEvery, least)
 			r.Terminal.Say("panel: %v; the next attempt follows in %v", err, wait)
 		}
 	}
 }
 
-// put edits the message, or posts it if there is none. On an error, wait is how long Discord
-// asks to wait.
+// put edits the message, or posts it if there is none. If Discord refuses, wait is the time
+// that must pass before the next request, or 0 if Discord does not say.
 func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.Duration, err error) {
 	store := func(id int64) error {
 		return db.Retry(ctx, nil, func() error { return state.SetCursor(panelName, id) })
