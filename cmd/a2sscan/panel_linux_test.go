@@ -62,6 +62,10 @@ func (c *channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, post := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], r.Method == http.MethodPost
 	kill := c.asked >= c.killAt && post == c.atPost
 	switch {
+	case c.asked > 100:
+		c.Error("the watch never sends the request that kills it")
+		c.kill()
+		panic(http.ErrAbortHandler)
 	case !kill && rand.IntN(4) == 0:
 		const seconds = 0.3
 		c.refused++
@@ -94,7 +98,7 @@ func (c *channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"id": %q}`, id)
 	if kill {
 		_ = http.NewResponseController(w).Flush()
-		time.Sleep(rand.N(5 * time.Millisecond)) // until any moment of what the watch does with the answer
+		time.Sleep(rand.N(30 * time.Millisecond)) // until any moment of what the watch does with the answer
 		c.kill()
 	}
 }
