@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -115,9 +114,16 @@ func (f *uptimeFlags) run(a *app) error {
 		safe = func(cell string) string { return console.Plain(cell, 40) }
 	}
 	write := func(cells []string) {
-		if f.format == "text" {
+		switch {
+		case people:
+			line := console.Pad(cells[0], nameColumns+2)
+			for i, cell := range cells[1:] {
+				line += console.Pad(cell, []int{9, 8, 8, 9, 9, 6, 0}[i])
+			}
+			fmt.Fprintln(out, strings.TrimRight(line, " "))
+		case f.format == "text":
 			fmt.Fprintln(aligned, strings.Join(cells, "\t"))
-		} else {
+		default:
 			_ = table.Write(cells)
 		}
 	}
@@ -155,23 +161,27 @@ func (f *uptimeFlags) run(a *app) error {
 	return out.Flush()
 }
 
-// uptimeTotal writes the lines of the table for people, and adds them up.
+// nameColumns is the width of the names in the table for people.
+const nameColumns = 22
+
+// uptimeTotal writes the table for people. After the lines of the servers, it writes the
+// sums of their columns.
 type uptimeTotal struct {
-	write                              func(cells []string)
-	servers                            int
-	up, down, unseen, planned, outages int64 // in minutes, and the number of outages
-	mean                               float64
+	write   func(cells []string)
+	servers int
+	sum     db.Period
+	mean    float64 // sum of the mean numbers of people
 }
 
 // add writes the line of a server.
 func (t *uptimeTotal) add(values []any) {
-	var names [3]string // the first that there is counts
+	var names [3]string // the first that is not empty is shown
 	for i := range names {
 		names[i], _ = values[i].(string)
 	}
-	var n [5]int64
-	for i := range n {
-		n[i], _ = values[3+i].(int64)
+	var p db.Period
+	for i, to := range []*int64{&p.Up, &p.Down, &p.Unseen, &p.Planned, &p.Outages} {
+		*to, _ = values[3+i].(int64)
 	}
 	mean, counted := values[8].(float64)
 	most, _ := values[9].(int64)
@@ -179,29 +189,29 @@ func (t *uptimeTotal) add(values []any) {
 	if counted {
 		people = []string{fmt.Sprintf("%.1f", mean), fmt.Sprint(most)}
 	}
-	t.line(console.Plain(cmp.Or(names[0], names[1], names[2]), 22), values[10] == string(db.Unknown), n, people)
+	t.line(console.Shorten(cmp.Or(names[0], names[1], names[2]), nameColumns), values[10] == string(db.Unknown), &p, people)
 	t.servers++
-	t.up, t.down, t.unseen, t.planned, t.outages = t.up+n[0], t.down+n[1], t.unseen+n[2], t.planned+n[3], t.outages+n[4]
+	t.sum.Add(&p)
 	t.mean += mean
 }
 
 // end writes the total.
 func (t *uptimeTotal) end() {
-	t.line(console.Plural(t.servers, "server"), false, [5]int64{t.up, t.down, t.unseen, t.planned, t.outages}, []string{fmt.Sprintf("%.1f", t.mean), ""})
+	t.line(console.Plural(t.servers, "server"), false, &t.sum, []string{fmt.Sprintf("%.1f", t.mean), ""})
 }
 
 // line writes a line. never means that the server never answered.
-func (t *uptimeTotal) line(name string, never bool, n [5]int64, people []string) {
+func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []string) {
 	cells := []string{name, "–"} // the share is unknown
-	if asked := n[0] + n[1]; asked > 0 {
-		cells[1] = fmt.Sprintf("%.2f %%", math.Floor(10000*float64(n[0])/float64(asked))/100)
+	if share, asked := p.Share(); asked {
+		cells[1] = console.PercentDown(share) + " %"
 	} else if never {
 		cells[1] = "never"
 	}
-	for _, minutes := range n[1:4] {
+	for _, minutes := range []int64{p.Down, p.Unseen, p.Planned} {
 		cells = append(cells, hoursAndMinutes(minutes))
 	}
-	t.write(append(append(cells, fmt.Sprint(n[4])), people...))
+	t.write(append(append(cells, fmt.Sprint(p.Outages)), people...))
 }
 
 // hoursAndMinutes formats minutes as 12m, 3h12m or 5d3h.

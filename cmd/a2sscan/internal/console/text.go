@@ -252,6 +252,12 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
+// PercentDown formats a share from 0 to 1 as a percentage with two decimals, without the
+// sign. It rounds down, so only 1 is 100.00.
+func PercentDown(share float64) string {
+	return fmt.Sprintf("%.2f", math.Floor(1e4*share+1e-9)/100)
+}
+
 // Grouped formats a number with commas: 1,234,567.
 func Grouped(n uint64) string {
 	s := fmt.Sprint(n)

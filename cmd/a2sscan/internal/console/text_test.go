@@ -91,3 +91,12 @@ func TestWithoutKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestPercentDown: only the share 1 is 100.00.
+func TestPercentDown(t *testing.T) {
+	for share, want := range map[float64]string{0: "0.00", 0.29: "29.00", 0.9987: "99.87", 0.666667: "66.66", 0.9999999: "99.99", 1: "100.00"} {
+		if got := PercentDown(share); got != want {
+			t.Errorf("%v: %s, want %s", share, got, want)
+		}
+	}
+}

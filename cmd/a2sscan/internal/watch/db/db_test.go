@@ -150,6 +150,42 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestShortOutage: a server that was down was not up all the time, even if the time for which
+// it was down is rounded to 0 minutes.
+func TestShortOutage(t *testing.T) {
+	for _, over := range []bool{false, true} { // whether the hour has ended
+		db := opened(t, "", 2)
+		hours := ended(hourOf(start), Sample{UpFor: 3590, DownFor: 10, Outages: 1}, Sample{UpFor: 3600})
+		if !over {
+			hours = hours[:1]
+		}
+		check(t, db.Flush(nil, nil, hours...))
+		days := func(what string) {
+			t.Helper()
+			shares := must(db.Shares(start))(t)
+			if shares[1] >= 1 || shares[1] < 0.99 || shares[2] != 1 {
+				t.Errorf("%s: shares %v", what, shares)
+			}
+			for server := range int64(2) {
+				history := must(db.History(server+1, start, start.Add(time.Hour)))(t)
+				if share, ok := history[0].Share(); !ok || share < 1 != (server == 0) || history[0].Outages != 1-server {
+					t.Errorf("%s: server %d: %+v, share %v", what, server+1, history, share)
+				}
+			}
+			var all []any
+			check(t, db.Uptime(start, start.Add(time.Hour), false, []string{"up_share"}, func(values []any) { all = append(all, values[0]) }))
+			if first, _ := all[0].(float64); first >= 1 || first < 0.99 || all[1] != 1.0 {
+				t.Errorf("%s: uptime %v", what, all)
+			}
+		}
+		days("hours")
+		if over {
+			check(t, db.Prune(start.Add(24*time.Hour), time.Hour, 400*24*time.Hour))
+			days("days")
+		}
+	}
+}
+
 // Three days, of which the first two have become rows of days: the sums stay.
 func TestUptime(t *testing.T) {
 	db := opened(t, "", 2)

@@ -15,7 +15,9 @@ type Period struct {
 	Down   int64     `json:"down"`
 	Unseen int64     `json:"unseen"`
 	// Planned are the minutes of maintenance in which the server was down.
-	Planned int64   `json:"planned,omitempty"`
+	Planned int64 `json:"planned,omitempty"`
+	// Outages is how often the server went down without maintenance.
+	Outages int64   `json:"outages,omitempty"`
 	People  *People `json:"people,omitempty"` // nil if the people were never counted
 }
 
@@ -26,11 +28,21 @@ type People struct {
 	Mean float64 `json:"mean"` // while the server was up
 }
 
+// Add adds the times and outages of another period.
+func (p *Period) Add(other *Period) {
+	p.Up, p.Down, p.Unseen = p.Up+other.Up, p.Down+other.Down, p.Unseen+other.Unseen
+	p.Planned, p.Outages = p.Planned+other.Planned, p.Outages+other.Outages
+}
+
 // Share returns the share of the time with checks in which the server was up. ok is false
-// if the server was never checked.
+// if the server was never checked. If outages were so short that Down was rounded to 0,
+// they count as a quarter of a minute: the share of a server that was down is below 1.
 func (p *Period) Share() (share float64, ok bool) {
-	asked := p.Up + p.Down
-	return float64(p.Up) / float64(max(asked, 1)), asked > 0
+	down := float64(p.Down)
+	if p.Outages > 0 {
+		down = max(down, 0.25)
+	}
+	return float64(p.Up) / max(float64(p.Up)+down, 1), p.Up+p.Down > 0
 }
 
 // History returns the hours and days of a server from since to until, in the order of time.
@@ -43,20 +55,22 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
 		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24),
 		periods AS (
-			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, NULL AS planned, people_min, min(person_minutes * 1.0 / max(up, 1), people_max) AS mean, people_max
+			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, NULL AS planned, NULL AS outages, people_min, min(person_minutes * 1.0 / max(up, 1), people_max) AS mean, people_max
 				FROM day_numbers CROSS JOIN days ON day = n AND server = ?3
-			UNION ALL SELECT hour, 1, up, down, unseen, NULL, people_min, person_minutes * 1.0 / max(up, 1), people_max
+			UNION ALL SELECT hour, 1, up, down, unseen, NULL, NULL, people_min, person_minutes * 1.0 / max(up, 1), people_max
 				FROM hour_numbers CROSS JOIN hours ON hour = n AND server = ?3
-			UNION ALL SELECT hour, 1, up, down, unseen, planned, people_min, people_mean, people_max FROM running_hours
+			UNION ALL SELECT hour, 1, up, down, unseen, planned, outages, people_min, people_mean, people_max FROM running_hours
 				WHERE hour >= ?1 AND block = (?3 - 1) / ?4 AND server = ?3)
 		SELECT json_object('time', strftime('%FT%TZ', hour * 3600, 'unixepoch'), 'hours', hours, 'up', up, 'down', down, 'unseen', unseen,
 			'planned', coalesce(planned, (SELECT sum(planned) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
+			'outages', coalesce(outages, (SELECT sum(outages) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
 			'people', iif(mean IS NULL, NULL, json_object('fewest', people_min, 'most', people_max, 'mean', mean)))
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }
 
 // Shares returns the uptime of each server since a time, by its ID: the share of the time
-// with checks in which the server was up. Servers that were not checked are absent.
+// with checks in which the server was up, as Period.Share returns it. Servers that were not
+// checked are absent.
 func (db *DB) Shares(since time.Time) (map[int64]float64, error) {
 	shares := map[int64]float64{}
 	err := db.each(func(row *sql.Rows) error {
@@ -65,9 +79,9 @@ func (db *DB) Shares(since time.Time) (map[int64]float64, error) {
 		err := row.Scan(&server, &share)
 		shares[server] = share
 		return err
-	}, `SELECT server, sum(up) * 1.0 / sum(up + down) FROM (
-			SELECT server, up, down FROM hours WHERE hour >= ?1 UNION ALL SELECT server, up, down FROM days WHERE day >= ?1 / 24
-			UNION ALL SELECT server, up, down FROM running_hours)
+	}, `SELECT server, sum(up) * 1.0 / (sum(up) + max(sum(down), iif(sum(outages), 0.25, 0))) FROM (
+			SELECT server, up, down, 0 AS outages FROM hours WHERE hour >= ?1 UNION ALL SELECT server, up, down, 0 FROM days WHERE day >= ?1 / 24
+			UNION ALL SELECT server, 0, 0, outages FROM stops WHERE hour >= ?1 UNION ALL SELECT server, up, down, outages FROM running_hours)
 		GROUP BY server HAVING sum(up + down) > 0`, hourOf(since))
 	return shares, err
 }
@@ -105,10 +119,11 @@ var UptimeFields = []string{
 	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max", "planned", "label",
 }
 
-// Uptime calls do with the chosen fields of each server that ever answered, or of each server
-// if all is set, sorted by address. A nil value is unknown. The period is extended to full hours, or to full days
-// where the database no longer has hours. After the first answer of a server, time without
-// stored data counts as unseen.
+// Uptime calls do once for each server, in the order of the addresses, with the values of the
+// chosen fields. A value that is unknown is nil. Servers that never answered are included only
+// if all is set. The period between the times from and to is extended to full hours, or to
+// full days where the database no longer has hours. After the first answer of a server, time
+// without stored data counts as unseen.
 func (db *DB) Uptime(from, to time.Time, all bool, fields []string, do func(values []any)) error {
 	var first sql.NullInt64 // the first hour that is stored as an hour
 	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {
@@ -145,7 +160,7 @@ func (db *DB) Uptime(from, to time.Time, all bool, fields []string, do func(valu
 				FROM periods GROUP BY server),
 		uptime AS (
 			SELECT addr, coalesce(answer ->> '$.game.id', '') AS game, coalesce(answer ->> '$.info.name', '') AS name, status,
-				strftime('%%FT%%TZ', since, 'unixepoch') AS since, round(up * 1.0 / (up + down), 6) AS up_share,
+				strftime('%%FT%%TZ', since, 'unixepoch') AS since, iif(up + down, min(round(up * 1.0 / (up + max(down, iif(outages, 0.25, 0))), 6), iif(down + outages, 0.999999, 1.0)), NULL) AS up_share,
 				up, down,
 				max(0, (min(?2 * 3600, unixepoch()) - max(?1 * 3600, first_seen) + 30) / 60 - up - down - planned) AS unseen,
 				outages, people_min, round(mean, 1) AS people_mean, people_max, planned, coalesce(label, '') AS label,

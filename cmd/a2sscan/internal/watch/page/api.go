@@ -81,7 +81,7 @@ func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 	}
 	var sum db.Period
 	for _, one := range d.History {
-		sum.Up, sum.Down = sum.Up+one.Up, sum.Down+one.Down
+		sum.Add(&one)
 	}
 	if share, asked := sum.Share(); asked {
 		d.Uptime = &share
@@ -156,10 +156,10 @@ type series struct {
 	People []*float64 `json:"people"` // number of people on these servers
 }
 
-// newSeries returns the numbers of servers up and of people on them for the time span
-// that ends now, or since the first point if that is later. The series have a point for
-// each step, and a gap where the watch did not run. The parameter gap is the longest time
-// between two points of a line without a gap.
+// newSeries returns the two lines of a chart: the number of servers that were up, and the
+// number of people on them, with a point for each step. The chart covers the time span before
+// now, or less if the first point is later. If the time between two points is longer than the
+// parameter gap, the watch did not run in between, and the lines have a gap there.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {

@@ -73,7 +73,8 @@ func newBadge(s *server) *badge {
 	return b
 }
 
-// sendBadge sends a badge. Other sites may show it, so it allows nothing else.
+// sendBadge sends a badge with headers that let other sites show the image, and that forbid
+// the image to load or run anything.
 func sendBadge(w http.ResponseWriter, _ *snapshot, code int, value any, err error) {
 	if err != nil {
 		http.Error(w, "a2sscan: "+err.Error(), code)
@@ -87,7 +88,7 @@ func sendBadge(w http.ResponseWriter, _ *snapshot, code int, value any, err erro
 	send(w, code, "image/svg+xml", text)
 }
 
-// join returns the link with which a player joins the server; "": unknown.
+// join returns the link with which a player joins the server, or "" if the port is unknown.
 func (s *server) join() string {
 	addr, err := netip.ParseAddrPort(s.Addr)
 	if err != nil || s.GamePort == 0 {

@@ -28,6 +28,7 @@ func TestBrowser(t *testing.T) {
 		check func(*testing.T, *browser.Tab)
 	}{
 		{"sizes", forty, checkSizes},
+		{"narrow", newPage(t, newSample(40), sampleEvents...), checkNarrow},
 		{"many", newPage(t, newSample(100_000), sampleEvents...), checkMany},
 		{"plain", newPage(t, newSample(300)), checkPlain},
 		{"local", newPage(t, newSample(40), sampleEvents...), checkLocal},
@@ -90,6 +91,18 @@ func checkSizes(t *testing.T, b *browser.Tab) {
 					b.Axe(what)
 				}
 			}
+		}
+	}
+}
+
+// checkNarrow: in a narrow window, the table shows the status of each server to its end.
+func checkNarrow(t *testing.T, b *browser.Tab) {
+	for _, width := range []int64{650, 750, 850, 860, 1000, 1100, 1110} {
+		b.Open("/", width, "light")
+		b.Until(`document.querySelectorAll("#list tbody tr").length === 40`)
+		b.Fits(fmt.Sprint(width, " wide"))
+		if cut := browser.Eval[[]string](b, `Array.from(document.querySelectorAll("#list tr > :is(td, th):nth-child(2)")).filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)`); len(cut) > 0 {
+			t.Errorf("%d wide: %d cells are cut: %q", width, len(cut), cut[0])
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -98,7 +97,7 @@ func clock(t time.Time) template.HTML {
 	return template.HTML(t.UTC().Format(`<time datetime="2006-01-02T15:04:05Z">2 Jan 15:04</time>`))
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
+func percent(share float64) string { return console.PercentDown(share) + "%" }
 
 // timeline is a chart in the form that charts.js reads. It covers the time between From
 // and To, which the heading describes.
@@ -230,7 +229,7 @@ func bars(history []db.Period, now time.Time) (bars []bar) {
 	first := now.UTC().Truncate(step).Add(step * time.Duration(1-len(sums)))
 	for _, one := range history {
 		if n := int(one.Time.Sub(first) / step); !one.Time.Before(first) && n < len(sums) {
-			sums[n].Up, sums[n].Down, sums[n].Planned = sums[n].Up+one.Up, sums[n].Down+one.Down, sums[n].Planned+one.Planned
+			sums[n].Add(&one)
 		}
 	}
 	for i := range sums {

@@ -150,7 +150,7 @@
     if (s.people !== undefined && s.places > 0) people.append(element("span", " / " + count(s.places), "aside"));
     cell("Map", element("bdi", s.map || ""));
     cell("Game", element("bdi", s.game_name || ""));
-    cell("Uptime of 30 days", s.uptime_30_days === undefined ? "–" : (100 * s.uptime_30_days).toFixed(2) + "%").className = "n";
+    cell("Uptime of 30 days", s.uptime_30_days === undefined ? "–" : (Math.floor(1e4 * s.uptime_30_days + 1e-9) / 100).toFixed(2) + "%").className = "n";
     const where = cell("Address", copying(s.addr));
     if (s.game_port) {
       const join = element("a", "Join");

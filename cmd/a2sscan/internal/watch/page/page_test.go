@@ -746,7 +746,7 @@ func TestBars(t *testing.T) {
 		t.Errorf("%d: %s", len(got), diff)
 	}
 	got = bars([]db.Period{{Time: at(0, 1), Hours: 1, Up: 60}, {Time: at(0, 18), Hours: 1, Up: 20, Down: 10}}, now)
-	want = []bar{{"full", "24 Nov 01:00", "100.00%"}, {"none", "24 Nov 02:00", "not checked"}, {"less", "24 Nov 18:00", "66.67%, down for 10 min"}}
+	want = []bar{{"full", "24 Nov 01:00", "100.00%"}, {"none", "24 Nov 02:00", "not checked"}, {"less", "24 Nov 18:00", "66.66%, down for 10 min"}}
 	if diff := cmp.Diff(want, []bar{got[6], got[7], got[23]}); diff != "" || len(got) != 24 {
 		t.Errorf("the first day: %d: %s", len(got), diff)
 	}

@@ -74,8 +74,8 @@ func (s *server) InMaintenance() bool { return s.Maintenance != nil && s.Mainten
 // db.Unknown is the status of a server that was not checked yet.
 const silent db.Status = "silent"
 
-// unanswered selects the servers that are up but did not answer their latest check. No
-// server has it as its status.
+// unanswered is a status only in searches. There it selects the servers whose status is up and
+// that did not answer their latest check.
 const unanswered db.Status = "unanswered"
 
 // statuses lists the statuses in the order in which the page sorts them.
