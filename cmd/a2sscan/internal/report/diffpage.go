@@ -176,10 +176,11 @@ func factText(f *census.Facts) string {
 			parts = append(parts, console.Quoted(*text, 30))
 		}
 	}
-	for _, n := range []*uint32{f.MaxPlayers, f.People} {
-		if n != nil {
-			parts = append(parts, console.Grouped(uint64(*n)))
-		}
+	if f.MaxPlayers != nil {
+		parts = append(parts, console.Plural(uint64(*f.MaxPlayers), "place"))
+	}
+	if f.People != nil {
+		parts = append(parts, console.Plural(uint64(*f.People), "person"))
 	}
 	if f.PVP != nil {
 		parts = append(parts, fmt.Sprintf("PvP %t", *f.PVP))

@@ -318,7 +318,7 @@ func TestSingleChanges(t *testing.T) {
 	html, _, _ = strings.Cut(html, "</section>")
 	for _, want := range []string{
 		"Counter-Strike 2 server 1</bdi>", "Gone (likely loss)</td>", "<td data-label=\"Change\">Moved</td>",
-		"Hell Let Loose server 0</bdi>", `"de_dust2", 64 → "de_mirage"`, "203.0.113.1:27016", `data-label="People">1,000</td>`,
+		"Hell Let Loose server 0</bdi>", `"de_dust2", 64 places → "de_mirage"`, "203.0.113.1:27016", `data-label="People">1,000</td>`,
 	} {
 		if !strings.Contains(stdhtml.UnescapeString(html), want) {
 			t.Errorf("lacks %q", want)
