@@ -33,9 +33,10 @@ func (f *askFlags) checkFindPort() error {
 	return nil
 }
 
-// findQueryPort sends INFO requests to the ports that may be the query port of the server
-// that players join at joined. It prints a line for each port that answers, and stops at
-// the first answer that names the port of joined.
+// findQueryPort looks for the query port of a server. The parameter joined is the address and
+// port at which players join the server. findQueryPort sends an INFO request to each port that
+// may be the query port, and prints a line for each answer. It stops at the first answer whose
+// game port is the port of joined.
 func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrPort) error {
 	reserved, err := list.NewExclusions(f.allowReserved, nil, nil, nil)
 	if err != nil {

@@ -359,7 +359,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	return watch.Run(ctx, &f.opts)
 }
 
-// files returns the files that load reads: lists, exclusions and the windows of maintenance.
+// files returns the files that the watch reads again when they change: lists, exclusions and
+// the windows of maintenance.
 func (f *watchFlags) files(args []string) (files []string) {
 	for _, name := range slices.Concat(args, f.Exclude.Files, []string{f.windows}) {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -416,7 +417,8 @@ func stateFailure(path string, err error) error {
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
 }
 
-// readSecret returns the URL in the file of a flag, and where it comes from.
+// readSecret returns the content of a file that a flag names and that holds a secret URL. For
+// error messages, where names the flag and the file.
 func readSecret(flag, file string) (secret, where string, err error) {
 	if strings.Contains(file, "://") {
 		return "", "", console.Fail(console.ExitUsage, "%s takes the name of a file, not the URL itself", flag).

@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -62,32 +61,14 @@ func Details(e *db.Event) string {
 	if e.Evidence != nil {
 		parts = append(parts, console.Plain(strings.Join(e.Evidence.Signs, "; "), 200))
 	}
-	if e.Planned {
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	if parts = []string{strings.Join(parts, "; ")}; e.Planned {
 		parts = append(parts, "(planned)")
 	}
 	if e.LeftOut > 0 {
-		parts = append(parts, fmt.Sprintf("(%d more left out)", e.LeftOut))
+		parts = append(parts, fmt.Sprintf("(%s left out)", console.Plural(e.LeftOut, "earlier event")))
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "  ")
-}
-
-// damped identifies events that are damped together: the events of one kind of a server, or
-// its pair of up and down.
-type damped struct {
-	server int
-	kind   string // kind of the events; "up" covers "down", too
-	// planned is set for planned events, which are damped separately.
-	planned bool
-}
-
-// window counts the events of a damped kind during Rules.Damp.
-type window struct {
-	end     uint32
-	shown   int      // number of events reported, at most a pair
-	last    db.Event // the last event reported
-	waiting db.Event // the last event left out
-	leftOut int      // number of events left out
-	lasts   int      // number of checks after waiting that confirmed its state
+	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
 // wanted reports whether events of a kind are reported.
@@ -101,8 +82,7 @@ func (w *Watcher) report(e db.Event, now uint32) {
 	w.decided.events = append(w.decided.events, e)
 }
 
-// emit reports an event of a server if its kind is wanted. After two events in a
-// window, it only counts further events as left out.
+// emit reports an event of a server if its kind is wanted and damping does not hold it back.
 func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	if !w.wanted(e.Kind) {
 		return
@@ -114,7 +94,7 @@ func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	if w.rules.Names {
 		e.Label = s.label
 	}
-	e.Planned = s.planned || s.stopped
+	e.Planned = s.inMaintenance()
 	if s.known != nil {
 		c := census.NewChange("", s.known, s.known)
 		e.Game, e.Name = c.Game, c.Name
@@ -123,67 +103,47 @@ func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	if e.Kind == "down" {
 		key.kind = "up"
 	}
-	d := w.damping[key]
-	if d == nil {
-		d = &window{end: now + uint32(w.rules.Damp.Seconds())}
-		w.damping[key] = d
+	if e, due := w.damping.add(key, e, now); due {
+		w.report(e, now)
 	}
-	if d.shown == 2 {
-		d.waiting, d.lasts = e, 0
-		d.leftOut++
+}
+
+// confirm is called after each check that shows whether a server is up or down. It reports the
+// event about this state if damping held the event back and the state lasts.
+func (w *Watcher) confirm(i int, kind string, now uint32) {
+	w.catchUp(i, now)
+	if e, due := w.damping.confirm(pairOf(i, &w.servers[i]), kind); due {
+		w.report(e, now)
+	}
+}
+
+// catchUp holds back the event up or down that an earlier watch held back and did not report.
+func (w *Watcher) catchUp(i int, now uint32) {
+	s := &w.servers[i]
+	if !s.untold {
 		return
 	}
-	e.LeftOut, d.leftOut = d.leftOut, 0
-	d.shown++
-	d.last = e
-	w.report(e, now)
-}
-
-// confirm counts a check that shows whether a server is up. If an event about that state was
-// left out, and the state has lasted for Rules.DownAfter checks more, confirm reports it:
-// damping swallows flapping, never a state that lasts.
-func (w *Watcher) confirm(i int, up bool, now uint32) {
-	d := w.damping[damped{i, "up", w.servers[i].planned}]
-	if d == nil || d.leftOut == 0 || (d.waiting.Kind == "up") != up {
+	s.untold = false
+	if !w.wanted("up") || !w.wanted("down") {
 		return
 	}
-	if d.lasts++; d.lasts >= w.rules.DownAfter && d.waiting.Kind != d.last.Kind {
-		w.tell(d, now)
+	evidence := &db.Evidence{Signs: []string{"the previous watch ended before it reported this"}}
+	e, last := db.Event{Kind: "up", Time: moment(s.since), Evidence: evidence}, "down"
+	if s.status == db.Down {
+		e.Kind, last, evidence.First = "down", "up", e.Time
 	}
+	w.damping.open[pairOf(i, s)] = &window{end: now + w.damping.length, shown: 2, last: db.Event{Kind: last}}
+	w.emit(i, e, now)
 }
 
-// tell reports the event that waits.
-func (w *Watcher) tell(d *window, now uint32) {
-	e := d.waiting
-	e.LeftOut, d.leftOut = d.leftOut-1, 0
-	d.last = e
-	w.report(e, now)
-}
+// inMaintenance reports whether the events of a server are planned.
+func (s *server) inMaintenance() bool { return s.planned || s.stopped }
 
-// Finish reports the events that still wait, because the watch ends.
+// Finish reports the events that damping still holds back. It is called when the watch ends.
 func (w *Watcher) Finish(now time.Time) {
-	for _, d := range w.damping {
-		if d.leftOut > 0 {
-			w.tell(d, seconds(now))
-		}
-	}
-}
-
-// release ends the windows that are over. It reports the last event that was left out,
-// if that event differs from the last event reported.
-func (w *Watcher) release(now uint32) {
-	for key, d := range w.damping {
-		switch {
-		case now < d.end:
-			continue
-		case d.leftOut == 0:
-			delete(w.damping, key)
-			continue
-		}
-		d.end, d.shown = now+uint32(w.rules.Damp.Seconds()), 0
-		if e := d.waiting; e.Kind != d.last.Kind || !reflect.DeepEqual(e.After, d.last.After) {
-			d.shown = 1
-			w.tell(d, now)
+	for _, in := range w.damping.open {
+		if in.leftOut > 0 {
+			w.report(in.tell(), seconds(now))
 		}
 	}
 }

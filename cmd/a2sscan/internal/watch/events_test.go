@@ -24,6 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // inbox receives POSTs, and refuses the first ones.
@@ -309,9 +310,22 @@ func TestStandardOutput(t *testing.T) {
 // What an event says beside its kind stands in one line, and what is unknown leaves no gap.
 func TestText(t *testing.T) {
 	e := db.Event{Kind: "restarted", Addr: "127.0.0.1:1", Name: "a", Evidence: &db.Evidence{Signs: []string{"x", "y"}}, LeftOut: 2}
-	for _, c := range [][2]string{{Text(&e)[10:], "restarted  127.0.0.1:1            a  x; y  (2 more left out)"}, {Details(&e), "x; y  (2 more left out)"}} {
+	for _, c := range [][2]string{{Text(&e)[10:], "restarted  127.0.0.1:1            a  x; y (2 earlier events left out)"}, {Details(&e), "x; y (2 earlier events left out)"}} {
 		if c[0] != c[1] {
 			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+	for _, c := range []struct {
+		e    db.Event
+		want string
+	}{
+		{db.Event{Kind: "up", For: 300, Planned: true, LeftOut: 1}, "was down for 5 min (planned) (1 earlier event left out)"},
+		{db.Event{Kind: "down", Planned: true}, "(planned)"},
+		{db.Event{Kind: "crowd", Before: &census.Facts{People: new(uint32(1))}, After: &census.Facts{People: new(uint32(1500))}}, "1 person → 1,500 people"},
+		{db.Event{Kind: "capacity", Before: &census.Facts{MaxPlayers: new(uint32(10))}, After: &census.Facts{MaxPlayers: new(uint32(1))}}, "10 places → 1 place"},
+	} {
+		if got := Details(&c.e); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 	e.Evidence, e.LeftOut = nil, 0

@@ -9,10 +9,12 @@ import (
 
 const secondsOfHour = 3600
 
-// hourOf returns the samples of the hour that contains the time at. Two hours are in
-// memory: a new hour replaces the older of them, whose last state is in the database.
-// If the requested hour is no longer in memory, hourOf returns the hour that replaced
-// it.
+// hours are the two hours that may still change. The database has the earlier hours.
+type hours [2]db.Hour
+
+// hourOf returns the samples of the hour that contains the time at. If this hour is later than
+// the hours in memory, it replaces the older of them. If it is earlier, hourOf returns the hour
+// that replaced it.
 func (w *Watcher) hourOf(at uint32) *db.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
@@ -25,17 +27,17 @@ func (w *Watcher) hourOf(at uint32) *db.Hour {
 	return hour
 }
 
-// counted has the counter of each status.
+// counted maps a status to the index of its counter in a db.Sample.
 var counted = map[db.Status]int{db.Up: db.UpFor, db.Down: db.DownFor, db.Unknown: db.UnseenFor}
 
-// count adds the time of a server between the last call and until to the time for which
-// it was up, down or, if as is db.Unknown, unseen. Time for which it was down for
-// maintenance is planned instead. Time in an hour that is no longer in memory is not
-// added, and so counts as unseen.
-func (w *Watcher) count(i int, until uint32, as db.Status) {
+// count counts the time of a server from the end of the previous call to the moment until:
+// the server was up, down or, if status is db.Unknown, unseen. If the server was down because
+// of maintenance, the time is planned. If the time is in an hour that is no longer in memory,
+// count drops it, so it appears as unseen.
+func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s := &w.servers[i]
-	field := counted[as]
-	if as == db.Down && s.planned {
+	field := counted[status]
+	if status == db.Down && s.planned {
 		field = db.PlannedFor
 	}
 	for s.status != db.Unknown && !s.gone && s.upto < until {
@@ -51,8 +53,8 @@ func (w *Watcher) count(i int, until uint32, as db.Status) {
 
 // Resume restores the hours that the previous watch had not finished. It ignores hours that
 // are far in the future, because a wrong clock made them.
-func (w *Watcher) Resume(hours []db.Hour, now time.Time) {
-	for _, h := range hours {
+func (w *Watcher) Resume(stored []db.Hour, now time.Time) {
+	for _, h := range stored {
 		if h.Number > now.Unix()/secondsOfHour+1 {
 			continue
 		}
@@ -61,13 +63,13 @@ func (w *Watcher) Resume(hours []db.Hour, now time.Time) {
 	}
 }
 
-// Running returns copies of the hours that may still change.
-func (w *Watcher) Running() (hours []db.Hour) {
-	latest := max(w.hours[0].Number, w.hours[1].Number)
-	for _, h := range w.hours {
-		if h.Samples = slices.Clone(h.Samples); len(h.Samples) > 0 && h.Number >= latest-1 {
-			hours = append(hours, h)
+// running returns copies of the hours that have samples.
+func (h *hours) running() (copies []db.Hour) {
+	latest := max(h[0].Number, h[1].Number)
+	for _, hour := range h {
+		if hour.Samples = slices.Clone(hour.Samples); len(hour.Samples) > 0 && hour.Number >= latest-1 {
+			copies = append(copies, hour)
 		}
 	}
-	return hours
+	return copies
 }

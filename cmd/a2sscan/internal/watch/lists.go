@@ -12,19 +12,22 @@ import (
 
 // Lists reads the files that say which servers to watch.
 type Lists struct {
-	// Load reads the exclusions and the lists, and returns the servers. If fetch is set, it
-	// also fetches the list of a master again.
+	// Load reads the exclusions and the lists, and returns the servers that are not excluded.
+	// If fetch is set, it fetches the list of a master; if not, it takes the list that it
+	// fetched last.
 	Load func(ctx context.Context, fetch bool) (*List, error)
-	// Extend reads the exclusions, and keeps those that the files no longer have.
+	// Extend reads the files of exclusions, and adds what is new in them. Exclusions that are
+	// no longer in the files apply until the next call of Load.
 	Extend func()
 	// Windows reads the windows of maintenance.
 	Windows func() ([]Window, error)
-	// Files are the files that these functions read. When one changes, they are called.
+	// Files are the names of the files that these functions read. When a file changes, the
+	// watch calls the functions.
 	Files []string
-	// Every is how often they are called even if no file changed; 0: the watch calls them
-	// only after a signal.
+	// Every is the time between two calls of Load and Windows if no file changes. If it is 0,
+	// the watch does not look for changes, and calls the functions only after a signal.
 	Every time.Duration
-	// Reload calls them at once.
+	// Reload receives a signal when the watch should call Load and Windows at once.
 	Reload <-chan os.Signal
 }
 
@@ -38,17 +41,20 @@ type List struct {
 type reason int
 
 const (
-	atStart  reason = iota
-	bySignal        // the user asked for it, so the new list may be much shorter
-	byChange        // of a file, so there is nothing to fetch
+	atStart reason = iota
+	// bySignal means that the user sent SIGHUP. Then the new list may be much shorter.
+	bySignal
+	// byChange means that a file has changed. Then the list of a master is not fetched.
+	byChange
 	byTime
 )
 
-// lookEvery is the time between two looks at the files. A changed file is read when two
-// looks in a row have found the same size and time, because somebody may still be writing it.
+// lookEvery is how often the watch looks whether a file has changed. It reads a changed file
+// only when two looks in a row have found the same size and time of change, because another
+// program may still be writing the file.
 const lookEvery = time.Minute
 
-// look is what a look at a file found; the zero value: nothing.
+// look is the size of a file and the time of its last change. It is zero if there is no file.
 type look struct {
 	size int64
 	time time.Time
@@ -106,6 +112,9 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 	case err != nil:
 		r.Terminal.Say("the old maintenance stays in force: %v", err)
 	default:
+		if why != atStart && len(windows)+len(r.windows) > 0 {
+			r.Terminal.Say("maintenance read again: %s", console.Plural(len(windows), "window"))
+		}
 		r.windows = windows
 	}
 	now, err := r.Lists.Load(ctx, why != byChange)

@@ -26,7 +26,8 @@ type relisted struct {
 	file     string
 	hangup   chan os.Signal
 	fails    bool
-	servers  int // in the list
+	unclear  bool // the file of windows can't be read
+	servers  int  // in the list
 	loads    int
 	fetched  int
 	extended int
@@ -57,7 +58,14 @@ func (l *relisted) start(every time.Duration) {
 			}
 			return all, nil
 		},
-		Windows: func() ([]Window, error) { return windows(l.t, time.UTC, "Creative daily 04:00-05:00"), nil },
+		Windows: func() ([]Window, error) {
+			l.changing.Lock()
+			defer l.changing.Unlock()
+			if l.unclear {
+				return nil, errors.New("line 1: no time")
+			}
+			return windows(l.t, time.UTC, "Creative daily 04:00-05:00"), nil
+		},
 		Extend: func() {
 			l.changing.Lock()
 			defer l.changing.Unlock()
@@ -140,6 +148,22 @@ func TestListChanged(t *testing.T) {
 		if l.size != 6 {
 			t.Errorf("%d servers", l.size)
 		}
+	})
+}
+
+// TestMaintenanceMended: a file of windows that is wrong, and then right again, is mentioned
+// each time.
+func TestMaintenanceMended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &relisted{t: t, servers: 3}
+		l.start(6 * time.Hour)
+		l.after(time.Minute, 1, "no server of the list matches")
+		l.unclear = true
+		l.change()
+		l.after(2*time.Minute, 2, "the old maintenance stays in force: line 1: no time")
+		l.unclear = false
+		l.change()
+		l.after(2*time.Minute, 3, "maintenance read again: 1 window\n")
 	})
 }
 

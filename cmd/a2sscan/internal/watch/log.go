@@ -35,10 +35,11 @@ type Log struct {
 	file   *sink.Output // nil if the events go to a stream
 }
 
-// OpenLog opens a file of events to continue it, or standard output if screen is set.
-// If text is set, lines are text for people, otherwise JSON. When the file reaches the
-// size or the age in rotate, Write renames it to a part and begins a new file. Write
-// opens a pipe or a device, because that may wait for the reader.
+// OpenLog returns a Log that appends to the file at path. If screen is not nil, the Log
+// writes to screen, which is standard output, and to no file. If text is set, events are
+// lines for people, and lines of JSON if not. When the file reaches the size or the age in
+// rotate, Write renames the file and begins another one. If path is a pipe or a device, the
+// first Write opens it, because opening it may wait for a reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
 	l := &Log{path: path, stream: screen, text: text, rotate: rotate}
 	if info, err := os.Stat(path); screen != nil || err == nil && !info.Mode().IsRegular() && !info.IsDir() {

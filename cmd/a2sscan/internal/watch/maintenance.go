@@ -20,11 +20,13 @@ type Window struct {
 	Reason string
 	// covers reports whether the window is for a server.
 	covers func(addr netip.AddrPort, label string) bool
-	// A window that occurs once begins at from and ends at to. from is zero if the window
-	// occurs on days, from the minute begin of the day to the minute end of that day or of
-	// the next one.
-	from, to   time.Time
-	days       [7]bool // Sunday is the first
+	// from and to are the beginning and the end of a window that occurs once. They are zero
+	// if the window repeats.
+	from, to time.Time
+	// days has the days of the week on which a window that repeats begins. Sunday is the
+	// first. begin and end are minutes since midnight; if end is smaller, the window ends on
+	// the next day.
+	days       [7]bool
 	begin, end int
 	zone       *time.Location
 }
@@ -160,9 +162,9 @@ func (w *Window) parseDays(days, times string) error {
 	return nil
 }
 
-// inZone returns the moment at which the clocks of a zone show the date and time of t. For
-// a time that a clock change skips, it returns the moment of the change; for a time that
-// occurs twice, the first of the two moments.
+// inZone returns the moment at which clocks in the given zone show the date and time that t
+// has in its own zone. If a clock change skips this time, inZone returns the moment of the
+// change. If the clocks show this time twice, inZone returns the first moment.
 func inZone(t time.Time, zone *time.Location) time.Time {
 	const layout = time.DateTime
 	m := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, zone)
@@ -182,7 +184,8 @@ func inZone(t time.Time, zone *time.Location) time.Time {
 	return m
 }
 
-// At returns when the window that contains now begins and ends.
+// At reports whether the moment now is in the window. If it is, begin and end are the
+// beginning and the end of the window on that day.
 func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 	if !w.from.IsZero() {
 		return w.from, w.to, !now.Before(w.from) && now.Before(w.to)
@@ -211,11 +214,12 @@ func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 type maintained struct {
 	Window
 	servers []int
-	// begin and end are those of the occurrence at present; 0: none.
+	// begin and end are when the window began and when it will end, if it is going on. They
+	// are 0 if it is not.
 	begin, end uint32
 }
 
-// Maintain sets the windows. It returns those that match no server.
+// Maintain replaces the windows of maintenance. It returns the windows that match no server.
 func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
 	w.windows = nil
 	for _, one := range windows {
@@ -239,7 +243,8 @@ func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
 	return idle
 }
 
-// begin begins and ends windows. If the windows are new, all servers may be in others.
+// begin finds out which windows have begun or ended, and which servers are in a window now.
+// If anew is set, the windows are new, so begin looks at all servers in any case.
 func (w *Watcher) begin(now uint32, anew bool) {
 	for n := range w.windows {
 		m := &w.windows[n]
@@ -278,11 +283,13 @@ func (w *Watcher) begin(now uint32, anew bool) {
 			s.over = min(was[i], now)
 		case s.window > 0 && was[i] == 0 && s.status == db.Down:
 			s.planned = s.since >= s.covered // the watch began in the window
+			w.store(i, nil)
 		}
 	}
 }
 
-// outlast reports a server as down that is still down at the end of its maintenance.
+// outlast reports that a server is down, because its maintenance is over and it still does not
+// answer.
 func (w *Watcher) outlast(i int, now uint32) {
 	s := &w.servers[i]
 	w.count(i, s.over, db.Down)
@@ -291,7 +298,9 @@ func (w *Watcher) outlast(i int, now uint32) {
 	w.hourOf(now).Samples[i][db.Outages]++
 	w.setStatus(i, db.Down, s.over)
 	s.remindAt = now + uint32(w.rules.Remind.Seconds())
-	delete(w.damping, damped{i, "up", false}) // this is no flapping
+	for _, planned := range []bool{false, true} { // this is no flapping
+		delete(w.damping.open, damped{i, "up", planned})
+	}
 	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked),
 		Signs: []string{"it is still down at the end of its maintenance"},

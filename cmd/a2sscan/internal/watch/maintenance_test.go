@@ -112,7 +112,7 @@ func (x *world) maintain(lines ...string) { x.w.Maintain(windows(x.t, time.UTC, 
 
 // sums returns the seconds of a server by counter, in the last two hours.
 func (x *world) sums(i int) (sum db.Sample) {
-	for _, h := range x.w.Running() {
+	for _, h := range x.w.hours.running() {
 		for counter, n := range h.Samples[i] {
 			sum[counter] += n
 		}
@@ -143,6 +143,9 @@ func TestMaintenance(t *testing.T) {
 	if s := x.w.Status(); s.Down != 1 || s.Planned != 1 || s.Up != 2 || !strings.Contains(s.String(), "2 up, 1 down, 1 in maintenance;") {
 		t.Errorf("%s", s.String())
 	}
+	if rows := x.rows(); rows[1].Status != db.Planned || rows[3].Status != db.Down {
+		t.Errorf("stored are %+v", rows)
+	}
 	x.servers[1].dead, x.servers[3].dead, x.servers[1].version = false, false, "2.0" // it was updated meanwhile
 	x.run(3 * time.Minute)
 	planned := func() (kinds []string) {
@@ -161,6 +164,9 @@ func TestMaintenance(t *testing.T) {
 		t.Errorf("planned are %s", got)
 	}
 	x.want("down 1", "down 3", "up 1", "up 3", "version 1")
+	if rows := x.rows(); rows[1].Status != db.Up {
+		t.Errorf("stored is %+v", rows[1])
+	}
 	s := x.sums(1)
 	lasted(t, "planned", s[db.PlannedFor], 5*time.Minute)
 	if s[db.DownFor] > 0 || s[db.UnseenFor] > 0 || s[db.Outages] > 0 || x.sums(3)[db.Outages] != 1 {
@@ -316,4 +322,18 @@ func TestPlannedFlapping(t *testing.T) {
 	x.servers[1].dead = true
 	x.run(4*time.Minute + 4*time.Second)
 	x.want("down 1")
+}
+
+// TestPlannedUp: an up in a window that damping holds back is reported if it lasts.
+func TestPlannedUp(t *testing.T) {
+	rules := usual()
+	rules.Damp = 10 * time.Hour
+	x := newWorld(t, 2, rules)
+	x.maintain("all daily 12:12-13:30")
+	x.run(3 * time.Minute)
+	for i := range 4 {
+		x.servers[1].dead = i%2 == 0
+		x.run(8 * time.Minute)
+	}
+	x.want("down 1", "up 1", "down 1", "up 1")
 }

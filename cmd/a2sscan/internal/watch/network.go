@@ -14,9 +14,9 @@ const (
 	blindPercent  = 60
 )
 
-// doubtPercent is the percentage of checks that must be answered for a silent server to be
-// reported as down at once. If fewer are answered, the server is reported only after a
-// complete cycle, which shows whether the watcher is blind.
+// doubtPercent is a percentage of the latest checks. If at least so many of them were
+// answered, the watcher's own network works, and a silent server is reported as down at once.
+// Otherwise the watcher waits for a complete cycle, which shows whether it is blind.
 const doubtPercent = 40
 
 // network holds what the checks of all servers show about the watcher's own network.
@@ -26,9 +26,9 @@ type network struct {
 	// paused.
 	outcomes int
 
-	failing bool // datagrams can't be sent
-	blind   bool
-	since   uint32 // time when blind was set
+	failing bool   // datagrams can't be sent
+	blind   bool   // most servers are silent, so the watcher reports no server as down
+	since   uint32 // Unix time when blind was set
 }
 
 // outcome is the result of a check of a server that was up.
@@ -57,14 +57,6 @@ func (v *network) count(n int, since uint32) (all, answered int) {
 
 func isSilent(s *server) bool { return s.status == db.Up && s.silent > 0 }
 
-// setSending tells the watcher whether datagrams can be sent.
-func (w *Watcher) setSending(works bool) { w.view.failing = !works }
-
-// resumeBlind continues a watch that ended while it was blind.
-func (w *Watcher) resumeBlind(since, now time.Time) {
-	w.view.blind, w.view.since = true, min(seconds(since), seconds(now))
-}
-
 // survey says which servers are silent.
 type survey struct {
 	up, silent int
@@ -80,18 +72,9 @@ type survey struct {
 	overdue []int
 }
 
-// inspect finds out which servers are silent, whether the watcher's own network is the
-// cause and, if it is not, which servers are down.
-func (w *Watcher) inspect(now uint32) {
-	s := w.survey(now)
-	if saw := w.doubtItself(&s, now); !saw {
-		w.judge(&s, now)
-	}
-}
-
 // survey counts the servers, and reminds of those that stay down.
 func (w *Watcher) survey(now uint32) survey {
-	n := Status{Servers: len(w.order)}
+	n := Status{Servers: len(w.schedule.order)}
 	v := survey{networks: map[uint64]bool{}, dead: map[uint64]bool{}}
 	for i := range w.servers {
 		s := &w.servers[i]

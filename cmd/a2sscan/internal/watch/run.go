@@ -92,17 +92,17 @@ func (s *Status) String() string {
 // them.
 type Watch struct {
 	*Options
-	// These belong to relist: the number of servers in the list, the windows of
-	// maintenance, and the files as they were when they were read.
-	size    int
-	windows []Window
-	read    []look
+	// Only relist uses the next three fields.
+	size    int      // number of servers in the list
+	windows []Window // the windows of maintenance
+	read    []look   // what lookAt found when the files were read
 
 	lastID  atomic.Int64  // ID of the latest event
 	dropped atomic.Uint64 // number of dropped events
 	// held is the time when another program locked the state, or nil if it is not locked.
 	held atomic.Pointer[time.Time]
-	// alive is the last time at which the loop of the watch or of the scan did something.
+	// alive is the last time at which Watch.loop saw that the loop of the scan had done
+	// something, or at which a scan failed.
 	alive atomic.Pointer[time.Time]
 
 	mu      sync.Mutex // guards the fields below
@@ -221,7 +221,7 @@ func (r *Watch) restore() error {
 		return err
 	}
 	if len(latest) > 0 && latest[0].Kind == "blind" { // the previous watch ended while it was blind
-		r.watcher.resumeBlind(latest[0].Time, now)
+		r.watcher.view.blind, r.watcher.view.since = true, min(seconds(latest[0].Time), seconds(now))
 	}
 	if r.Log.file != nil { // a file needs no cursor: it contains the ID of its last event
 		err = r.DB.SetCursor(outputCursor, -1)
@@ -325,7 +325,7 @@ func (r *Watch) scanFailed(stats *scanner.Stats) {
 	defer r.mu.Unlock()
 	r.before.Add(stats)
 	r.monitor, r.sent, r.then = &scanner.Monitor{}, time.Now(), r.before
-	r.watcher.setSending(false)
+	r.watcher.view.failing = true
 	r.alive.Store(new(time.Now()))
 }
 
@@ -406,9 +406,9 @@ func (r *Watch) checkSending(now time.Time) {
 	}
 	if stats.DatagramsSent() != r.then.DatagramsSent() {
 		r.sent, r.then = now, stats
-		r.watcher.setSending(true)
+		r.watcher.view.failing = false
 	} else if stats.SendErrors > r.then.SendErrors && now.Sub(r.sent) >= r.Rules.Every {
-		r.watcher.setSending(false)
+		r.watcher.view.failing = true
 	}
 }
 
@@ -427,7 +427,7 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 	events := decided.events
 	r.events += uint64(len(events))
 	if all {
-		hours = r.watcher.Running()
+		hours = r.watcher.hours.running()
 	}
 	r.mu.Unlock()
 	for i := range events {

@@ -117,18 +117,22 @@ type server struct {
 	reference bool
 	// answers is set if the latest check was answered.
 	answers bool
-	// crowded is set from a crowd on, until fewer than half of it are left. counted is set
-	// after the first count of people: a watch that begins again reports no old crowd.
-	crowded, counted bool
-	// remindAt is when the server is reported again if it is still down.
+	// crowded is set when Rules.Crowd people are on the server, and cleared when fewer than
+	// half as many are.
+	crowded bool
+	// counted is set after the first count of people, which reports no crowd: an earlier watch
+	// may have reported it.
+	counted bool
+	// remindAt is when the watcher reports once more that the server is down.
 	remindAt uint32
 
 	// port is the port at which players join, or 0 if it is unknown.
 	port uint16
 	// label is the text after the address in the list.
 	label string
-	// window is the index in Watcher.windows of the maintenance that is going on, plus 1.
-	// ends is when that window ends, and covered when the maintenance began.
+	// window is 1 plus the index in Watcher.windows of the window in which the server is now,
+	// or 0 if the server is in no window. ends is when that window ends. covered is when the
+	// server came into a window; since then it has always been in one.
 	window        int
 	ends, covered uint32
 	// planned is set while the server is down because of maintenance. over is when the
@@ -138,9 +142,14 @@ type server struct {
 	// stopped is set from the planned stop of the server until the window ends.
 	stopped bool
 
+	// untold is set while the last event up or down, which an earlier watch reported, is not
+	// about status: that watch ended before it reported an event that damping held back.
+	untold bool
+
 	// gone is set when the server is not watched any more.
 	gone bool
-	// arrived is set if the server answered for the first time since the watcher began.
+	// arrived is set if the first full answer of the server came after the first two cycles
+	// of the watcher, so the server is new.
 	arrived bool
 }
 
@@ -150,10 +159,10 @@ func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
 // returns what Watch, Next, Answered and Tick have decided. Only one goroutine may use a
 // Watcher at a time.
 type Watcher struct {
-	rules   Rules
-	servers []server         // the index of a server is its ID in the database minus 1
-	index   map[uint64]int32 // indexes of servers by server.key
-	schedule
+	rules    Rules
+	servers  []server         // the index of a server is its ID in the database minus 1
+	index    map[uint64]int32 // indexes of servers by server.key
+	schedule schedule
 	changing []int // indexes of servers to query in full when follow seconds have passed
 
 	// last is the time of the latest call, and ticked the second of the latest Tick.
@@ -166,14 +175,14 @@ type Watcher struct {
 
 	view    network
 	status  Status // numbers of the latest Tick
-	damping map[damped]*window
+	damping damping
 
 	windows []maintained
 
-	// noted has, for each identity and each Steam ID, the index of the server with it
-	// that went down or was new most recently.
+	// noted maps an identity or a Steam ID to the index of a server that has this identity or
+	// Steam ID: of the server that went down last, or that was new last.
 	noted map[uint64]int
-	hours [2]db.Hour // the two hours that may still change
+	hours hours
 
 	decided effects
 	encoder record.Encoder
@@ -214,7 +223,8 @@ func (w *Watcher) take() effects {
 // New returns a watcher without servers.
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
-		rules: rules, index: map[uint64]int32{}, damping: map[damped]*window{}, noted: map[uint64]int{},
+		rules: rules, index: map[uint64]int32{}, noted: map[uint64]int{},
+		damping: damping{length: uint32(rules.Damp.Seconds()), enough: rules.DownAfter, open: map[damped]*window{}},
 	}
 	w.schedule.rearrange(now, rules.Every)
 	return w
@@ -227,7 +237,10 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 func (w *Watcher) Restore(row *db.Server, now time.Time) {
 	s := server{
 		key: udp.Pack(row.Addr), upto: seconds(now), last: min(row.LastSeen, seconds(now)), since: min(row.Since, seconds(now)), status: row.Status,
-		people: -1, places: -1, listed: seconds(now) < row.LastSeen+keepAsking,
+		people: -1, places: -1, listed: seconds(now) < row.LastSeen+keepAsking, untold: row.Untold,
+	}
+	if s.status == db.Planned {
+		s.status = db.Down // Maintain finds out whether that is still planned
 	}
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
@@ -277,7 +290,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (joined, left int
 		}
 		w.servers[i].listed = true
 	}
-	w.order = w.order[:0]
+	w.schedule.order = w.schedule.order[:0]
 	for i := range w.servers {
 		s := &w.servers[i]
 		if s.gone {
@@ -285,12 +298,12 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (joined, left int
 		}
 		left := s.gone || s.status == db.Unknown || s.until < seconds(now) || w.excluded(s)
 		if s.gone = !s.listed && left; !s.gone {
-			w.order = append(w.order, i)
+			w.schedule.order = append(w.schedule.order, i)
 		} else if s.status == db.Up {
 			w.setStatus(i, db.Unknown, seconds(now))
 		}
 	}
-	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
+	rand.Shuffle(len(w.schedule.order), func(i, j int) { w.schedule.order[i], w.schedule.order[j] = w.schedule.order[j], w.schedule.order[i] })
 	w.schedule.rearrange(now, w.rules.Every)
 	return joined, left
 }
@@ -330,7 +343,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 			continue
 		}
 		s.asked, s.flying = seconds(now), true
-		full := again || s.info == 0 || (w.cycle+i)%max(1, int(w.rules.FullEvery/w.rules.Every)) == 0
+		full := again || s.info == 0 || (w.schedule.cycle+i)%max(1, int(w.rules.FullEvery/w.rules.Every)) == 0
 		t = scanner.Target{Addr: s.addr(), Challenge: s.challenge, InfoOnly: !full}
 		if s.plain > 0 {
 			s.plain--
@@ -351,7 +364,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 	switch {
 	case r.Answered():
-		w.confirm(i, true, at)
+		w.confirm(i, "up", at)
 		w.answer(i, r, at)
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
 		w.unseen(i, 0, at) // proves nothing
@@ -369,7 +382,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		s.silent, s.requests = s.silent+1, s.requests+uint32(r.Sent)
 		if s.status == db.Down {
 			w.count(i, at, db.Down)
-			w.confirm(i, false, at)
+			w.confirm(i, "down", at)
 		}
 	}
 }
@@ -386,6 +399,7 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	if !s.planned {
 		w.hourOf(now).Samples[i][db.Outages]++
 	}
+	w.catchUp(i, now)
 	w.emit(i, db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
 	}}, now)
@@ -394,7 +408,7 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	w.match(i, now)
 }
 
-// remind reports a server that stays down again.
+// remind reports once more that a server is down.
 func (w *Watcher) remind(i int, now uint32) {
 	s := &w.servers[i]
 	s.remindAt = now + uint32(w.rules.Remind.Seconds())
@@ -451,11 +465,15 @@ func (w *Watcher) setStatus(i int, to db.Status, since uint32) {
 // store queues a server for the database, with its new answer if there is one.
 func (w *Watcher) store(i int, answer []byte) {
 	s, changed := &w.servers[i], w.decided.servers
+	status := s.status
+	if s.planned && status == db.Down {
+		status = db.Planned
+	}
 	if n := len(changed) - 1; n >= 0 && answer != nil && changed[n].ID == int64(i+1) {
 		changed = changed[:n] // the last entry has the status from the same answer: replace that entry
 	}
 	changed = append(changed, db.Server{
-		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: s.status, Answer: answer,
+		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: status, Answer: answer,
 	})
 	w.decided.size += 100 + len(answer)
 	if len(changed) > 2*len(w.servers)+1000 { // the database has been locked for long
@@ -538,7 +556,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 		line := w.encoder.Append(nil, "", &c)
 		w.store(i, line[:len(line)-1])
 	}
-	if was.known == nil && w.cycle > 1 {
+	if was.known == nil && w.schedule.cycle > 1 {
 		s.arrived = true
 		w.match(i, now)
 	}
@@ -653,8 +671,13 @@ func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 		w.ticked = at
 		w.hourOf(at)
 		w.begin(at, false)
-		w.inspect(at)
-		w.release(at)
+		s := w.survey(at)
+		if saw := w.doubtItself(&s, at); !saw {
+			w.judge(&s, at)
+		}
+		for _, e := range w.damping.release(at) {
+			w.report(e, at)
+		}
 	}
 	if dropped = max(0, len(w.decided.events)-db.MaxInMemory); dropped > 0 {
 		w.decided.events = w.decided.events[dropped:]
@@ -666,7 +689,7 @@ func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 // Status returns the numbers of the latest Tick.
 func (w *Watcher) Status() Status {
 	status := w.status
-	status.Every, status.Took = w.rules.Every.Seconds(), w.took.Seconds()
+	status.Every, status.Took = w.rules.Every.Seconds(), w.schedule.took.Seconds()
 	return status
 }
 
@@ -712,8 +735,8 @@ func (w *Watcher) pause(from, to time.Time) {
 			w.hours[n] = db.Hour{}
 		}
 	}
-	for _, d := range w.damping {
-		d.end = min(d.end, now+uint32(w.rules.Damp.Seconds()))
+	for _, in := range w.damping.open {
+		in.end = min(in.end, now+w.damping.length)
 	}
 	w.ignore = now
 	w.view.outcomes, w.view.since = 0, min(w.view.since, now)

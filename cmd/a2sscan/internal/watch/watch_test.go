@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -270,7 +271,7 @@ func TestDownAndUp(t *testing.T) {
 	}
 	x.want("up 3")
 	up, down := 0, 0
-	for _, h := range x.w.Running() {
+	for _, h := range x.w.hours.running() {
 		s := h.Samples[3]
 		up, down = up+int(s[db.UpFor]), down+int(s[db.DownFor])
 	}
@@ -332,7 +333,7 @@ func TestBlind(t *testing.T) {
 		x.run(5 * time.Minute)
 		x.want("seeing", "down 0")
 		unseen := 0
-		for _, h := range x.w.Running() {
+		for _, h := range x.w.hours.running() {
 			unseen += int(h.Samples[5][db.UnseenFor])
 		}
 		if unseen < 3*60 || unseen > 5*60 {
@@ -434,7 +435,7 @@ func TestPause(t *testing.T) {
 		x.run(3 * time.Minute)
 		x.want("down 2")
 		unseen, up := 0, 0
-		for _, h := range x.w.Running() {
+		for _, h := range x.w.hours.running() {
 			unseen, up = unseen+int(h.Samples[9][db.UnseenFor]), up+int(h.Samples[9][db.UpFor])
 		}
 		if up < 600 {
@@ -594,7 +595,7 @@ func TestDamping(t *testing.T) {
 	}
 	x.want("down 0")
 	outages := 0
-	for _, h := range x.w.Running() {
+	for _, h := range x.w.hours.running() {
 		outages += int(h.Samples[0][db.Outages])
 	}
 	if outages != 5 {
@@ -780,7 +781,7 @@ func TestList(t *testing.T) {
 	x.w.Watch(append(list, x.servers[2].addr), x.now)
 	x.run(10 * time.Minute)
 	down := 0
-	for _, h := range x.w.Running() {
+	for _, h := range x.w.hours.running() {
 		down += int(h.Samples[2][db.DownFor])
 	}
 	if down < 13*60 || down > 17*60 {
@@ -798,7 +799,7 @@ func TestRestore(t *testing.T) {
 	if n := len(x.stored); n != 4+1 {
 		t.Errorf("%d changes to store, want an answer of each server, and an outage", n)
 	}
-	rows, hours := x.rows(), x.w.Running()
+	rows, hours := x.rows(), x.w.hours.running()
 	if strings.Contains(string(rows[0].Answer), "somebody") {
 		t.Errorf("the answer names players: %s", rows[0].Answer)
 	}
@@ -823,7 +824,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("a pause of %v", again.paused)
 	}
 	var s db.Sample
-	for _, h := range again.w.Running() {
+	for _, h := range again.w.hours.running() {
 		s = h.Samples[0]
 	}
 	if s[db.UpFor] < 7*60 || s[db.UpFor] > 9*60 || s[db.UnseenFor] > 5 {
@@ -842,7 +843,7 @@ func TestHours(t *testing.T) {
 	watch := func(d time.Duration) {
 		for end := x.now.Add(d); x.now.Before(end); {
 			x.run(time.Minute)
-			hours := x.w.Running()
+			hours := x.w.hours.running()
 			if hours[0].Number+1 < x.now.Unix()/3600 {
 				t.Fatalf("hour %d is stored again at %v", hours[0].Number, x.now)
 			}
@@ -979,6 +980,128 @@ func TestKilled(t *testing.T) {
 	y.want()
 }
 
+// TestKilledHeld: the watch after a kill reports an event that damping held back, if the state
+// lasts for the usual number of checks, and does not if the state was just flapping.
+func TestKilledHeld(t *testing.T) {
+	for _, c := range []struct {
+		outages int  // when the last of them is reported, or over, the watch is killed
+		up      bool // the server is up then
+		lasts   bool
+		want    []string
+	}{
+		{2, false, true, []string{"down 1"}},
+		{2, false, false, nil},
+		{2, true, true, []string{"up 1"}},
+		{2, true, false, nil},
+		{1, false, true, nil},
+		{1, true, true, nil},
+	} {
+		rules := usual()
+		rules.Damp = 10 * time.Hour
+		state, err := db.Open("")
+		check(t, err)
+		x := newWorld(t, 3, rules)
+		r := &Watch{Options: &Options{DB: state, Log: &Log{}}, watcher: x.w}
+		check(t, state.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
+		x.run(2 * time.Minute)
+		for i := range c.outages {
+			x.servers[1].dead = true
+			if i < c.outages-1 || c.up {
+				x.run(8 * time.Minute) // so long that it is reported
+				x.servers[1].dead = false
+			}
+			if i < c.outages-1 {
+				x.run(8 * time.Minute)
+			}
+		}
+		for x.w.servers[1].status == db.Up != c.up {
+			x.run(time.Second)
+		}
+		x.giveBack()
+		check(t, r.flush(t.Context(), true))
+		y := &world{t: t, now: x.now.Add(5 * time.Minute), servers: x.servers, rng: x.rng}
+		y.w = New(rules, y.now)
+		var addrs []netip.AddrPort
+		check(t, state.Servers(func(row *db.Server) { y.w.Restore(row, y.now); addrs = append(addrs, row.Addr) }))
+		y.w.Watch(addrs, y.now)
+		if !c.lasts {
+			y.servers[1].dead = c.up
+		}
+		y.run(4*time.Minute + 4*time.Second)
+		for _, e := range y.events {
+			if !e.Time.Before(x.now.Add(time.Second)) || e.Reported.Before(y.now.Add(-4*time.Minute)) || e.Kind == "down" && e.Evidence.First.After(x.now) {
+				t.Errorf("%+v", e)
+			}
+		}
+		y.run(15 * time.Minute)
+		y.want(c.want...)
+		check(t, state.Close())
+	}
+}
+
+// TestFlapping: half of the servers change their state at random: each state that lasts is
+// reported within 2N+1 cycles. The states of the others never last, and damping hides most.
+func TestFlapping(t *testing.T) {
+	const n, servers, hours = 3, 200, 4
+	rules := usual()
+	rules.Damp = 30 * time.Minute
+	x := newWorld(t, servers, rules)
+	x.loss = 0.0005 // of whole checks, with all retries
+	x.run(2 * time.Minute)
+	type state struct {
+		dead bool
+		from time.Time
+		next time.Time // when the next state begins
+	}
+	states := make([]state, servers)
+	for i := range states {
+		states[i].next = x.now.Add(time.Duration(x.rng.IntN(600)) * time.Second)
+	}
+	last, reports, changes := map[string]db.Event{}, map[string][]db.Event{}, make([]int, servers)
+	for range hours * 3600 {
+		for i := range states {
+			s := &states[i]
+			if x.now.Before(s.next) {
+				continue
+			}
+			s.dead, s.from = !s.dead, x.now
+			length := 30 + x.rng.IntN(12*60)
+			if i%2 == 1 && s.dead {
+				length = 190 + x.rng.IntN(60)
+			} else if i%2 == 1 {
+				length = 65 + x.rng.IntN(60)
+			}
+			s.next = x.now.Add(time.Duration(length) * time.Second)
+			x.servers[i].dead = s.dead
+			changes[i]++
+		}
+		x.run(time.Second)
+		for _, e := range x.events {
+			if e.Kind != "up" && e.Kind != "down" {
+				continue
+			}
+			if last[e.Addr].Kind == e.Kind {
+				t.Errorf("reported twice: %s", Text(&e))
+			}
+			last[e.Addr], reports[e.Addr] = e, append(reports[e.Addr], e)
+		}
+		x.events = nil
+		for i := range states {
+			s := &states[i]
+			reported := cmp.Or(last[x.servers[i].addr.String()].Kind, "up") == map[bool]string{true: "down", false: "up"}[s.dead]
+			if age := x.now.Sub(s.from); !s.from.IsZero() && age > (2*n+1)*time.Minute+5*time.Second && age < (2*n+1)*time.Minute+7*time.Second && !reported && !x.servers[i].unlucky {
+				t.Errorf("server %d: dead is %v since %v, and nothing is reported at %v", i, s.dead, s.from, x.now)
+			}
+		}
+	}
+	const most = 2 * (hours*2 + 1) // a pair of events in each time of --damp
+	for i := 1; i < servers; i += 2 {
+		if n := len(reports[x.servers[i].addr.String()]); n < 10 || n > most || changes[i] < 2*most {
+			t.Errorf("server %d: %d events for %d changes, want at most %d", i, n, changes[i], most)
+		}
+	}
+}
+
 // A server that is excluded is forgotten at once, and as a reference it proves nothing.
 func TestExcluded(t *testing.T) {
 	var excluded netip.Addr
@@ -1088,7 +1211,7 @@ func TestClockAhead(t *testing.T) {
 		x.run(5 * time.Minute)
 		x.now = x.now.Add(24 * time.Hour)
 		x.run(time.Minute)
-		rows, hours := x.rows(), x.w.Running()
+		rows, hours := x.rows(), x.w.hours.running()
 		x.now = x.now.Add(-24 * time.Hour)
 		if ends {
 			x.w = New(usual(), x.now)
@@ -1097,7 +1220,7 @@ func TestClockAhead(t *testing.T) {
 			x.w.Watch([]netip.AddrPort{rows[0].Addr}, x.now)
 		}
 		x.run(10 * time.Minute)
-		hours = x.w.Running()
+		hours = x.w.hours.running()
 		if last := hours[len(hours)-1]; last.Number != x.now.Unix()/3600 || last.Samples[0][db.UpFor] < 8*60 {
 			t.Errorf("ends %v: at %v: %+v", ends, x.now, hours)
 		}

@@ -43,7 +43,8 @@ var ErrForeign = errors.New("is not the state of a watch")
 // ErrVersion is the error for a database of another version of the program.
 var ErrVersion = errors.New("was written by another version of a2sscan")
 
-// ErrOld is the error for a database that a watch can upgrade, but that is only read.
+// ErrOld is the error of Read for a database of the previous version. Open upgrades such a
+// database.
 var ErrOld = errors.New("was written by an older version of a2sscan")
 
 // ErrBusy is the error of a call while another program has locked the database.
@@ -94,6 +95,7 @@ const (
 	Unknown Status = "unknown" // the server has not answered since it was added
 	Up      Status = "up"
 	Down    Status = "down"
+	Planned Status = "planned" // down because of maintenance, only in the database
 )
 
 // Server is a row of the table servers.
@@ -105,6 +107,9 @@ type Server struct {
 	Status   Status
 	// Answer is the latest full answer, as a line of a census without player names.
 	Answer []byte
+	// Untold is set if the last event up or down of the server is not about Status. Only
+	// Servers sets it.
+	Untold bool
 }
 
 // Open opens the database at path for a watch, and creates it if it does not exist. An
@@ -187,15 +192,16 @@ func (db *DB) prepare(writable bool) error {
 	return db.create("", "")
 }
 
-// countOutages fills the table stops from the events of version 2. The last hours may still
-// change, so their outages belong to the table running.
+// countOutages is SQL that counts the events down of a database of version 2 as outages. The
+// last two hours may still change, so it stores their outages in the table running, and the
+// outages of earlier hours in the table stops.
 const countOutages = `INSERT INTO stops SELECT servers.id, time / 3600, count(*), 0 FROM events JOIN servers USING (addr) WHERE event = 'down' GROUP BY 1, 2;
 	UPDATE running SET data = (SELECT json_group_array(json_insert(value, '$[8]', 0, '$[9]', coalesce(
 		(SELECT outages FROM stops WHERE stops.server = block * 256 + key + 1 AND stops.hour = running.hour), 0)) ORDER BY key) FROM json_each(data));
 	DELETE FROM stops WHERE hour IN (SELECT hour FROM running);`
 
-// create executes the statements of the schema in one transaction, with others before and
-// after them.
+// create runs SQL statements in one transaction: the parameter before, the schema, and the
+// parameter after.
 func (db *DB) create(before, after string) error {
 	_, err := db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		before, schema, after, application, version))
@@ -258,12 +264,15 @@ func (db *DB) Servers(do func(*Server)) error {
 	return db.each(func(row *sql.Rows) error {
 		var s Server
 		var addr []byte
-		err := row.Scan(&addr, &s.ID, &s.LastSeen, &s.Since, &s.Status, &s.Answer)
+		err := row.Scan(&addr, &s.ID, &s.LastSeen, &s.Since, &s.Status, &s.Answer, &s.Untold)
 		if err = errors.Join(err, s.Addr.UnmarshalText(addr)); err == nil {
 			do(&s)
 		}
 		return err
-	}, "SELECT addr, id, coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
+	}, `SELECT addr, id, coalesce(last_seen, 0), coalesce(since, 0), status, answer,
+			coalesce((status = 'up') <> (SELECT event = 'up' FROM events WHERE events.addr = servers.addr AND event IN ('up', 'down')
+				ORDER BY events.id DESC LIMIT 1), 0) AND status <> 'unknown'
+		FROM servers ORDER BY id`)
 }
 
 // Add adds servers that the database does not have. Their IDs follow the largest ID; the

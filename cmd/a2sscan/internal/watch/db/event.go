@@ -31,7 +31,8 @@ type Event struct {
 	Before  *census.Facts `json:"before,omitempty"`
 	After   *census.Facts `json:"after,omitempty"`
 	// For is the number of seconds for which the previous state lasted: up before down,
-	// down before up, blind before seeing.
+	// down before up, blind before seeing. In a reminder, it is the number of seconds for
+	// which the server has been down.
 	For      int64     `json:"seconds,omitempty"`
 	By       string    `json:"by,omitempty"` // as in census.Change
 	Evidence *Evidence `json:"evidence,omitempty"`

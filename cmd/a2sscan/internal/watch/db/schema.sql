@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS servers (
   first_seen INTEGER,              -- its first answer; NULL: none yet
   last_seen  INTEGER,              -- its latest answer; written when the status changes, and once an hour
   since      INTEGER,              -- since when it has its status
-  status     TEXT NOT NULL,        -- unknown, up or down
+  status     TEXT NOT NULL,        -- unknown, up, down, or planned: down because of maintenance
   answer     TEXT,                 -- JSON: its latest full answer, as in a census, without player names
   label      TEXT                  -- its name in the list, with --names list
 );

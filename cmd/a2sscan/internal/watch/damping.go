@@ -1,0 +1,100 @@
+package watch
+
+import (
+	"reflect"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
+)
+
+// damping holds back the events of servers whose state changes again and again. It hides only
+// states that do not last.
+type damping struct {
+	length uint32 // Rules.Damp in seconds
+	enough int    // Rules.DownAfter
+	open   map[damped]*window
+}
+
+// damped identifies events that are damped together: the events of one kind of a server, or
+// its pair of up and down.
+type damped struct {
+	server int
+	kind   string // kind of the events; "up" covers "down", too
+	// planned is set for planned events, which are damped separately.
+	planned bool
+}
+
+// window damps events that are damped together. It begins with an event, and lasts for
+// Rules.Damp.
+type window struct {
+	end     uint32   // Unix time
+	shown   int      // number of events reported in the window, at most 2
+	last    db.Event // the latest reported event
+	waiting db.Event // the latest event that was held back
+	leftOut int      // number of events held back since last
+	// lasts is the number of checks since waiting that showed the state that waiting is about.
+	lasts int
+}
+
+// tell returns the latest event that was held back, because it is reported now.
+func (d *window) tell() db.Event {
+	e := d.waiting
+	e.LeftOut, d.leftOut = d.leftOut-1, 0
+	d.last = e
+	return e
+}
+
+// pairOf identifies the events up and down of a server.
+func pairOf(i int, s *server) damped { return damped{i, "up", s.inMaintenance()} }
+
+// add returns the event if it is reported now. After two events in a window, add holds back
+// further events.
+func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
+	in := d.open[key]
+	if in == nil {
+		in = &window{end: now + d.length}
+		d.open[key] = in
+	}
+	if in.shown == 2 {
+		in.waiting, in.lasts = e, 0
+		in.leftOut++
+		return e, false
+	}
+	e.LeftOut, in.leftOut = in.leftOut, 0
+	in.shown++
+	in.last = e
+	return e, true
+}
+
+// confirm is called after each check that shows whether a server is up or down. If the event
+// about this state is held back, and Rules.DownAfter further checks have shown the same state,
+// confirm returns the event, which is reported now.
+func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
+	in := d.open[key]
+	if in == nil || in.leftOut == 0 || in.waiting.Kind != kind {
+		return e, false
+	}
+	if in.lasts++; in.lasts < d.enough || in.last.Kind == kind {
+		return e, false
+	}
+	return in.tell(), true
+}
+
+// release ends the windows that are over. It returns the latest event that a window held back
+// if this event differs from the last event reported.
+func (d *damping) release(now uint32) (due []db.Event) {
+	for key, in := range d.open {
+		switch {
+		case now < in.end:
+			continue
+		case in.leftOut == 0:
+			delete(d.open, key)
+			continue
+		}
+		in.end, in.shown = now+d.length, 0
+		if e := in.waiting; e.Kind != in.last.Kind || !reflect.DeepEqual(e.After, in.last.After) {
+			in.shown = 1
+			due = append(due, in.tell())
+		}
+	}
+	return due
+}
