@@ -1089,7 +1089,7 @@ func TestFlapping(t *testing.T) {
 		for i := range states {
 			s := &states[i]
 			reported := cmp.Or(last[x.servers[i].addr.String()].Kind, "up") == map[bool]string{true: "down", false: "up"}[s.dead]
-			if age := x.now.Sub(s.from); !s.from.IsZero() && age > (2*n+1)*time.Minute+5*time.Second && age < (2*n+1)*time.Minute+7*time.Second && !reported && !x.servers[i].unlucky {
+			if age := x.now.Sub(s.from); !s.from.IsZero() && age > (2*n+1)*time.Minute+10*time.Second && age < (2*n+1)*time.Minute+12*time.Second && !reported && !x.servers[i].unlucky {
 				t.Errorf("server %d: dead is %v since %v, and nothing is reported at %v", i, s.dead, s.from, x.now)
 			}
 		}
