@@ -58,7 +58,7 @@ func workloads(f func(name string, ds [][]byte, want Outcome)) {
 	}
 	msg := rulesMessage(5000)
 	f("source/reverse", reverse(split(wire.LayoutSource, 7, msg, 1248)), Whole)
-	f("source/packed", splitPacked(wire.LayoutSource, 7, msg, 1248, 9), Packed)
+	f("source/packed", splitPacked(wire.LayoutSource, 7, msg, 1248), Packed)
 	f("source/small255", split(wire.LayoutSource, 7, rulesMessage(255 * 40)[:255*40], 40), Whole)
 }
 

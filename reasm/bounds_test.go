@@ -96,7 +96,7 @@ func TestSizes(t *testing.T) {
 // incomplete group, but never the group that receives the new fragment.
 func TestEvictOldest(t *testing.T) {
 	table := New(leastMaxBytes)
-	d := totals(wire.LayoutSource, 1, 0, 3)
+	d := totals(wire.LayoutSource, 0, 3)
 	addFrom := func(from int, d []byte) {
 		t.Helper()
 		_, o, err := table.Add(time.Duration(from), uint64(from), d, nil)
@@ -128,7 +128,7 @@ func TestEvictOldest(t *testing.T) {
 // Complete replies that are remembered take at most an eighth of the memory.
 func TestRememberedShare(t *testing.T) {
 	table := New(leastMaxBytes)
-	d := totals(wire.LayoutSource, 1, 0, 1)
+	d := totals(wire.LayoutSource, 0, 1)
 	for i := range uint64(1000) {
 		table.Add(time.Duration(i), i, d, nil)
 	}

@@ -33,12 +33,12 @@ func split(l wire.Layout, id uint32, msg []byte, size int) [][]byte {
 	return cut(wire.Fragment{Layout: l, ID: id}, msg, size)
 }
 
-// splitPacked compresses a message at the given bzip2 level and splits the result.
-func splitPacked(l wire.Layout, id uint32, msg []byte, size, level int) [][]byte {
+// splitPacked compresses a message and splits the result.
+func splitPacked(l wire.Layout, id uint32, msg []byte, size int) [][]byte {
 	f := wire.Fragment{Layout: l, ID: id | wire.CompressedID, Compressed: true}
 	f.DeclaredSize = uint32(len(msg))
 	f.CRC = crc32.ChecksumIEEE(msg)
-	return cut(f, compress(msg, level), size)
+	return cut(f, compress(msg, 9), size)
 }
 
 // cut divides b into payloads of at most size bytes and returns their fragments,

@@ -39,15 +39,15 @@ func TestSplitReplies(t *testing.T) {
 		ds   [][]byte
 		want []byte
 	}{
-		{"EC-108 one fragment, compressed, no size", splitPacked(noSize, 0x2897, one, 2000, 9), one},
+		{"EC-108 one fragment, compressed, no size", splitPacked(noSize, 0x2897, one, 2000), one},
 		{"EC-109 one fragment, goldsource", split(gold, id, one, 1400), one},
 		{"EC-109 one fragment, source", split(source, id, one, 1248), one},
 		{"EC-109 one fragment, no size", split(noSize, id, one, 1248), one},
 		{"EC-110 size 1188", split(source, id, msg, 1188), msg},
 		{"EC-110 size 1248", split(source, id, msg, 1248), msg},
 		{"EC-112 no size", split(noSize, id, msg, 1248), msg},
-		{"EC-112 compressed, no size", splitPacked(noSize, id, msg, 300, 9), msg},
-		{"EC-112 compressed, size", splitPacked(source, id, msg, 300, 9), msg},
+		{"EC-112 compressed, no size", splitPacked(noSize, id, msg, 300), msg},
+		{"EC-112 compressed, size", splitPacked(source, id, msg, 300), msg},
 		{"EC-113 no header, goldsource", split(gold, id, headless, 1400), headless},
 		{"EC-113 no header, source", split(source, id, headless, 1248), headless},
 		{"EC-113 no header, no size", split(noSize, id, headless, 1248), headless},
@@ -129,14 +129,14 @@ func TestOtherLayout(t *testing.T) {
 		}
 	}
 	table := New(0)
-	add(t, table, totals(wire.LayoutSourceNoSize, 1, 0, 0x13), Pending)
-	add(t, table, totals(wire.LayoutGoldSource, 1, 0, 4), Conflict)
-	add(t, table, totals(wire.LayoutGoldSource, 1, 0, 3), Pending)
+	add(t, table, totals(wire.LayoutSourceNoSize, 0, 0x13), Pending)
+	add(t, table, totals(wire.LayoutGoldSource, 0, 4), Conflict)
+	add(t, table, totals(wire.LayoutGoldSource, 0, 3), Pending)
 }
 
-// totals returns a fragment with the given number and total, valid or not.
-func totals(l wire.Layout, id uint32, number, total uint8) []byte {
-	f := wire.Fragment{Layout: l, ID: id, Number: number, Total: total}
+// totals returns a fragment of reply 1 with the given number and total, valid or not.
+func totals(l wire.Layout, number, total uint8) []byte {
+	f := wire.Fragment{Layout: l, ID: 1, Number: number, Total: total}
 	f.Payload = []byte("\xFF\xFF\xFF\xFFE\x01\x00a\x00b\x00")
 	return wire.AppendFragment(nil, &f)
 }
@@ -203,7 +203,7 @@ func TestLeadingMany(t *testing.T) {
 	table := New(0)
 	msg := rulesMessage(3000)
 	add(t, table, split(wire.LayoutSource, 1, msg, 1200)[0], Pending)
-	add(t, table, splitPacked(wire.LayoutSource, 2, msg, 200, 9)[0], Pending)
+	add(t, table, splitPacked(wire.LayoutSource, 2, msg, 200)[0], Pending)
 	add(t, table, split(wire.LayoutGoldSource, 3, msg, 1300)[0], Pending)
 	got := leading(table, server)
 	if want := []string{string(msg[:1200]), string(msg[:1300])}; !slices.Equal(got, want) {

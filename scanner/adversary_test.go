@@ -279,7 +279,7 @@ func reversed(ds []string) []string {
 func TestAdversary(t *testing.T) {
 	for _, row := range adversaryQuirks() {
 		inBubble(t, row.name, func(t *testing.T) {
-			r, st, _ := askOdd(t, row.serve(), wire.AskAll)
+			r, st := askOdd(t, row.serve(), wire.AskAll)
 			if got := describe(r); got != row.want {
 				t.Errorf("%.300s\nwant %.300s", got, row.want)
 			}

@@ -110,7 +110,7 @@ func TestQuirksAnew(t *testing.T) {
 		for _, row := range rows {
 			for _, ask := range []wire.Questions{wire.AskAll, wire.AskInfo, wire.AskPlayers, wire.AskInfo | wire.AskRules, wire.AskPlayers | wire.AskRules} {
 				inBubble(t, fmt.Sprintf("%s, %03b", row.name, ask), func(t *testing.T) {
-					r, _, _ := askOdd(t, row.serve(), ask)
+					r, _ := askOdd(t, row.serve(), ask)
 					if r != nil {
 						wantAnew(t, d, r)
 					}

@@ -232,11 +232,11 @@ func mustRun(t *testing.T, n *memNet, cfg Config, ts []Target) (map[uint64]*Resu
 	return got, st
 }
 
-// answering returns a network of servers like s.
-func answering() (n *memNet, s *server) {
-	n, s = newMemNet(), newServer()
+// answering returns a network of servers like that of newServer.
+func answering() *memNet {
+	n, s := newMemNet(), newServer()
 	n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-	return n, s
+	return n
 }
 
 func runContext(

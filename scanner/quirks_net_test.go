@@ -72,7 +72,7 @@ func TestQuirkProtocol(t *testing.T) {
 				serve := odd(func(h *host) {
 					h.info, h.rules = []string{info}, parts(l, 9, manyRules(100), 700)
 				})
-				r, _, _ := askOdd(t, serve(), wire.AskAll)
+				r, _ := askOdd(t, serve(), wire.AskAll)
 				want := "ok, name, 1 players, 100 rules, 4 sent"
 				if got := describe(r); got != want || r.Info.Protocol != protocol {
 					t.Errorf("protocol %d: %s", r.Info.Protocol, got)
@@ -96,7 +96,7 @@ func TestQuirkShip(t *testing.T) {
 		},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r, _, _ := askOdd(t, odd(change)(), wire.AskAll)
+			r, _ := askOdd(t, odd(change)(), wire.AskAll)
 			if got := describe(r); got != "ok players.count, name, 6 players of 19, 1 rules, 4 sent" {
 				t.Fatal(got)
 			}
@@ -120,7 +120,7 @@ func TestQuirkAddress(t *testing.T) {
 		"EC-63 I and m": open(oddInfo, oddGold),
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r, _, _ := askOdd(t, serve(), wire.AskAll)
+			r, _ := askOdd(t, serve(), wire.AskAll)
 			if in := &r.Info; string(in.Name) != "name" || string(in.Address) != "192.0.2.7:27015" {
 				t.Errorf("%q at %q", in.Name, in.Address)
 			}
@@ -137,7 +137,7 @@ func TestQuirkNotAsked(t *testing.T) {
 	})
 	inBubble(t, "EC-64 an E that is never asked for, in fragments", func(t *testing.T) {
 		half := parts(wire.LayoutSource, 9, manyRules(100), 700)[:1]
-		r, _, _ := askOdd(t, open(append(half, oddInfo)...)(), wire.AskInfo)
+		r, _ := askOdd(t, open(append(half, oddInfo)...)(), wire.AskInfo)
 		if got := describe(r); got != "ok open-info, name, 1 sent" {
 			t.Error(got)
 		}
@@ -336,7 +336,7 @@ func twoScans(t *testing.T) {
 
 func oddNumbers(t *testing.T) {
 	info := strings.Replace(oddInfo, "\x01\x08\x00dl", "\xC8\x02\xFFdl", 1)
-	r, _, _ := askOdd(t, open(info)(), wire.AskInfo)
+	r, _ := askOdd(t, open(info)(), wire.AskInfo)
 	if in := &r.Info; in.Players != 200 || in.MaxPlayers != 2 || in.Bots != 255 || r.Notes != 0 {
 		t.Errorf("%+v, %v", in, r.Notes)
 	}

@@ -32,7 +32,7 @@ func checkLedger(t *testing.T, st Stats, targets int) {
 // round trips.
 func TestScanFourDatagrams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
+		n := answering()
 		ts := addresses(3000)
 		got, st := mustRun(t, n, Config{Rate: Off}, ts)
 		if len(got) != len(ts) || st.Finished[StatusOK] != uint64(len(ts)) {
@@ -79,7 +79,7 @@ func TestScanQueryLimit(t *testing.T) {
 // target on the address may start 200 ms later instead of 400 ms.
 func TestScanAddressRefund(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
+		n := answering()
 		const pause = 250 * time.Millisecond
 		targets := trickle(ports(3), pause)
 		cfg := Config{Questions: wire.AskInfo, Cooldown: Off, Tuning: Tuning{transport: n}}
@@ -136,7 +136,7 @@ func TestScanHeldFor(t *testing.T) {
 
 func TestScanMaxPerAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
+		n := answering()
 		ts := append(ports(20), addresses(5)...)
 		_, st := mustRun(t, n, Config{MaxPerAddress: 7}, ts)
 		if st.OverLimit != 13 || st.Finished[StatusOK] != 12 {
@@ -149,7 +149,7 @@ func TestScanMaxPerAddress(t *testing.T) {
 // whether its first entry is held back, open or finished.
 func TestScanDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
+		n := answering()
 		ts := append(ports(5), ports(5)...)
 		ts = append(ts, ports(3)...)
 		got, st := mustRun(t, n, Config{}, ts)
@@ -164,7 +164,7 @@ func TestScanDuplicates(t *testing.T) {
 // all affects no other.
 func TestScanSendErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
+		n := answering()
 		ts := addresses(200)
 		bad := udp.Pack(ts[7].Addr)
 		tries := 0
@@ -348,7 +348,7 @@ func TestBuffers(t *testing.T) {
 // directions, with its bytes and its time, including those of strangers.
 func TestScanTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
+		n := answering()
 		ts := addresses(1)
 		stranger := netip.MustParseAddrPort("127.9.9.9:1")
 		n.reply(udp.Pack(stranger), testRTT/2, []byte("who?"))
@@ -483,7 +483,7 @@ func TestScanOutputStalls(t *testing.T) {
 // caller's function reports waitOutput.
 func TestLastResultsAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
+		n := answering()
 		var m Monitor
 		handle := func(*Result) {
 			for try := 0; m.Stats().Wait != waitOutput; try++ {

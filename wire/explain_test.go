@@ -230,7 +230,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add([]byte("m\x00\x00\x00\x00\x00000p00\x001"), uint8(0))  // a relay, without bots
 	f.Add([]byte("m\x00\x00\x00\x00\x00000d00\x0123"), uint8(0)) // cut inside the mod block
 	f.Add([]byte("I0\x00\x00\x00\x000000000000"), uint8(0))      // cut inside the version
-	f.Add([]byte(players(8, records(4)+record(0, "ab")+records(2))), uint8(wire.ShipYes))
+	f.Add([]byte(players(8, records(4)+record("ab")+records(2))), uint8(wire.ShipYes))
 	f.Add([]byte(players(2, records(2)+extras(1)+"\x00")), uint8(wire.ShipYes))
 	f.Fuzz(func(t *testing.T, b []byte, hint uint8) {
 		ship := wire.ShipHint(hint % 3)

@@ -51,7 +51,7 @@ func FuzzPlayers(f *testing.F) {
 			f.Add(b, uint8(ship))
 		}
 	})
-	f.Add([]byte(players(8, records(4)+record(0, "ab")+records(2))), uint8(wire.ShipYes))
+	f.Add([]byte(players(8, records(4)+record("ab")+records(2))), uint8(wire.ShipYes))
 	f.Add([]byte(players(44, records(300))), uint8(wire.ShipNo))
 	f.Fuzz(func(t *testing.T, b []byte, hint uint8) {
 		ship := wire.ShipHint(hint % 3)

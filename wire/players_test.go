@@ -7,13 +7,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// record returns the bytes of a player whose score is 1 and whose duration is 2.
-func record(index int, name string) string {
-	return string(rune(index)) + name + "\x00\x01\x00\x00\x00\x00\x00\x00\x40"
+// record returns the bytes of a player whose index is 0, score 1 and duration 2.
+func record(name string) string {
+	return "\x00" + name + "\x00\x01\x00\x00\x00\x00\x00\x00\x40"
 }
 
 // records returns n players without names, ten bytes each (EC-79).
-func records(n int) string { return strings.Repeat(record(0, ""), n) }
+func records(n int) string { return strings.Repeat(record(""), n) }
 
 // extras returns deaths and money of n players: 3 and 2500 each.
 func extras(n int) string { return strings.Repeat("\x03\x00\x00\x00\xC4\x09\x00\x00", n) }
@@ -39,9 +39,9 @@ func TestPlayersOutcome(t *testing.T) {
 		{"another kind", single + "E\x00\x00", no, 0, 0, wire.ErrUnexpected, 0},
 		{"no kind", single, no, 0, 0, wire.ErrMalformed, 0},
 		{"none", players(0, ""), no, 0, 0, nil, 0},
-		{"one", players(1, record(0, "a")), no, 1, 0, nil, 0},
-		{"EC-113 no header", "D\x01" + record(0, "a"), no, 1, 0, nil, 0},
-		{"EC-114 two headers", single + players(1, record(0, "a")), no, 1, 0, nil, 0},
+		{"one", players(1, record("a")), no, 1, 0, nil, 0},
+		{"EC-113 no header", "D\x01" + record("a"), no, 1, 0, nil, 0},
+		{"EC-114 two headers", single + players(1, record("a")), no, 1, 0, nil, 0},
 		{"EC-79 no names", players(107, records(107)), no, 107, 0, nil, 0},
 		{"EC-81 255 announced, none there", players(255, ""), no, 0, 0, nil, count},
 		{"EC-81 255 announced, 300 there",
@@ -77,13 +77,13 @@ func TestPlayersOutcome(t *testing.T) {
 		// After four of the players, 32 bytes remain. They could be deaths and
 		// money of four players, but all seven announced players are there.
 		{"an ordinary list on The Ship",
-			players(7, records(4)+record(0, "ab")+records(2)), yes, 7, 0, nil, 0},
+			players(7, records(4)+record("ab")+records(2)), yes, 7, 0, nil, 0},
 		{"the same with another count",
-			players(8, records(4)+record(0, "ab")+records(2)), yes, 4, 4, nil, count},
+			players(8, records(4)+record("ab")+records(2)), yes, 4, 4, nil, count},
 		{"the same without INFO",
-			players(4, records(4)+record(0, "ab")+records(2)), unknown, 4, 4, nil, 0},
+			players(4, records(4)+record("ab")+records(2)), unknown, 4, 4, nil, 0},
 		{"the same on another game",
-			players(4, records(4)+record(0, "ab")+records(2)), no, 7, 0, nil, count},
+			players(4, records(4)+record("ab")+records(2)), no, 7, 0, nil, count},
 		{"deaths and money are cut",
 			players(2, records(2)+extras(1)+"\x00"), yes, 2, 1, wire.ErrTruncated, 0},
 		{"deaths and money of the first are cut",

@@ -68,14 +68,10 @@ func (m *model) place(i uint64) uint64 {
 	return (m.base+i/n)<<16 | uint64(m.ports[i%n])
 }
 
-// index is the inverse of place. It returns false if addr is outside the fleet.
-func (m *model) index(addr uint64) (uint64, bool) {
-	offset := addr>>16 - m.base
-	if offset >= m.addrs {
-		return 0, false
-	}
-	p, ok := slices.BinarySearch(m.ports, uint16(addr))
-	return offset*uint64(len(m.ports)) + uint64(p), ok
+// has reports whether a packed address is a place of the fleet.
+func (m *model) has(addr uint64) bool {
+	_, ok := slices.BinarySearch(m.ports, uint16(addr))
+	return ok && addr>>16-m.base < m.addrs
 }
 
 // seedPort returns the number that determines the servers of a port in place of the
@@ -191,7 +187,7 @@ type nature struct {
 // nature returns the nature of the server at the packed address, or false if there
 // is none.
 func (m *model) nature(addr uint64) (nature, bool) {
-	if _, ok := m.index(addr); !ok || addr>>16 == loopback.Broadcast || m.Alive == None {
+	if !m.has(addr) || addr>>16 == loopback.Broadcast || m.Alive == None {
 		return nature{}, false
 	}
 	if n, ok := m.faked(addr); ok {

@@ -58,10 +58,7 @@ type query struct {
 func (p *responder) Out() (*loopback.Outbox, *Stats) { return &p.out, &p.stats }
 
 // Has reports whether the packed address and port belong to the fleet.
-func (p *responder) Has(server uint64) bool {
-	_, ok := p.m.index(server)
-	return ok
-}
+func (p *responder) Has(server uint64) bool { return p.m.has(server) }
 
 // pings are the kinds of servers that answer a ping, as GoldSource does.
 var pings = [numKinds]bool{

@@ -173,11 +173,11 @@ func (m *road) deliver(p *Control, now time.Duration) {
 
 func always(v float64) func(time.Duration) float64 { return func(time.Duration) float64 { return v } }
 
-// from returns a function that returns the value before for times earlier than at, and
-// the value after for later ones.
-func from(at time.Duration, before, after float64) func(time.Duration) float64 {
+// after10 returns a function that returns the value before in the first ten seconds, and
+// the value after from then on.
+func after10(before, after float64) func(time.Duration) float64 {
 	return func(now time.Duration) float64 {
-		if now < at {
+		if now < 10*time.Second {
 			return before
 		}
 		return after
@@ -209,14 +209,14 @@ func TestPathRate(t *testing.T) {
 		{"20k and loss", road{known: 0.7, capacity: always(20_000), loss: always(0.05), dead: always(0.3)}, 17_500, 20_500, 0.03},
 		{"slow line", road{known: 0.7, capacity: always(500)}, 420, 530, 0.5},
 		{"loss", road{known: 0.7, loss: always(0.05), dead: always(0.3)}, 45_000, 50_000, 0},
-		{"loss begins", road{known: 0.7, loss: from(10*s, 0, 0.05)}, 45_000, 50_000, 0},
-		{"heavy loss begins", road{known: 0.7, loss: from(10*s, 0, 0.4)}, 42_000, 50_000, 0},
+		{"loss begins", road{known: 0.7, loss: after10(0, 0.05)}, 45_000, 50_000, 0},
+		{"heavy loss begins", road{known: 0.7, loss: after10(0, 0.4)}, 42_000, 50_000, 0},
 		{"blocks of the dead", road{known: 0.7, dead: blocks}, 45_000, 50_000, 0},
 		{"no challenges", road{dead: always(0.3)}, 42_000, 50_000, 0},
 		{"no challenges, 20k", road{dead: always(0.3), capacity: always(20_000)}, 15_000, 20_500, 0.08},
 		{"no challenges, blocks", road{dead: blocks}, 40_000, 50_000, 0},
-		{"capacity falls", road{known: 0.7, capacity: from(10*s, 1e9, 10_000)}, 8500, 10_500, 0.3},
-		{"capacity rises", road{known: 0.7, capacity: from(10*s, 10_000, 40_000)}, 25_000, 41_000, 0.06},
+		{"capacity falls", road{known: 0.7, capacity: after10(1e9, 10_000)}, 8500, 10_500, 0.3},
+		{"capacity rises", road{known: 0.7, capacity: after10(10_000, 40_000)}, 25_000, 41_000, 0.06},
 		{"dead network", road{dead: always(1)}, 8000, 50_000, 0},
 		{"slow list", road{known: 0.7, uses: 3000}, 4000, 50_000, 0},
 	} {

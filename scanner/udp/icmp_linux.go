@@ -28,15 +28,15 @@ const maxUnreachable = 4096
 // maxDrain is the maximum number of entries of the queue that are read at a time.
 const maxDrain = 256
 
-// drain reads the queue, up to maxDrain entries, and returns how many of them were
-// ICMP errors.
-func (q *icmpQueue) drain() int {
+// drain reads the queue, up to maxDrain entries.
+func (q *icmpQueue) drain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.drainLocked()
+	q.drainLocked()
 }
 
-// drainLocked is drain for callers that hold mu.
+// drainLocked is drain for callers that hold mu. It returns how many of the entries were
+// ICMP errors.
 func (q *icmpQueue) drainLocked() (n int) {
 	const flags = unix.MSG_ERRQUEUE | unix.MSG_DONTWAIT
 	q.raw.Control(func(fd uintptr) {
