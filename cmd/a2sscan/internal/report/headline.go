@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -66,12 +67,34 @@ func duration(seconds float64) string {
 	}
 }
 
-// lead returns a sentence about the games with the most people.
-func lead(s *census.Stats) string {
+// lead says in two or three sentences what the night was like: how many people were on how many
+// servers, compared with last time, which games they played, and how many servers look made up.
+func lead(in *Input) string {
+	s := in.Stats
 	byPeople := mostPeople(s.Games.Top)
 	if s.All.People == 0 || len(byPeople) == 0 {
 		return ""
 	}
+	text := fmt.Sprintf("%s were on %s of the %s that answered", console.Plural(s.All.People, "person"), number(s.All.Occupied), console.Plural(s.All.Servers, "server"))
+	if in.Before != nil && in.Before.People > 0 {
+		change := relative(s.All.People, in.Before.People)
+		if more, ok := strings.CutPrefix(change, "+"); ok {
+			text += ", " + more + " more people than last time"
+		} else if fewer, ok := strings.CutPrefix(change, "−"); ok {
+			text += ", " + fewer + " fewer people than last time"
+		} else {
+			text += ", as many people as last time"
+		}
+	}
+	text += ". " + favourites(s, byPeople)
+	if made := s.All.Servers - min(s.All.Servers, s.WithoutFarms.Servers); made > 0 && s.Farms.Found > 0 {
+		text += fmt.Sprintf(" %s in %s look made up.", console.Plural(made, "server"), console.Plural(s.Farms.Found, "farm"))
+	}
+	return text
+}
+
+// favourites returns a sentence about the games with the most people.
+func favourites(s *census.Stats, byPeople []census.Group) string {
 	var sum uint64
 	var top []string
 	for _, g := range byPeople[:min(3, len(byPeople))] {

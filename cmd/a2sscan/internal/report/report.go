@@ -115,12 +115,12 @@ type page struct {
 	Style  template.CSS
 	Script template.JS
 
-	Title, Program string
-	Files          []string
-	Stats          *census.Stats
-	Names          map[string]string // names of games by ID
-	Tiles          []tile
-	People         []part // people by game
+	Title, Program, Lead string
+	Files                []string
+	Stats                *census.Stats
+	Names                map[string]string // names of games by ID
+	Tiles                []tile
+	People               []part // people by game
 
 	Changes *changes
 	History *historyView
@@ -129,6 +129,7 @@ type page struct {
 	Countries, Networks *groupTable
 	Versions            []versionView
 	Systems             []part
+	Suspects            []suspectList
 	Servers             serverTable
 }
 
@@ -142,7 +143,7 @@ func newPage(in *Input) *page {
 		Policy: "default-src 'none'; script-src " + Hash(script()) + "; style-src " + Hash(Style()) +
 			"; img-src data:; base-uri 'none'; form-action 'none'",
 		Style: template.CSS(Style()), Script: template.JS(script()),
-		Title: title(in), Program: in.Program, Files: in.Files, Stats: s, Names: names, Tiles: tiles(in), People: peopleByGame(s),
+		Title: title(in), Program: in.Program, Lead: lead(in), Files: in.Files, Stats: s, Names: names, Tiles: tiles(in), People: peopleByGame(s),
 		Changes:   newChanges(in, names),
 		History:   in.History.view(s, names),
 		Games:     newGroupTable("Game", &s.Games, nil, gamesShown),
@@ -152,6 +153,7 @@ func newPage(in *Input) *page {
 		Networks:  newGroupTable("Network", &s.Networks, nil, networksShown),
 		Versions:  in.History.versions(s),
 		Systems:   systems(s),
+		Suspects:  in.Servers.suspectLists(s),
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	stdhtml "html"
 	"net/netip"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -446,5 +448,57 @@ func TestPictures(t *testing.T) {
 	}
 	if labelled == 0 || labelled > labels {
 		t.Errorf("%d labels", labelled)
+	}
+}
+
+// TestLinks: each link leads to an element of the page. Each flag and farm of which the page
+// knows servers has a link to a list of those with the most people.
+func TestLinks(t *testing.T) {
+	in := sampleInput(2)
+	html := string(rendered(t, in))
+	for _, link := range regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		if strings.Count(html, `id="`+link[1]+`"`) != 1 {
+			t.Errorf("the link to %s leads nowhere", link[1])
+		}
+	}
+	want := []string{`href="#flag-count_mismatch"`}
+	for i := range 14 {
+		want = append(want, fmt.Sprintf(`href="#farm-%d"`, i))
+	}
+	for _, link := range want {
+		if !strings.Contains(html, link) {
+			t.Errorf("lacks %s", link)
+		}
+	}
+	_, list, _ := strings.Cut(html, `id="farm-2"`)
+	list, _, _ = strings.Cut(list, `</div>`)
+	var people []int
+	for _, row := range regexp.MustCompile(`>(\d+) of 64<`).FindAllStringSubmatch(list, -1) {
+		n, _ := strconv.Atoi(row[1])
+		people = append(people, -n)
+	}
+	if len(people) != suspectsShown || !slices.IsSorted(people) || !strings.Contains(list, "5 more. <code>a2sscan cat --farm 2</code>") {
+		t.Fatalf("people %v in %.2000s", people, list)
+	}
+	for i := 30; i < 45; i++ { // the servers of the farm
+		s := sampleServer(i)
+		if listed := strings.Contains(list, s.Addr().String()+"<"); !listed && int(s.People) > -people[len(people)-1] {
+			t.Errorf("the list lacks %v with %d people", s.Addr(), s.People)
+		}
+	}
+}
+
+// TestManyNights: the page shows a hundred nights.
+func TestManyNights(t *testing.T) {
+	in := sampleInput(2)
+	in.History = &History{}
+	for ago := range 100 {
+		in.History.Add(sampleStats(ago))
+	}
+	html := string(rendered(t, in))
+	_, table, _ := strings.Cut(html, "All nights as a table")
+	table, _, _ = strings.Cut(table, "</table>")
+	if rows := strings.Count(table, `<tr><th scope="row">`); rows != 100 || !strings.Contains(html, "100 nights from 13 August 2026 to 20 November 2026") {
+		t.Errorf("%d nights", rows)
 	}
 }

@@ -206,6 +206,10 @@ func sampleInput(nights int) *Input {
 	if *browser.Screenshots != "" {
 		servers = 40_000 // more than fit
 	}
+	in.Servers.Farms = map[netip.AddrPort]string{}
+	for i := range 200 {
+		in.Servers.Farms[sampleServer(i).Addr()] = fmt.Sprint(i / 15) // the last farm has 5 servers
+	}
 	for i := range servers {
 		in.Servers.Add(sampleServer(i))
 	}

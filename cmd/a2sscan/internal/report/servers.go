@@ -27,8 +27,11 @@ const (
 // Servers collects the servers with the most people, which the page may list. It does not
 // store which of them answer without a challenge.
 type Servers struct {
-	kept []*census.Server // if cut is set, the first maxServers are sorted
-	cut  bool             // whether servers were dropped
+	Farms map[netip.AddrPort]string // ID of the farm of each server that is in a farm
+
+	kept  []*census.Server // if cut is set, the first maxServers are sorted
+	cut   bool             // whether servers were dropped
+	lists map[string]*suspects
 }
 
 // server is a row of the table.
@@ -53,9 +56,17 @@ func (l *Servers) trim() {
 	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
-// Add stores a server if it may be among those with the most people. It ignores servers
-// without INFO.
+// Add stores a server if it may be among those with the most people, or among those with the
+// most people that have a flag or are in a farm. Servers without INFO are not in the table.
 func (l *Servers) Add(s *census.Server) {
+	if id := l.Farms[s.Addr()]; id != "" {
+		l.suspect("farm-"+id, s)
+	}
+	for i := range game.FlagRules {
+		if s.Flags&(1<<i) != 0 {
+			l.suspect("flag-"+game.FlagRules[i].Word, s)
+		}
+	}
 	if !s.HasInfo || l.cut && compare(s, l.kept[maxServers-1]) >= 0 {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // maxName is the maximum number of characters of a name on the page.
@@ -51,8 +52,9 @@ func Shown(s string, limit int) string {
 // functions has the functions that the template calls.
 var functions = template.FuncMap{
 	// functions that describe the stats
-	"when": when, "lead": lead, "trust": trust, "distributions": distributions, "rest": rest, "questions": questions, "sums": sums,
+	"when": when, "trust": trust, "distributions": distributions, "rest": rest, "questions": questions, "sums": sums,
 	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
+	"farms": func(s *census.Stats) []census.Farm { return s.Farms.Top[:min(len(s.Farms.Top), farmsShown)] },
 	// functions that format values
 	"game": nameOf, "named": named, "shown": Shown, "number": number, "percent": percent, "width": width,
 	"sentence": sentence, "reasons": reasons, "first": first, "plural": console.Plural[uint64],

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// The page lists suspectsShown servers of each flag and of each of the first farmsShown farms.
+const (
+	suspectsShown = 10
+	farmsShown    = 20
+)
+
+// suspects are the servers that have a flag or are in a farm: their number, and those with the
+// most people.
+type suspects struct {
+	n   uint64
+	top []*census.Server
+}
+
+// suspect adds a server to the list with a name, which is also the anchor of the list.
+func (l *Servers) suspect(name string, s *census.Server) {
+	if l.lists == nil {
+		l.lists = map[string]*suspects{}
+	}
+	list := l.lists[name]
+	if list == nil {
+		list = &suspects{}
+		l.lists[name] = list
+	}
+	list.n++
+	at, _ := slices.BinarySearchFunc(list.top, s, compare)
+	if at < suspectsShown {
+		list.top = slices.Insert(list.top, at, s)
+		list.top = list.top[:min(len(list.top), suspectsShown)]
+	}
+}
+
+// suspectList is a list of servers to which the page links.
+type suspectList struct {
+	Anchor, Title string
+	N             uint64
+	Rows          []serverRow
+	Farm          string // ID of the farm, or "" if the list is about a flag
+}
+
+// suspectLists returns the lists of the flags and of the largest farms.
+func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
+	add := func(anchor, title, farm string) {
+		if list := l.lists[anchor]; list != nil {
+			one := suspectList{Anchor: anchor, Title: title, N: list.n, Farm: farm}
+			for _, s := range list.top {
+				one.Rows = append(one.Rows, newServer(s).row())
+			}
+			all = append(all, one)
+		}
+	}
+	for _, flag := range byCount(s.Flags) {
+		add("flag-"+flag.Name, "Flag "+Shown(flag.Name, 40), "")
+	}
+	for _, f := range s.Farms.Top[:min(len(s.Farms.Top), farmsShown)] {
+		add("farm-"+f.ID, "Farm "+named(f.Name, f.ID), f.ID)
+	}
+	return all
+}
+
+// Link returns the anchor of the list about a flag or a farm, or "" if the page has none. kind is
+// flag or farm.
+func (p *page) Link(kind, id string) string {
+	anchor := kind + "-" + id
+	if slices.ContainsFunc(p.Suspects, func(l suspectList) bool { return l.Anchor == anchor }) {
+		return anchor
+	}
+	return ""
+}
