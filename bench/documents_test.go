@@ -416,7 +416,7 @@ func runs(text string, yield func(run string)) {
 	for _, part := range cells.Split(code.ReplaceAllString(text, ""), -1) {
 		var words []string
 		begins := true // a sentence
-		for _, w := range strings.Fields(source.ReplaceAllString(part, "")) {
+		for w := range strings.FieldsSeq(source.ReplaceAllString(part, "")) {
 			plain := strings.Trim(w, `.,;:()"…`)
 			if lower := strings.ToLower(plain); letter.MatchString(plain) && (begins || lower == plain) {
 				words = append(words, lower)

@@ -41,15 +41,6 @@ func (g *modelGroup) get(number uint8) *modelFragment {
 	return nil
 }
 
-func (g *modelGroup) has(f modelFragment) bool {
-	for _, o := range g.frags {
-		if o == f {
-			return true
-		}
-	}
-	return false
-}
-
 // leading joins the payloads up to the first missing fragment.
 func (g *modelGroup) leading() (msg string, n uint8) {
 	for f := g.get(0); f != nil; f = g.get(n) {
@@ -78,7 +69,7 @@ func (s *modelSource) add(now time.Duration, id uint32, f modelFragment) (string
 		}
 	}
 	for _, o := range slices.Concat(s.done, s.open) {
-		if o.id == id && o.has(f) {
+		if o.id == id && slices.Contains(o.frags, f) {
 			return "", Duplicate
 		}
 	}
