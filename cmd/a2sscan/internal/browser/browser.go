@@ -1,4 +1,7 @@
-// Package browser shows the pages of tests in headless Chromium.
+//go:build linux && !race
+
+// Package browser shows the pages of tests in headless Chromium. Chromium's protocol is
+// large, so it is compiled for one system, and not again for the race detector.
 package browser
 
 import (

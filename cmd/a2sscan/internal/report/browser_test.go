@@ -1,3 +1,5 @@
+//go:build linux && !race
+
 package report
 
 import (
@@ -67,11 +69,14 @@ func TestBrowser(t *testing.T) {
 // checkSizes: at each width, once in both colour schemes, the page fits the screen,
 // causes no fault, and is accessible.
 func checkSizes(t *testing.T, b *tab) {
-	nights := 40
+	in := sampleInput(40)
 	if *browser.Screenshots != "" {
-		nights = 365
+		in = sampleInput(365)
+		for i := range 40_000 { // more than fit
+			in.Servers.Add(sampleServer(i))
+		}
 	}
-	html := rendered(t, sampleInput(nights))
+	html := rendered(t, in)
 	for _, width := range []int64{360, 1280, 1920} {
 		for _, scheme := range []string{"light", "dark"} {
 			if width != 360 && (width == 1280) == (scheme == "dark") {
@@ -254,5 +259,3 @@ func checkNoticed(t *testing.T, b *tab) {
 		}
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

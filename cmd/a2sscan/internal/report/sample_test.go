@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/browser"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
@@ -202,15 +201,11 @@ func sampleInput(nights int) *Input {
 	in.Before = in.History.before(tonight)
 	in.Changes = sampleChanges(in.Stats, in.Before)
 	addSingleChanges(in)
-	servers := 300
-	if *browser.Screenshots != "" {
-		servers = 40_000 // more than fit
-	}
 	in.Servers.Farms = map[netip.AddrPort]string{}
 	for i := range 200 {
 		in.Servers.Farms[sampleServer(i).Addr()] = fmt.Sprint(i / 15) // the last farm has 5 servers
 	}
-	for i := range servers {
+	for i := range 300 {
 		in.Servers.Add(sampleServer(i))
 	}
 	return in
@@ -243,7 +238,7 @@ func addSingleChanges(in *Input) {
 			in.Important.Add(&census.Change{
 				Kind: kind.Kind, Game: g.id, Addr: fmt.Sprintf("203.0.113.%d:%d", 10*k+i, 27015+i), Name: fmt.Sprintf("%s server %d", g.name, i),
 				People: uint32(100 * (k + 1) / (i + 1)), LikelyLoss: kind.Kind == "gone" && k == 0,
-				Before: &census.Facts{Map: ptr(g.maps[0]), MaxPlayers: ptr(uint32(64))}, After: &census.Facts{Map: ptr(g.maps[1%len(g.maps)])},
+				Before: &census.Facts{Map: new(g.maps[0]), MaxPlayers: new(uint32(64))}, After: &census.Facts{Map: new(g.maps[1%len(g.maps)])},
 			})
 		}
 	}
