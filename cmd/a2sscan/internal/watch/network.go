@@ -72,7 +72,8 @@ type survey struct {
 	overdue []int
 }
 
-// survey counts the servers, and reminds of those that stay down.
+// survey counts the servers, and reports once more that a server is down if Rules.Remind has
+// passed.
 func (w *Watcher) survey(now uint32) survey {
 	n := Status{Servers: len(w.schedule.order)}
 	v := survey{networks: map[uint64]bool{}, dead: map[uint64]bool{}}
@@ -93,7 +94,8 @@ func (w *Watcher) survey(now uint32) survey {
 		case s.status == db.Down:
 			n.Down++
 			if w.rules.Remind > 0 && now >= s.remindAt && !s.flying && w.provesDown(s) {
-				w.remind(i, now)
+				s.remindAt = now + uint32(w.rules.Remind.Seconds())
+				w.emit(i, db.Event{Kind: "reminder", For: int64(now - s.since), Evidence: &db.Evidence{First: moment(s.since)}}, now)
 			}
 		case s.status == db.Up:
 			n.Up++

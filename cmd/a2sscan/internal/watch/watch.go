@@ -408,13 +408,6 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	w.match(i, now)
 }
 
-// remind reports once more that a server is down.
-func (w *Watcher) remind(i int, now uint32) {
-	s := &w.servers[i]
-	s.remindAt = now + uint32(w.rules.Remind.Seconds())
-	w.emit(i, db.Event{Kind: "reminder", For: int64(now - s.since), Evidence: &db.Evidence{First: moment(s.since)}}, now)
-}
-
 // answer processes a check that was answered.
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
@@ -615,31 +608,21 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	sample[db.PeopleMax] = max(sample[db.PeopleMax], people)
 	sample[db.PeopleSum] += people
 	sample[db.Counts]++
-	var kind string
 	wasCrowded, isCrowd := s.crowded || !s.counted, w.rules.Crowd > 0 && int(s.people) >= w.rules.Crowd
 	s.crowded, s.counted = isCrowd || s.crowded && int(s.people)*2 >= w.rules.Crowd, true
 	if before < 0 || s.known == nil {
 		return
 	}
-	if s.crowded && !wasCrowded {
-		w.peopleEvent(i, "crowd", before, now)
+	for _, event := range []struct {
+		kind     string
+		happened bool
+	}{{"crowd", s.crowded && !wasCrowded}, {"empty", before > 0 && s.people == 0}, {"full", s.isFull() && !wasFull}} {
+		if event.happened {
+			w.emit(i, db.Event{
+				Kind: event.kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(s.people))},
+			}, now)
+		}
 	}
-	switch {
-	case before > 0 && s.people == 0:
-		kind = "empty"
-	case s.isFull() && !wasFull:
-		kind = "full"
-	default:
-		return
-	}
-	w.peopleEvent(i, kind, before, now)
-}
-
-// peopleEvent reports that the number of people on a server changed.
-func (w *Watcher) peopleEvent(i int, kind string, before int32, now uint32) {
-	w.emit(i, db.Event{
-		Kind: kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(w.servers[i].people))},
-	}, now)
 }
 
 func (s *server) isFull() bool { return s.places > 0 && s.people >= s.places }
