@@ -1,4 +1,4 @@
-package thread
+package udp
 
 import (
 	"runtime"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestLower(t *testing.T) {
+func TestLowerThread(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -21,10 +21,10 @@ func TestLower(t *testing.T) {
 	before := own()
 	lowered := make(chan [2]int)
 	go func() {
-		Lower()
+		LowerThread()
 		once := own()
 		for range 5 { // until the niceness is at its maximum
-			Lower()
+			LowerThread()
 		}
 		lowered <- [2]int{once, own()}
 	}()
@@ -35,7 +35,7 @@ func TestLower(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	alone := make(chan int)
 	go func() {
-		Lower()
+		LowerThread()
 		alone <- own()
 	}()
 	if got := <-alone; got != before {
