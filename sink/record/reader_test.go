@@ -252,7 +252,7 @@ func FuzzCursor(f *testing.F) {
 		`{"schema":1,"info":{"name":"\ud83d\ude00\u00e9"},"master":{"a":[[[-0.1e+5,null,true,false]]]}}`,
 		`{"schema":1,"info":{"name":"\ud83d"}}`, `{"schema":1,"status":"a" "b"}`, `{"schema":1,}`, `{"schema":1,"info":{,}}`,
 		`{"schema":1,"info":{"name":"a",}}`, `{"schema":1,"players":[{"score":01}]}`, `{"schema":1}}`, `{"schema"::1}`, `{"schema" 1}`,
-		`[{"schema":1}]`, `{"schema":1,"notes":["a"]]`, "{\"schema\":1,\"info\":{\"name\":\"a\x00\xff\"}}", `{"schema":1,"info":{"players":"`,
+		`[{"schema":1}]`, `{"schema":1,"notes":["a"]]`, "{\"schema\":1,\"info\":{\"name\":\"a\x00\xff\"}}", `{"schema":1,"info":{"players":"`, "[\"\x1f\"]", "[\"\x7f\"]",
 		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
 	} {
 		f.Add([]byte(line))

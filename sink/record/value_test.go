@@ -69,6 +69,7 @@ func TestAppendFloat(t *testing.T) {
 		checkFloat(t, rand.Uint32())                      // any
 		checkFloat(t, oneBits-5<<23+rand.Uint32N(29<<23)) // near the limits of ordinary
 		checkFloat(t, math.Float32bits(float32(i)/64))    // with few bits
+		checkFloat(t, math.Float32bits(rand.Float32()))
 		checkFloat(t, math.Float32bits(float32(rand.Uint32N(1e7))/100))
 	}
 	for exponent := range uint32(256) {
@@ -102,7 +103,7 @@ func checkFloat(t *testing.T, bits uint32) {
 	}
 	// The same number, and numbers halfway to its neighbours, read as package strconv reads them.
 	near := float64(v) + (float64(math.Nextafter32(v, math.MaxFloat32))-float64(v))/2
-	for _, s := range []string{got, strconv.FormatFloat(near, 'f', -1, 64), got + "5", got + ".5", got + "."} {
+	for _, s := range []string{got, strconv.FormatFloat(near, 'f', -1, 64), strconv.FormatFloat(near, 'f', 13, 64), got + "5", got + ".5", got + "."} {
 		if x, ok := parseDecimal([]byte(s)); ok {
 			if want, err := strconv.ParseFloat(s, 32); err != nil || x != float32(want) {
 				t.Fatalf("%s is read as %v, want %v (%v)", s, x, want, err)
