@@ -83,9 +83,14 @@ func (how *Printing) prepare(files []string) (err error) {
 	return nil
 }
 
+// everything reports whether c chooses all records.
+func (c *Choice) everything() bool {
+	return len(c.Games)+len(c.Statuses)+len(c.Farms) == 0 && c.Fakes == ""
+}
+
 // keep returns a function that reports whether a line is a record that c chooses.
 func (c *Choice) keep() func(line []byte) bool {
-	if len(c.Games)+len(c.Statuses)+len(c.Farms) == 0 && c.Fakes == "" {
+	if c.everything() {
 		return func([]byte) bool { return true }
 	}
 	keys := []string{"addr", "status"}

@@ -112,6 +112,10 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 	left := how.Order.Most
 	for _, name := range files {
 		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
+			if b.First == 1 && how.needsFields() && isFlat(b) {
+				return 0, console.Fail(console.ExitInput, "%s: record 1 lacks schema: cat can't find fields in it", console.Plain(name, 200)).
+					WithHint("cat -f flattens records, and no command reads flat records: choose the fields in the last step")
+			}
 			how.Databases.ReportDamage(t)
 			if how.Order.Field != "" {
 				if sorted = append(sorted, made.ranked...); len(sorted) > 2*how.Order.Most {
@@ -149,6 +153,22 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 	}
 	how.Choice.sayUnknown(t)
 	return Lost(t, read, false)
+}
+
+// needsFields reports whether Print looks into records.
+func (how *Printing) needsFields() bool {
+	return how.Table != nil || how.Order.Field != "" || !how.Choice.everything()
+}
+
+// isFlat reports whether the first record of a block has no schema, as the records that cat
+// -f writes.
+func isFlat(b *sink.Block) bool {
+	for _, line := range b.Lines() {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line[0] == '{' && !bytes.Contains(line, []byte(`"schema"`))
+		}
+	}
+	return false
 }
 
 // firstLines returns the first n lines of text.

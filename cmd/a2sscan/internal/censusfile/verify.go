@@ -50,6 +50,9 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	for _, f := range found {
 		fmt.Fprintf(out, "%s: %d records, %d bytes, xxh64 %s\n", console.Plain(f.Name, 200), f.Records, f.Bytes, f.Sum)
 	}
+	for _, scan := range scansOf(want) {
+		fmt.Fprintln(out, scan)
+	}
 	for _, problem := range problems {
 		t.Say("%s", console.Plain(problem, 400))
 	}
@@ -67,6 +70,18 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	}
 	fmt.Fprintln(out, "complete and undamaged")
 	return nil
+}
+
+// scansOf returns a line for each scan, with the time at which it began: if the last night's
+// scan did not end, its reader sees that this is an earlier census.
+func scansOf(summaries []*census.Summary) (lines []string) {
+	for _, s := range summaries {
+		line := fmt.Sprintf("scan %s: started %s", console.Plain(s.Scan, 100), s.Start.UTC().Format("2006-01-02 15:04:05 UTC"))
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // ReadProgress returns a function that shows how much was read. It returns nil if
