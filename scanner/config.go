@@ -8,28 +8,14 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Target is a server to query.
-type Target struct {
-	Addr netip.AddrPort // IPv4, and a port other than 0
-	// The text after the address in its input line; untrusted.
-	Tag string
-	// The master server's data about the server, a JSON object; may be empty.
-	Master string
-
-	// Challenge is a challenge that the server sent earlier, or 0 for none. The first INFO
-	// request contains it, which saves a round trip if the server still accepts it
-	// (EC-14).
-	Challenge uint32
-	InfoOnly  bool // ask only INFO, not PLAYER and RULES
-
-	// Place is the target's index in the order of the list, from 0, before shards,
-	// exclusions and limits remove anything.
-	Place uint64
-}
+// Target is a server to query: its address, its tag, and what its list says about it. The
+// type is in package target, so that package list does not have to import this package.
+type Target = target.Target
 
 // Off as a Rate, AddressRate or MaxPerAddress means no limit, and Off as a Cooldown means
 // no cooldown. The zero value of each of these fields means its default. Every rate in

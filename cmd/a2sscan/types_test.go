@@ -133,6 +133,9 @@ func hidden(p *types.Package) (bad []string) {
 			continue
 		}
 		if tn, ok := o.(*types.TypeName); ok && tn.IsAlias() {
+			if types.Unalias(o.Type()).String() == module+"scanner/target.Target" {
+				continue // scanner and scanner/list share it, and neither imports the other
+			}
 			bad = append(bad, p.Name()+"."+name+" is an alias of "+types.Unalias(o.Type()).String())
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // maxTried is the maximum number of targets among which Count searches for the first
@@ -70,7 +70,7 @@ func (l *List) collect(ctx context.Context, try func(ip uint32, port uint16) boo
 
 // count counts the targets of an order.
 func (l *List) count(ctx context.Context, o *order) error {
-	g := giver{cfg: &l.cfg, counts: &l.counts, yield: func(scanner.Target) bool { return true }}
+	g := giver{cfg: &l.cfg, counts: &l.counts, yield: func(target.Target) bool { return true }}
 	for i := range o.list.len() {
 		if i%roundLen == 0 && ctx.Err() != nil {
 			return ctx.Err()

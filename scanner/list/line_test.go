@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // FuzzLine reads an arbitrary line. Exactly one of the counts in Stats must include
@@ -68,7 +68,7 @@ func FuzzLine(f *testing.F) {
 // lineReader returns a reader in input order whose targets are discarded, and its walk.
 func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
-	all := func(scanner.Target) bool { return true }
+	all := func(target.Target) bool { return true }
 	w := &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports, seen: map[uint64]struct{}{}}
 	return &reader{l: l, ctx: t.Context(), take: w.take, in: l.inputs[0]}, w
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // Config describes where targets come from.
@@ -177,8 +177,8 @@ func (l *List) load(ctx context.Context) error {
 // From yields the targets whose index in the order is place or greater. A second call
 // yields nothing. In the order of the input, From reads the lists while it yields, and
 // before place it counts only duplicates and invalid lines.
-func (l *List) From(place uint64) iter.Seq[scanner.Target] {
-	return func(yield func(scanner.Target) bool) {
+func (l *List) From(place uint64) iter.Seq[target.Target] {
+	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
 			return
 		}

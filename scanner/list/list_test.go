@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 func mustPorts(t testing.TB, list string) []uint16 {
@@ -41,14 +41,14 @@ func writeFile(t testing.TB, name, text string) string {
 }
 
 // text returns a target as a line of a list.
-func text(t scanner.Target) string {
+func text(t target.Target) string {
 	if t.Tag == "" {
 		return t.Addr.String()
 	}
 	return t.Addr.String() + " " + t.Tag
 }
 
-func texts(seq iter.Seq[scanner.Target]) (out []string) {
+func texts(seq iter.Seq[target.Target]) (out []string) {
 	for t := range seq {
 		out = append(out, text(t))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 func TestAllowReserved(t *testing.T) {
@@ -52,7 +52,7 @@ type model struct {
 	ports []uint16
 	seen  map[string]bool
 	rules *Exclusions
-	out   []scanner.Target
+	out   []target.Target
 	stats Stats
 
 	places uint64
@@ -78,7 +78,7 @@ func (m *model) name(s, tag string) {
 }
 
 func (m *model) target(ip netip.Addr, port uint16, tag string) {
-	t := scanner.Target{Addr: netip.AddrPortFrom(ip, port), Tag: tag}
+	t := target.Target{Addr: netip.AddrPortFrom(ip, port), Tag: tag}
 	m.stats.Read++
 	key := t.Addr.String()
 	if m.seen[key] {

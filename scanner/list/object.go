@@ -32,7 +32,7 @@ type object struct {
 // object as written.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
-	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || strings.EqualFold(o.first(stateKeys...), "closed")}
+	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || isClosed(o.first(stateKeys...))}
 	if o.rare {
 		if more, done := o.rows(line, addr, yield); done {
 			return more
@@ -309,6 +309,9 @@ func notUDP(protocol string) bool {
 // isOpen reports whether a port may be open. An open UDP port that does not answer is
 // "open|filtered" for nmap.
 func isOpen(state string) bool { return state == "" || state == "open" || state == "open|filtered" }
+
+// isClosed reports whether the state of a port, or of a server, says that it is closed.
+func isClosed(state string) bool { return strings.EqualFold(state, "closed") }
 
 // joinPort joins an address and a port as in a line of text. If the address already
 // has a port, or port is empty, it returns the address unchanged.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // sources holds the inputs for one list: arguments, and files of lines.
@@ -67,7 +67,7 @@ func (s sources) open(t *testing.T, cfg Config) *List {
 	return mustOpen(t, cfg)
 }
 
-func byAddr(a, b scanner.Target) int { return a.Addr.Compare(b.Addr) }
+func byAddr(a, b target.Target) int { return a.Addr.Compare(b.Addr) }
 
 var seedsFlag = flag.Uint64("seeds", 20, "random lists of each test that compares with a model")
 
@@ -118,13 +118,13 @@ func TestRandomOrder(t *testing.T) {
 			t.Fatalf("seed %d: %v, and in another order %v", seed, got, same)
 		}
 		from := r.Uint64N(size + 2)
-		first, _ := slices.BinarySearchFunc(got, from, func(t scanner.Target, p uint64) int { return int(t.Place) - int(p) })
+		first, _ := slices.BinarySearchFunc(got, from, func(t target.Target, p uint64) int { return int(t.Place) - int(p) })
 		if rest := slices.Collect(s.open(t, cfg).From(from)); !slices.Equal(rest, got[first:]) {
 			t.Fatalf("seed %d: from %d: %v, want %v", seed, from, rest, got[first:])
 		}
 		cfg.InOrder = true
 		all, rest := slices.Collect(s.open(t, cfg).From(0)), s.open(t, cfg)
-		first, _ = slices.BinarySearchFunc(all, from, func(t scanner.Target, p uint64) int { return int(t.Place) - int(p) })
+		first, _ = slices.BinarySearchFunc(all, from, func(t target.Target, p uint64) int { return int(t.Place) - int(p) })
 		if got := slices.Collect(rest.From(from)); !slices.Equal(got, all[first:]) {
 			t.Fatalf("seed %d: input order from %d: %v, want %v", seed, from, got, all[first:])
 		}

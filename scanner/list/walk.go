@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // giver yields targets, but no target that comes before the place from, is excluded, or
@@ -13,7 +13,7 @@ import (
 type giver struct {
 	cfg    *Config
 	counts *counters
-	yield  func(scanner.Target) bool
+	yield  func(target.Target) bool
 	from   uint64 // the first place to yield
 	place  uint64 // place of the next target
 }
@@ -70,7 +70,7 @@ func (g *giver) give(ip uint32, port uint16, s labels) bool {
 		return true
 	}
 	given := g.counts.given.Add(1)
-	more := g.yield(scanner.Target{
+	more := g.yield(target.Target{
 		Addr: netip.AddrPortFrom(addrOf(ip), port), Tag: s.tag, Master: s.master, Place: g.place - 1,
 	})
 	return more && given != g.cfg.Max
