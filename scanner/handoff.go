@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/thread"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -164,7 +165,7 @@ type finisher struct {
 // run processes the blocks of h until h ends.
 func (f *finisher) run(h *handoff) {
 	defer close(h.back)
-	udp.LowerThread()
+	thread.Lower()
 	var counts resultCounts
 	for b := range h.given {
 		for i := range b.outcomes {

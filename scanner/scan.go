@@ -26,7 +26,7 @@ type transport interface {
 
 // Scan queries every target and calls handle once for each finished target. The calls
 // come one at a time from one goroutine, which on Linux runs on a thread of lower
-// priority (see udp.LowerThread). The Result is valid until handle returns; use Clone to
+// priority (package thread). The Result is valid until handle returns; use Clone to
 // keep it.
 //
 // Scan returns when the last target is finished and cfg.Cooldown has passed. If

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/scanner/thread"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -45,7 +45,7 @@ const (
 //	    has had disk.PartSuffix until then; any other file has its final name all the time.
 //
 // Records are appended to a block. A goroutine compresses and writes full blocks, on
-// its own thread until Close (see udp.LowerThread). Only this goroutine knows the open file:
+// its own thread until Close (package thread). Only this goroutine knows the open file:
 // it creates the next part when the last one is full. If the disk is slower than the
 // scan, Write waits for a free block. The first error is final: every later call
 // returns it, and the file ends with the last complete record that fitted.
@@ -278,7 +278,7 @@ func (w *Output) flush() {
 // run writes blocks until there are no more. After an error it only makes the blocks
 // available again, so that no call waits for a block in vain.
 func (w *Output) run() {
-	udp.LowerThread()
+	thread.Lower()
 	for j := range w.full {
 		if w.Err() == nil {
 			w.writes.Store(true)

@@ -1,4 +1,4 @@
-package udp
+package thread
 
 import (
 	"runtime"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestLowerThread(t *testing.T) {
+func TestLower(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -21,10 +21,10 @@ func TestLowerThread(t *testing.T) {
 	before := own()
 	lowered := make(chan [2]int)
 	go func() {
-		LowerThread()
+		Lower()
 		once := own()
 		for range 5 { // until the niceness is at its maximum
-			LowerThread()
+			Lower()
 		}
 		lowered <- [2]int{once, own()}
 	}()
@@ -35,7 +35,7 @@ func TestLowerThread(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	alone := make(chan int)
 	go func() {
-		LowerThread()
+		Lower()
 		alone <- own()
 	}()
 	if got := <-alone; got != before {

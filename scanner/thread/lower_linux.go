@@ -1,0 +1,30 @@
+package thread
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lower gives the calling goroutine a thread of its own and lowers the priority of
+// that thread (nice(2)). The goroutine must end by returning, which also ends the
+// thread, since the priority can't be raised again. If the system refuses, the
+// priority stays the same. With one processor (GOMAXPROCS) Lower does nothing,
+// because there every goroutine has to wait for the running goroutine anyway.
+func Lower() {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return
+	}
+	runtime.LockOSThread()
+	tid := unix.Gettid()
+	if nice, err := niceness(tid); err == nil {
+		unix.Setpriority(unix.PRIO_PROCESS, tid, min(nice+lower, nicest))
+	}
+}
+
+// niceness returns the niceness of a thread. The system call returns 20 minus the
+// niceness, which is always positive.
+func niceness(tid int) (int, error) {
+	raised, err := unix.Getpriority(unix.PRIO_PROCESS, tid)
+	return nicest + 1 - raised, err
+}
