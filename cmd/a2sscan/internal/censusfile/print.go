@@ -57,6 +57,7 @@ func (p *printer) line(line []byte) []byte {
 // the records must be sorted, in ranked.
 type printed struct {
 	records, chosen int
+	flat            bool // the first record has no schema
 	ranked          []ranked
 }
 
@@ -67,7 +68,9 @@ func (p *printer) block(b *sink.Block) (made printed) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		made.records++
+		if made.records++; made.records == 1 {
+			made.flat = isFlat(line)
+		}
 		if !p.keep(line) {
 			continue
 		}
@@ -112,7 +115,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 	left := how.Order.Most
 	for _, name := range files {
 		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
-			if b.First == 1 && how.needsFields() && isFlat(b) {
+			if b.First == 1 && made.flat && how.needsFields() {
 				return 0, console.Fail(console.ExitInput, "%s: record 1 lacks schema: cat can't find fields in it", console.Plain(name, 200)).
 					WithHint("cat -f flattens records, and no command reads flat records: choose the fields in the last step")
 			}
@@ -160,15 +163,10 @@ func (how *Printing) needsFields() bool {
 	return how.Table != nil || how.Order.Field != "" || !how.Choice.everything()
 }
 
-// isFlat reports whether the first record of a block has no schema, as the records that cat
-// -f writes.
-func isFlat(b *sink.Block) bool {
-	for _, line := range b.Lines() {
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line[0] == '{' && !bytes.Contains(line, []byte(`"schema"`))
-		}
-	}
-	return false
+// isFlat reports whether a record has no schema, as the records that cat -f writes.
+func isFlat(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return line[0] == '{' && !bytes.Contains(line, []byte(`"schema"`))
 }
 
 // firstLines returns the first n lines of text.
