@@ -196,8 +196,11 @@ func flagNames(cmd *cobra.Command) (names []string) {
 // error, and example is its hint.
 func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if n := len(args); n < least || most > 0 && n > most {
+		switch n := len(args); {
+		case n < least:
 			return console.Fail(console.ExitUsage, "%s", missing).WithHint("%s", example)
+		case most > 0 && n > most:
+			return console.Fail(console.ExitUsage, "%s, not %d arguments", missing, n).WithHint("%s", example)
 		}
 		return nil
 	}
