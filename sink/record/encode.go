@@ -175,7 +175,7 @@ func membersOf(rows []field) (ms []member) {
 			m.parts |= partOf[f.name]
 		}
 		m.keyed = uint8(copy(m.key[:], f.key))
-		if f.is == ColumnObject && f.lists == 0 {
+		if f.is == typeObject && f.lists == 0 {
 			m.value = &objectValue{members: membersOf(f.fields)}
 		}
 		ms = append(ms, m)

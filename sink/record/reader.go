@@ -128,7 +128,7 @@ func setOf(fields []field, key string) (set uint64) {
 	if i < 0 {
 		panic("record: no key " + key)
 	}
-	if set = 1 << i; fields[i].is == ColumnText {
+	if set = 1 << i; fields[i].is == typeText {
 		set |= 2 << i
 	}
 	if key == "addr" {
@@ -197,7 +197,7 @@ func (r *Reader) read() (err error) {
 	if r.decode|r.keep != all {
 		missing = r.decode | r.keep | 1
 		for i := range schemaKeys {
-			if i > 0 && schemaKeys[i-1].is == ColumnText {
+			if i > 0 && schemaKeys[i-1].is == typeText {
 				missing &^= 1 << i // if the record has KEY_hex, it follows KEY
 			}
 		}
@@ -312,7 +312,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	from := r.c.at
 	switch again := seen&bit != 0; {
-	case decode&bit != 0 && !again && !(f.is == ColumnText && seen&(bit<<1) != 0):
+	case decode&bit != 0 && !again && !(f.is == typeText && seen&(bit<<1) != 0):
 		err = r.field(f)
 	case keep&bit != 0:
 		_, err = r.c.value()
@@ -385,14 +385,14 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 				return err
 			}
 		}
-	case f.is == ColumnObject:
+	case f.is == typeObject:
 		decode, some := r.inner[f]
 		if !some {
 			decode = ^uint64(0)
 		}
 		_, err := r.object(f.fields, decode, 0, 0)
 		return err
-	case f.is == ColumnMap:
+	case f.is == typeMap:
 		if err := r.begin('{', "object"); err != nil {
 			return err
 		}

@@ -19,25 +19,25 @@ var types = [numTypes]struct {
 	pattern     string // regular expression for its text
 	bits        int    // number of bits of an integer
 }{
-	ColumnText:    {"string", `"`, "VARCHAR", "String", isString, "", 0},
-	typeWord:      {"string", `"`, "VARCHAR", "String", isString, "", 0},
-	typeHex:       {"bytes in hex", `"`, "VARCHAR", "String", isString + `,"pattern":"^([0-9a-f]{2})*$"`, "", 0},
-	typeBase64:    {"bytes in base64", `"`, "VARCHAR", "String", isBase64, "", 0},
-	typeHash:      {"64-bit hash in hex", `"`, "VARCHAR", "String", isString, `^[0-9a-f]{16}$`, 0},
-	typeAddress:   {"address", `"`, "VARCHAR", "String", isString, `^[0-9a-f:.]+$`, 0},
-	ColumnID:      {"64-bit number in a string", `"`, "VARCHAR", "String", isString, `^(0|[1-9][0-9]{0,19})$`, 0},
-	ColumnMillis:  {"time", `"`, "TIMESTAMP", "DateTime64(3,'UTC')", isString, millisPattern, 0},
-	ColumnSeconds: {"time", `"`, "TIMESTAMP", "DateTime64(0,'UTC')", isString, secondsPattern, 0},
-	ColumnFloat64: {"number from 0", "0", "DOUBLE", "Float64", `"type":"number","minimum":0`, "", 0},
-	ColumnFloat32: {"number or null", "0n", "FLOAT", "Float32", `"type":["number","null"]`, "", 0},
-	ColumnBool:    {"boolean", "tf", "BOOLEAN", "Bool", `"type":"boolean"`, "", 0},
-	ColumnUint8:   {"integer from 0 to 255", "0", "UTINYINT", "UInt8", integer(0, math.MaxUint8), "", 8},
-	ColumnUint16:  {"integer from 0 to 65535", "0", "USMALLINT", "UInt16", integer(0, math.MaxUint16), "", 16},
-	ColumnUint32:  {"integer from 0 to 4294967295", "0", "UINTEGER", "UInt32", integer(0, math.MaxUint32), "", 32},
-	ColumnUint64:  {"integer from 0 to 18446744073709551615", "0", "UBIGINT", "UInt64", integer(0, math.MaxUint64), "", 64},
-	ColumnInt32:   {"integer from -2147483648 to 2147483647", "0", "INTEGER", "Int32", integer(math.MinInt32, math.MaxInt32), "", 32},
-	ColumnMap:     {"object", "{", "MAP(VARCHAR,VARCHAR)", "Map(String,String)", `"type":"object","additionalProperties":{"type":"string"}`, "", 0},
-	ColumnJSON:    {"object", "{", "JSON", "String", `"type":"object"`, "", 0},
+	typeText:    {"string", `"`, "VARCHAR", "String", isString, "", 0},
+	typeWord:    {"string", `"`, "VARCHAR", "String", isString, "", 0},
+	typeHex:     {"bytes in hex", `"`, "VARCHAR", "String", isString + `,"pattern":"^([0-9a-f]{2})*$"`, "", 0},
+	typeBase64:  {"bytes in base64", `"`, "VARCHAR", "String", isBase64, "", 0},
+	typeHash:    {"64-bit hash in hex", `"`, "VARCHAR", "String", isString, `^[0-9a-f]{16}$`, 0},
+	typeAddress: {"address", `"`, "VARCHAR", "String", isString, `^[0-9a-f:.]+$`, 0},
+	typeID:      {"64-bit number in a string", `"`, "VARCHAR", "String", isString, `^(0|[1-9][0-9]{0,19})$`, 0},
+	typeMillis:  {"time", `"`, "TIMESTAMP", "DateTime64(3,'UTC')", isString, millisPattern, 0},
+	typeSeconds: {"time", `"`, "TIMESTAMP", "DateTime64(0,'UTC')", isString, secondsPattern, 0},
+	typeFloat64: {"number from 0", "0", "DOUBLE", "Float64", `"type":"number","minimum":0`, "", 0},
+	typeFloat32: {"number or null", "0n", "FLOAT", "Float32", `"type":["number","null"]`, "", 0},
+	typeBool:    {"boolean", "tf", "BOOLEAN", "Bool", `"type":"boolean"`, "", 0},
+	typeUint8:   {"integer from 0 to 255", "0", "UTINYINT", "UInt8", integer(0, math.MaxUint8), "", 8},
+	typeUint16:  {"integer from 0 to 65535", "0", "USMALLINT", "UInt16", integer(0, math.MaxUint16), "", 16},
+	typeUint32:  {"integer from 0 to 4294967295", "0", "UINTEGER", "UInt32", integer(0, math.MaxUint32), "", 32},
+	typeUint64:  {"integer from 0 to 18446744073709551615", "0", "UBIGINT", "UInt64", integer(0, math.MaxUint64), "", 64},
+	typeInt32:   {"integer from -2147483648 to 2147483647", "0", "INTEGER", "Int32", integer(math.MinInt32, math.MaxInt32), "", 32},
+	typeMap:     {"object", "{", "MAP(VARCHAR,VARCHAR)", "Map(String,String)", `"type":"object","additionalProperties":{"type":"string"}`, "", 0},
+	typeJSON:    {"object", "{", "JSON", "String", `"type":"object"`, "", 0},
 }
 
 const (
@@ -87,7 +87,7 @@ func (f *field) schema(lists int) string {
 		return `"type":"array","items":{` + f.schema(lists-1) + "}"
 	case f.name == "schema":
 		return `"const":` + knownSchema
-	case f.is == ColumnObject:
+	case f.is == typeObject:
 		return objectSchema(f.fields)
 	case f.words != nil:
 		none := func(word string) bool { return word == "" }
@@ -125,7 +125,7 @@ func DuckDB(file string) string {
 
 func (f *field) duck() string {
 	t := types[f.is].duck
-	if f.is == ColumnObject {
+	if f.is == typeObject {
 		var parts []string
 		for _, g := range f.fields {
 			parts = append(parts, `"`+g.name+`" `+g.duck())
@@ -151,13 +151,13 @@ func ClickHouse() string {
 func (f *field) click() string {
 	t := types[f.is].click
 	switch {
-	case f.is == ColumnObject:
+	case f.is == typeObject:
 		var parts []string
 		for _, g := range f.fields {
 			parts = append(parts, "`"+g.name+"` "+g.click())
 		}
 		t = "Tuple(" + strings.Join(parts, ", ") + ")"
-	case f.is != ColumnMap && f.lists == 0 && (f.present != always || f.is == ColumnFloat32):
+	case f.is != typeMap && f.lists == 0 && (f.present != always || f.is == typeFloat32):
 		t = "Nullable(" + t + ")"
 	}
 	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)

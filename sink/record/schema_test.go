@@ -90,7 +90,7 @@ func TestTableIsWhole(t *testing.T) {
 		if !bytes.Contains(all, []byte(`"`+f.name+`":`)) {
 			t.Errorf("no golden record has %s", f.name)
 		}
-		if f.is != ColumnObject && (f.duck() == "" || f.click() == "" || f.schema(0) == "") {
+		if f.is != typeObject && (f.duck() == "" || f.click() == "" || f.schema(0) == "") {
 			t.Errorf("%s has no type", f.name)
 		}
 	})

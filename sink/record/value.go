@@ -281,7 +281,7 @@ func parseNumber(f *field, s []byte) (n uint64, ok bool) {
 		text = strconv.FormatFloat(x+0, 'f', 0, 64) // adding 0 turns -0 into 0
 	}
 	var err error
-	if f.is == ColumnInt32 {
+	if f.is == typeInt32 {
 		var i int64
 		i, err = strconv.ParseInt(text, 10, 32)
 		n = uint64(i)

@@ -110,25 +110,9 @@ func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }
 
-// paths returns the paths of all fields and, in open, the paths of the objects and
-// lists whose members the table of keys does not name.
-func paths(columns []record.Column, at string) (all, open []string) {
-	for _, c := range columns {
-		path := at + c.Name
-		all = append(all, path)
-		if c.Lists > 0 || c.Type == record.ColumnMap || c.Type == record.ColumnJSON {
-			open = append(open, path+".")
-			continue
-		}
-		inner, open2 := paths(c.Fields, path+".")
-		all, open = append(all, inner...), append(open, open2...)
-	}
-	return all, open
-}
-
 // checkFields returns an error, which names the flag, for a field that no record can have.
 func checkFields(flag string, fields []string) error {
-	all, open := paths(record.Columns(), "")
+	all, open := record.Paths()
 	all = append(all, computedFields...)
 	slices.Sort(all)
 	for _, field := range fields {
