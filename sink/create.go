@@ -37,8 +37,8 @@ type Options struct {
 	// Resume, if set, truncates the files to a position that Sync returned, and
 	// continues there. With Replace, it does so with the file that was written beside
 	// the old census. The bytes before the position must not have changed; otherwise
-	// the error is ErrChanged, and all files stay as they are. Parts may have been
-	// removed.
+	// the error is ErrChanged, and all files stay as they are. It is no error if complete
+	// parts before the position are missing, because users may move them.
 	Resume *Position
 
 	// Progress is called while an existing file is read again, with the number of bytes

@@ -213,7 +213,7 @@ func checkNames(cmd *cobra.Command, args []string) (err error) {
 	isObject := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "s3://") }
 	if slices.ContainsFunc(args, isObject) {
 		return console.Fail(console.ExitUsage, "s3:// names an object in a store, but %s reads only files", cmd.CommandPath()).
-			WithHint("rclone cat REMOTE:BUCKET/KEY | a2sscan cat - reads an object; rclone copy fetches a folder")
+			WithHint("fetch a folder with rclone copy, or read one object: rclone cat REMOTE:BUCKET/KEY | a2sscan cat -")
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

@@ -269,7 +269,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	}
 	hangup := !console.IsTerminal(a.in)
 	if !f.Quiet && signal.Ignored(syscall.SIGHUP) {
-		how := "lists are read again when they change, and once in " + f.opts.Lists.Every.String()
+		how := "lists are read again only when they change, and once in " + f.opts.Lists.Every.String()
 		if f.opts.Lists.Every == 0 {
 			how = "lists are never read again"
 		}

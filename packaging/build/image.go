@@ -20,8 +20,8 @@ import (
 const nonroot = 65532
 
 // writeImage writes the image as a tar file that container engines can load without a
-// registry. It has one layer: the program, its licences, and data, an empty folder for
-// records.
+// registry. It has one layer, which contains the program, its licences, and the empty folder
+// /data for records.
 func (r *release) writeImage(s system, t fstest.MapFS, out string) error {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

@@ -97,7 +97,7 @@ var FlagRules = [...]FlagRule{
 	{
 		Word:     "reply_flood",
 		Rule:     "at least Least INFO replies for each INFO request",
-		Innocent: "none known: a network that duplicates datagrams adds only a few replies",
+		Innocent: "none known; a network that duplicates datagrams adds only a few replies, not this many",
 		Source:   "garrysmod-issues 6403 and 6503, where servers send thousands of replies",
 		Least:    100,
 	},

@@ -90,8 +90,8 @@ type Stats struct {
 	SendBuffer      int // bytes that the kernel granted
 }
 
-// counters are the Stats of a Conn. The goroutines in Recv and Send update them once a
-// batch; any goroutine may read them.
+// counters are the Stats of a Conn. The goroutines in Recv and Send update them a few
+// times per batch; any goroutine may read them.
 type counters struct {
 	mu sync.Mutex
 	Stats

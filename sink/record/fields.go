@@ -152,7 +152,7 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) value { return (*rulesValue)(r) }, present: hasRules},
 	{name: "rules_announced", is: typeUint16, beside: true, about: "the count in the answer, if it differs from the length of the list",
 		at: func(r *result) value { return (*countValue)(&r.RulesAnnounced) }},
-	{name: "rules_raw", is: typeHex, lists: 2, long: true, about: "every rule in order, as [name, value]; present if the key rules can't hold them exactly",
+	{name: "rules_raw", is: typeHex, lists: 2, long: true, about: "every rule in order, as [name, value]; present if the object \"rules\" can't hold them exactly",
 		at: func(r *result) value { return (*rawRulesValue)(r) }},
 	{name: "game", is: typeObject, fields: gameFields, long: true, about: "what the answers mean for the game, if more is known than info says",
 		present: hasGame},

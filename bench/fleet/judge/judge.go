@@ -282,7 +282,7 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 	}
 	for q := range wire.Question(wire.NumQuestions) {
 		if !j.fits(q, g, expect) {
-			return fmt.Sprintf("%v: the answer differs from what the server sends", q)
+			return fmt.Sprintf("%v: the record differs from what the server sends", q)
 		}
 	}
 	return ""

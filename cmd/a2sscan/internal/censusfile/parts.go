@@ -67,7 +67,7 @@ func (p *part) load(plan Plan) (gap string, err error) {
 	case !s.Consistent:
 		gap = "has numbers that do not add up"
 	case s.Plan == nil || *shard == "":
-		gap = "was written by a version whose summaries have no plan"
+		gap = "was written by a version of a2sscan whose summaries have no plan"
 	default:
 		if p.shard, err = list.ParseShard(*shard, ""); err == nil {
 			*shard = "" // apart from the shard, the plans of all parts are equal

@@ -66,7 +66,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 			WithHint("to complete it, resume the scan from its checkpoint, or scan again")
 	case unknown:
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary verify can't show that it is complete").
-			WithHint("--summary names the summary of the scan")
+			WithHint("name the scan's summary with --summary")
 	}
 	fmt.Fprintln(out, "complete and undamaged")
 	return nil

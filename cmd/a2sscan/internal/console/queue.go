@@ -88,8 +88,8 @@ func (q *queue) Write(p []byte) (int, error) {
 	}
 }
 
-// Close waits for up to maxWaitExit until stalled readers have taken the messages and the
-// log.
+// Close waits until stalled readers have taken the messages and the log, for each of the two
+// at most maxWaitExit.
 func (t *Terminal) Close() {
 	for _, w := range []io.Writer{t.out, t.logged} {
 		if q, ok := w.(*queue); ok {

@@ -134,7 +134,8 @@ func detect(in *bufio.Reader) (format int) {
 		return recordsFormat
 	}
 	skippable := len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" // zstd
-	if skippable || bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {
+	gzip := bytes.HasPrefix(b, []byte("\x1F\x8B"))
+	if skippable || gzip || bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {
 		return recordsFormat
 	}
 	return hexFormat

@@ -282,7 +282,7 @@ func (o *Options) EmptyList(s *master.Stats) error {
 	case s.Invalid > 0:
 		hint = "no entry had an address: check that the given HOST:PORT or URL belongs to a master"
 	case len(o.Conditions()) > 0 || o.Region != master.World:
-		hint = "no server matches the filter: remove some of its conditions"
+		hint = "no server matches: omit --region, or some conditions of the filter"
 	}
 	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", hint)
 }

@@ -111,7 +111,7 @@ func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 		own := host == "localhost" || net.ParseIP(host) != nil ||
 			slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })
 		if (anywhere || at != nil && at.IP.IsLoopback()) && !own {
-			http.Error(w, "a2sscan: not a name of this server: use the server's IP address, or localhost", http.StatusMisdirectedRequest)
+			http.Error(w, "a2sscan: the host name in the URL is not a name of this server; use its IP address, or localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		h.ServeHTTP(w, r)

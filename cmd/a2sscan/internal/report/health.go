@@ -48,7 +48,7 @@ func facts(s *census.Stats) (facts []fact) {
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {
-		records.Aside = console.Plural(s.Duplicates, "further record") + " of the same address ignored"
+		records.Aside = "one per address; " + console.Plural(s.Duplicates, "further record") + " ignored"
 	}
 	return append(facts, records)
 }

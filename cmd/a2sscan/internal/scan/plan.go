@@ -246,7 +246,7 @@ func (p *Plan) checkRules() error {
 			Hint: "omit --summary: the summary then goes to PATH.summary.json"},
 		console.Rule{Broken: censusfile.SamePath(p.Summary, p.PlayerKey), Err: "--summary and --player-key name the same file",
 			Hint: "choose another file for the summary: later censuses need the key"},
-		console.Rule{Broken: p.Guard.MaxSendErrors < -1, Err: "--max-send-errors is negative",
+		console.Rule{Broken: p.Guard.MaxSendErrors < -1, Err: "--max-send-errors is below -1",
 			Hint: "--max-send-errors 0 stops at the first error, -1 never"},
 		console.Rule{Broken: p.Guard.MaxOutage < 0, Err: "--max-outage is negative", Hint: "--max-outage 0 waits for ever"},
 		console.Rule{Broken: p.Guard.MaxRuntime < 0, Err: "--max-runtime is negative", Hint: "--max-runtime 0 never stops a scan"},

@@ -200,7 +200,7 @@ func (v *View) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 && v.left < 0 { // otherwise the time left already includes HeldFor
+	if v.HeldFor > 0 && v.left < 0 { // otherwise the status shows the time left
 		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s

@@ -142,7 +142,7 @@ func (w *Window) parseDays(days, times string) error {
 	for _, day := range strings.Split(strings.ToLower(days), ",") {
 		n := slices.Index(names, day)
 		if n < 0 && day != "daily" {
-			return fmt.Errorf("%s is no day: %s", console.Quoted(day, 40), howToWrite)
+			return fmt.Errorf("%s is not a day: %s", console.Quoted(day, 40), howToWrite)
 		}
 		for i := range w.days {
 			w.days[i] = w.days[i] || i == n || n < 0
@@ -152,7 +152,7 @@ func (w *Window) parseDays(days, times string) error {
 	for text, minutes := range map[string]*int{from: &w.begin, to: &w.end} {
 		t, err := time.Parse("15:04", text)
 		if err != nil {
-			return fmt.Errorf("%s is no time of a day: %s", console.Quoted(times, 40), howToWrite)
+			return fmt.Errorf("%s is not a range of times of day: %s", console.Quoted(times, 40), howToWrite)
 		}
 		*minutes = t.Hour()*60 + t.Minute()
 	}
