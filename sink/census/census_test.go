@@ -76,6 +76,15 @@ func TestDiffFindsAll(t *testing.T) {
 		if first == nil {
 			first = lines
 			checkChanges(t, all, expectedChanges(size()))
+			for _, kind := range Kinds {
+				var ofGames uint64
+				for _, changes := range c.ByGame {
+					ofGames += changes[kind.Kind]
+				}
+				if ofGames != c.Changes[kind.Kind]-c.Volatile[kind.Kind] {
+					t.Errorf("%s: %d changes, %d of them volatile, and %d by game", kind.Kind, c.Changes[kind.Kind], c.Volatile[kind.Kind], ofGames)
+				}
+			}
 			if c.AskedKnown != "unanswered" || c.Changes["gone"] != uint64(size()/64) || c.LikelyLost != nil {
 				t.Errorf("%+v", c)
 			}

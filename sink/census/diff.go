@@ -25,8 +25,8 @@ type Comparison struct {
 	Changes  map[Kind]uint64 `json:"changes"`
 	Volatile map[Kind]uint64 `json:"volatile"` // number of volatile changes among Changes
 
-	// ByGame counts changes by game and kind, for at most 400 games. The key "" stands
-	// for unknown games and for all games that do not fit.
+	// ByGame counts changes by game and kind, without volatile changes, for at most 400
+	// games. The key "" stands for unknown games and for all games that do not fit.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts of servers that answered on both nights.
@@ -254,14 +254,18 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 	if k == 0 || shown.other {
 		return
 	}
-	byGame := d.out.ByGame[shown.Game]
-	if byGame == nil {
-		byGame = map[Kind]uint64{}
-		d.out.ByGame[shown.Game] = byGame
-	}
 	for _, kind := range k.list() {
 		d.out.Changes[kind]++
-		byGame[kind]++
+	}
+	byGame := d.out.ByGame[shown.Game]
+	if lasting := k &^ volatile; lasting != 0 {
+		if byGame == nil {
+			byGame = map[Kind]uint64{}
+			d.out.ByGame[shown.Game] = byGame
+		}
+		for _, kind := range lasting.list() {
+			byGame[kind]++
+		}
 	}
 	for _, kind := range (k & volatile).list() {
 		d.out.Volatile[kind]++

@@ -32,7 +32,7 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 	if c.Unknown > 0 {
 		fmt.Fprintf(out, "  %-*s %12s  new, or in the missing part of the old census\n", width, "unknown", console.Grouped(c.Unknown))
 	}
-	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
+	fmt.Fprintf(out, "  %-*s %12s  apart from people and map rotations\n\n", width, "unchanged", console.Grouped(c.Same))
 	// Changes that happen all the time are summed up in one sentence: people come and
 	// go, and maps rotate.
 	both := console.Plural(c.Compared, "server") + " answered on both nights"
