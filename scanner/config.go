@@ -233,7 +233,7 @@ func (cfg *Config) check() error {
 	case cfg.Questions&^(wire.AskAll|wire.AskPing) != 0:
 		return errors.New("questions: use info, players, rules and ping only")
 	case cfg.Questions == wire.AskPing:
-		return errors.New("questions: ping needs info, players or rules, too")
+		return errors.New("questions: ping alone is not enough; add info, players or rules")
 	case cfg.Rate != Off && !isRate(cfg.Rate):
 		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams per second")
 	case cfg.Rate == Off && cfg.FindRate:

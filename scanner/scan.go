@@ -49,7 +49,7 @@ func Scan(
 	ctx context.Context, cfg Config, targets iter.Seq[Target], handle func(*Result),
 ) (Stats, error) {
 	if targets == nil || handle == nil {
-		return Stats{}, errors.New("targets and handle must not be nil")
+		return Stats{}, errors.New("the arguments targets and handle must not be nil")
 	}
 	set, err := cfg.complete()
 	if err != nil {
@@ -100,7 +100,7 @@ func Query(ctx context.Context, cfg Config, addr netip.AddrPort) (*Result, error
 	var answer *Result
 	_, err := Scan(ctx, cfg, slices.Values([]Target{{Addr: addr}}), func(r *Result) { answer = r.Clone() })
 	if err == nil && answer == nil {
-		err = fmt.Errorf("%v: not queried: it is excluded, or is not an IPv4 address with a port", addr)
+		err = fmt.Errorf("%v was not queried: it is excluded, or is not an IPv4 address with a port", addr)
 	}
 	return answer, err
 }

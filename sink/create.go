@@ -87,7 +87,7 @@ const (
 )
 
 // ErrChanged means that a file is not the file that a checkpoint describes.
-var ErrChanged = errors.New("has changed since the checkpoint")
+var ErrChanged = errors.New("the file has changed since the checkpoint")
 
 // Check returns an error if Open would return one, as far as that can be found out
 // without changing or reading any file. A program calls Check before it starts to work,
@@ -129,7 +129,7 @@ func (o *Options) place(path string) (p place, err error) {
 	case !p.isFile():
 		return p, nil
 	case err == nil && !o.Append && !o.Replace && o.Resume == nil:
-		return p, o.refuse(path, fs.ErrExist, "append to it, replace it, or choose another name")
+		return p, o.refuse(path, fs.ErrExist, "append to the file, replace it, or choose another name")
 	case o.Replace || o.Rotate != nil:
 		old := p
 		p = place{name: beside(path), final: disk.Resolve(path)}
@@ -138,7 +138,7 @@ func (o *Options) place(path string) (p place, err error) {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return p, newError(o.op(), p.name, err)
 		case !p.isFile():
-			return p, o.refuse(p.name, errors.New("is not a regular file"), "remove it, or choose another name")
+			return p, o.refuse(p.name, errors.New("the path does not name a regular file"), "remove the object with this name, or choose another name")
 		case p.info == nil && resumes && old.info != nil:
 			return old, nil // the census was complete, and already had its final name
 		}
@@ -147,7 +147,7 @@ func (o *Options) place(path string) (p place, err error) {
 		return p, nil
 	}
 	if resumes {
-		return p, o.refuse(path, fs.ErrNotExist, "resume with the census that the scan began")
+		return p, o.refuse(path, fs.ErrNotExist, "name the census that the scan began")
 	}
 	if p.final == "" {
 		p.name = disk.Resolve(path) // a link may point to a file that does not exist yet

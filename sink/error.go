@@ -54,7 +54,7 @@ func newError(op, path string, err error) *Error {
 	case errors.Is(err, disk.ErrLocked):
 		e.Hint = "wait until that process is done, or choose another name"
 	case op == "open" && errors.Is(err, os.ErrNotExist):
-		e.Hint = "check its name"
+		e.Hint = "check the name of the file"
 	}
 	return e
 }

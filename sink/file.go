@@ -117,7 +117,7 @@ func (f *file) mend(written []byte, err error) error {
 		}
 	}
 	if err != nil {
-		e.Hint += "; its last line is cut off"
+		e.Hint += "; the last line of the census is cut off"
 	}
 	return e
 }
@@ -236,7 +236,7 @@ func (f *file) lost() error {
 		if os.SameFile(f.info, now) {
 			return nil
 		}
-		err = errors.New("another file has the name of the census now")
+		err = errors.New("another file now has the name of the census")
 	}
 	e := newError("write", f.name, err)
 	e.Hint = "the census was removed or renamed while it was being written"
@@ -267,7 +267,7 @@ func (f *file) checkLength() error {
 		err = fmt.Errorf("another program wrote to the census, which has %d bytes; this scan wrote only %d bytes", end, f.size)
 	}
 	e := newError("write", f.name, err)
-	e.Hint = cmp.Or(e.Hint, "a2sscan cat reads the remaining records of the census")
+	e.Hint = cmp.Or(e.Hint, "read the remaining records of the census with: a2sscan cat")
 	return e
 }
 

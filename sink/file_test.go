@@ -195,12 +195,12 @@ func TestRefused(t *testing.T) {
 		is   error
 	}{
 		{there, Options{}, "create " + there +
-			": file already exists; append to it, replace it, or choose another name", fs.ErrExist},
+			": file already exists; append to the file, replace it, or choose another name", fs.ErrExist},
 		{dir, Options{Replace: true}, "replace " + dir + ": is a directory; name a file in the directory", nil},
 		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; create it first", nil},
 		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
 		{fresh, Options{Resume: &Position{Offset: 1}}, "resume " + fresh +
-			": file does not exist; resume with the census that the scan began", fs.ErrNotExist},
+			": file does not exist; name the census that the scan began", fs.ErrNotExist},
 	}
 	for _, tt := range tests {
 		_, err := Create(tt.path, tt.o)

@@ -129,7 +129,7 @@ func (w *Output) Open() error {
 	switch {
 	case err != nil:
 	case w.o.Resume != nil && w.o.Resume.Offset < 0:
-		err = w.o.refuse(w.path, errors.New("a census has no negative length"), "the checkpoint is damaged")
+		err = w.o.refuse(w.path, errors.New("the checkpoint gives the census a negative length"), "start a new scan")
 	case w.o.Rotate == nil:
 		err = w.begin(w.path, &w.o)
 	case w.o.Append || isStandard(w.path):

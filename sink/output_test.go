@@ -391,7 +391,7 @@ func TestFullAndUncut(t *testing.T) {
 	w, path := brokenWriter(t, names[0], broken{room: 100, uncut: true})
 	write(t, w, 0, 1)
 	err := w.Close()
-	if err == nil || !strings.HasSuffix(err.Error(), "; its last line is cut off") {
+	if err == nil || !strings.HasSuffix(err.Error(), "; the last line of the census is cut off") {
 		t.Error(err)
 	}
 	if got, truncated := readFile(t, path); len(got) != 0 || truncated != 100 {
@@ -476,7 +476,7 @@ func TestTakenAway(t *testing.T) {
 			"its records are in DIR.old/census"},
 		{"replaced", func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("x"), 0o666))
-		}, "another file has the name of the census now; the census was renamed while it was being written: its records are in DIR/census.old"},
+		}, "another file now has the name of the census; the census was renamed while it was being written: its records are in DIR/census.old"},
 		{"emptied", func(path string) error { return os.Truncate(path, 0) },
 			"another program truncated the census to 0 of the "},
 		{"cut", func(path string) error { return os.Truncate(path, 10) },

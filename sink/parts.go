@@ -40,7 +40,7 @@ const SummarySchema = 1
 // know.
 func CheckSummary(schema int) error {
 	if schema > SummarySchema {
-		return fmt.Errorf("has schema %d, but this version of a2sscan knows only schema %d; use a newer version",
+		return fmt.Errorf("the summary has schema %d, but this version of a2sscan knows only schema %d; use a newer version",
 			schema, SummarySchema)
 	}
 	return nil
@@ -135,7 +135,7 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || info.Size() != p.Bytes {
-		return errors.Join(err, fmt.Errorf("%w: it has %d bytes, but had %d", ErrChanged, info.Size(), p.Bytes))
+		return errors.Join(err, fmt.Errorf("%w: the part has %d bytes, but had %d", ErrChanged, info.Size(), p.Bytes))
 	}
 	d := xxhash.New()
 	err = hashFile(d, f, p.Bytes, progress)

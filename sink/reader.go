@@ -17,7 +17,7 @@ import (
 const maxLine = record.MaxSize + 1<<20
 
 // ErrNotCensus means that a file contains no records.
-var ErrNotCensus = errors.New("does not look like a census")
+var ErrNotCensus = errors.New("the file does not look like a census")
 
 // A Reader returns ErrNotCensus for a file that begins with maxForeign lines that
 // are not JSON.

@@ -145,8 +145,8 @@ func TestReaderRefuses(t *testing.T) {
 		{"a line too long, compressed", a + string(pack(strings.Repeat("x", maxLine+1))),
 			"the line at byte 2 is longer than 9 MiB"},
 		{"another schema", "1\n{\"schema\":2,\"ip\":\"192.0.2.1\"}\n",
-			"has records of schema 2, but this version of a2sscan knows only schema 1; use a newer version of a2sscan"},
-		{"another schema, compressed", a + string(pack("{\"schema\":\"x\"}\n")), "has records of schema \"x\", but"},
+			"the file has records of schema 2, but this version of a2sscan knows only schema 1; use a newer version of a2sscan"},
+		{"another schema, compressed", a + string(pack("{\"schema\":\"x\"}\n")), "the file has records of schema \"x\", but"},
 	}
 	for _, tt := range tests {
 		r := NewReader(strings.NewReader(tt.in))
@@ -357,7 +357,7 @@ func TestOpen(t *testing.T) {
 	missing := filepath.Join(dir, "missing")
 	_, err := Open(missing)
 	if !errors.Is(err, fs.ErrNotExist) ||
-		err.Error() != "open "+missing+": no such file or directory; check its name" {
+		err.Error() != "open "+missing+": no such file or directory; check the name of the file" {
 		t.Error(err)
 	}
 	r, err := Open(dir)

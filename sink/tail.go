@@ -18,7 +18,7 @@ import (
 var (
 	errDamaged   = errors.New("its last frame is damaged")
 	errUnended   = errors.New("its last record is cut off inside a complete frame")
-	errColumns   = errors.New("does not begin with the header of these columns")
+	errColumns   = errors.New("the file does not begin with the header for the chosen columns")
 	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
 )
 

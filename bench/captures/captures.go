@@ -31,7 +31,7 @@ func Files(t testing.TB) []string {
 	}
 	if len(files) == 0 {
 		t.Skipf("SKIPPED, NOTHING WAS COMPARED WITH REAL SERVERS: there are no recordings in %s; "+
-			"they are not published with the project; to compare, put NAME.hex and NAME.json there", dir)
+			"the project does not publish its recordings; to compare, put NAME.hex and NAME.json into this folder", dir)
 	}
 	return files
 }

@@ -71,19 +71,19 @@ type Config struct {
 func (c *Config) check() error {
 	switch {
 	case !c.Network.IsValid():
-		return errors.New("network: missing; give a prefix inside 127.0.0.0/8")
+		return errors.New("the network is missing; give a prefix inside 127.0.0.0/8")
 	case !loopback.Contains(c.Network):
-		return fmt.Errorf("network %v: must be inside 127.0.0.0/8", c.Network)
+		return fmt.Errorf("the network %v must be inside 127.0.0.0/8", c.Network)
 	case len(c.Ports) == 0:
-		return errors.New("ports: none given")
+		return errors.New("no ports are given")
 	case len(c.Ports) > MaxPorts:
 		return fmt.Errorf("%d ports are too many; give at most %d", len(c.Ports), MaxPorts)
 	case c.Alive != None && !(c.Alive >= 0 && c.Alive <= 1):
-		return fmt.Errorf("share alive %v: must be between 0 and 1", c.Alive)
+		return fmt.Errorf("the share of servers alive is %v, but must be between 0 and 1", c.Alive)
 	case c.DelayMin < 0 || c.DelayMax > maxDelay:
-		return fmt.Errorf("delay %v to %v: must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
+		return fmt.Errorf("the delays %v to %v must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
 	case c.DelayMin > c.DelayMax:
-		return fmt.Errorf("delay %v to %v: the minimum exceeds the maximum", c.DelayMin, c.DelayMax)
+		return fmt.Errorf("the minimum delay %v exceeds the maximum delay %v", c.DelayMin, c.DelayMax)
 	}
 	for i, p := range c.Ports {
 		if p != 0 && slices.Contains(c.Ports[:i], p) {
@@ -94,7 +94,7 @@ func (c *Config) check() error {
 		"hostile": c.Hostile, "loss": c.Loss, "fakes": c.Fakes, "duplicate": c.Duplicate, "reorder": c.Reorder,
 	} {
 		if !(share >= 0 && share <= 1) {
-			return fmt.Errorf("share %s %v: must be between 0 and 1", name, share)
+			return fmt.Errorf("the share %s is %v, but must be between 0 and 1", name, share)
 		}
 	}
 	for _, s := range []struct {
@@ -103,17 +103,17 @@ func (c *Config) check() error {
 	}{
 		{"kind", c.Kinds, HonestKinds()},
 		{"hostile kind", c.HostileKinds, HostileKinds()},
-		{"kind of fakers", c.FakeKinds, FakerKinds()},
+		{"faker kind", c.FakeKinds, FakerKinds()},
 	} {
 		for _, k := range s.given {
 			if !slices.Contains(s.all, k) {
-				return fmt.Errorf("%s %v: not allowed here; choose from %v", s.what, k, s.all)
+				return fmt.Errorf("%s %v is not allowed here; choose from %v", s.what, k, s.all)
 			}
 		}
 	}
 	for _, id := range c.Games {
 		if games.Find(id) == nil {
-			return fmt.Errorf("game %q: not simulated; choose from %s", id, strings.Join(games.Titles(), ", "))
+			return fmt.Errorf("the game %q is not simulated; choose from %s", id, strings.Join(games.Titles(), ", "))
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 type Fleet struct{}
 
 var errSystem = errors.New("fleet: a fleet needs Linux, because it binds sockets to a device, " +
-	"but this is " + runtime.GOOS)
+	"but this system is " + runtime.GOOS)
 
 // New returns an error: a fleet needs Linux.
 func New(Config) (*Fleet, error) { return nil, errSystem }

@@ -186,7 +186,7 @@ func parseWords(what, list string, known []string) (places []int, err error) {
 		switch {
 		case word == "":
 		case i < 0:
-			return nil, fmt.Errorf("%s %q: unknown %s; choose from %s", what, word, what, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s %q is not a known %s; choose from %s", what, word, what, strings.Join(known, ", "))
 		default:
 			places = append(places, i)
 		}

@@ -63,13 +63,13 @@ func ParseLife(spec string) (l *Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			err = fmt.Errorf("%q: unknown; give outages, restarts, renames, maps, steamids, moves or flaps with a number, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			err = fmt.Errorf("%q is not understood; give outages, restarts, renames, maps, steamids, moves or flaps as NAME=NUMBER, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
 		}
 		if err != nil {
 			return l, err
 		}
 		if i >= 0 && l.Counts[i] < 0 {
-			return l, fmt.Errorf("%q: the number is negative", part)
+			return l, fmt.Errorf("%q: the number must not be negative", part)
 		}
 	}
 	if l.Span < time.Second || l.Longest < silence {
@@ -119,7 +119,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	for i, kind := range fateWords {
 		for planned := range l.Counts[i] {
 			tooFew := func(of string) error {
-				return fmt.Errorf("life: only %d of %d %s are possible: no other %s; only servers of the kinds %v have events, each at most one",
+				return fmt.Errorf("life: only %d of %d %s are possible, because no other %s; each server has at most one event, and only the kinds %v have events",
 					planned, l.Counts[i], kind.flag, of, lives)
 			}
 			addr, n := choose(true)
@@ -138,7 +138,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 			case "moved":
 				to, none := choose(false)
 				if none == nil {
-					return nil, tooFew("address is free: a lower share of servers alive leaves more addresses free")
+					return nil, tooFew("address is free (a lower share of servers alive leaves more addresses free)")
 				}
 				f.Old, f.Addr, f.end, f.from = f.Addr, udp.Unpack(to).String(), at+silence, addr
 				fates[to] = f

@@ -145,7 +145,7 @@ func (m *Master) Listen() (err error) {
 	}
 	for _, at := range []netip.AddrPort{udp, web} {
 		if at.IsValid() && !loopback.Network.Contains(at.Addr()) {
-			return fmt.Errorf("master: %v is not inside %v", at, loopback.Network)
+			return fmt.Errorf("master: the address %v is not inside %v", at, loopback.Network)
 		}
 	}
 	if udp.IsValid() {

@@ -52,8 +52,8 @@ port that answers, and stops at the answer that names the game port in ADDR. The
 exit code is then 0 if a port answers, and 6 if none does.
 
 The exit code is 0 if every question has a complete answer, and 6 if not. So
-with --query info it shows whether the server is up. It is 1 if nothing could be
-sent, and 4 if ask was interrupted.`,
+with --query info the code shows whether the server is up. It is 1 if nothing
+could be sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask play.example.com:27016 --json | jq -r .verdict
   a2sscan ask 203.0.113.7:28015 --find-port`,
@@ -63,14 +63,14 @@ sent, and 4 if ask was interrupted.`,
 				return console.Fail(console.ExitUsage, "ask needs an address").WithHint("a2sscan ask 203.0.113.7:27015")
 			case 1:
 			default:
-				return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
-					WithHint("a2sscan scan queries many servers")
+				return console.Fail(console.ExitUsage, "ask takes one address, but also got %s", console.Quoted(args[1], 40)).
+					WithHint("to query many servers, use a2sscan scan")
 			}
 			if err := errors.Join(f.check(), f.checkFindPort()); err != nil {
 				return err
 			}
 			if f.brief && f.json {
-				return console.Fail(console.ExitUsage, "--brief and --json exclude each other").WithHint("the output of --json begins with the verdict")
+				return console.Fail(console.ExitUsage, "--brief and --json exclude each other").WithHint("omit --brief: the output of --json begins with the verdict")
 			}
 			return a.ask(f, args[0])
 		},
@@ -83,7 +83,7 @@ sent, and 4 if ask was interrupted.`,
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict, one sentence about it and, unless the server is up, one hint")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
-	fs.BoolVar(&f.findPort, "find-port", false, "find the query port of a server whose game port is in ADDR: ask up to 90 likely ports, ten each second")
+	fs.BoolVar(&f.findPort, "find-port", false, "find the query port of a server whose game port is in ADDR: query up to 90 likely ports, ten per second")
 	fs.BoolVar(&f.allowReserved, "allow-reserved", false, "with --find-port, also query special-purpose networks, such as your local network")
 	return cmd
 }

@@ -28,18 +28,19 @@ terminal, otherwise as one line of JSON per record. --format chooses another
 format, and --fields the fields. FILE - is standard input. In the table, the tag
 of a server, its text in the list, follows its name in brackets.
 
---fields also accepts fields that cat computes. people, capacity and bots come
-from the game's own numbers (the key game) if the record has them, and otherwise
-from the key info. people does not count bots, but info.players does. farm is
-the ID of the farm that the server is in: of the group of servers that seem to
-be fake. a2sscan schema json describes all other fields; game.started, for
-example, is when the world of the server began: the time of the last wipe.
+--fields also accepts the fields people, capacity, bots and farm, which cat
+computes. The first three come from the game's own numbers (the record's key
+"game") if there are any, and otherwise from the key "info". The field people
+does not count bots, but info.players does. The field farm is the ID of the
+server's farm, a group of servers that seem to be fake. a2sscan schema json
+describes all other fields. For example, game.started is the time of the last
+wipe, when the world of the server began.
 
 --sort compares numbers as numbers, and addresses as numbers too. Servers with
 the same value come in the order of their addresses, and those without the field
-come last. With -n N, sorting keeps N records in memory, otherwise the chosen
-fields of all. To find farms, cat first reads the files once, and keeps a few
-facts about each server in memory, as stats does.
+come last. With -n N, sorting keeps N records in memory; without -n, it keeps
+the chosen fields of all records. To find farms, cat first reads the files once,
+and keeps a few facts about each server in memory, as stats does.
 
 If a file is truncated or damaged, or lacks records that the summary beside it
 counts, cat prints the remaining records, says so, and exits with 8. -n without
@@ -53,7 +54,7 @@ spreadsheet would take for a formula. For the exact text, use --format json.
 --mmdb adds the location or network of each address, and replaces a location or
 network that the scan recorded.
 
-The key flags lists what is suspicious about the answers, as evidence:
+In a record, the key "flags" lists what is suspicious about the answers:
 
 ` + flagMeanings(),
 		Example: `  a2sscan cat census.ndjson.zst --sort -people -n 100 --fakes without \
@@ -91,11 +92,11 @@ The key flags lists what is suspicious about the answers, as evidence:
 	addGeoFlag(cmd.Flags(), &databases)
 	addGameFlag(cmd.Flags(), &print.Choice.Games)
 	fs := cmd.Flags()
-	fs.StringVar(&sort, "sort", "", "sort by `FIELD`, such as info.name; -people: the most people first")
+	fs.StringVar(&sort, "sort", "", "sort by `FIELD`, such as info.name; with a minus, as in -people, the largest values first")
 	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records")
-	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "only records with these `STATUSES`, such as ok,partial")
-	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "only the members of the farm with this `ID`, as a2sscan stats lists it; may be repeated")
-	fs.StringVar(&print.Choice.Fakes, "fakes", "", "`WORD` is without: only servers in no farm; or only: the servers in farms")
+	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "print only records with these `STATUSES`, such as ok,partial")
+	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`, as a2sscan stats lists it; may be repeated")
+	fs.StringVar(&print.Choice.Fakes, "fakes", "", "select servers by farm: `WORD` is without (print only servers in no farm) or only (print only servers in farms)")
 	return cmd
 }
 

@@ -27,7 +27,7 @@ func (a *app) configurable(cmd *cobra.Command) {
 	if run == nil || !cmd.LocalFlags().HasFlags() {
 		return
 	}
-	cmd.Flags().String(configFlag, "", "read flags from the TOML file `FILE`, where rate = \"20k\" under [scan] sets scan --rate; the command line overrides it")
+	cmd.Flags().String(configFlag, "", "read flags from the TOML file `FILE`, where rate = \"20k\" under [scan] sets scan --rate; the command line overrides FILE")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		args, err := a.configure(cmd, args)
 		if err == nil {
@@ -85,7 +85,7 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 					return nil, f.WithHint("a key before the first table applies to every command that has --%s: "+
 						"put a key for one command into its table, such as [%s]", k.Name, cmd.Name())
 				}
-				return nil, f.WithHint("the key takes the same values as --%s: a2sscan %s --help", k.Name, cmd.Name())
+				return nil, f.WithHint("to see which values --%s takes, run: a2sscan %s --help", k.Name, cmd.Name())
 			}
 			for _, text := range texts {
 				a.configFile.Flags = append(a.configFile.Flags, "--"+flag.Name+"="+text)
@@ -102,10 +102,10 @@ func setFlag(flag *pflag.Flag, k flags.Key) (texts []string, err error) {
 	switch {
 	case k.Bool && flag.Value.Type() != "bool":
 		if texts = []string{flag.NoOptDefVal}; flag.NoOptDefVal == "" || k.Values[0] == "false" {
-			return nil, fmt.Errorf("takes a value, not %s", k.Values[0])
+			return nil, fmt.Errorf("use a string or a number, not %s", k.Values[0])
 		}
 	case k.List && !repeatable(flag) && !isList(flag):
-		return nil, errors.New("takes one value, not a list")
+		return nil, errors.New("use one value, not a list")
 	case k.List && !repeatable(flag) && len(texts) > 0:
 		texts = []string{strings.Join(texts, ",")}
 	}
@@ -122,9 +122,9 @@ func setFlag(flag *pflag.Flag, k flags.Key) (texts []string, err error) {
 var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",
-	"list":      "put lists under the key targets",
+	"list":      `to name lists in a file, write targets = ["servers.txt"]`,
 	configFlag:  "a configuration file can't name another configuration file",
-	"fresh":     "type --fresh: in a file, fresh would discard the checkpoint in every run",
+	"fresh":     "type --fresh: in a file, fresh = true would discard the checkpoint in every run",
 }
 
 // checkKey reports whether a key sets a flag or the targets. It returns an error for a
@@ -175,7 +175,7 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 	case like != "" && onlyTyped[like] == "":
 		f.WithHint("did you mean %s?", like)
 	case strings.Contains(k.Name, "key"):
-		f.WithHint("put the key of the Web API into a separate file, and name that file with key-file")
+		f.WithHint(`put the key of the Web API into a separate file, and name the file: key-file = "key.txt"`)
 	}
 	return false, f
 }

@@ -55,7 +55,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 	if len(files) == 0 {
 		if console.IsTerminal(a.in) {
 			return console.Fail(console.ExitUsage, "standard input is a terminal").
-				WithHint("name a file, or pipe datagrams in: a2sscan decode --help")
+				WithHint("name a file, or pipe datagrams in; to see the formats, run: a2sscan decode --help")
 		}
 		files = []string{"-"}
 	}

@@ -44,7 +44,7 @@ the working directory, in ` + demoFile + `.`,
 		RunE: func(*cobra.Command, []string) error { return a.demo(network) },
 	}
 	cmd.Flags().StringVar(&network, "network", simulation.DemoNetwork,
-		"`NETWORK` of the servers, inside 127.0.0.0/8; a smaller one makes a smaller demo")
+		"`NETWORK` of the servers, inside 127.0.0.0/8; a smaller NETWORK makes a smaller demo")
 	return cmd
 }
 

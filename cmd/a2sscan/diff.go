@@ -35,7 +35,7 @@ diff counts these changes, but lists them only with --volatile. It ignores rules
 that change by themselves, such as clocks and frame rates.
 
 OLD and NEW are files. If a census has several files, because scan ran with
---rotate or --shard, --old and --new name the others, in any order.`,
+--rotate or --shard, name the other files with --old and --new, in any order.`,
 		Example: `  a2sscan diff monday.ndjson.zst tuesday.ndjson.zst
   a2sscan diff --kind gone,moved --game rust old.ndjson.zst new.ndjson.zst
   a2sscan diff --stat --exit-code monday.ndjson.zst tuesday.ndjson.zst`,
@@ -56,7 +56,7 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
 	fs.StringVarP(&result.Name, "output", "o", "-", "write to `FILE`, as lines of JSON; -: standard output")
-	fs.BoolVar(&result.Force, "force", false, "replace a file that diff did not write")
+	fs.BoolVar(&result.Force, "force", false, "replace an existing FILE even if diff did not write it")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(report.KindWords(), ", "))
 	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")

@@ -21,13 +21,13 @@ var notWithFindPort = []string{"query", "retries", "trailing-nul", "json", "brie
 // checkFindPort returns an error if flags contradict --find-port.
 func (f *askFlags) checkFindPort() error {
 	if f.allowReserved && !f.findPort {
-		return console.Fail(console.ExitUsage, "--allow-reserved without --find-port").
-			WithHint("ask queries one address without it, reserved or not")
+		return console.Fail(console.ExitUsage, "--allow-reserved needs --find-port").
+			WithHint("omit --allow-reserved: without --find-port, ask queries any address, reserved or not")
 	}
 	for _, name := range notWithFindPort {
 		if f.findPort && f.set.Changed(name) {
 			return console.Fail(console.ExitUsage, "--find-port and --%s exclude each other", name).
-				WithHint("find the port first, then ask it")
+				WithHint("find the query port first, then query this port without --find-port")
 		}
 	}
 	return nil
@@ -48,7 +48,7 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	}
 	ports := game.QueryPorts(joined.Port())
 	if a.term.Interactive {
-		a.term.ShowStatus(fmt.Sprintf("asking %d ports of %v, ten each second", len(ports), joined.Addr()))
+		a.term.ShowStatus(fmt.Sprintf("querying %d ports of %v, ten per second", len(ports), joined.Addr()))
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -64,7 +64,7 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 		}
 		answers++
 		a.term.ClearStatus()
-		has := "does not name a game port"
+		has := "game port not given"
 		if r.Info.Has&wire.HasGamePort != 0 {
 			has = fmt.Sprintf("game port %d", r.Info.GamePort)
 			if r.Info.GamePort == joined.Port() {
@@ -85,9 +85,9 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 		return console.Fail(console.ExitInterrupted, "interrupted before all %d ports were asked", len(ports))
 	case answers == 0:
 		return console.Fail(console.ExitInput, "no query port found: %d ports of %v are silent", len(ports), joined.Addr()).
-			WithHint("the server's configuration says which port answers queries; some games do not speak A2S")
+			WithHint("look for the query port in the server's configuration; some games do not speak A2S")
 	}
-	a.term.Say("no answer names game port %d: the server may be one of these, or its query port is another one", joined.Port())
+	a.term.Say("no answer names game port %d; the query port may be one of those above, or a port that ask did not try", joined.Port())
 	return nil
 }
 

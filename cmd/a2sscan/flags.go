@@ -40,9 +40,9 @@ func (f *outFlags) nameHint() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":
-		return "each line of " + f.output + " is a JSON object: the usual name is .ndjson, and jq -s . makes one array"
+		return "each line of " + f.output + " is a JSON object; use the suffix .ndjson, or make one array with this command: jq -s ."
 	case ".txt":
-		return "each line of " + f.output + " is a JSON object: the usual name is .ndjson, and scan --format text writes a table"
+		return "each line of " + f.output + " is a JSON object; use the suffix .ndjson, or write a table with scan --format text"
 	}
 	return ""
 }
@@ -70,7 +70,7 @@ func (f *formatFlags) add(fs *pflag.FlagSet, byDefault string) {
 }
 
 // rateUsage describes --rate, which means the same in every command that has it.
-const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: the highest rate that the path can carry, up to 50k or, with auto:20k, 20k"
+const rateUsage = "send `N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: find the highest rate that the path can carry, up to 50k; auto:20k: up to 20k"
 
 // timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {
@@ -101,9 +101,9 @@ func checkTimeouts(timeout *flags.Auto, retries int) error {
 	switch {
 	case timeout.Or(scanner.DefaultTimeout) < time.Millisecond:
 		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
-			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
+			WithHint("use a longer time, such as --timeout 800ms or --timeout 2s")
 	case retries < 0:
-		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 sends each request once")
+		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("use --retries 0 to send each request once")
 	case retries > maxRetries:
 		return console.Fail(console.ExitUsage, "--retries %d: at most %d retries are allowed", retries, maxRetries)
 	}
@@ -222,7 +222,7 @@ func checkNames(cmd *cobra.Command, args []string) (err error) {
 		}
 		if f.Changed && slices.ContainsFunc(values, isObject) {
 			err = console.Fail(console.ExitUsage, "--%s: s3:// names an object in a store, but %s reads and writes only files", f.Name, cmd.CommandPath()).
-				WithHint("name a file: rclone move FILE REMOTE:BUCKET/ moves the file to the store, and rclone copy fetches objects")
+				WithHint("name a file; fetch objects with rclone copy, or move the file to the store: rclone move FILE REMOTE:BUCKET/")
 		}
 	})
 	return err
@@ -234,5 +234,5 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(console.WithoutKeys(args[0]), 40)).
-		WithHint("%s --help shows how it is used", cmd.CommandPath())
+		WithHint("%s --help shows how the command is used", cmd.CommandPath())
 }

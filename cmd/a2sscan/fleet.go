@@ -56,7 +56,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
 	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The servers depend on the positions of their ports in LIST, not on the numbers")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The servers depend on the positions of their ports in LIST, not on the port numbers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
@@ -68,7 +68,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate events, and first print them with their times as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids, moves and flaps; cut=LENGTH@TIME is a time without answers; all other events begin within span=10m; an outage lasts up to longest=10m, as does each of the three silences of a flap")
+	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate the events in `LIST`, such as outages=9,cut=90s@5m, after printing their times as lines of JSON; LIST has the numbers of outages, restarts, renames, maps, steamids, moves and flaps; cut=LENGTH@TIME: no server answers for LENGTH, from TIME on; span=10m: all other events begin in this time; longest=10m: the longest outage, and the longest of the three silences of a flap")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
@@ -112,16 +112,16 @@ func (f *fleetFlags) check() error {
 	master := f.Master.UDP.IsValid() || f.Master.Web.IsValid()
 	switch {
 	case f.truth && (f.Span != 0 || master):
-		return console.Fail(console.ExitUsage, "--truth excludes --for, --master and --web").
-			WithHint("--truth only prints the records, and then exits")
+		return console.Fail(console.ExitUsage, "--truth can't be combined with --for, --master or --web").
+			WithHint("omit the other flags: --truth only prints the records, then exits")
 	case f.truth && slices.Contains(f.Fleet.Ports, 0):
 		return console.Fail(console.ExitUsage, "--truth can't use port 0").
-			WithHint("only a running fleet chooses a free port: give a port, such as 27015; the simulated servers are the same at any port")
+			WithHint("give a port, such as 27015: the simulated servers are the same at any port")
 	case f.Span < 0:
-		return console.Fail(console.ExitUsage, "--for is negative").WithHint("a fleet without --for runs until it is interrupted")
+		return console.Fail(console.ExitUsage, "--for is negative").WithHint("omit --for, and the fleet runs until it is interrupted")
 	case !master && len(f.Master.Faults) > 0:
-		return console.Fail(console.ExitUsage, "--master-faults without --master or --web").
-			WithHint("--master 127.0.0.1:27011 --web 127.0.0.1:8080 simulates a master")
+		return console.Fail(console.ExitUsage, "--master-faults needs --master or --web").
+			WithHint("add --master 127.0.0.1:27011 or --web 127.0.0.1:8080")
 	}
 	return nil
 }

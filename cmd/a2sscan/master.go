@@ -71,7 +71,7 @@ the key of the Web API from --key-file or from the variable
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.UDP, "udp", "", "fetch from the master server at `HOST:PORT` instead of the Web API")
-	fs.StringVar(&f.URL, "url", "", "`URL` of a Web API that is not Valve's")
+	fs.StringVar(&f.URL, "url", "", "fetch from the Web API at `URL` instead of Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output once the new list is complete")
@@ -86,8 +86,8 @@ the key of the Web API from --key-file or from the variable
 // check returns an error if a flag is invalid or flags contradict each other.
 func (f *masterCommandFlags) check() error {
 	err := console.FirstBroken(
-		console.Rule{Broken: f.UDP != "" && f.URL != "", Err: "--udp and --url exclude each other", Hint: "--url is the address of a Web API"},
-		console.Rule{Broken: f.UDP != "" && f.KeyFile != "", Err: "--udp and --key-file exclude each other", Hint: "a master server needs no key"},
+		console.Rule{Broken: f.UDP != "" && f.URL != "", Err: "--udp and --url exclude each other", Hint: "omit one of the two flags: --url is for a Web API, and --udp for a master server"},
+		console.Rule{Broken: f.UDP != "" && f.KeyFile != "", Err: "--udp and --key-file exclude each other", Hint: "omit --key-file: a master server needs no key"},
 	)
 	if err != nil {
 		return err

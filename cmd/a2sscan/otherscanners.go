@@ -34,7 +34,7 @@ func ourArguments(args []string) ([]string, error) {
 			arg = "--list"
 		case "-oJ", "-oX", "-oN", "-oG", "-oA", "-oL", "-oD":
 			return nil, console.Fail(console.ExitUsage, "%s is a flag of another scanner", arg).
-				WithHint("-o census.ndjson writes JSON, and -o census.csv writes CSV")
+				WithHint("use -o census.ndjson for JSON, or -o census.csv for CSV")
 		case "-sU", "-sV", "-sn", "-Pn":
 			return nil, console.Fail(console.ExitUsage, "%s is a flag of another scanner", arg).
 				WithHint("omit the flag: a2sscan always queries over UDP, and never pings first")
@@ -77,7 +77,7 @@ var foreignFlags = map[string]string{
 // foreignElsewhere has the advice for commands that lack the flag in foreignFlags.
 var foreignElsewhere = map[string]string{
 	"limit":    "no flag: head -n N limits the number of lines",
-	"sort":     "no flag: sort orders csv, jq -s 'sort_by(.info.players)' orders records",
+	"sort":     "no flag: sort CSV with the program sort, and records with jq -s 'sort_by(.info.players)'",
 	"no-color": "NO_COLOR=1 in the environment",
 }
 

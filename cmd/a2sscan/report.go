@@ -26,8 +26,8 @@ The page is a single file of at most about 3 MB. It loads nothing from the
 network and sends nothing. It contains no player names. It counts servers that
 answer without a challenge, but does not list them.
 
-report reads several files as one census: name all that scan --rotate or --shard
-wrote, in any order.`,
+report reads several files as one census: name all files that scan --rotate or
+--shard wrote, in any order.`,
 		Example: `  a2sscan report census.ndjson.zst -o report.html
   a2sscan report tuesday.ndjson.zst --before monday.ndjson.zst -o report.html
   a2sscan report census/census-*.zst --history census -o report.html`,
@@ -44,8 +44,8 @@ wrote, in any order.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&r.Name, "output", "o", "", "write the page to `FILE`; -: standard output")
-	fs.BoolVar(&r.Force, "force", false, "replace a file that report did not write")
-	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
+	fs.BoolVar(&r.Force, "force", false, "replace an existing FILE even if report did not write it")
+	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; may be repeated, once for each file of that census")
 	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "use `TEXT` as the title of the page (default: the date)")
 	addGameFlag(fs, &o.Games)

@@ -43,12 +43,12 @@ On a terminal it prints a table instead. A TARGET is one of these:
   203.0.113.5-203.0.113.20
                      a range of addresses, with ports as for a network
 
-A list holds one target per line, or several of one form. Text after the target
-becomes the tag of its record. A list may also be CSV or TSV with a column of
-addresses, NDJSON such as an earlier census, the output of a2sscan master, of
-ZMap, masscan, nmap -oG, RustScan -g, naabu, gamedig, Shodan, Censys or httpx,
-or a response of BattleMetrics or the Steam Web API. It may be compressed with
-gzip or zstd. Host names in lists need --resolve.
+A list has one target per line, or several targets of one form. Text after the
+target becomes the tag of its record. A list may also be CSV or TSV with a
+column of addresses, NDJSON such as an earlier census, the output of a2sscan
+master, ZMap, masscan, nmap -oG, RustScan -g, naabu, gamedig, Shodan, Censys or
+httpx, or a response of BattleMetrics or the Steam Web API. It may be compressed
+with gzip or zstd. Host names in lists need --resolve.
 With --master, scan first fetches the list of a master server.
 
 The scan reads all lists first. Then it queries every target once, in random
@@ -121,7 +121,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.plan.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
 	fs.VarP(&flags.Value[flags.Rate]{To: &f.plan.Bandwidth, Parse: flags.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.IntVar(&f.plan.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
-	fs.BoolVar(&f.plan.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
+	fs.BoolVar(&f.plan.SecondLook, "second-look", false, "query silent targets once more when all other targets are finished")
 	fs.BoolVar(&f.plan.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without --fallback, the last request to a silent target of a list asks for players")
 	fs.Var(&f.plan.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
 	fs.IntVar(&f.plan.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
@@ -131,7 +131,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.plan.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
 	fs.StringVar(&f.plan.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+scan.DefaultPlayerKey+" beside the output)")
 	addGeoFlag(fs, &f.plan.Databases)
-	fs.Var(&flags.Value[float64]{To: &f.plan.Guard.MinHitrate, Parse: flags.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
+	fs.Var(&flags.Value[float64]{To: &f.plan.Guard.MinHitrate, Parse: flags.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; a scan stopped in this way is not resumed (default off)")
 	fs.Int64Var(&f.plan.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
 	fs.DurationVar(&f.plan.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
 	fs.DurationVar(&f.plan.Guard.MaxOutage, "max-outage", 10*time.Minute, "while the network of this machine is away, wait up to `D` for it; then stop the scan, which can be resumed; 0: wait for ever")
@@ -140,7 +140,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.plan.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
 	fs.Var(&flags.Value[string]{To: &f.metrics, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	f.log.add(cmd)
-	fs.BoolVar(&f.plan.KeepMaster, "keep-master", false, "store what the master says about a server in its record, under the key master")
+	fs.BoolVar(&f.plan.KeepMaster, "keep-master", false, "store what the master says about a server in its record, under the key \"master\"")
 	f.targeting.add(cmd, &f.plan.Targeting, "query")
 	f.plan.Rate.Rate = scanner.DefaultRate
 	fs.VarP(&f.plan.Rate, "rate", "r", rateUsage)

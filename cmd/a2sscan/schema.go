@@ -37,10 +37,10 @@ types from the first records lose rare keys; the schema prevents that.
 			var text string
 			switch {
 			case len(args) == 0:
-				return console.Fail(console.ExitUsage, "schema needs a format").WithHint("a2sscan schema json, duckdb, clickhouse or stats")
+				return console.Fail(console.ExitUsage, "schema needs a format").WithHint("choose json, duckdb, clickhouse or stats, such as: a2sscan schema json")
 			case len(args) > 2 || len(args) == 2 && kind != "duckdb":
 				return console.Fail(console.ExitUsage, "too many arguments: %s", console.Quoted(strings.Join(args, " "), 60)).
-					WithHint("only duckdb takes a FILE, and only one")
+					WithHint("name at most one FILE, and only after duckdb")
 			case kind == "json":
 				text = string(record.JSONSchema())
 			case kind == "duckdb":
@@ -50,7 +50,7 @@ types from the first records lose rare keys; the schema prevents that.
 			case kind == "stats":
 				text = string(census.StatsSchema())
 			default:
-				return console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
+				return console.Fail(console.ExitUsage, "schema has no format %s", console.Quoted(kind, 40)).
 					WithHint("choose json, duckdb, clickhouse or stats")
 			}
 			_, err := io.WriteString(a.out, text)

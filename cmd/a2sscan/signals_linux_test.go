@@ -350,7 +350,7 @@ func TestControls(t *testing.T) {
 	p.wait(p.err, `"message":"state: scan \\x1b[2Jtonight, 0:0`)
 	for _, line := range []string{
 		" = 1 invalid + 300 duplicate + ", `"message":"sent: `,
-		`"message":"rate: 495/s set, after 2 changes; 500/s at first`, `"message":"output: ` + dir + `/\\x1b[31m\\u202ered.ndjson, `,
+		`"message":"rate: 500/s at first, 495/s after 2 changes`, `"message":"output: ` + dir + `/\\x1b[31m\\u202ered.ndjson, `,
 	} {
 		p.wait(p.err, line)
 	}
@@ -394,8 +394,8 @@ func TestControlsGoverned(t *testing.T) {
 	io.WriteString(p.in, "127.77.2.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.77.2.1"`)
 	p.signal(syscall.SIGUSR2)
-	p.wait(p.err, "SIGUSR2: ignored, because this scan chooses its own rate")
-	p.wait(p.err, "hint: signals can change only a rate")
+	p.wait(p.err, "SIGUSR2 is ignored, because this scan chooses its own rate")
+	p.wait(p.err, "hint: to change the rate with signals")
 	// The counts are published ten times a second, so the state right after the
 	// record may still be that of the start.
 	for state := ""; !strings.Contains(state, "waiting: the target list"); {

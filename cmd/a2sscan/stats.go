@@ -24,15 +24,15 @@ mode, operating system, country and network; round trips, capacity, and how full
 servers are; errors; suspicious answers (flags); groups of servers that seem to
 be fake (farms); and an estimate of how many servers the scan missed. On a
 terminal it prints an overview, otherwise JSON. For groups such as games and
-maps, the key top lists the largest and the key other sums up the rest. Long
-lists elsewhere are cut off. a2sscan schema stats describes the keys. --by prints
-one of these groups as a table, also in a pipe.
+maps, the key "top" lists the largest groups, and the key "other" sums up the
+rest. Other long lists are cut off. a2sscan schema stats describes the keys.
+--by prints the groups of one kind as a table, also in a pipe.
 
 If the census is damaged, or lacks records that its summary counts, stats says
 so first, sums up the rest, and exits with 8.
 
-stats reads several files as one census: name all that scan --rotate or --shard
-wrote, in any order.`,
+stats reads several files as one census: name all files that scan --rotate or
+--shard wrote, in any order.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census.ndjson.zst --by map --top 50
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json`,
@@ -50,7 +50,7 @@ wrote, in any order.`,
 		},
 	}
 	cmd.Flags().StringVarP(&r.Name, "output", "o", "-", "write to `FILE`; -: standard output")
-	cmd.Flags().BoolVar(&r.Force, "force", false, "replace a file that stats did not write")
+	cmd.Flags().BoolVar(&r.Force, "force", false, "replace an existing FILE even if stats did not write it")
 	cmd.Flags().StringArrayVar(&o.Summaries, "summary", nil,
 		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	cmd.Flags().StringVar(&o.By, "by", "", "print the largest groups of servers by `WORD`: "+strings.Join(report.GroupWords(), ", "))

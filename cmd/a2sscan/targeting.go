@@ -36,7 +36,7 @@ func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string
 		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read it again")
 	fs.BoolVar(&to.Exclude.AllowReserved, "allow-reserved", false,
 		"also query addresses in special-purpose networks (private, loopback, documentation …)")
-	fs.StringVar(&to.From.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
+	fs.StringVar(&to.From.Where, "master", "", "first fetch a list of targets; web: from the Steam Web API; a URL: from another Web API; `HOST:PORT`: from this master server")
 	addMasterFlags(fs, &to.From)
 }
 
@@ -45,8 +45,8 @@ func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string
 func (f *targetingFlags) check() error {
 	for _, name := range ofMasters {
 		if f.set.Changed(name) && f.to.From.Where == "" {
-			return console.Fail(console.ExitUsage, "--%s without --master", name).
-				WithHint("the flag selects servers from the list of a master")
+			return console.Fail(console.ExitUsage, "--%s needs --master", name).
+				WithHint("add --master: the flag selects servers from the list of a master")
 		}
 	}
 	return checkTimeouts(&f.to.Timeout, f.to.Retries)

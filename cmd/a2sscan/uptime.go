@@ -38,10 +38,10 @@ func uptimeCommand(a *app) *cobra.Command {
 		Long: `Shows for each server of a watch how long it was up, down, unseen and in planned
 maintenance, how often it went down, and how many people played on it. The share
 of uptime covers only the time with checks: unseen and planned time never counts
-as down. An outage counts also if damping held back its event.
+as down. An outage also counts if damping held back its event.
 
-The text for people has one line for each server and a total. CSV and JSON have
-minutes, without servers that never answered.
+The text for people has one line for each server and a total. CSV, TSV and JSON
+give times in minutes, and omit servers that never answered.
 
 The watch may still be running. Periods are rounded to whole hours, or to whole
 days where the database has only daily rows.`,
@@ -91,7 +91,7 @@ func (f *uptimeFlags) run(a *app) error {
 		console.Rule{Broken: f.state == "", Err: "uptime needs the database of a watch", Hint: "a2sscan uptime --state watch.db"},
 		console.Rule{Broken: unknown >= 0, Err: "--fields: there is no field " + console.Quoted(f.fields[max(unknown, 0)], 40), Hint: "choose from " + strings.Join(db.UptimeFields, ", ")},
 		console.Rule{Broken: !slices.Contains(censusfile.Formats, censusfile.Format(f.format)), Err: "--format must be text, csv, tsv or json", Hint: "text is a table for people, and the other formats are for programs"},
-		console.Rule{Broken: !f.from.Before(f.to), Err: "--from is not before --to", Hint: "without --to, the period ends now"},
+		console.Rule{Broken: !f.from.Before(f.to), Err: "--from is not before --to", Hint: "choose an earlier --from; without --to, the period ends now"},
 	)
 	if err != nil {
 		return err

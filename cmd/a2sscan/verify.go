@@ -22,9 +22,9 @@ anything is damaged or missing, if the scan did not end, or if there is no
 summary to show that the census is complete.
 
 Several files are read as one census: name all parts that scan --rotate wrote.
-Verify names each scan and when it started, since the census of an earlier night
-is complete too. To publish only what tonight's scan wrote, join the commands:
-a2sscan scan … && a2sscan verify … && publish.`,
+For each scan, verify prints its ID and when it started, because the census of
+an earlier night is complete too. To publish only what tonight's scan wrote,
+join the commands: a2sscan scan … && a2sscan verify … && publish.`,
 		Example: `  a2sscan verify census.ndjson.zst
   a2sscan verify census-20261120T030000Z-*.ndjson.zst
   a2sscan verify --summary old.summary.json moved.ndjson.zst`,

@@ -94,7 +94,7 @@ seconds it reports that the output is blocked. The next watch with the same
 --state writes the remaining events.
 
 In the file of --maintenance, a line has WHO, WHEN and a reason. WHO is all, an
-address, a network, or a name of the list, in double quotes if it has blanks.
+address, a network, or a name from a list, in double quotes if it has blanks.
 WHEN is in the time zone of this machine unless it has its own:
 
   all              daily 04:00-04:30          nightly restart
@@ -102,7 +102,7 @@ WHEN is in the time zone of this machine unless it has its own:
   203.0.113.0/24   2026-12-01T04:00Z/06:00Z   new hardware
 
 A server that goes down in its window is down as planned: its events say so, and
-are not posted. If it is still down at the end, that is reported at once.
+are not posted. If it is still down at the end, the watch reports that at once.
 
 --listen serves a live page: who is up, people over time, events, a page for
 each server, JSON at /api/, and metrics for Prometheus at /metrics. The page is
@@ -119,8 +119,9 @@ Internet, put a web server with TLS in front, and name it with --public-name:
 When a list, a file of exclusions or the file of --maintenance changes, it is
 read again within two minutes. A new list that can't be read, or that has less
 than half as many servers as the old one, is ignored. SIGHUP makes the watch read
-everything at once, and accept even a much shorter list. SIGHUP ends the watch if it came because the
-terminal was closed. Ctrl-C (SIGINT) and SIGTERM end it, too.`,
+everything at once, and accept even a much shorter list. But if SIGHUP came
+because the terminal was closed, it ends the watch, as do Ctrl-C (SIGINT) and
+SIGTERM.`,
 		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
   a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
@@ -134,15 +135,15 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&f.out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
-	fs.Var(&flags.Value[sink.Rotation]{To: &f.rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
+	fs.Var(&flags.Value[sink.Rotation]{To: &f.rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old file gets its start time and a number in its name")
 	fs.StringVar(&f.state, "state", "", "store servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
 	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "store uptime by the hour for `D`; then merge it into one row per server and day")
 	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "store uptime by the day, and events, for `D`")
 	fs.DurationVar(&f.opts.Rules.Every, "every", time.Minute, "check each server once in `D`")
 	fs.DurationVar(&f.opts.Rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once in `D`")
-	fs.StringVar(&f.downAfter, "down-after", "3", "a server is down after `N` checks in a row without an answer, or after a time without an answer, such as 3m")
-	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
-	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, report them as down after all")
+	fs.StringVar(&f.downAfter, "down-after", "3", "report a server as down after `N` checks in a row without an answer, or after a time without an answer, such as 3m")
+	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "per server and `D`, report at most one pair of events of each kind, such as down and up, and only count the rest")
+	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers have been silent for `D`, report them as down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: their silence makes the watch blind, and the silence of other servers does not; may be repeated")
 	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
@@ -156,11 +157,11 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "leave out the links of the live page with which players join a server (steam://connect/)")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
-	fs.StringVar(&f.windows, "maintenance", "", "do not report servers as down in the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart")
-	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report crowd when `N` people are on a server, and again only after fewer than half of them were left; 0: never (default 0)")
-	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "report a server that stays down again, as a reminder, once in `D`; 0: never (default 0)")
+	fs.StringVar(&f.windows, "maintenance", "", "do not report servers as down during the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart")
+	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when `N` people are on a server, and again only after fewer than half of them were left; 0: never (default 0)")
+	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "while a server stays down, report it again once in `D`, as a reminder; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
-	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once in `D`; 0: never, also not when a file changes")
+	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once in `D`; 0: never, not even when a file changes")
 	f.Rate.Rate = scanner.DefaultRate
 	fs.VarP(&f.Rate.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
 	f.log.add(cmd)
@@ -227,21 +228,21 @@ func (f *watchFlags) check(args []string) (err error) {
 	f.opts.Scan = f.Targeting.Config()
 	link, err := url.Parse(f.page.Link)
 	return console.FirstBroken(
-		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
+		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "use at least 5s: a check repeats its request for several seconds"},
 		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
-		console.Rule{Broken: rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
-		console.Rule{Broken: min(rules.Damp, rules.BlindMax, rules.Remind, f.opts.Lists.Every, f.maxRuntime) < 0, Err: "a duration is negative", Hint: "use 0 to switch off what the flag does"},
-		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "hourly rows are merged into daily rows after --keep-hours"},
+		console.Rule{Broken: rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "use a number such as 3, because datagrams may be lost"},
+		console.Rule{Broken: min(rules.Damp, rules.BlindMax, rules.Remind, f.opts.Lists.Every, f.maxRuntime) < 0, Err: "--damp, --blind-max, --remind, --list-every or --max-runtime is negative", Hint: "use 0 to switch off what the flag does"},
+		console.Rule{Broken: f.opts.Hourly < time.Hour || f.opts.Daily < f.opts.Hourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "use at least 1h for --keep-hours, and at least as much for --keep-days"},
 		console.Rule{Broken: f.Rate.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
-		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name without --listen", Hint: "serve the live page with --listen, such as --listen 8080"},
+		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name needs --listen", Hint: "serve the live page with --listen, such as --listen 8080"},
 		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is not the URL of a site", Hint: "use a URL such as https://example.org/"},
-		console.Rule{Broken: f.rotate.On() && !f.out.ToFile(), Err: "--rotate without --output", Hint: "the files are named after the output: -o events.ndjson"},
-		console.Rule{Broken: !slices.Contains([]string{"own", "list"}, f.names), Err: "--names must be own or list", Hint: "own shows what a server says, list the text after its address in the list"},
+		console.Rule{Broken: f.rotate.On() && !f.out.ToFile(), Err: "--rotate needs --output", Hint: "the files are named after the output: -o events.ndjson"},
+		console.Rule{Broken: !slices.Contains([]string{"own", "list"}, f.names), Err: "--names must be own or list", Hint: "own shows the name that a server reports, and list shows the text after its address in the list"},
 		console.Rule{Broken: rules.Crowd < 0, Err: "--crowd is below 0", Hint: "use 0 to report no crowd"},
-		console.Rule{Broken: rules.Remind > 0 && rules.Remind < time.Minute, Err: "--remind is below 1m", Hint: "6h is a good choice"},
+		console.Rule{Broken: rules.Remind > 0 && rules.Remind < time.Minute, Err: "--remind is below 1m", Hint: "use a time such as 6h"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
-		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel without --state", Hint: "the watch stores the ID of its message there: --state watch.db"},
-		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test without a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
+		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel needs --state", Hint: "add --state watch.db: the watch stores the ID of its message in this database"},
+		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test needs a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
 }
 
@@ -309,7 +310,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	}
 	f.opts.Log, err = watch.OpenLog(f.out.Path, screen, screen != nil && console.IsTerminal(a.out.w), f.rotate)
 	if err != nil {
-		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
+		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o; nothing was changed")
 	}
 	a.sends = true
 	// Most of the heap is a table that does not change. With the default of 100 %,
@@ -408,11 +409,11 @@ func stateFailure(path string, err error) error {
 	case errors.Is(err, db.ErrBusy):
 		return console.Fail(console.ExitInterrupted, "--state %s: interrupted, because %w", name, err)
 	case errors.Is(err, db.ErrOld):
-		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("a2sscan watch --state upgrades it: nothing was changed yet")
+		return console.Fail(console.ExitInput, "--state %s: %w", name, err).WithHint("upgrade the database with a2sscan watch --state; nothing was changed yet")
 	case errors.Is(err, db.ErrVersion):
-		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("use the version of a2sscan that wrote the database, or name another file: nothing was changed")
+		return console.Fail(console.ExitInput, "--state %s: %w", name, err).WithHint("use the version of a2sscan that wrote the database, or name another file; nothing was changed")
 	case errors.Is(err, db.ErrForeign):
-		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
+		return console.Fail(console.ExitInput, "--state %s: %w", name, err).WithHint("name another file; nothing was changed")
 	}
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
 }

@@ -918,7 +918,7 @@ func TestWatchStalled(t *testing.T) {
 				}
 			}
 			endsSoon(t, cmd, 1, console.ExitOK)
-			if all := <-text; !strings.Contains(all, "the next watch with this state writes them") {
+			if all := <-text; !strings.Contains(all, "the next watch with this state writes these events") {
 				t.Error(all)
 			}
 			first, _ := io.ReadAll(events)
@@ -1111,7 +1111,7 @@ func TestStateHeld(t *testing.T) {
 	text := make(chan string, 1)
 	go func() { text <- watchFor(said, "", nil) }()
 	endsSoon(t, cmd, 1, console.ExitOutput)
-	if all := <-text; !strings.Contains(all, "events could not be stored") || !strings.Contains(all, `"message":"the state: another program has locked it`) {
+	if all := <-text; !strings.Contains(all, "events could not be stored") || !strings.Contains(all, `"message":"the state: another program has locked the database`) {
 		t.Error(all)
 	}
 	release()

@@ -40,7 +40,7 @@ var systems = []system{
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	out := flags.String("o", "dist", "`DIR` to write to; relative to the project's folder")
+	out := flags.String("o", "dist", "`DIR` to write to, relative to the project's folder")
 	which := flags.String("for", "", "`SYSTEMS` to build for, such as linux/amd64,windows/amd64 (default all)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -54,7 +54,7 @@ func run(args []string) error {
 		for name := range strings.SplitSeq(*which, ",") {
 			i := slices.IndexFunc(systems, func(s system) bool { return s.String() == name })
 			if i < 0 {
-				return fmt.Errorf("-for: %q is not one of %v", name, systems)
+				return fmt.Errorf("-for: the system %q is not one of %v", name, systems)
 			}
 			chosen = append(chosen, systems[i])
 		}

@@ -27,8 +27,8 @@ func notices(s system) ([]byte, error) {
 		return nil, err
 	}
 	files := map[string]string{
-		"Go":                              filepath.Join(goRoot, "LICENSE"),
-		"uPlot 1.6.32: charts of reports": "cmd/a2sscan/internal/report/uplot/LICENSE",
+		"Go": filepath.Join(goRoot, "LICENSE"),
+		"uPlot 1.6.32, for the charts in reports": "cmd/a2sscan/internal/report/uplot/LICENSE",
 	}
 	for line := range strings.Lines(list) {
 		dirs := strings.SplitN(strings.TrimSpace(line), "\t", 3)
@@ -37,7 +37,7 @@ func notices(s system) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "a2sscan contains code of others, under these licences.")
+	fmt.Fprintln(&b, "a2sscan contains code from other projects, under the licences below.")
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		text, err := os.ReadFile(files[name])
 		if err != nil {

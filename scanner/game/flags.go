@@ -89,7 +89,7 @@ var FlagRules = [...]FlagRule{
 	},
 	{
 		Word:     "tiny_durations",
-		Rule:     "players (at least Least) with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
+		Rule:     "Least or more players with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
 		Innocent: "none known for this duration",
 		Source:   "a known program that fakes players writes this duration",
 		Least:    1,
@@ -103,8 +103,8 @@ var FlagRules = [...]FlagRule{
 	},
 	{
 		Word: "no_gslt",
-		Rule: "the Steam ID does not belong to a persistent game server account, in Counter-Strike 2, " +
-			"or in CS:GO from version 1.Least",
+		Rule: "the server runs Counter-Strike 2, or CS:GO from version 1.Least, but its Steam ID " +
+			"does not belong to a persistent game server account",
 		Innocent: "a server for a local network; older versions, and all of Counter-Strike 1.6, need no account",
 		Source:   "fakeservers.link; the Steam ID of a persistent account has account type 3",
 		Least:    36,
@@ -117,8 +117,8 @@ var FlagRules = [...]FlagRule{
 	},
 	{
 		Word: "edge_answers",
-		Rule: "the round trip of RULES exceeds that of INFO by at least Time and is at least Percent of it, " +
-			"while the round trip of PLAYER, if measured, is closer to that of INFO",
+		Rule: "RULES takes at least Time longer than INFO, and at least Percent of INFO's round trip, " +
+			"while PLAYER's round trip, if measured, is closer to INFO's",
 		Innocent: "rules that take the server long to collect, or that arrive in many datagrams",
 		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
 		Percent:  300, Time: 60 * time.Millisecond,

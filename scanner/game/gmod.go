@@ -2,7 +2,7 @@ package game
 
 // Garry's Mod: the keywords are pairs of a name and a value, separated by spaces.
 var _ = register("gmod", "Garry's Mod", []uint32{4000}, &table{
-	evidence: "recorded replies from 2014 to 2015 (gm only); queryhost for the other tags",
+	evidence: "recorded replies from 2014 to 2015 for the tag gm; queryhost for the other tags",
 	tags: tags{
 		split: ' ',
 		prefixes: []field{

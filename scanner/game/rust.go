@@ -11,7 +11,7 @@ import (
 // INFO's count, and the capacity fits into a byte, INFO's count is used. Some tags have a
 // one-letter form, which stands alone or in a run such as "^w^z^o".
 var _ = register("rust", "Rust", []uint32{252490}, &table{
-	evidence: "recorded replies from 2014 to 2022; gamedig, rust-query-proxy; for the short tags, " +
+	evidence: "recorded replies from 2014 to 2022; gamedig and rust-query-proxy; for the short tags, " +
 		"descriptions of the game's tag compressor",
 	tags: tags{
 		split: ',',

@@ -123,11 +123,11 @@ func (l *List) open(arg string) (*input, error) {
 	case f == "":
 		return fail("a network needs ports", "name the ports, such as --port 27015 or --port 27015-27020", faultNoPorts)
 	case f == faultIPv6:
-		return fail(f.Error(), "IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well", f)
+		return fail(f.Error(), "use IPv4 addresses; only Xash3D and CoD4X are known to answer over IPv6 as well", f)
 	case strings.Contains(arg, ".") && strings.Trim(arg, "0123456789.:/,-") == "": // meant as an address
 		return fail(f.Error(), "", f)
 	case strings.Contains(arg, "://"):
-		return fail("is a URL", "targets are files, addresses and networks: save the list to a file first", f)
+		return fail("the target is a URL", "save the list to a file, and name that file", f)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, unreadable(arg, err)
 	}

@@ -173,7 +173,7 @@ func TestExclusionErrors(t *testing.T) {
 		{"half a range", "1.2.3.4-", `:1: not an IPv4 address: "1.2.3.4-"`, faultAddress},
 		{"range of networks", "1.2.3.4-1.2.4.0/24", `:1: not an IPv4 address: "1.2.3.4-1.2.4.0/24"`, faultAddress},
 		{"no comment", "1.2.3.0/24 somebody", `:1: the prefix length is not a number from 0 to 32: "1.2.3.0/24 somebody"`, faultNetwork},
-		{"IPv6", "2001:db8::/129", `:1: IPv6 address: only IPv4 is supported: "2001:db8::/129"`, faultIPv6},
+		{"IPv6", "2001:db8::/129", `:1: IPv6 addresses are not supported: "2001:db8::/129"`, faultIPv6},
 		{"hostile", "\x1b[2J", `:1: not an IPv4 address: "\\x1b[2J"`, faultAddress},
 		{"long", "1.2.3.4 #" + strings.Repeat("x", maxLine), `:1: the line is too long: at most 64 KiB, or 9 MiB for JSON: "`, faultLong},
 	}

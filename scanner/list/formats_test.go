@@ -35,7 +35,7 @@ var lists = []struct {
 		`{"schema":1,"ip":"1.0.0.3"` + "\n" +
 		`{"name":"somebody"}` + "\n",
 		"1.0.0.1:5 e\"u ä|1.0.0.2:6 \xffx",
-		"4 the port is not a number from 1 to 65535: 1.0.0.3:70000|5 not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
+		"4 the port is not a number from 1 to 65535: 1.0.0.3:70000|5 the line is not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
 			`6 no address found: {"name":"somebody"}`},
 	{"other JSON", "NDJSON", `{"addr":"1.0.0.1:5","gameport":9}` + "\n" +
 		` { "port" : "6" , "ip" : "1.0.0.2" } ` + "\n" +

@@ -211,7 +211,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-const overIPv6 = " (IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well)"
+const overIPv6 = " (use IPv4 addresses; only Xash3D and CoD4X are known to answer over IPv6 as well)"
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
@@ -224,14 +224,14 @@ func TestOpenErrors(t *testing.T) {
 		{"1.2.3.0/33", "1.2.3.0/33: the prefix length is not a number from 0 to 32"},
 		{"1.2.3.4:0", "1.2.3.4:0: the port is not a number from 1 to 65535"},
 		{"1.2.3.4:70000", "1.2.3.4:70000: the port is not a number from 1 to 65535"},
-		{"999.1.1.1", "999.1.1.1: not an IPv4 address: a number is above 255"},
-		{"010.0.0.1", "010.0.0.1: a number begins with 0"},
+		{"999.1.1.1", "999.1.1.1: a number of the IPv4 address is above 255"},
+		{"010.0.0.1", "010.0.0.1: numbers must not begin with 0"},
 		{"1.2.3", "1.2.3: not an IPv4 address"},
-		{"::1", "::1: IPv6 address: only IPv4 is supported" + overIPv6},
-		{"[::1]:27015", "[::1]:27015: IPv6 address: only IPv4 is supported" + overIPv6},
+		{"::1", "::1: IPv6 addresses are not supported" + overIPv6},
+		{"[::1]:27015", "[::1]:27015: IPv6 addresses are not supported" + overIPv6},
 		{"example.com:27015", "example.com:27015: no such file, and not an IPv4 address or network"},
 		{"list.txt", "list.txt: no such file, and not an IPv4 address or network"},
-		{"https://example.com/list", "https://example.com/list: is a URL (targets are files, addresses and networks: save the list to a file first)"},
+		{"https://example.com/list", "https://example.com/list: the target is a URL (save the list to a file, and name that file)"},
 		{"a\x1b[2Jb", `a\x1b[2Jb: no such file, and not an IPv4 address or network`},
 		{"", `"": a target is empty`},
 		{dir, show([]byte(dir)) + ": is a directory (name the files in the directory)"},

@@ -79,10 +79,10 @@ func TestResolve(t *testing.T) {
 	want := []string{"8.0.0.1:5 a", "8.0.0.7:7", "8.0.0.2:27015", "8.0.0.3:27015"}
 	wantBad := []string{
 		"5 six.example the name has no IPv4 address",
-		"6 none.example:1 the name was not found: no such host",
+		"6 none.example:1 looking up the host name failed: no such host",
 		"8 one.example:0 the port is not a number from 1 to 65535",
-		"11 1.2.3.999 not an IPv4 address: a number is above 255",
-		"12 not a name! the name was not found: no such host",
+		"11 1.2.3.999 a number of the IPv4 address is above 255",
+		"12 not a name! looking up the host name failed: no such host",
 	}
 	for _, inOrder := range []bool{false, true} {
 		var bad []string
@@ -159,8 +159,8 @@ func TestResolveArgument(t *testing.T) {
 // file name.
 func TestResolveArgumentFails(t *testing.T) {
 	for arg, want := range map[string]string{
-		"none.example":   "none.example: no such file, and no such host: no such host",
-		"none.example:7": "none.example:7: no such file, and no such host: no such host",
+		"none.example":   "none.example: no such file, and looking up the host name failed: no such host",
+		"none.example:7": "none.example:7: no such file, and looking up the host name failed: no such host",
 		"six.example":    "six.example: no such file, and the name has no IPv4 address",
 	} {
 		for _, inOrder := range []bool{false, true} {

@@ -192,7 +192,7 @@ func (r *reader) sayRows() {
 	}{
 		{r.count.Skipped, "%d rows for TCP, closed ports or banners were skipped"},
 		{r.said.hosts, "%d rows have no port: their hosts are queried at the ports from --port, or at 27015"},
-		{r.said.beside, "%d rows have several ports: query_port is used, or port if there is no query_port"},
+		{r.said.beside, "%d rows have several ports: the field query_port is used, or the field port if query_port is missing"},
 		{r.said.aside, "%d tags begin with an address that is not queried: write one target per line"},
 	} {
 		if row.n > 0 {

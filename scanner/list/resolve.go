@@ -89,7 +89,7 @@ func (r *reader) settle() bool {
 		case p.err == errNoIPv4:
 			more = r.invalid(p.where, p.err)
 		case p.err != nil:
-			more = r.invalid(p.where, fmt.Errorf("the name was not found: %w", p.err))
+			more = r.invalid(p.where, fmt.Errorf("looking up the host name failed: %w", p.err))
 		}
 		for _, ip := range p.found {
 			p.name.span = span{ip, ip}
@@ -118,7 +118,7 @@ func (l *List) lookUpArgs(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil && err != errNoIPv4:
-			problem += "no such host: "
+			problem += "looking up the host name failed: "
 			fallthrough
 		case err != nil:
 			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: problem + err.Error(), Err: err}

@@ -54,7 +54,7 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	}
 	i, err := strconv.ParseUint(index, 10, 32)
 	if err != nil || i >= n {
-		return Shard{}, fmt.Errorf("shard %q: the part is %q and must be from 0 to %d", s, index, n-1)
+		return Shard{}, fmt.Errorf("shard %q: the part is %q, but must be a number from 0 to %d", s, index, n-1)
 	}
 	return Shard{Index: int(i), Count: int(n)}, nil
 }

@@ -132,7 +132,7 @@ var toolLists = []struct {
 	{name: "another port besides", format: "NDJSON", text: `{"ip":"192.0.2.10","port":27016,"steam_port":27017}` + "\n" + `{"addr":"192.0.2.11:27016","port":2302}` + "\n" +
 		`{"addr":"192.0.2.12:27016","ip":"192.0.2.12","port":27016}` + "\n",
 		want: "192.0.2.10:27016|192.0.2.11:27016|192.0.2.12:27016",
-		note: "standard input: 2 rows have several ports: query_port is used, or port if there is no query_port"},
+		note: "standard input: 2 rows have several ports: the field query_port is used, or the field port if query_port is missing"},
 	{name: "nested", format: "NDJSON", text: `{"server":{"ip":"192.0.2.10","port":5}}` + "\n" + `{"ip":"192.0.2.11","net":{"ports":{"query":1,"gamePort":27016}}}` + "\n" +
 		`{"ip":"192.0.2.12","port":2302,"raw":[{"queryPort":27016}]}` + "\n" + `{"data":[{"attributes":{"a b":{"ip":"192.0.2.13"}}}]}` + "\n" +
 		`{"ip":"192.0.2.14","port":27016,"raw":{"gamePort":2302}}` + "\n",

@@ -46,7 +46,7 @@ func ParseFilter(s string) (Filter, error) {
 	for len(parts) > 0 {
 		c, err := parseCondition(&parts)
 		if err != nil {
-			return nil, fmt.Errorf("filter %w", err)
+			return nil, fmt.Errorf("filter: %w", err)
 		}
 		f = append(f, c)
 	}
@@ -58,7 +58,7 @@ func ParseFilter(s string) (Filter, error) {
 func parseCondition(parts *[]string) (Condition, error) {
 	c := Condition{Key: (*parts)[0]}
 	if len(*parts) < 2 {
-		return c, fmt.Errorf("%s: the key has no value", show(c.Key))
+		return c, fmt.Errorf("the key %s has no value", show(c.Key))
 	}
 	value := (*parts)[1]
 	*parts = (*parts)[2:]
@@ -69,14 +69,14 @@ func parseCondition(parts *[]string) (Condition, error) {
 	n, err := strconv.ParseUint(value, 10, 16)
 	switch {
 	case err != nil:
-		return c, fmt.Errorf("%s: %s is not the number of conditions that follow", c.Key, show(value))
+		return c, fmt.Errorf("the value of %s must be the number of conditions that follow, but is %s", c.Key, show(value))
 	case n == 0:
-		return c, fmt.Errorf("%s: the group has no conditions", c.Key)
+		return c, fmt.Errorf("the group %s has no conditions", c.Key)
 	}
 	addresses := 0
 	for range n {
 		if len(*parts) == 0 {
-			return c, fmt.Errorf("%s: the group announces %d conditions, but only %d follow", c.Key, n, len(c.Group))
+			return c, fmt.Errorf("the group %s announces %d conditions, but only %d follow", c.Key, n, len(c.Group))
 		}
 		inner, err := parseCondition(parts)
 		if err != nil {
@@ -88,7 +88,7 @@ func parseCondition(parts *[]string) (Condition, error) {
 		c.Group = append(c.Group, inner)
 	}
 	if c.Key == "nor" && addresses == 1 {
-		return c, fmt.Errorf("nor: masters return nothing for a nor with a single gameaddr; use two gameaddr conditions, or none")
+		return c, fmt.Errorf("masters return nothing for a nor group with a single gameaddr condition; use two such conditions, or none")
 	}
 	return c, nil
 }
@@ -99,15 +99,15 @@ func (c *Condition) check() error {
 	wild := c.Key == "name_match" || c.Key == "version_match"
 	switch {
 	case c.Key == "":
-		return fmt.Errorf(": a condition has no key")
+		return fmt.Errorf("a condition has no key")
 	case strings.ContainsAny(c.Key, "\\\x00*"):
-		return fmt.Errorf(`%s: a key must not contain \, * or NUL`, show(c.Key))
+		return fmt.Errorf(`the key %s must not contain \, * or NUL`, show(c.Key))
 	case c.Value == "":
-		return fmt.Errorf("%s: the value is empty", show(c.Key))
+		return fmt.Errorf("the value of %s is empty", show(c.Key))
 	case strings.ContainsAny(c.Value, "\\\x00"):
-		return fmt.Errorf(`%s: the value %s must not contain \ or NUL`, show(c.Key), show(c.Value))
+		return fmt.Errorf(`the key %s has the value %s, which must not contain \ or NUL`, show(c.Key), show(c.Value))
 	case slices.Contains(known, c.Key) && !wild && strings.Contains(c.Value, "*"):
-		return fmt.Errorf("%s: the value %s must not contain *, which only name_match and version_match understand", c.Key, show(c.Value))
+		return fmt.Errorf("the key %s has the value %s, but only name_match and version_match may have a value with *", c.Key, show(c.Value))
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func ParseRegion(s string) (Region, error) {
 			return Region(i), nil
 		}
 	}
-	return 0, fmt.Errorf("region %s: not one of %s, world", show(s), strings.Join(regionNames[:], ", "))
+	return 0, fmt.Errorf("the region %s is unknown; choose from %s, world", show(s), strings.Join(regionNames[:], ", "))
 }
 
 // String returns the region's name, or its number if the region has no name.

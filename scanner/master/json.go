@@ -87,7 +87,7 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 		case key == "addr" && value.Kind() == '"':
 			addr := unquoted(value)
 			if s.Addr, bad = netip.ParseAddrPort(addr); bad != nil || !s.Addr.Addr().Is4() {
-				bad = fmt.Errorf("not an IPv4 address with a port: %s", show(addr))
+				bad = fmt.Errorf("the address %s is not an IPv4 address with a port", show(addr))
 			}
 		case key == "addr":
 			bad = errNoAddr

@@ -262,9 +262,9 @@ func ParseKey(text []byte) (Key, error) {
 	case s == "":
 		return Key{}, errors.New("the key is empty")
 	case len(s) > 256: // Steam's keys have 32 characters
-		return Key{}, errors.New("the key is longer than 256 characters; is this the right file?")
+		return Key{}, errors.New("the key is longer than 256 characters; check that it is a Steam Web API key")
 	case !isKey.MatchString(s):
-		return Key{}, errors.New("the key must consist of letters, digits, - and _; is this the right file?")
+		return Key{}, errors.New("the key must consist of letters, digits, - and _; check that it is a Steam Web API key")
 	}
 	return Key{s}, nil
 }

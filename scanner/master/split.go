@@ -86,7 +86,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 func (w *webList) capped(p *part) {
 	if !p.capped {
 		p.capped = true
-		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("%s: received %d servers; there are more, but no condition can separate them",
+		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("%s: received %d servers; the master has more servers, but no further condition can divide them",
 			show(p.filter.String()), len(p.sample)))
 	}
 }

@@ -82,7 +82,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 		// A master that has answered before but is silent now may be ignoring the client
 		// because of too many requests.
 		if try > 0 && try == l.Retries && l.stats.Replies > 0 && !l.again {
-			if err := l.pause(ctx, l.MaxWait, "before the next attempt"); err != nil {
+			if err := l.pause(ctx, l.MaxWait, "pause before the next attempt"); err != nil {
 				return nil, err
 			}
 		}
@@ -99,7 +99,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 		cause = err
 		// The error is not a timeout, so an immediate retry would fail, too.
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			if err := l.pause(ctx, l.Timeout, "before the next attempt"); err != nil {
+			if err := l.pause(ctx, l.Timeout, "pause before the next attempt"); err != nil {
 				return nil, err
 			}
 		}
@@ -107,7 +107,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 	tries := times(l.Retries + 1)
 	switch {
 	case l.again:
-		return nil, fmt.Errorf("%w: asked %s for the page after %v, but it sent the previous page again",
+		return nil, fmt.Errorf("%w: asked %s for the page after %v, but the master sent the previous page again",
 			errNoProgress, tries, l.request.Seed)
 	case !errors.Is(cause, os.ErrDeadlineExceeded):
 		if no, ok := errors.AsType[syscall.Errno](cause); ok {
@@ -182,7 +182,7 @@ func (l *pages) take(datagram []byte) error {
 		l.stats.End = "the list ended with an empty page and no terminator; it may be incomplete"
 		return nil
 	case l.page.Addrs[n-1] == l.request.Seed:
-		return fmt.Errorf("%w: the page after %v ends with the same address", errNoProgress, l.request.Seed)
+		return fmt.Errorf("%w: the page after %v ends with this address again", errNoProgress, l.request.Seed)
 	case l.stale >= maxStale:
 		return fmt.Errorf("%w: %d pages in a row have no new server", errNoProgress, l.stale)
 	}

@@ -94,7 +94,7 @@ func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 		case try == w.Retries:
 			return nil, fmt.Errorf("asked %s: %w", times(try+1), err)
 		}
-		pause, why := min(2*time.Second<<min(try, 16), w.MaxWait), "before the next attempt"
+		pause, why := min(2*time.Second<<min(try, 16), w.MaxWait), "pause before the next attempt"
 		if isStatus && status.wait >= 0 {
 			pause, why = status.wait, "the master asked for a pause"
 		}

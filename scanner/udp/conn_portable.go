@@ -22,7 +22,7 @@ type Conn struct {
 
 func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 	if cfg.Device != "" {
-		return nil, errors.New("bind to device " + cfg.Device + ": not supported on this system")
+		return nil, errors.New("binding to the device " + cfg.Device + " is not supported on this system")
 	}
 	if cfg.RecvBuffer > 0 {
 		sock.SetReadBuffer(cfg.RecvBuffer)

@@ -125,7 +125,7 @@ func Listen(cfg Config) (*Conn, error) {
 	}
 	switch {
 	case !src.Is4():
-		return nil, fmt.Errorf("source address %v: not IPv4", src)
+		return nil, fmt.Errorf("the source address %v is not an IPv4 address", src)
 	case cfg.Batch < 1 || cfg.Batch > maxBatch:
 		return nil, fmt.Errorf("batch %d: must be between 1 and %d datagrams", cfg.Batch, maxBatch)
 	}

@@ -304,7 +304,7 @@ func TestListenErrors(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Source: netip.MustParseAddrPort("[::1]:0")}, "source address ::1: not IPv4"},
+		{Config{Source: netip.MustParseAddrPort("[::1]:0")}, "the source address ::1 is not an IPv4 address"},
 		{Config{Source: netip.MustParseAddrPort("192.0.2.1:0")}, "192.0.2.1:0"},
 		{Config{Batch: -1}, "batch -1"},
 		{Config{Batch: 1025}, "batch 1025"},

@@ -17,22 +17,22 @@ var Kinds = []struct {
 	Kind
 	About string
 }{
-	{"new", "answer now; the old census has no record of them"},
-	{"gone", "answered before; were queried again and stayed silent"},
-	{"not_asked", "answered before; nothing shows that they were queried again"},
-	{"back", "were silent before; answer now"},
-	{"moved", "left one address and appeared at another"},
-	{"renamed", "have another name"},
-	{"map", "run another map (only in games that do not rotate maps)"},
-	{"version", "run another version"},
-	{"capacity", "have another number of player slots"},
-	{"mode", "run another mode"},
-	{"mods", "have other mods"},
-	{"rules", "have other rules; times and counters are not compared"},
-	{"flags", "gained or lost a flag"},
-	{"challenge", "began or stopped demanding a challenge; counted, never listed"},
-	{"farm", "joined or left a farm"},
-	{"players", "have another number of people"},
+	{"new", "servers that answer now and have no record in the old census"},
+	{"gone", "servers that answered before, but were silent when queried again"},
+	{"not_asked", "servers that answered before, and may not have been queried again"},
+	{"back", "servers that were silent before and answer now"},
+	{"moved", "servers that left one address and appeared at another"},
+	{"renamed", "servers with another name than before"},
+	{"map", "servers with another map than before (only games that do not rotate maps)"},
+	{"version", "servers with another version than before"},
+	{"capacity", "servers with another number of player slots than before"},
+	{"mode", "servers with another game mode than before"},
+	{"mods", "servers with other mods than before"},
+	{"rules", "servers with other rules than before; times and counters are not compared"},
+	{"flags", "servers that gained or lost a flag"},
+	{"challenge", "servers that began or stopped demanding a challenge; a2sscan counts these servers, but never lists them"},
+	{"farm", "servers that joined or left a farm"},
+	{"players", "servers with another number of people than before"},
 }
 
 // kinds is a set of kinds: a bit for each row of Kinds.

@@ -284,7 +284,7 @@ func (f *farm) describe() Farm {
 	if f.list != 0 {
 		d.Reasons = append(d.Reasons, reasonSharedList)
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
-			"the same list of players, with names and times, on at least %d servers", leastSharing))
+			"at least %d servers have the same list of players, with names and times", leastSharing))
 	}
 	return d
 }

@@ -35,18 +35,18 @@ const (
 //
 // The struct tag about explains a key; StatsSchema prints it.
 type Stats struct {
-	Schema int      `json:"schema" about:"1; rises when the meaning of a key changes"`
+	Schema int      `json:"schema" about:"version of the schema, now 1; rises when the meaning of a key changes"`
 	Scans  []string `json:"scans" about:"names of the scans in the records, sorted"`
 
 	First *Moment `json:"first_record,omitempty" about:"earliest time of a record, as the record writes it"`
 	Last  *Moment `json:"last_record,omitempty" about:"latest time of a record, as the record writes it"`
 
-	Run  *Run     `json:"run,omitempty" about:"sums of the summaries of the scans; absent: there was none"`
-	Lost []string `json:"lost,omitempty" about:"a sentence for each thing that is damaged or missing; absent: nothing known"`
+	Run  *Run     `json:"run,omitempty" about:"sums over the summaries of the scans; absent if there is no summary"`
+	Lost []string `json:"lost,omitempty" about:"a sentence for each thing that is damaged or missing; absent if no damage is known"`
 
-	Records    uint64            `json:"records" about:"one per address"`
-	Duplicates uint64            `json:"duplicates" about:"further records of an address, which are ignored"`
-	Statuses   map[string]uint64 `json:"statuses" about:"records by status"`
+	Records    uint64            `json:"records" about:"number of records, one per address"`
+	Duplicates uint64            `json:"duplicates" about:"number of ignored records, whose addresses have an earlier record"`
+	Statuses   map[string]uint64 `json:"statuses" about:"number of records with each status"`
 
 	All          Sums `json:"all" about:"servers that answered"`
 	WithoutFarms Sums `json:"without_farms" about:"servers that answered and are in no farm"`
@@ -56,7 +56,7 @@ type Stats struct {
 	Versions  Groups `json:"versions" about:"servers by game and version; at most 500 versions"`
 	Modes     Groups `json:"modes" about:"servers by game and mode; at most 200 modes"`
 	Systems   Groups `json:"systems" about:"servers by operating system; at most 20 systems"`
-	Countries Groups `json:"countries" about:"servers by ISO 3166-1 code; at most 300 countries; unknown: servers without a known country"`
+	Countries Groups `json:"countries" about:"servers by ISO 3166-1 code; at most 300 countries; unknown sums up the servers without a known country"`
 	Networks  Groups `json:"networks" about:"servers by autonomous system; at most 500 networks"`
 
 	RoundTrips *Distribution `json:"round_trips_ms,omitempty" about:"round trip of the first question that was answered, in milliseconds"`
@@ -69,12 +69,12 @@ type Stats struct {
 		Rules   Question `json:"rules"`
 	} `json:"questions" about:"how each question was answered by the servers that sent any reply"`
 
-	Flags map[string]uint64 `json:"flags" about:"servers by flag of the record"`
+	Flags map[string]uint64 `json:"flags" about:"number of servers with each flag"`
 
 	Farms struct {
 		Found uint64 `json:"found" about:"how many farms there are"`
 		Sums  Sums   `json:"sums" about:"sums over the servers of all farms"`
-		Top   []Farm `json:"top" about:"most servers first, at most 100"`
+		Top   []Farm `json:"top" about:"farms with the most servers first; at most 100 farms"`
 	} `json:"farms" about:"groups of servers with a verdict: clones or shared player lists"`
 
 	Stacks   []Stack   `json:"stacks" about:"addresses and /24 networks with the most servers; at most 50; context, not a verdict"`
@@ -103,9 +103,9 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 // Groups sums up, by one property, the servers that answered.
 type Groups struct {
 	Distinct uint64  `json:"distinct" about:"number of different values"`
-	Top      []Group `json:"top" about:"most servers first; then by game, id and name"`
-	Other    Sums    `json:"other" about:"sums of the servers whose values are not in top"`
-	Unknown  Sums    `json:"unknown" about:"sums of the servers without a value"`
+	Top      []Group `json:"top" about:"the largest groups; most servers first, then by game, id and name"`
+	Other    Sums    `json:"other" about:"sums over the servers whose values are not listed in top"`
+	Unknown  Sums    `json:"unknown" about:"sums over the servers without a value"`
 }
 
 // Group sums up the servers with one value of a property.
@@ -118,7 +118,7 @@ type Group struct {
 	Game string `json:"game,omitempty"` // for maps, versions and modes: Group.ID of the game
 
 	Sums
-	Farmed *Sums `json:"farmed,omitempty" about:"the part of these servers that is in farms"`
+	Farmed *Sums `json:"farmed,omitempty" about:"sums over the servers of this group that are in farms"`
 
 	// Unchallenged is for games only.
 	Unchallenged uint64 `json:"unchallenged,omitempty" about:"servers that answered without a challenge"`
@@ -149,9 +149,9 @@ type Bin struct {
 
 // Question counts how the servers that sent any reply answered one question.
 type Question struct {
-	Answered     uint64            `json:"answered" about:"completely"`
-	Unchallenged uint64            `json:"unchallenged" about:"answered without a challenge, at least in part"`
-	Errors       map[string]uint64 `json:"errors" about:"servers without a complete answer, by the word of the error in their records"`
+	Answered     uint64            `json:"answered" about:"servers that answered completely"`
+	Unchallenged uint64            `json:"unchallenged" about:"servers that answered without a challenge, at least in part"`
+	Errors       map[string]uint64 `json:"errors" about:"number of servers without a complete answer, by the word for the error in the record"`
 	NotAsked     uint64            `json:"not_asked" about:"servers that neither answered nor failed the question"`
 }
 

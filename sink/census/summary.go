@@ -79,7 +79,7 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 		}
 		s := &Summary{name: name}
 		if err := json.Unmarshal(text, s); err != nil || s.Ended == "" {
-			return nil, fmt.Errorf("%s: not the summary of a scan", name)
+			return nil, fmt.Errorf("%s is not the summary of a scan", name)
 		}
 		if err := sink.CheckSummary(s.Schema); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -234,12 +234,12 @@ func (c *Census) run() *Run {
 // Run holds the sums of the summaries of all scans of a census, such as its shards.
 type Run struct {
 	Summaries  int       `json:"summaries" about:"how many summaries were read"`
-	Ended      string    `json:"ended" about:"complete if all scans are complete; otherwise the word ended in the summary of the first incomplete scan"`
+	Ended      string    `json:"ended" about:"complete if all scans are complete; otherwise how the first incomplete scan ended"`
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
 	Seconds    float64   `json:"seconds" about:"duration of the longest scan"`
 	Resumed    int       `json:"resumed" about:"how often a scan was resumed"`
-	Consistent bool      `json:"consistent" about:"the sums of all ledgers add up"`
+	Consistent bool      `json:"consistent" about:"true if the counts in the ledger of each scan add up"`
 
 	Targets   runTargets   `json:"targets"`
 	Datagrams runDatagrams `json:"datagrams"`
@@ -285,7 +285,7 @@ type runDatagrams struct {
 
 // runList describes one input of a scan.
 type runList struct {
-	SHA256  string `json:"sha256,omitempty" about:"hash of the raw bytes"`
+	SHA256  string `json:"sha256,omitempty" about:"SHA-256 hash of the raw bytes of the list"`
 	Targets uint64 `json:"targets"`
 }
 

@@ -39,7 +39,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if int64(len(b)) > most {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("too long: at most %d KiB are read", most>>10)}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("the file is too long: at most %d KiB are read", most>>10)}
 	}
 	return b, err
 }

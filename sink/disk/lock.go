@@ -17,11 +17,11 @@ import (
 var Step = func(string) {}
 
 // ErrLocked means that another process holds the lock.
-var ErrLocked = errors.New("is being written by another process")
+var ErrLocked = errors.New("the file is being written by another process")
 
 // errNotRegular is the error for a link, a folder, a pipe or a device where a regular
 // file is expected.
-var errNotRegular = errors.New("is not a regular file")
+var errNotRegular = errors.New("the path does not name a regular file")
 
 // Flock takes the lock of a file. Tests replace it, to simulate a file system
 // without locks.

@@ -499,7 +499,7 @@ func (r *Reader) set(f *field, to value, v []byte) error {
 	}
 	if r.strict && f.pattern != "" && r.allowed[f] != string(s) {
 		if !patterns()[f.pattern].Match(s) {
-			return fmt.Errorf("%.60s is not an allowed word", v)
+			return fmt.Errorf("%.60s does not have an allowed form", v)
 		}
 		r.allowed[f] = string(s)
 	}

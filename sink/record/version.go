@@ -15,7 +15,7 @@ type SchemaError string
 
 // Error names the schema.
 func (e SchemaError) Error() string {
-	return fmt.Sprintf("has records of schema %.20s, but this version of a2sscan knows only schema %s",
+	return fmt.Sprintf("the file has records of schema %.20s, but this version of a2sscan knows only schema %s",
 		string(e), knownSchema)
 }
 

@@ -159,7 +159,7 @@ func (j *judge) unread(line []byte, rec *record.Record) string {
 	if got.Compact() == nil && bytes.Equal(got, want) {
 		return ""
 	}
-	return fmt.Sprintf("the record is %s, but encoding what was read gives %s", short(got, want), short(want, got))
+	return fmt.Sprintf("the record is %s, but encoding its Result again gives %s", short(got, want), short(want, got))
 }
 
 // wrongMeaning compares the keys game and flags of a record with those of a scan that
@@ -178,7 +178,7 @@ func (j *judge) wrongMeaning(got *scanner.Result) string {
 	}
 	g, w := j.append(&scanner.Result{Game: got.Game}), j.append(&scanner.Result{Game: want.Game})
 	if !bytes.Equal(g, w) {
-		return fmt.Sprintf("the key game is %s, expected %s", short(g, w), short(w, g))
+		return fmt.Sprintf("the value of the key \"game\" is %s, expected %s", short(g, w), short(w, g))
 	}
 	if (got.Flags^want.Flags)&^fleet.TimingFlags != 0 {
 		return fmt.Sprintf("the flags are %b, expected %b", got.Flags, want.Flags)
@@ -211,7 +211,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 		j.AsTheyAre++
 	default:
 		j.Less++
-		j.example(&j.lacks, got.Addr, "the record lacks part of what the server sends; %s", text)
+		j.example(&j.lacks, got.Addr, "the record lacks part of the server's answers; %s", text)
 	}
 }
 
@@ -268,17 +268,17 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 	// all notes of the truth.
 	switch {
 	case (g.Status == scanner.StatusOK) == failed:
-		return fmt.Sprintf("the status %v contradicts the errors (some question failed: %v)", g.Status, failed)
+		return fmt.Sprintf("the status %v contradicts the record's errors (at least one question failed: %v)", g.Status, failed)
 	case !bytes.Equal(g.Message, w.Message):
 		return "the record has a message that the server did not send"
 	case g.HasPing:
 		return "the record has a ping reply, but the scan did not send a ping"
 	case g.Unchallenged&^w.Unchallenged != 0:
-		return "the key unchallenged names a question for which the server demands a challenge"
+		return "the key \"unchallenged\" names a question for which the server demands a challenge"
 	case g.Notes&^w.Notes != 0:
 		return "the record has unexpected notes"
 	case !failed && g.Notes != w.Notes:
-		return "the record lacks notes"
+		return "the record lacks expected notes"
 	}
 	for q := range wire.Question(wire.NumQuestions) {
 		if !j.fits(q, g, expect) {

@@ -28,7 +28,7 @@ import (
 )
 
 // Screenshots is the folder for the pictures of pages. It is empty unless pictures are wanted.
-var Screenshots = flag.String("screenshots", "", "folder for the pictures of pages, docs/pictures")
+var Screenshots = flag.String("screenshots", "", "write the pictures of pages to this folder, such as docs/pictures")
 
 // deadline limits each action. It only ends a test that hangs, and is much longer than an
 // action takes on a machine that is busy with other work.
@@ -53,7 +53,7 @@ type Tab struct {
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it starts a browser, which takes long")
+		t.Skip("SKIPPED under -short: the test starts a browser, which takes a long time")
 	}
 	program := os.Getenv("A2SSCAN_CHROMIUM")
 	if program == "" {
@@ -166,7 +166,7 @@ func (b *Tab) Until(expression string) {
 		const look = () => (%s) ? done(true) : Date.now() > end ? done(false) : setTimeout(look, 20);
 		look();
 	})`, (deadline-time.Minute).Milliseconds(), expression)) {
-		b.t.Fatalf("never true: %s; found %q", expression, Eval[string](b, `document.getElementById("found") ? document.getElementById("found").textContent : document.title`))
+		b.t.Fatalf("the condition never became true: %s; found %q", expression, Eval[string](b, `document.getElementById("found") ? document.getElementById("found").textContent : document.title`))
 	}
 }
 

@@ -119,7 +119,7 @@ func (v *verifier) file(name string) error {
 		v.add("%s is damaged: %v", name, d)
 	}
 	if n := r.Damage().Truncated; n > 0 {
-		v.add("%s ends with a truncated record: %d bytes", name, n)
+		v.add("%s ends with a truncated record of %d bytes", name, n)
 	} else if r.Damage().Open {
 		v.add("%s is truncated, or still being written: its last compressed frame has no end", name)
 	}

@@ -44,8 +44,8 @@ func (how *Printing) prepare(files []string) (err error) {
 		all := console.Words(scanner.NumStatuses, scanner.Status.String)
 		at := slices.Index(all, word)
 		if at <= 0 {
-			return console.Fail(console.ExitUsage, "--only: no such status: %s", console.Quoted(word, 40)).
-				WithHint("the statuses are %s", strings.Join(all[1:], ", "))
+			return console.Fail(console.ExitUsage, "--only: %s is not a status", console.Quoted(word, 40)).
+				WithHint("choose from %s", strings.Join(all[1:], ", "))
 		}
 		c.statuses = append(c.statuses, scanner.Status(at))
 	}
@@ -53,11 +53,11 @@ func (how *Printing) prepare(files []string) (err error) {
 	twice := shown || c.Fakes != "" || c.Farms != nil
 	switch {
 	case c.Fakes != "" && c.Fakes != OnlyFakes && c.Fakes != WithoutFakes:
-		return console.Fail(console.ExitUsage, "--fakes: want only or without, not %s", console.Quoted(c.Fakes, 40))
+		return console.Fail(console.ExitUsage, `--fakes must be "only" or "without", not %s`, console.Quoted(c.Fakes, 40))
 	case c.Fakes == WithoutFakes && c.Farms != nil:
-		return console.Fail(console.ExitUsage, "--farm and --fakes without exclude each other").WithHint("choose one")
+		return console.Fail(console.ExitUsage, "--farm and --fakes=without exclude each other").WithHint("use only one of the two flags")
 	case twice && slices.Contains(files, "-"):
-		return console.Fail(console.ExitUsage, "finding farms needs to read the census twice, but standard input can be read only once").
+		return console.Fail(console.ExitUsage, "to find farms, cat must read the census twice, but standard input can be read only once").
 			WithHint("write the census to a file first")
 	}
 	if c.chosen, err = (&census.Options{Games: c.Games}).Filter(); err != nil {
@@ -73,8 +73,8 @@ func (how *Printing) prepare(files []string) (err error) {
 	c.farms = all.Farms()
 	for _, id := range c.Farms {
 		if !slices.Contains(slices.Collect(maps.Values(c.farms)), id) {
-			return console.Fail(console.ExitInput, "there is no farm %s", console.Plain(id, 40)).
-				WithHint("a2sscan stats lists the farms of a census")
+			return console.Fail(console.ExitInput, "the census has no farm %s", console.Plain(id, 40)).
+				WithHint("to list the farms of a census, run a2sscan stats")
 		}
 	}
 	if how.Table != nil {
@@ -143,7 +143,7 @@ func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {
 		if len(like) > 0 {
 			t.Hint("did you mean %s?", strings.Join(like, " or "))
 		} else {
-			t.Hint("a2sscan stats --by game lists the games of a census")
+			t.Hint("to list the games of a census, run a2sscan stats --by game")
 		}
 	}
 }

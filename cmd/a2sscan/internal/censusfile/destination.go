@@ -38,7 +38,7 @@ func (c *Destination) ToFile() bool { return c.Path != "-" && c.Path != "" }
 func (c *Destination) Check() error {
 	return console.FirstBroken(
 		console.Rule{Broken: c.Append && c.Force, Err: "--append and --force exclude each other",
-			Hint: "--append adds to the file, --force replaces it"},
+			Hint: "use --append to add to the file, or --force to replace it"},
 		console.Rule{Broken: c.Append && !c.ToFile(), Err: "--append without --output",
 			Hint: "name the file with -o PATH, or use the shell's >>"},
 		console.Rule{Broken: c.Force && !c.ToFile(), Err: "--force without --output",
@@ -48,15 +48,15 @@ func (c *Destination) Check() error {
 
 // notWritten maps the suffixes of formats that a2sscan can't write to hints.
 var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the statement",
+	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the SQL statement",
 	".arrow":   "scan into census.ndjson.zst, then convert it",
-	".xlsx":    "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
+	".xlsx":    "write a .csv file, which spreadsheets can open", ".xls": "write a .csv file, which spreadsheets can open", ".ods": "write a .csv file, which spreadsheets can open",
 	".html": "scan into census.ndjson.zst, then run a2sscan report", ".htm": "scan into census.ndjson.zst, then run a2sscan report",
-	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
-	".zip": "compressed files end in .zst or .gz", ".7z": "compressed files end in .zst or .gz",
-	".lz4": "compressed files end in .zst or .gz", ".br": "compressed files end in .zst or .gz",
+	".bz2": "for a compressed file, use a name that ends in .zst or .gz", ".xz": "for a compressed file, use a name that ends in .zst or .gz",
+	".zip": "for a compressed file, use a name that ends in .zst or .gz", ".7z": "for a compressed file, use a name that ends in .zst or .gz",
+	".lz4": "for a compressed file, use a name that ends in .zst or .gz", ".br": "for a compressed file, use a name that ends in .zst or .gz",
 	".db": "scan into census.csv, then import it into the database", ".sqlite": "scan into census.csv, then import it into the database",
-	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb prints the statement",
+	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb prints the SQL statement",
 }
 
 // ofSuffix maps a file name's suffix to its format.
@@ -80,8 +80,8 @@ func checkFormat(format Format) error {
 	if format == "" || slices.Contains(Formats, format) {
 		return nil
 	}
-	return console.Fail(console.ExitUsage, "--format: no such format: %s", console.Quoted(string(format), 40)).
-		WithHint("the formats are json, text, csv and tsv")
+	return console.Fail(console.ExitUsage, "--format: %s is not a format", console.Quoted(string(format), 40)).
+		WithHint("choose json, text, csv or tsv")
 }
 
 // CheckFormat returns an error if the format is unknown, or if the format or the
@@ -91,8 +91,8 @@ func (c *Destination) CheckFormat() error {
 		return err
 	}
 	if slices.Contains(c.Fields, farm) {
-		return console.Fail(console.ExitUsage, "--fields: only a complete census shows the farm of a server").
-			WithHint("scan into a census, and then use a2sscan cat -f addr,farm")
+		return console.Fail(console.ExitUsage, "--fields: the farm of a server is known only after the scan").
+			WithHint("scan into a census, then run a2sscan cat -f addr,farm")
 	}
 	if _, err := c.table(); err != nil || !c.ToFile() {
 		return err
@@ -109,8 +109,8 @@ func (c *Destination) CheckFormat() error {
 		console.Rule{Broken: known && c.Format != "" && named != c.Format,
 			Err:  fmt.Sprintf("--format %s and the suffix %s contradict each other", c.Format, suffix),
 			Hint: "omit --format, or choose another name"},
-		console.Rule{Broken: c.format() == JSON && len(c.Fields) > 0, Err: "--fields needs --format csv, tsv or text in a file",
-			Hint: "a census has complete records: name the file .csv, or choose fields later with a2sscan cat -f"},
+		console.Rule{Broken: c.format() == JSON && len(c.Fields) > 0, Err: "--fields needs --format csv, tsv or text if the output is a file",
+			Hint: "name the file .csv, or scan into a census and choose the fields later with a2sscan cat -f"},
 	)
 }
 

@@ -87,7 +87,7 @@ func Incomplete(lost []string) error {
 		return nil
 	}
 	return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
-		WithHint("a2sscan verify finds other damage, too")
+		WithHint("to look for other damage, run a2sscan verify")
 }
 
 // Failure gives an error from reading a census its exit code and hint.

@@ -126,11 +126,11 @@ func checkFields(flag string, fields []string) error {
 				like = within + field // if several objects have the field, prefer the last object
 			}
 		}
-		hint := "such as addr,people,capacity,info.map,info.name,rules.sv_gravity; a2sscan schema json lists all"
+		hint := "choose fields such as addr,people,info.map,rules.sv_gravity; a2sscan schema json lists all fields"
 		if like != "" {
 			hint = "did you mean " + like + "?"
 		}
-		return console.Fail(console.ExitUsage, "%s: records have no %s", flag, console.Quoted(field, 60)).WithHint("%s", hint)
+		return console.Fail(console.ExitUsage, "%s: records have no field %s", flag, console.Quoted(field, 60)).WithHint("%s", hint)
 	}
 	return nil
 }

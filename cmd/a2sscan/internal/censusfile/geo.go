@@ -47,7 +47,7 @@ func OpenDatabases(files []string) (bases Databases, err error) {
 		}
 		info, err := os.Stat(name)
 		if err == nil && !info.Mode().IsRegular() {
-			return nil, refuse(wantedFile, "is not a regular file")
+			return nil, refuse(wantedFile, "this is not a regular file")
 		}
 		file, err := os.ReadFile(name)
 		if err != nil {
@@ -56,16 +56,16 @@ func OpenDatabases(files []string) (bases Databases, err error) {
 		b, err := newDatabase(name, file)
 		switch {
 		case bytes.HasPrefix(file, []byte("\x1F\x8B")):
-			return nil, refuse("unpack it first: gunzip, or tar -xzf", "is compressed")
+			return nil, refuse("unpack the file with gunzip or tar -xzf", "the file is compressed")
 		case !bytes.Contains(file, []byte("\xAB\xCD\xEFMaxMind.com")): // marks the beginning of the metadata
-			return nil, refuse(wantedFile, "is not a database in MaxMind's format")
+			return nil, refuse(wantedFile, "this is not a database in MaxMind's format")
 		case err != nil:
-			return nil, refuse("fetch it again", "is damaged: %w", err)
+			return nil, refuse("download the file again", "the file is damaged: %w", err)
 		case !b.useful() && b.fault != nil:
-			return nil, refuse("fetch it again", "is damaged: %w", b.fault)
+			return nil, refuse("download the file again", "the file is damaged: %w", b.fault)
 		case !b.useful():
 			return nil, refuse("use a database of countries, cities or ASNs",
-				"a database of type %s has no country, city or network of IPv4 addresses", console.Quoted(b.db.Metadata.DatabaseType, 60))
+				"a database of type %s has no countries, cities or networks of IPv4 addresses", console.Quoted(b.db.Metadata.DatabaseType, 60))
 		}
 		bases = append(bases, b)
 	}
@@ -168,7 +168,7 @@ func (d Databases) ReportDamage(t *console.Terminal) {
 		b.fault = nil
 		b.mu.Unlock()
 		if fault != nil {
-			t.Say("--mmdb %s: is damaged: %v", console.Plain(b.name, 200), fault)
+			t.Say("--mmdb %s: the file is damaged: %v", console.Plain(b.name, 200), fault)
 		}
 	}
 }

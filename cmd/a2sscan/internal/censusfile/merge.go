@@ -78,7 +78,7 @@ func (m *merger) gap(problems []string) error {
 		m.term.Say("%s", console.Plain(p, 400))
 	}
 	return console.Fail(console.ExitNumbers, "the parts do not form one census").
-		WithHint("scan the missing shards with the same command, then merge again")
+		WithHint("scan missing or incomplete shards with the same command, then merge again")
 }
 
 // check proves that the parts make one census, as far as the summaries and each
@@ -198,7 +198,7 @@ func (m *merger) copy(p *part) error {
 			}
 			switch n := b.First + c.index; {
 			case c.problem != nil:
-				return 0, console.Fail(console.ExitNumbers, "%s: record %d can't be read: it %v", file, n, c.problem)
+				return 0, console.Fail(console.ExitNumbers, "%s: can't read record %d (%v)", file, n, c.problem)
 			case c.foreign.IsValid():
 				return 0, m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
 					file, n, c.foreign, p.shard)})

@@ -140,21 +140,21 @@ var refusals = []struct {
 }{
 	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, but DIR/s0.ndjson.zst is one of 3 shards",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Shard = "1/4"; return s }},
-	{name: "a summary has no plan", want: "DIR/s1.ndjson.zst was written by a version whose summaries have no plan",
+	{name: "a summary has no plan", want: "DIR/s1.ndjson.zst: the summary has no plan, because another version of a2sscan wrote it",
 		change: func(s []*shard) []*shard { s[1].sum.Plan = nil; return s }},
 	{name: "a summary has a shard that does not exist", want: "DIR/s1.ndjson.zst: ",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Shard = "3/3"; return s }},
-	{name: "a scan whose numbers did not add up", want: "DIR/s1.ndjson.zst has numbers that do not add up",
+	{name: "a scan whose numbers did not add up", want: "DIR/s1.ndjson.zst: the numbers of the summary do not add up",
 		change: func(s []*shard) []*shard { s[1].sum.Consistent = false; return s }},
-	{name: "the targets differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are not parts of one scan: the targets",
+	{name: "the targets differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are not parts of one scan: they differ in the targets",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Targets = []string{"127.9.0.0/24"}; return s }},
-	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst counts 128 read, but DIR/s1.ndjson.zst counts 129",
+	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst has 128 targets under \"read\", but DIR/s1.ndjson.zst has 129",
 		change: func(s []*shard) []*shard {
 			s[1].sum.Targets.Read++
 			s[1].sum.Targets.Invalid++
 			return s
 		}},
-	{name: "--max-targets ended each shard", want: "--max-targets ended each shard early",
+	{name: "--max-targets ended each shard", want: "--max-targets limits each shard, so together",
 		change: func(s []*shard) []*shard {
 			for _, one := range s {
 				one.sum.Plan.(*somePlan).MaxTargets = 128

@@ -23,7 +23,7 @@ func ParseOrder(field string, most int) (o Order, err error) {
 	o.Most = most
 	o.Field, o.Falls = strings.CutPrefix(field, "-")
 	if most < 0 {
-		return o, console.Fail(console.ExitUsage, "-n: a number of records can't be negative")
+		return o, console.Fail(console.ExitUsage, "-n: the number of records can't be negative")
 	}
 	if field != "" {
 		err = checkFields("--sort", []string{o.Field})

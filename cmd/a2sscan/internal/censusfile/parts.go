@@ -44,7 +44,7 @@ func group(files []string) (parts []*part) {
 func (p *part) load(plan Plan) (gap string, err error) {
 	text, err := census.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
+		return fmt.Sprintf("%s has no summary: the file %s does not exist", p.name, console.Plain(p.summary, 200)), nil
 	}
 	s := &p.sum
 	shard, _, _ := plan.Merged()
@@ -61,13 +61,13 @@ func (p *part) load(plan Plan) (gap string, err error) {
 	}
 	switch {
 	case s.Ended != ledger.EndedComplete:
-		gap = "is not complete: its scan ended with " + console.Quoted(s.Ended, 40)
+		gap = "the scan ended with " + console.Quoted(s.Ended, 40)
 	case s.Targets.Left() > 0:
-		gap = "is not complete: its scan did not finish " + console.Plural(s.Targets.Left(), "target")
+		gap = "the scan did not finish " + console.Plural(s.Targets.Left(), "target")
 	case !s.Consistent:
-		gap = "has numbers that do not add up"
+		gap = "the numbers of the summary do not add up"
 	case s.Plan == nil || *shard == "":
-		gap = "was written by a version of a2sscan whose summaries have no plan"
+		gap = "the summary has no plan, because another version of a2sscan wrote it"
 	default:
 		if p.shard, err = list.ParseShard(*shard, ""); err == nil {
 			*shard = "" // apart from the shard, the plans of all parts are equal
@@ -75,7 +75,7 @@ func (p *part) load(plan Plan) (gap string, err error) {
 		}
 		return fmt.Sprintf("%s: %v", p.name, err), nil
 	}
-	return p.name + " " + gap, nil
+	return p.name + ": " + gap, nil
 }
 
 // differences describes why parts are not the shards of one scan: they have other plans, or
@@ -85,7 +85,7 @@ func differences(parts []*part) (gaps []string) {
 	by := map[int]*part{}
 	for _, p := range parts {
 		if what, a, b := ledger.Difference(first.sum.Plan, p.sum.Plan, "shards"); what != "" {
-			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: %s: %s and %s", first.name, p.name, what, a, b))
+			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: they differ in %s (%s and %s)", first.name, p.name, what, a, b))
 		}
 		if n := max(p.shard.Count, 1); n != count {
 			gaps = append(gaps, fmt.Sprintf("%s is shard %s, but %s is one of %d shards", p.name, p.shard, first.name, count))
@@ -117,7 +117,7 @@ func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 		gaps = append(gaps, fmt.Sprintf("the list has %d entries, but the parts account for %d", all.Targets.Read, n))
 	}
 	if _, most, _ := parts[0].plan.Merged(); most > 0 && len(parts) > 1 {
-		gaps = append(gaps, "--max-targets ended each shard early: together they did not query the complete list")
+		gaps = append(gaps, "--max-targets limits each shard, so together the shards may miss a part of the list")
 	}
 	return all, gaps
 }

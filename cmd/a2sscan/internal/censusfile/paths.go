@@ -14,8 +14,8 @@ func Overwritten(flag, path string, read []string) error {
 		x, err1 := os.Stat(in)
 		y, err2 := os.Stat(path)
 		if err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y) {
-			return console.Fail(console.ExitUsage, "%s names an input file: %s", flag, console.Plain(in, 200)).
-				WithHint("the command would overwrite this file; choose another file")
+			return console.Fail(console.ExitUsage, "%s would overwrite the input file %s", flag, console.Plain(in, 200)).
+				WithHint("choose another file for the output")
 		}
 	}
 	return nil

@@ -116,8 +116,8 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 	for _, name := range files {
 		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
 			if b.First == 1 && made.flat && how.needsFields() {
-				return 0, console.Fail(console.ExitInput, "%s: record 1 lacks schema: cat can't find fields in it", console.Plain(name, 200)).
-					WithHint("cat -f flattens records, and no command reads flat records: choose the fields in the last step")
+				return 0, console.Fail(console.ExitInput, `%s: record 1 lacks the key "schema", so cat can't find fields in the record`, console.Plain(name, 200)).
+					WithHint("use cat -f only in the last step: cat -f flattens records, and no command reads flat records")
 			}
 			how.Databases.ReportDamage(t)
 			if how.Order.Field != "" {

@@ -35,8 +35,8 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 			unknown = true
 			continue
 		case err != nil:
-			return console.Fail(console.ExitInput, "can't read the summary %s", console.Plain(err.Error(), 300)).
-				WithHint("--summary names the summary file that scan wrote")
+			return console.Fail(console.ExitInput, "can't read the summary: %s", console.Plain(err.Error(), 300)).
+				WithHint("use --summary to name the summary file that scan wrote")
 		case ended == "complete":
 			ended = one[0].Ended
 		}
@@ -58,14 +58,14 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	}
 	if len(problems) > 0 {
 		return console.Fail(console.ExitNumbers, "the census is damaged, or files or records are missing").
-			WithHint("a2sscan cat prints the records that can be read")
+			WithHint("to print the records that can be read, run a2sscan cat")
 	}
 	switch {
 	case ended != "complete":
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but not complete: the scan ended with %s", console.Quoted(ended, 40)).
 			WithHint("to complete it, resume the scan from its checkpoint, or scan again")
 	case unknown:
-		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary verify can't show that it is complete").
+		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary, verify can't show that the census is complete").
 			WithHint("name the scan's summary with --summary")
 	}
 	fmt.Fprintln(out, "complete and undamaged")

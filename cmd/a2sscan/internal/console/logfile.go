@@ -62,7 +62,7 @@ func (l *logFile) Write(line []byte) (int, error) {
 	n, err := l.w.Write(line)
 	if err != nil && !l.lost {
 		l.lost = true
-		l.terminal.Say("log %s: writing failed: %v; the scan continues", Plain(l.name, 200), WithoutPath(err))
+		l.terminal.Say("the program continues, but can't write to the log %s: %v", Plain(l.name, 200), WithoutPath(err))
 	}
 	return n, err
 }

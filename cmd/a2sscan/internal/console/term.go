@@ -295,7 +295,7 @@ func Quoted(s string, width int) string {
 func OpenFailure(name string, err error) error {
 	f := Fail(ExitInput, "can't open %s: %w", Plain(name, 200), WithoutPath(err))
 	if errors.Is(err, syscall.ENOENT) {
-		f.WithHint("check its name")
+		f.WithHint("check the name of the file")
 	}
 	return f
 }

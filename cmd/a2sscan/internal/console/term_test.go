@@ -318,7 +318,7 @@ func TestLogLost(t *testing.T) {
 	log := slog.New(NewLogHandler(&logFile{terminal: term, w: failing{}, name: "log\x1b"}))
 	log.Info("a")
 	log.Info("b")
-	if want := "a2sscan: log log\\x1b: writing failed: no space left on device; the scan continues\n"; said.String() != want {
+	if want := "a2sscan: the program continues, but can't write to the log log\\x1b: no space left on device\n"; said.String() != want {
 		t.Errorf("said %q", said.String())
 	}
 }

@@ -53,15 +53,15 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 		return censusfile.WriteFailure(err)
 	}
 	if d.badLines > console.MaxBadLines {
-		t.Say("no datagram in %s", console.Plural(d.badLines-console.MaxBadLines, "more line"))
+		t.Say("found no datagram in %s", console.Plural(d.badLines-console.MaxBadLines, "more line"))
 	}
 	bad := console.Plural(d.badLines, "bad line")
 	if d.noRaw > 0 {
-		t.Say("skipped %s without complete datagrams; scan --raw stores them", console.Plural(d.noRaw, "record"))
+		t.Say("skipped %s without complete datagrams; scan with --raw to store the datagrams", console.Plural(d.noRaw, "record"))
 	}
 	if d.records == 0 && lost == nil {
-		return console.Fail(console.ExitInput, "no datagrams in the input; %s", bad).
-			WithHint("decode reads datagrams in hexadecimal, pcap files, and records with raw datagrams: a2sscan decode --help")
+		return console.Fail(console.ExitInput, "found no datagrams in the input; %s", bad).
+			WithHint("give datagrams in hexadecimal, pcap files, or records with raw datagrams: see a2sscan decode --help")
 	}
 	t.Say("%s from %s, %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
 	return lost
@@ -97,13 +97,13 @@ func (d *run) file(name string) error {
 		}
 		d.term.Say("%s: %d packets, %d replies, %d truncated", shown, stats.Packets, stats.Replies, stats.Cut)
 		if stats.Fragments > 0 {
-			d.term.Say("%s: skipped %s: decode does not reassemble IP packets", shown, console.Plural(stats.Fragments, "IP fragment"))
+			d.term.Say("%s: skipped %s, because decode does not reassemble IP packets", shown, console.Plural(stats.Fragments, "IP fragment"))
 		}
 		if stats.IPv6 > 0 {
-			d.term.Say("%s: skipped %s: decode reads only IPv4", shown, console.Plural(stats.IPv6, "IPv6 packet"))
+			d.term.Say("%s: skipped %s, because decode reads only IPv4", shown, console.Plural(stats.IPv6, "IPv6 packet"))
 		}
 		if stats.Truncated {
-			d.term.Say("%s: truncated: decode skipped the last packet", shown)
+			d.term.Say("%s is truncated, so decode skipped the last packet", shown)
 		}
 	}
 	for _, s := range senders {

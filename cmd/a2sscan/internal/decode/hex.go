@@ -59,9 +59,9 @@ func (s *senders) addHex(text string) error {
 	datagram, err := hex.DecodeString(strings.Join(fields, ""))
 	switch {
 	case err != nil:
-		return errors.New("not hexadecimal")
+		return errors.New("the datagram is not hexadecimal")
 	case len(datagram) == 0:
-		return errors.New("no datagram after the sender")
+		return errors.New("no datagram follows the sender")
 	}
 	s.add(from, datagram)
 	return nil

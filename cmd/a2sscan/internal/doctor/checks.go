@@ -66,7 +66,7 @@ func (m *machine) examine(o *Options) *Report {
 		{"clock", true, m.checkClock},
 		{"clock_sync", m.synced != nil, m.checkSync},
 	} {
-		found := unknown("not checked on %s", runtime.GOOS)
+		found := unknown("doctor can't check this on %s", runtime.GOOS)
 		if check.has {
 			found = check.run(o)
 		}
@@ -100,7 +100,7 @@ const leastSendBuffer = 160 << 10
 func (m *machine) checkBuffer(o *Options, send bool) Finding {
 	ask, askSend, need := o.config().Buffers()
 	got, gotSend, err := m.buffers(ask, askSend)
-	limit, why := "net.core.rmem_max", "the replies of 100 ms at this rate; the kernel drops replies that do not fit"
+	limit, why := "net.core.rmem_max", "the replies that arrive in 100 ms at this rate; the kernel drops replies that do not fit"
 	if send {
 		got, ask, need = gotSend, askSend, leastSendBuffer
 		limit, why = "net.core.wmem_max", "one batch of requests: with a smaller buffer, sending waits for the network card"
@@ -132,11 +132,11 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	}
 	most, err := number("nf_conntrack_max")
 	if err != nil {
-		return Finding{Level: OK, Found: "the module is not loaded: the kernel tracks no connections"}
+		return Finding{Level: OK, Found: "the module nf_conntrack is not loaded, so the kernel tracks no connections"}
 	}
 	used, err := number("nf_conntrack_count")
 	if err != nil {
-		return unknown("the module is loaded, but the number of table entries can't be read: %v", err)
+		return unknown("the module nf_conntrack is loaded, but the number of table entries can't be read: %v", err)
 	}
 	keeps := 30 * time.Second
 	if s, err := number("nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
@@ -153,7 +153,7 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	found := Finding{
 		Level: OK,
 		Found: fmt.Sprintf("%s of %s entries in use", console.Grouped(used), console.Grouped(most)),
-		Need: fmt.Sprintf("%s more: each target needs an entry until %v after the last datagram, "+
+		Need: fmt.Sprintf("%s more entries: each target needs an entry until %v after the last datagram, "+
 			"and a full table drops packets. "+
 			"doctor cannot see whether a rule tracks connections; a NOTRACK rule for UDP avoids the table", console.Grouped(need), keeps),
 	}
@@ -184,14 +184,14 @@ const (
 func (m *machine) checkFiles(*Options) Finding {
 	limit, err := m.files()
 	if err != nil {
-		return unknown("the program can't read the limit of open files: %v", err)
+		return unknown("the program can't read the limit on open files: %v", err)
 	}
 	found := Finding{
 		Level: OK, Found: console.Grouped(limit) + " open files allowed",
-		Need: fmt.Sprintf("%d open files: for one socket, the lists, the output and the metrics", someFiles),
+		Need: fmt.Sprintf("%d open files, for one socket, the lists, the output and the metrics", someFiles),
 	}
 	if limit == math.MaxUint64 {
-		found.Found = "no limit of open files"
+		found.Found = "no limit on open files"
 	}
 	if limit < someFiles {
 		found.Level = Warning
@@ -256,7 +256,7 @@ func (m *machine) checkClock(*Options) Finding {
 	now := m.now().UTC()
 	found := Finding{
 		Level: OK, Found: now.Format("2006-01-02 15:04:05 UTC"),
-		Need: "the correct time, which is in every record. Timeouts use a monotonic clock",
+		Need: "the correct time, because scan writes the time into every record",
 	}
 	if now.Year() < 2025 || now.Year() > 2100 {
 		found.Level, found.Mend = Bad, setClock

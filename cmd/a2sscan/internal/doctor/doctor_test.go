@@ -141,7 +141,7 @@ func TestDoctorFindings(t *testing.T) {
 		{"too few files", "files", Bad, "16 open files allowed", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.files = func() (uint64, error) { return 16, nil }
 		}},
-		{"any number of files", "files", OK, "no limit of open files", "", func(m *machine, _ fstest.MapFS, _ *Options) {
+		{"any number of files", "files", OK, "no limit on open files", "", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.files = func() (uint64, error) { return math.MaxUint64, nil }
 		}},
 
@@ -193,7 +193,7 @@ func TestDoctorElsewhere(t *testing.T) {
 	r := m.examine(ordinary())
 	var unknowns []string
 	for _, f := range r.Findings {
-		if f.Level == Unknown && strings.Contains(f.Found, "not checked on ") {
+		if f.Level == Unknown && strings.Contains(f.Found, "can't check this on ") {
 			unknowns = append(unknowns, f.Check)
 		}
 	}
@@ -211,8 +211,8 @@ func TestDoctorText(t *testing.T) {
 	for _, want := range []string{
 		"ok       files            1,024 open files allowed\n",
 		"warning  receive buffer   213.0 kB granted, 4.2 MB requested\n" +
-			"                          needed: 1.2 MB, for the replies of 100 ms at this\n" +
-			"                          rate; the kernel drops replies that do not fit\n" +
+			"                          needed: 1.2 MB, for the replies that arrive in 100 ms\n" +
+			"                          at this rate; the kernel drops replies that do not fit\n" +
 			"                          to fix it:\n" +
 			"    sudo sysctl -w net.core.rmem_max=4194304\n" +
 			"    echo 'net.core.rmem_max = 4194304' | sudo tee -a /etc/sysctl.d/a2sscan.conf\n",

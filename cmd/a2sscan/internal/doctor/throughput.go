@@ -38,7 +38,7 @@ func (m *machine) checkThroughput(o *Options) Finding {
 		Level:    OK,
 		Measured: uint64(reached),
 		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(reached)),
-		Need: fmt.Sprintf("%s: a scan also needs CPU time for its records. "+
+		Need: fmt.Sprintf("%s datagrams per second, because a scan also needs CPU time for its records. "+
 			"This machine reaches at most -r %s, if the network is fast enough; --shard divides a scan among machines",
 			console.Short(o.rate()*scanCost), console.Short(most)),
 	}

@@ -56,7 +56,7 @@ func ReadFile(path string) (*File, error) {
 	case err != nil:
 		return nil, console.Fail(console.ExitInput, "--config %s: %v", shown, console.WithoutPath(err))
 	case len(text) > MaxFileSize:
-		return nil, console.Fail(console.ExitInput, "--config %s: longer than %s", shown, console.Bytes(MaxFileSize)).
+		return nil, console.Fail(console.ExitInput, "--config %s is longer than %s", shown, console.Bytes(MaxFileSize)).
 			WithHint("put lists of targets and exclusions into separate files")
 	}
 	sum := sha256.Sum256(text)

@@ -152,8 +152,8 @@ func TestSourceFailure(t *testing.T) {
 	}{
 		{"", syscall.EADDRINUSE, "no source port is free: ", "ip_local_port_range"},
 		{"127.0.0.1", syscall.EADDRINUSE, "no source port is free: ", "ip_local_port_range"},
-		{"127.0.0.1:4000", syscall.EADDRINUSE, "--source 127.0.0.1:4000: another program uses the port", "without a port"},
-		{"192.0.2.1", syscall.EADDRNOTAVAIL, "--source 192.0.2.1: not an address of this machine", "without --source"},
+		{"127.0.0.1:4000", syscall.EADDRINUSE, "--source 127.0.0.1:4000: another program uses the port", "omit the port"},
+		{"192.0.2.1", syscall.EADDRNOTAVAIL, "--source 192.0.2.1 is not an address of this machine", "omit --source"},
 		{"127.0.0.1:53", syscall.EACCES, "--source 127.0.0.1:53: only privileged programs may use this port", "1024"},
 		{"", syscall.EMFILE, "too many open files", "--help"},
 	} {

@@ -30,14 +30,14 @@ func SourceFailure(source netip.AddrPort, err error) *console.Failure {
 	s := strings.TrimSuffix(source.String(), ":0")
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return console.Fail(console.ExitUsage, "--source %s: not an address of this machine", s).
-			WithHint("without --source, the system chooses an address")
+		return console.Fail(console.ExitUsage, "--source %s is not an address of this machine", s).
+			WithHint("omit --source, and the system chooses an address")
 	case errors.Is(err, syscall.EADDRINUSE) && source.Port() == 0:
 		return console.Fail(console.ExitUsage, "no source port is free: other programs use all of them").
-			WithHint("widen net.ipv4.ip_local_port_range, or name a port outside it: --source IP:PORT")
+			WithHint("widen net.ipv4.ip_local_port_range, or name a port outside this range: --source IP:PORT")
 	case errors.Is(err, syscall.EADDRINUSE):
 		return console.Fail(console.ExitUsage, "--source %s: another program uses the port", s).
-			WithHint("without a port, the system chooses a free port")
+			WithHint("omit the port, and the system chooses a free port")
 	case errors.Is(err, syscall.EACCES) && source.Port() > 0:
 		return console.Fail(console.ExitUsage, "--source %s: only privileged programs may use this port", s).
 			WithHint("use a port from 1024 up, or omit the port")

@@ -35,7 +35,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t.Say("targets: %s%s", l.Outcome(), enough)
 	t.Say("written: %s to %s", console.Plural(sum.Records, "record"), c.Place)
 	if c.Kept != "" {
-		t.Hint("the scan is not complete: %s was not replaced", console.Plain(c.Kept, 200))
+		t.Hint("because the scan is not complete, %s was not replaced", console.Plain(c.Kept, 200))
 	}
 	if c.Summary != "" {
 		t.Say("summary: %s", console.Plain(c.Summary, 200))
@@ -109,7 +109,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	}
 	for i, x := range sum.Exclusions {
 		if i == exclusionsShown {
-			t.Say("excluded: by %d more sources", len(sum.Exclusions)-i)
+			t.Say("excluded: more targets, by other sources (%d)", len(sum.Exclusions)-i)
 			break
 		}
 		word, by := "excluded", "by "+x.Source
@@ -122,7 +122,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		t.Say("%s: %s %s", word, console.Grouped(x.Targets+x.Stopped), by)
 	}
 	if n := l.Stopped; n > 0 {
-		t.Say("excluded: %s after the scan had queried them; they count as finished", console.Grouped(n))
+		t.Say("excluded: %s already queried, so counted as finished", console.Grouped(n))
 	}
 	if sum.Answers.Servers > 0 {
 		if n := sum.Answers.Corrected; n > 0 {
@@ -183,7 +183,7 @@ func (sum *Summary) sayNobody(t *console.Block) {
 	switch {
 	case finished == 0 || l.ByStatus[scanner.StatusNoReply]+unreachable < finished:
 	case unreachable == finished:
-		t.Hint("ICMP reports that nothing listens at these ports: is the port wrong? " +
+		t.Hint("ICMP reports that nothing listens at the queried ports: is the port wrong? " +
 			"test one target with a2sscan ask")
 	case sum.repliesElsewhere() > 0:
 		t.Hint("replies came from addresses or ports that were not queried: does a server have several addresses, " +
@@ -196,7 +196,7 @@ func (sum *Summary) sayNobody(t *console.Block) {
 
 // sendHints has a hint for each reason why a datagram could not be sent.
 var sendHints = map[string]string{
-	"other":               "see the counts in the summary file; a2sscan doctor checks this machine",
+	"other":               "see the counts in the summary file, and check this machine with a2sscan doctor",
 	"put_off":             "the network device is saturated: use a lower --rate",
 	"network_unreachable": "this machine has no route to these addresses: check ip route, or use another --source",
 	"host_unreachable":    "the next hop does not answer: check ip neigh",
@@ -221,7 +221,7 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 		t.Hint("please report this bug, with the summary file; a2sscan ask queries one target again")
 	}
 	if n := d.Conflicts; n > 0 {
-		t.Say("conflicts: %s gave two different answers to one request; the records have the flag conflict",
+		t.Say("conflicts: %s gave two different answers to one request; the records have the flag \"conflict\"",
 			console.Plural(n, "server"))
 	}
 	if n := d.Outages; n > 0 {
@@ -245,7 +245,7 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	}
 	if verbose && d.PairsLost > 0 {
 		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched the offload off")
-		t.Hint("this cost only time; --no-gso disables segmentation offload from the start")
+		t.Hint("the scan lost only time; use --no-gso to disable segmentation offload from the start")
 	}
 	drops, asked, granted := d.KernelDrops, uint64(sum.RecvBufferAsked), uint64(sum.RecvBuffer)
 	if drops > 0 {
@@ -254,7 +254,7 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	switch {
 	case granted < asked && (drops > 0 || verbose):
 		t.Say("receive buffer: asked for %s, granted %s", console.Bytes(asked), console.Bytes(granted))
-		t.Hint("as root: sysctl -w net.core.rmem_max=%d", asked)
+		t.Hint("run as root: sysctl -w net.core.rmem_max=%d", asked)
 	case drops > 0:
 		t.Hint("use a lower --rate, or a machine with more cores")
 	}

@@ -135,7 +135,7 @@ func Differences(one, two *Counts, a, b string) (all []string) {
 		if row := &Table[i]; row.Kind == Shared {
 			n, m := *row.Count(&Source{Counts: *one}), *row.Count(&Source{Counts: *two})
 			if n != m {
-				all = append(all, fmt.Sprintf("%s counts %d %s, but %s counts %d", a, n, row.Name, b, m))
+				all = append(all, fmt.Sprintf("%s has %d targets under %q, but %s has %d", a, n, row.Name, b, m))
 			}
 		}
 	}

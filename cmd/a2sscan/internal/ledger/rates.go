@@ -68,7 +68,7 @@ func (r *Rates) String() string {
 	asked := "as fast as possible"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
-		asked = fmt.Sprintf("%s/s set, after %s; %s/s at first", console.Short(*r.RateAsked),
+		asked = fmt.Sprintf("%[3]s/s at first, %[1]s/s after %[2]s", console.Short(*r.RateAsked),
 			console.Plural(len(r.Changes), "change"), console.Short(r.Changes[0].From))
 	case r.found > 0:
 		asked = console.Short(r.found) + "/s found, at most " + console.Short(*r.RateAsked) + "/s"
@@ -109,7 +109,7 @@ var limitHints = map[string]string{
 // holds datagrams until the network can be reached again.
 var awayFaults = map[string]bool{"network_unreachable": true, "host_unreachable": true, "interface_down": true}
 
-const awayHint = "the network of this machine could not be reached for a time: meanwhile the kernel held datagrams back"
+const awayHint = "the network of this machine was away for a time; meanwhile the kernel held datagrams back"
 
 // sayLimit prints what limited the rate of the scan, with a hint.
 func (r *Rates) sayLimit(t *console.Block) {
@@ -122,7 +122,7 @@ func (r *Rates) sayLimit(t *console.Block) {
 		hint = awayHint
 	}
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
-		hint = "other programs slowed this machine: without them the scan is faster"
+		hint = "stop other programs: they slowed this machine, and so the scan"
 	}
 	if hint != "" && r.RateAsked != nil {
 		t.Hint("%s", hint)
@@ -201,7 +201,7 @@ func (p *Path) String() string {
 	s += fmt.Sprintf("; the rate rose %s and fell %s", console.Plural(p.Raised, "time"), console.Plural(p.Slowed, "time"))
 	if n := len(p.Changes); n > 0 {
 		c := &p.Changes[n-1]
-		s += fmt.Sprintf(", most recently to %s/s: %s", console.Short(c.To), whyTexts[c.Why])
+		s += fmt.Sprintf(", most recently to %s/s (%s)", console.Short(c.To), whyTexts[c.Why])
 	}
 	if p.Unrelated > 0 {
 		s += "; some loss did not depend on the rate"
@@ -230,7 +230,7 @@ func newTimeouts(x *scanner.Timeouts) *Timeouts {
 
 // String formats the timeouts as one line.
 func (x *Timeouts) String() string {
-	parts := []string{fmt.Sprintf("learned %.0f ms at the end", x.Last)}
+	parts := []string{fmt.Sprintf("%.0f ms at the end", x.Last)}
 	if x.Least != x.Most {
 		parts[0] += fmt.Sprintf(" (from %.0f to %.0f ms during the scan)", x.Least, x.Most)
 	}

@@ -44,12 +44,12 @@ func TestRatesReported(t *testing.T) {
 		{"saturated", func(s *scanner.Stats) { s.Waited[waitKernel] = 6e6 },
 			"5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "is saturated", "kernel", 5000},
 		{"away", func(s *scanner.Stats) { s.Waited[waitKernel], s.Outages = 6e6, 1 },
-			"5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
+			"5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "was away for a time", "kernel", 5000},
 		{"next hop away", func(s *scanner.Stats) {
 			s.Waited[waitKernel], s.SendFaults[slices.Index(scanner.SendFaults[:], "host_unreachable")] = 6e6, 1
-		}, "5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "could not be reached", "kernel", 5000},
+		}, "5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "was away for a time", "kernel", 5000},
 		{"busy machine", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 5e6 },
-			"5k/s set, 5k/s reached while querying", "slowed by  the processor, 50% of the time", "other programs slowed this machine", "cpu", 5000},
+			"5k/s set, 5k/s reached while querying", "slowed by  the processor, 50% of the time", "stop other programs", "cpu", 5000},
 		{"processor", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Rate, s.Sent[0] = 5e6, 9e5, 5e6 },
 			"900k/s set, 500k/s reached while querying", "slowed by  the processor, 50% of the time", "--shard", "cpu", 5e5},
 		{"held back and busy", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Waited[scanner.WaitAddress] = 5e6, 1e6 },
@@ -92,8 +92,8 @@ func TestPathReported(t *testing.T) {
 	change.At, change.From, change.To, change.Why = 3*time.Second, 20_000, 40_000, "clear"
 	change = &x.Changes[1]
 	change.At, change.From, change.To, change.Why = 2*time.Second, 10_000, 20_000, "few_answers"
-	const clear = "carried everything, up to 40k/s; the rate rose 3 times and fell 0 times, most recently to 40k/s: " +
-		"no more loss than at the lower rate; some loss did not depend on the rate"
+	const clear = "carried everything, up to 40k/s; the rate rose 3 times and fell 0 times, most recently to 40k/s " +
+		"(no more loss than at the lower rate); some loss did not depend on the rate"
 	if got := newPath(&x).String(); got != clear {
 		t.Errorf("%q", got)
 	}
@@ -104,7 +104,7 @@ func TestPathReported(t *testing.T) {
 	change = &x.Changes[0]
 	change.At, change.From, change.To, change.Why = 4*time.Second, 20_000, 19_400, "loss"
 	const full = "carried 20k/s when the path was full, and lost 5% at a higher rate; the rate rose 3 times and fell 1 time, " +
-		"most recently to 19.4k/s: the path lost more at the higher rate"
+		"most recently to 19.4k/s (the path lost more at the higher rate)"
 	if got := newPath(&x).String(); got != full {
 		t.Errorf("%q", got)
 	}
@@ -125,9 +125,9 @@ func TestTimeoutsReported(t *testing.T) {
 		want string
 	}{
 		{scanner.Timeouts{Now: time.Second}, ""},
-		{scanner.Timeouts{Learned: true, Now: 270 * ms, Least: 270 * ms, Most: 270 * ms}, "learned 270 ms at the end"},
+		{scanner.Timeouts{Learned: true, Now: 270 * ms, Least: 270 * ms, Most: 270 * ms}, "270 ms at the end"},
 		{scanner.Timeouts{Learned: true, Now: 270 * ms, Least: 150 * ms, Most: time.Second, Blocks: 1, Reopened: 12},
-			"learned 270 ms at the end (from 150 to 1000 ms during the scan); 1 /8 network with their own timeout; 12 targets answered after the timeout"},
+			"270 ms at the end (from 150 to 1000 ms during the scan); 1 /8 network with their own timeout; 12 targets answered after the timeout"},
 	} {
 		got := ""
 		if sum := newTimeouts(&test.x); sum != nil {

@@ -69,10 +69,10 @@ func TestSummaryReported(t *testing.T) {
          send errors     2 datagrams could not be sent = 2 forbidden
          hint            this machine's firewall forbids these datagrams: check nft list ruleset, or use --exclude
          offload         requests sent with segmentation offload stayed unanswered, so the scan switched the offload off
-         hint            this cost only time; --no-gso disables segmentation offload from the start
+         hint            the scan lost only time; use --no-gso to disable segmentation offload from the start
          kernel drops    5 datagrams arrived, but did not fit into a receive buffer of 213.0 kB
          receive buffer  asked for 4.2 MB, granted 213.0 kB
-         hint            as root: sysctl -w net.core.rmem_max=4194304
+         hint            run as root: sysctl -w net.core.rmem_max=4194304
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -252,7 +252,7 @@ func TestSayNobody(t *testing.T) {
 		{silent: 5, foreign: [...]uint64{1, 0, 0, 0}, want: "replies came from addresses or ports that were not queried"},
 		{silent: 5, foreign: [...]uint64{0, 0, 1, 1}, want: "foreign   2 = 1 fragment + 1 other"},
 		{silent: 5, foreign: [...]uint64{0, 0, 0, 9}, want: "no server answered: is the port wrong"},
-		{unreachable: 5, want: "ICMP reports that nothing listens at these ports"},
+		{unreachable: 5, want: "ICMP reports that nothing listens at the queried ports"},
 		{silent: 1, unreachable: 5, want: "no server answered"},
 		{silent: 1, broken: 5},
 		{},
@@ -289,8 +289,8 @@ func TestPacingError(t *testing.T) {
 func TestSayConflicts(t *testing.T) {
 	for n, want := range map[uint64]string{
 		0: "",
-		1: "conflicts  1 server gave two different answers to one request; the records have the flag conflict",
-		2: "conflicts  2 servers gave two different answers to one request; the records have the flag conflict",
+		1: "conflicts  1 server gave two different answers to one request; the records have the flag \"conflict\"",
+		2: "conflicts  2 servers gave two different answers to one request; the records have the flag \"conflict\"",
 	} {
 		var b bytes.Buffer
 		summaryOf(list.Stats{}, scanner.Stats{Conflicts: n}).Say(console.New(&b), Closing{})

@@ -238,7 +238,7 @@ var Table = []Counter{
 		Help:  "How long the network of this machine has been away; 0: it is there.",
 		Value: func(s *Source) float64 { return s.Scan.AwayFor.Seconds() }},
 	{Name: "outages", Section: InDatagrams, Log: true, Metric: "network_outages_total",
-		Help:  "Times when the network of this machine was away.",
+		Help:  "How often the network of this machine was away.",
 		Count: func(s *Source) *uint64 { return &s.Datagrams.Outages }},
 	{Name: "outage_ms", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.OutageMS }},
 	{Name: "send_put_off", Section: InDatagrams, Metric: "sends_put_off_total",
@@ -246,7 +246,7 @@ var Table = []Counter{
 		Count: func(s *Source) *uint64 { return &s.Datagrams.SendPutOff }},
 	{Name: "conflicts", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.Conflicts }},
 	{Name: "faults", Text: "faults", Metric: "faults_total", // faults in the questions of finished targets
-		Help:  "Faults of replies and questions, by the word that records use.",
+		Help:  "Faults in replies and questions, by the word for the fault in records.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},
 	{Name: "timeout", Kind: Level, Metric: "timeout_seconds",

@@ -87,10 +87,10 @@ func (o *Options) Check() error {
 	n, bad := strconv.ParseUint(port, 10, 16)
 	switch {
 	case o.KeyFile != "":
-		return console.Fail(console.ExitUsage, "--key-file needs a Web API").WithHint("a master server needs no key")
+		return console.Fail(console.ExitUsage, "--key-file works only with a Web API").WithHint("omit --key-file: a master server needs no key")
 	case err != nil || bad != nil || n == 0 || host == "":
-		return console.Fail(console.ExitUsage, "master %s: use HOST:PORT", console.Quoted(console.WithoutKeys(o.UDP), 80)).
-			WithHint("an example is 203.0.113.5:27011")
+		return console.Fail(console.ExitUsage, "master %s is not a valid HOST:PORT", console.Quoted(console.WithoutKeys(o.UDP), 80)).
+			WithHint("use HOST:PORT, such as 203.0.113.5:27011")
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (o *Options) Check() error {
 // API.
 func KeyShown(flag string) error {
 	return console.Fail(console.ExitUsage, "--%s: the value looks like a key, so it is not shown", flag).
-		WithHint("put the key into a file that --key-file names, or into the variable %s", KeyVariable)
+		WithHint("put the key into a file that --key-file names, or into the environment variable %s", KeyVariable)
 }
 
 // key reads the Web API's key. Its errors never quote a string that may be a key.
@@ -121,7 +121,7 @@ func (o *Options) key() (master.Key, error) {
 		}
 	case len(text) == 0:
 		return master.Key{}, console.Fail(console.ExitUsage, "the Web API needs a key").
-			WithHint("use --key-file FILE, or the variable %s; get a key at steamcommunity.com/dev/apikey", KeyVariable)
+			WithHint("use --key-file FILE, or the environment variable %s; get a key at steamcommunity.com/dev/apikey", KeyVariable)
 	}
 	k, err := master.ParseKey(text)
 	if err != nil {
@@ -162,7 +162,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	info, missing := os.Stat(o.KeyFile)
 	if missing == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
 		t.Say("warning: other users of this machine can read the key in %s", console.Plain(console.WithoutKeys(o.KeyFile), 200))
-		t.Hint("chmod 600 lets only you read the file")
+		t.Hint("run chmod 600 on the file, so that only you can read it")
 	}
 	p := &status{start: time.Now()}
 	cfg.Progress = func(now master.Stats) {

@@ -86,9 +86,9 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 	}
 	for i, c := range s.Capped {
 		if i == maxCapped {
-			t.Say("incomplete because of the master's cap: %s", console.Plural(len(s.Capped)-maxCapped, "more answer"))
+			t.Say("the list is incomplete because of the master's cap: %s", console.Plural(len(s.Capped)-maxCapped, "more answer"))
 			break
 		}
-		t.Say("incomplete because of the master's cap: %s", c)
+		t.Say("the list is incomplete because of the master's cap: %s", c)
 	}
 }

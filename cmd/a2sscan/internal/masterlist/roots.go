@@ -20,7 +20,7 @@ func ownRoots() *x509.CertPool {
 	for root := range bundle.Roots() {
 		cert, err := x509.ParseCertificate(root.Certificate)
 		if err != nil {
-			panic(fmt.Sprintf("a bundled root certificate: %v", err))
+			panic(fmt.Sprintf("can't parse a bundled root certificate: %v", err))
 		}
 		if root.Constraint == nil {
 			pool.AddCert(cert)

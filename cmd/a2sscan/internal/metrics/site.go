@@ -88,8 +88,8 @@ func listenFailure(what string, err error) error {
 		return console.Fail(console.ExitUsage, "%s: another program uses the port", what).
 			WithHint("choose another port, or 0 for any free port")
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return console.Fail(console.ExitUsage, "%s: not an address of this machine", what).
-			WithHint("PORT alone listens on 127.0.0.1, and 0.0.0.0:PORT on all addresses")
+		return console.Fail(console.ExitUsage, "%s does not name an address of this machine", what).
+			WithHint("use PORT alone to listen on 127.0.0.1, or 0.0.0.0:PORT to listen on all addresses")
 	case errors.Is(err, syscall.EACCES):
 		return console.Fail(console.ExitUsage, "%s: only privileged programs may use this port", what).
 			WithHint("use a port from 1024 up")
@@ -111,7 +111,7 @@ func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 		own := host == "localhost" || net.ParseIP(host) != nil ||
 			slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })
 		if (anywhere || at != nil && at.IP.IsLoopback()) && !own {
-			http.Error(w, "a2sscan: the host name in the URL is not a name of this server; use its IP address, or localhost", http.StatusMisdirectedRequest)
+			http.Error(w, "a2sscan does not answer to this host name: use the server's IP address, or localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		h.ServeHTTP(w, r)

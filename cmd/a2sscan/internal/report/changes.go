@@ -102,17 +102,17 @@ func changeNotes(c *census.Comparison) (notes []string) {
 		lost []string
 	}{{"previous", c.Old.Lost}, {"new", c.New.Lost}} {
 		if len(night.lost) > 0 {
-			notes = append(notes, fmt.Sprintf("The %s census is damaged or truncated: %s.", night.name, Shown(night.lost[0], 300)))
+			notes = append(notes, fmt.Sprintf("The %s census is damaged or not complete: %s.", night.name, Shown(night.lost[0], 300)))
 		}
 	}
 	if c.Unknown > 0 {
-		notes = append(notes, fmt.Sprintf("Not counted as new, because the missing part of the previous census may have them: %s.", console.Plural(c.Unknown, "server")))
+		notes = append(notes, fmt.Sprintf("Not counted as new: %s, which may be in the missing part of the previous census.", console.Plural(c.Unknown, "server")))
 	}
 	if c.AskedKnown == "" {
-		notes = append(notes, "It is not known which servers the scan queried, so none counts as gone.")
+		notes = append(notes, "It is not known which servers the scan queried, so the report counts no server as gone.")
 	}
 	if gone := c.Changes["gone"]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
-		notes = append(notes, fmt.Sprintf("Of the %s that count as gone, about %s are probably still there: the scan missed them because datagrams were lost.",
+		notes = append(notes, fmt.Sprintf("Of the servers that count as gone (%s), about %s are probably still there: the scan missed them because datagrams were lost.",
 			number(gone), rounded(*c.LikelyLost)))
 	}
 	if c.Compared > 0 {

@@ -21,9 +21,9 @@ func TestPageNumbers(t *testing.T) {
 		o     DiffOptions
 		lines []string
 	}{
-		{"usual", DiffOptions{}, []string{"map 86 and 76 more that --volatile lists", "mode 5 --volatile lists them", "rules 20"}},
+		{"usual", DiffOptions{}, []string{"map 86 and 76 more that --volatile lists", "mode 5 --volatile lists these changes", "rules 20"}},
 		{"volatile", DiffOptions{Volatile: true}, []string{"map 162", "mode 5", "rules 20"}},
-		{"one kind", DiffOptions{Kinds: []string{"map"}}, []string{"map 162", "mode 5 --volatile lists them", "rules 20"}},
+		{"one kind", DiffOptions{Kinds: []string{"map"}}, []string{"map 162", "mode 5 --volatile lists these changes", "rules 20"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b strings.Builder
@@ -75,7 +75,7 @@ func TestOverview(t *testing.T) {
 	text := string(overviewOf(s, 80, rowsShown))
 	for _, want := range []string{
 		"monday: 1,200 servers, 45 people, 1 bot\nwithout 1 farm: ", "1,300 records: no reply 100, ok 1,200\n",
-		"\ngame", "Rust", "     1,200         45\n", "\nand 10 more\n", "no_gslt", "farm 0123: 1,200 servers on 1 address, 45 people, rust, as \"Best ",
+		"\ngame", "Rust", "     1,200         45\n", "\nand 10 more\n", "no_gslt", "farm 0123: 1,200 servers on 1 address, 45 people, rust, named \"Best ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

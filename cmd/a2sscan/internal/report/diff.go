@@ -41,7 +41,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	for _, k := range o.Kinds {
 		if !slices.Contains(KindWords(), k) {
 			return console.Fail(console.ExitUsage, "unknown kind of change: %s", console.Quoted(k, 100)).
-				WithHint("a2sscan diff --help lists the kinds of changes")
+				WithHint("to list the kinds of changes, run a2sscan diff --help")
 		}
 		kinds = append(kinds, census.Kind(k))
 	}
@@ -111,11 +111,11 @@ func sayDoubts(t *console.Terminal, c *census.Comparison, o *DiffOptions) {
 		t.Say("%s may be new, or in the missing part of the old census", console.Plural(c.Unknown, "server"))
 	}
 	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
-		t.Say("missing from the new census: %s; nothing shows whether the scan queried them", console.Plural(n, "server"))
-		t.Hint("scan --unanswered records silent servers, too, and so shows which servers were queried")
+		t.Say("missing from the new census: %s; it is not known whether the scan queried these servers", console.Plural(n, "server"))
+		t.Hint("next time, scan with --unanswered: then the census also has the servers that stay silent")
 	}
 	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
-		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably still there", *c.LikelyLost,
+		t.Say("the new scan lost datagrams: about %.0f of the %s that count as gone are probably still there", *c.LikelyLost,
 			console.Plural(c.Changes["gone"], "server"))
 	}
 }

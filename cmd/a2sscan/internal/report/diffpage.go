@@ -82,7 +82,7 @@ func nightLine(n *census.Night) string {
 			console.Plural(n.WithoutFarms.Servers, "server"), console.Plural(n.WithoutFarms.People, "person"))
 	}
 	if len(n.Lost) > 0 {
-		line += "; damaged or truncated: " + console.Plain(n.Lost[0], 200)
+		line += "; damaged or not complete: " + console.Plain(n.Lost[0], 200)
 	}
 	if n.Summary && !n.Complete {
 		line += "; the scan is not complete"
@@ -102,11 +102,11 @@ func countOf(k census.Kind, c *census.Comparison, o *DiffOptions) (n uint64, rem
 	case o.Volatile || slices.Contains(o.Kinds, string(k)):
 		return n + volatile, ""
 	case n == 0:
-		return volatile, "  --volatile lists them"
+		return volatile, "  --volatile lists these changes"
 	case volatile > 0:
 		return n, fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
 	case k == "gone" && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
-		return n, fmt.Sprintf("  about %.0f of them are probably gone only because datagrams were lost", *c.LikelyLost)
+		return n, fmt.Sprintf("  about %.0f of these servers probably seem gone only because datagrams were lost", *c.LikelyLost)
 	}
 	return n, ""
 }

@@ -53,7 +53,7 @@ func distributions(s *census.Stats) (all []distribution) {
 	}
 	add("Round trips", "Round trip", " ms", s.RoundTrips, func(half, most string) string {
 		return fmt.Sprintf("Half of the servers answer within %s ms, nine of ten within %s ms, 99 of 100 within %s ms. "+
-			"Each server counts with the first question that it answered without a retry.", half, most, rounded(s.RoundTrips.P99))
+			"For each server, the chart shows the first question that it answered without a retry.", half, most, rounded(s.RoundTrips.P99))
 	})
 	add("How full servers are", "Places taken", "%", s.Fill, func(half, most string) string {
 		return fmt.Sprintf("Half of the servers have at most %s%% of their places taken, nine of ten at most %s%%. "+
@@ -61,7 +61,7 @@ func distributions(s *census.Stats) (all []distribution) {
 	})
 	add("How large servers are", "Places", "", s.Capacity, func(half, most string) string {
 		return fmt.Sprintf("Half of the servers have at most %s places, nine of ten at most %s. "+
-			"The largest number is %s.", half, most, rounded(s.Capacity.Max))
+			"The largest server has %s places.", half, most, rounded(s.Capacity.Max))
 	})
 	return all
 }

@@ -103,7 +103,7 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	}
 	if other.Servers > 0 {
 		n := groups.Distinct - uint64(len(groups.Top)) + uint64(len(cut))
-		all = append(all, fmt.Sprintf("%s more: %s, %s.", number(n), console.Plural(other.Servers, "server"), console.Plural(other.People, "person")))
+		all = append(all, fmt.Sprintf("%s more entries: %s, %s.", number(n), console.Plural(other.Servers, "server"), console.Plural(other.People, "person")))
 	}
 	if u := groups.Unknown; u.Servers > 0 {
 		all = append(all, fmt.Sprintf("Not known: %s, %s.", console.Plural(u.Servers, "server"), console.Plural(u.People, "person")))

@@ -122,7 +122,7 @@ func trust(s *census.Stats) (all []statement) {
 	}
 	r := s.Run
 	if r == nil {
-		return append(all, statement{"warn", "No summary of the scan: its losses are not known"})
+		return append(all, statement{"warn", "The scan has no summary, so its losses are not known"})
 	}
 	if r.Ended == "complete" {
 		all = append(all, statement{"good", "Complete: " + console.Plural(r.Asked, "target") + " asked"})
@@ -134,13 +134,13 @@ func trust(s *census.Stats) (all []statement) {
 	case !known:
 		all = append(all, statement{"warn", "The number of missed servers can’t be estimated"})
 	case share <= lossy && *r.Missed < 0.5:
-		all = append(all, statement{"good", "Probably missed no server"})
+		all = append(all, statement{"good", "The scan probably missed no server"})
 	default:
 		class := "good"
 		if share > lossy {
 			class = "bad"
 		}
-		all = append(all, statement{class, fmt.Sprintf("Probably missed %s servers (%s)", rounded(*r.Missed), percentOf(share))})
+		all = append(all, statement{class, fmt.Sprintf("The scan probably missed %s servers (%s)", rounded(*r.Missed), percentOf(share))})
 	}
 	if !r.Consistent {
 		all = append(all, statement{"bad", "The scan's sums do not add up"})

@@ -48,7 +48,7 @@ func facts(s *census.Stats) (facts []fact) {
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {
-		records.Aside = "one per address; " + console.Plural(s.Duplicates, "further record") + " ignored"
+		records.Aside = "one per address; the report ignores " + console.Plural(s.Duplicates, "further record")
 	}
 	return append(facts, records)
 }

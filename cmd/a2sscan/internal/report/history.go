@@ -139,7 +139,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		v.Rows = append(v.Rows, n.row(games))
 	}
 	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
-	suffix := fmt.Sprintf("from %s servers and %s people on %s to %s and %s on %s. The table of nights has the numbers.",
+	suffix := fmt.Sprintf("from %s servers and %s people on %s to %s servers and %s people on %s. The table of nights has the numbers.",
 		number(was.Servers), number(was.People), first.Format(day),
 		number(is.Servers), number(is.People), last.Format(day))
 	v.People = newTimeline("People by night: "+suffix, " people", h.nights)

@@ -87,7 +87,7 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 	}
 	fmt.Fprintf(&b, "%s: %s\n", console.Plural(s.Records, "record"), strings.Join(statuses, ", "))
 	if run := s.Run; run != nil {
-		fmt.Fprintf(&b, "%s asked, %.1f%% answered; the scan ended: %s\n", console.Plural(run.Asked, "target"), 100*run.HitRate, console.Plain(run.Ended, 40))
+		fmt.Fprintf(&b, "%s asked, %.1f%% answered; end of the scan: %s\n", console.Plural(run.Asked, "target"), 100*run.HitRate, console.Plain(run.Ended, 40))
 		if run.Missed != nil {
 			fmt.Fprintf(&b, "about %.0f servers stayed silent because datagrams were lost\n", *run.Missed)
 		}
@@ -104,7 +104,7 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 		if i == 0 {
 			fmt.Fprintln(&b)
 		}
-		line := fmt.Sprintf("farm %s: %s on %s, %s, %s, as %s", f.ID, console.Plural(f.Servers, "server"),
+		line := fmt.Sprintf("farm %s: %s on %s, %s, %s, named %s", f.ID, console.Plural(f.Servers, "server"),
 			console.Plural(f.Addresses, "address"), console.Plural(f.People, "person"), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
 		fmt.Fprintln(&b, strings.Join(console.Wrap(line, width, 2), "\n"))
 		for _, sentence := range f.Evidence {

@@ -248,13 +248,13 @@ func TestNumbers(t *testing.T) {
 // do not add up, or whose losses are not known.
 func TestTrust(t *testing.T) {
 	s := sampleStats(0)
-	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Probably missed ") {
+	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good The scan probably missed ") {
 		t.Error(got)
 	}
 	*s.Run.Missed = 5000
 	s.Run.Consistent, s.Run.Ended = false, "interrupted"
 	s.Run.Targets.Unfinished = 7
-	want := "[{bad Not complete (interrupted): 7 targets left} {bad Probably missed 5,000 servers (5.0%)} {bad The scan's sums do not add up}]"
+	want := "[{bad Not complete (interrupted): 7 targets left} {bad The scan probably missed 5,000 servers (5.0%)} {bad The scan's sums do not add up}]"
 	if got := fmt.Sprint(trust(s)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -264,12 +264,12 @@ func TestTrust(t *testing.T) {
 	}
 	s.Run = nil
 	s.Lost = []string{"a is cut", "b", "c", "d", "e", "f", "g"}
-	want = "[{bad a is cut} {bad b} {bad c} {bad d} {bad e} {bad 2 more faults in the files} {warn No summary of the scan: its losses are not known}]"
+	want = "[{bad a is cut} {bad b} {bad c} {bad d} {bad e} {bad 2 more faults in the files} {warn The scan has no summary, so its losses are not known}]"
 	if got := fmt.Sprint(trust(s)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	s.Lost = nil
-	if got := fmt.Sprint(trust(s)); got != "[{warn No summary of the scan: its losses are not known}]" {
+	if got := fmt.Sprint(trust(s)); got != "[{warn The scan has no summary, so its losses are not known}]" {
 		t.Error(got)
 	}
 }

@@ -95,5 +95,5 @@ func (r *Result) mayReplace() error {
 		return nil
 	}
 	return console.Fail(console.ExitOutput, "%s exists, and this command did not write it", console.Plain(r.Name, 200)).
-		WithHint("choose another -o, or replace the file with --force")
+		WithHint("choose another file with -o, or replace the file with --force")
 }

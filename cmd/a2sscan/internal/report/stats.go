@@ -23,11 +23,11 @@ type StatsOptions struct {
 // Stats prints the stats of a census: an overview, one table, or JSON.
 func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) error {
 	if o.By != "" && !slices.Contains(GroupWords(), o.By) {
-		return console.Fail(console.ExitUsage, "--by: no such group: %s", console.Quoted(o.By, 40)).
-			WithHint("the groups are %s", strings.Join(GroupWords(), ", "))
+		return console.Fail(console.ExitUsage, "--by: %s is not a group", console.Quoted(o.By, 40)).
+			WithHint("choose from %s", strings.Join(GroupWords(), ", "))
 	}
 	if o.Top < 0 {
-		return console.Fail(console.ExitUsage, "--top: a number of rows can't be negative")
+		return console.Fail(console.ExitUsage, "--top: the number of rows can't be negative")
 	}
 	if o.Databases != nil {
 		o.Locate = o.Databases.Lookup
@@ -63,11 +63,11 @@ const spareMemory = 15
 func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
-			WithHint("--game takes IDs or names of games, --network 203.0.113.0/24 or AS64496")
+			WithHint("give --game the ID or name of a game, and --network a value such as 203.0.113.0/24 or AS64496")
 	}
 	if _, err := census.ReadSummaries(files, o.Summaries); err != nil {
 		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
-			WithHint("--summary names the summary file that scan wrote")
+			WithHint("use --summary to name the summary file that scan wrote")
 	}
 	c, err := census.Open(files, o)
 	debug.SetGCPercent(spareMemory)

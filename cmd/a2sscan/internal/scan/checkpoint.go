@@ -84,16 +84,16 @@ const magic = "a2sscan checkpoint "
 
 // These errors explain why a file can't be used as a checkpoint.
 var (
-	errNoCheckpoint = errors.New("is not a checkpoint")
-	errDamaged      = errors.New("is damaged: a part is missing or was changed")
-	errRange        = errors.New("is damaged: some numbers are impossible") // although the checksum is valid
+	errNoCheckpoint = errors.New("the file is not a checkpoint")
+	errDamaged      = errors.New("the file is damaged, because a part is missing or was changed")
+	errRange        = errors.New("the file is damaged, because some numbers are impossible") // although the checksum is valid
 )
 
 // versionError is the error for a checkpoint of a newer version of the format.
 type versionError int
 
 func (v versionError) Error() string {
-	return fmt.Sprintf("was written by a newer a2sscan: the file has version %d, but this program reads only version %d", int(v), version)
+	return fmt.Sprintf("a newer a2sscan wrote the file with version %d, but this program reads only version %d", int(v), version)
 }
 
 // packer is the encoder that all checkpoints share, because an encoder needs many times
@@ -175,7 +175,7 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	c := new(Checkpoint)
 	err := json.Unmarshal(line, c)
 	if err != nil {
-		return nil, fmt.Errorf("can't be decoded: %w", err)
+		return nil, fmt.Errorf("the file can't be decoded: %w", err)
 	}
 	if c.OpenTargets, err = decodeTargets(bytes.NewReader(targets)); err != nil {
 		return nil, errDamaged

@@ -343,7 +343,7 @@ func (k *Checkpointer) StepDone() {
 func (k *Checkpointer) remove() {
 	if err := os.Remove(k.opt.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.terminal.Log.Warn("checkpoint can't be removed", "path", k.opt.Path, "error", console.WithoutPath(err))
-		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.opt.Path, 200), console.WithoutPath(err))
+		k.terminal.Say("can't remove checkpoint %s: %v", console.Plain(k.opt.Path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
 	// Without SyncDir, the checkpoint could reappear after a crash, and the next run would

@@ -69,7 +69,7 @@ func (s *Run) printPlan() {
 		if s.plan.Rate.On {
 			rate = "at most " + rate
 		}
-		s.term.Say("targets%s as they are read, %s; %s", left, rate, order)
+		s.term.Say("targets%s: queried as they are read, %s; %s", left, rate, order)
 	case shards > 1:
 		s.term.Say("%s targets%s, 1 in %d of them in this shard, %s; %s", console.Grouped(n), left, shards, s.forecast(float64(n)/float64(shards)), order)
 	default:

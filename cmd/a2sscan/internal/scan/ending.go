@@ -213,7 +213,7 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 	case s.how.broken != nil:
 		return console.Fail(console.ExitUsage, "%w", s.how.broken)
 	case !sum.Consistent:
-		return console.Fail(console.ExitNumbers, "numbers do not add up")
+		return console.Fail(console.ExitNumbers, "the counts of the scan do not add up")
 	case sum.Guard != nil:
 		return console.Fail(console.ExitGuard, "%s", sum.Guard)
 	case sum.Interrupted:

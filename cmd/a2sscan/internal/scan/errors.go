@@ -110,15 +110,15 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	case s.Excluded > 0:
 		return f.WithHint("most targets were excluded by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
 	case s.Invalid > 0 && format != "text":
-		return f.WithHint("the list was read as %s; a list without columns or JSON has one ip:port per line", format)
+		return f.WithHint("the list was read as %s; if it is plain text, write one ip:port per line", format)
 	case s.Invalid > 0:
 		return f.WithHint("write one ip:port per line, such as 203.0.113.7:27015")
 	case s.OtherShard > 0:
 		return f.WithHint("all addresses belong to other shards")
 	case ipv6 > 0:
-		return f.WithHint("IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well")
+		return f.WithHint("use IPv4 addresses; only Xash3D and CoD4X are known to answer over IPv6 as well")
 	}
-	return f.WithHint("no server can have these addresses")
+	return f.WithHint("correct the input: no server can have the addresses in it")
 }
 
 // LoadFailure adds an exit code and a hint to an error from reading the lists. It returns
@@ -131,7 +131,7 @@ func LoadFailure(err error) error {
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case isLine:
 		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
-			WithHint("without --strict, such lines are counted and skipped")
+			WithHint("correct the line, or omit --strict to count and skip such lines")
 	}
 	f := TargetFailure(err)
 	f.Code = console.ExitInput

@@ -62,7 +62,7 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		case err != nil || info.IsDir():
 			continue // not a list: list.Open handles it
 		case !info.Mode().IsRegular():
-			return nil, console.Fail(console.ExitUsage, "--checkpoint with --order input: %s can't be read twice", console.Plain(arg, 100)).
+			return nil, console.Fail(console.ExitUsage, "%s can't be read twice, as --checkpoint with --order input requires", console.Plain(arg, 100)).
 				WithHint("omit --order input, or send the list to standard input")
 		}
 		lists = append(lists, l)

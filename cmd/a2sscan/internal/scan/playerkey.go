@@ -38,7 +38,7 @@ type PlayerKey struct {
 func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 	if path == "" {
 		if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() {
-			return nil, console.Fail(console.ExitUsage, "--no-player-names: %s is not a file, and so has no folder for the key", console.Plain(output, 100)).
+			return nil, console.Fail(console.ExitUsage, "--no-player-names needs a file for its key, because the output %s is not a regular file", console.Plain(output, 100)).
 				WithHint("name a file for the key: --player-key FILE")
 		}
 		path = filepath.Join(filepath.Dir(output), DefaultPlayerKey)
@@ -59,7 +59,7 @@ func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 	if err == nil {
 		if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 			return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
-				WithHint("chmod 600 %s; whoever has the key can check guesses at the names of players", name)
+				WithHint("whoever has the key can check guesses at the names of players: chmod 600 %s", name)
 		}
 		text, err = io.ReadAll(io.LimitReader(f, 200))
 	}

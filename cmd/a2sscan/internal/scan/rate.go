@@ -68,8 +68,8 @@ func (s *Run) turnRate(up bool) {
 		signal, way = "SIGUSR2", "down"
 	}
 	if s.rate.initial == 0 {
-		s.term.Say("%s: ignored, because this scan chooses its own rate", signal)
-		s.term.Hint("signals can change only a rate that was set with --rate N")
+		s.term.Say("%s is ignored, because this scan chooses its own rate", signal)
+		s.term.Hint("to change the rate with signals, start a scan with --rate N")
 		return
 	}
 	from, to := s.rate.step(up)

@@ -73,7 +73,7 @@ func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
 func (k *Checkpointer) read() error {
 	if info, err := os.Stat(k.opt.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
-		return k.refuse("is not a regular file").WithHint("choose another file for --checkpoint")
+		return k.refuse("the file is not a regular file").WithHint("choose another file for --checkpoint")
 	}
 	file, err := disk.ReadFile(k.opt.Path, maxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +163,7 @@ func (k *Checkpointer) Inherit(plan *Plan, scanID string) (string, error) {
 }
 
 func (k *Checkpointer) refuseResume(why string) error {
-	return k.refuse("cannot resume this scan: %s", why).WithHint("%s", k.opt.startOver())
+	return k.refuse("this scan can't be resumed, because %s", why).WithHint("%s", k.opt.startOver())
 }
 
 // outputGone explains why the output file can't be the file that the checkpoint

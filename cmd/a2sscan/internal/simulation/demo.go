@@ -57,7 +57,7 @@ func StartDemo(network string) (*Demo, error) {
 	}
 	var err error
 	if cfg.Network, err = netip.ParsePrefix(network); err != nil {
-		return nil, console.Fail(console.ExitUsage, "--network %s: not a network", console.Quoted(network, 40)).
+		return nil, console.Fail(console.ExitUsage, "--network: %s is not a network", console.Quoted(network, 40)).
 			WithHint("use a network inside 127.0.0.0/8, such as 127.42.0.0/20")
 	}
 	cfg.Network = cfg.Network.Masked()
@@ -147,7 +147,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes))},
-		{"retries", fmt.Sprintf("%s of the datagrams sent repeat a request that had no reply in time: some were lost, and %s addresses have no server",
+		{"retries", fmt.Sprintf("%s of the datagrams sent repeat a request that had no reply in time: some datagrams were lost, and %s addresses have no server",
 			console.Grouped(d.Repeats), console.Grouped(l.ByStatus[scanner.StatusNoReply]))},
 		{"replies", console.Listed(ledger.By(scanner.ReplyKinds[:], d.MatchedByKind[:]), scanner.ReplyKinds[:], ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},

@@ -92,7 +92,7 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 		t.Hint("fetch the master's list with: %s master --udp %s", o.Program, at)
 	}
 	if url := m.URL(); url != "" {
-		t.Say("ready: a Web API at %s, %d servers, any key", url, m.Len())
+		t.Say("ready: a Web API at %s, %d servers; it accepts any key", url, m.Len())
 		t.Hint("fetch the Web API's list with: %s=any %s master --url %s", masterlist.KeyVariable, o.Program, url)
 	}
 	return func() {
@@ -101,7 +101,7 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 			t.Say("%v", err)
 		}
 		udp, web := m.Requests()
-		t.Say("master: %d requests over UDP, %d over HTTP", udp, web)
+		t.Say("the master received %d requests over UDP and %d over HTTP", udp, web)
 	}
 }
 
@@ -110,7 +110,7 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 func failure(err error, flag string) error {
 	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		f.WithHint("another program uses the port: choose another with %s", flag)
+		f.WithHint("another program uses the port: choose another port with %s", flag)
 	}
 	if errors.Is(err, fleet.ErrFleet) {
 		f.WithHint("scan the servers of the other fleet, end that fleet, or choose another port with %s", flag)

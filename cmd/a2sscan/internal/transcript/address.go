@@ -24,18 +24,18 @@ func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host stri
 	}
 	host, digits, found := strings.Cut(arg, ":")
 	if strings.Contains(digits, ":") {
-		return addr, fail(console.ExitUsage, "IPv6 address").
-			WithHint("IPv4 only; Xash3D and CoD4X are the only servers known to answer over IPv6 as well")
+		return addr, fail(console.ExitUsage, "this is an IPv6 address").
+			WithHint("use IPv4 addresses; only Xash3D and CoD4X are known to answer over IPv6 as well")
 	}
 	port, err := strconv.ParseUint(digits, 10, 16)
 	if found && (err != nil || port == 0) {
 		return addr, fail(console.ExitUsage, "the port is not a number from 1 to 65535").
-			WithHint("a2sscan ask ADDR:PORT; the default port is 27015")
+			WithHint("write ADDR:PORT, or only ADDR for port 27015")
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
 		if !hostForm.MatchString(host) {
-			return addr, fail(console.ExitUsage, "not an address").
+			return addr, fail(console.ExitUsage, "this is not an address").
 				WithHint("give an ip:port, an ip or a host name, such as 203.0.113.7:27015")
 		}
 		ips, err := lookup(ctx, host)
@@ -43,14 +43,14 @@ func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host stri
 			err = errors.New("the name has no IPv4 address")
 		}
 		if err != nil {
-			return addr, fail(console.ExitInput, "no IPv4 address found: "+err.Error()).
-				WithHint("check the name; an ip:port needs no lookup")
+			return addr, fail(console.ExitInput, "the lookup failed: "+err.Error()).
+				WithHint("check the name, or give an ip:port, which needs no lookup")
 		}
 		ip = ips[0].Unmap()
 	}
 	if ip.IsUnspecified() || ip.As4()[0] >= 224 {
 		return addr, fail(console.ExitUsage, "no server can have this address").
-			WithHint("the address is unspecified, broadcast, multicast or reserved")
+			WithHint("give another address: this address is unspecified, broadcast, multicast or reserved")
 	}
 	return netip.AddrPortFrom(ip, cmp.Or(uint16(port), 27015)), nil
 }

@@ -93,7 +93,7 @@ func (s *Session) describeMessage(e *event) {
 		case p.Name == "text":
 			after = ": " + console.Quoted(string(bytes.TrimSuffix(v, []byte{0})), 60)
 		case p.Name == "left over" && e.Sent:
-			after = ", and one more NUL"
+			after = ", followed by an extra NUL"
 		}
 	}
 	q := slices.Index(requests, k)
@@ -175,7 +175,7 @@ func (s *Session) describeFragment(e *event) iter.Seq[wire.Part] {
 	case g.layout == wire.LayoutUnknown:
 		e.What = fmt.Sprintf("a fragment, ID 0x%08x", id)
 	default:
-		e.What = fmt.Sprintf("a fragment, ID 0x%08x: the number or total is not valid", id)
+		e.What = fmt.Sprintf("a fragment, ID 0x%08x: the fragment number or the total is not valid", id)
 	}
 	return wire.ExplainFragment(b, g.layout, g.compressed)
 }

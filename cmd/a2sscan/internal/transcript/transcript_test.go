@@ -98,10 +98,10 @@ func FuzzTranscript(f *testing.F) {
 func TestRequests(t *testing.T) {
 	players := wire.AppendRequest(nil, wire.QuestionPlayers, 0x04030201)
 	for want, b := range map[string][]byte{
-		"info request, no challenge":                               wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge),
-		"players request, challenge 01 02 03 04":                   players,
-		"players request, challenge 01 02 03 04, and one more NUL": append(players[:len(players):len(players)], 0),
-		"rules request, no challenge, and one more NUL":            append(wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge), 0),
+		"info request, no challenge":                                       wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge),
+		"players request, challenge 01 02 03 04":                           players,
+		"players request, challenge 01 02 03 04, followed by an extra NUL": append(players[:len(players):len(players)], 0),
+		"rules request, no challenge, followed by an extra NUL":            append(wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge), 0),
 		"ping": wire.AppendRequest(nil, wire.QuestionPing, 0),
 	} {
 		e := &event{Sent: true, Data: b}
@@ -223,15 +223,15 @@ func TestResolveAddr(t *testing.T) {
 		{"203.0.113.300:5", "", "not an address"},
 		{"", "", "not an address"},
 		{"a b", "", "not an address"},
-		{"\x1b[31m", "", `"\x1b[31m": not an address`},
+		{"\x1b[31m", "", `"\x1b[31m": this is not an address`},
 		{"::1", "", "IPv6 address"},
 		{"0.0.0.0:27015", "", "no server can have this address"},
 		{"239.1.2.3", "", "no server can have this address"},
 		{"one.example", "203.0.113.1:27015", ""},
 		{"one.example:9", "203.0.113.1:9", ""},
 		{"two.example:9", "203.0.113.2:9", ""},
-		{"none.example:9", "", `"none.example:9": no IPv4 address found: no such host`},
-		{"six.example:9", "", `"six.example:9": no IPv4 address found: the name has no IPv4 address`},
+		{"none.example:9", "", `"none.example:9": the lookup failed: no such host`},
+		{"six.example:9", "", `"six.example:9": the lookup failed: the name has no IPv4 address`},
 		{"one.example:0", "", "the port is not a number from 1 to 65535"},
 		{"-x:5 y", "", "the port is not"},
 		{"255.255.255.255", "", "no server can have this address"},

@@ -58,7 +58,7 @@ func (s *Session) judge() {
 		{"limited", failed(wire.ErrRateLimited),
 			"the server is up, but reports too many queries: try again later and more slowly"},
 		{"partial", r.Status == scanner.StatusPartial, "the server is up, but " + strings.Join(s.reasons(), ", and ") + s.summary()},
-		{unreachable, r.Status == scanner.StatusUnreachable, "nothing listens at this port: " +
+		{unreachable, r.Status == scanner.StatusUnreachable, "this port can't be reached: " +
 			"the machine, or a firewall on the way to it, reports by ICMP that the port or the address is unreachable"},
 		{"challenge_loop", useless && failed(wire.ErrChallengeLoop), "the server answers " +
 			"every request with a new challenge, even a request that carries the previous challenge: " +
@@ -189,7 +189,7 @@ func (s *Session) explainFaults() {
 	if m := r.Message; len(m) > 0 {
 		v.Text = append(v.Text, "the server's message: "+console.Quoted(string(m), 120))
 	}
-	otherPort := "another port answers queries: a2sscan ask " + s.Target.String() + " --find-port"
+	otherPort := "another port may answer; try: a2sscan ask " + s.Target.String() + " --find-port"
 	if v.Word == unreachable || v.Word == notA2S {
 		v.Text = append(v.Text, otherPort)
 	}
@@ -197,15 +197,15 @@ func (s *Session) explainFaults() {
 		return
 	}
 	if s.Target.Addr().IsLinkLocalUnicast() {
-		v.Text = append(v.Text, "this is a link-local address, as Steam Datagram Relay and networks without configuration use: "+
+		v.Text = append(v.Text, "this is a link-local address, which Steam Datagram Relay and networks without configuration use: "+
 			"a UDP query does not reach such an address")
 	}
 	v.Text = append(v.Text, // most likely first
-		"the server is down, or no machine has this address",
+		"the server may be down, or the address may be unused",
 		otherPort,
-		"a firewall drops the packets: the server's, the provider's, or yours",
-		"the game does not speak A2S, or A2S is switched off",
-		"the server silently limits or bans this address")
+		"a firewall of the server, of the provider or of this machine may drop the packets",
+		"the game may not speak A2S, or A2S may be switched off",
+		"the server may silently limit or ban this address")
 }
 
 // addHints adds hints: why other programs may fail to query this server, and what else
@@ -225,7 +225,7 @@ func (s *Session) addHints() {
 		holds bool
 		text  string
 	}{
-		{answered && len(open[borrowed]) > 0, fmt.Sprintf("the server may require a separate challenge for %s: --retries 1 requests it",
+		{answered && len(open[borrowed]) > 0, fmt.Sprintf("the server may require a separate challenge for %s: use --retries 1 to request the challenge",
 			strings.Join(open[borrowed], " and "))},
 		{answered && len(mute) > 0, fmt.Sprintf("many games never send %s, and many filters allow only info: "+
 			"this is the server's choice", strings.Join(mute, " or "))},

@@ -127,7 +127,7 @@ func (w *Watcher) catchUp(i int, now uint32) {
 	if !w.wanted("up") || !w.wanted("down") {
 		return
 	}
-	evidence := &db.Evidence{Signs: []string{"the previous watch ended before it reported this"}}
+	evidence := &db.Evidence{Signs: []string{"the previous watch ended before it reported this change"}}
 	e, last := db.Event{Kind: "up", Time: moment(s.since), Evidence: evidence}, "down"
 	if s.status == db.Down {
 		e.Kind, last, evidence.First = "down", "up", e.Time

@@ -115,7 +115,7 @@ func testWebhook(t *testing.T) {
 	}
 	append10(t, state, 200_002, maxQueue+3, "up", "x")
 	<-b.got
-	if s := said.String(); !strings.Contains(s, "webhook: 3 events were dropped") || strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
+	if s := said.String(); !strings.Contains(s, "webhook: dropped 3 events") || strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
 		t.Errorf("said %q", s)
 	}
 }
@@ -385,7 +385,7 @@ func TestDropped(t *testing.T) {
 	if err != nil || lines != db.MaxInMemory+1 || !strings.HasPrefix(second, `{"id":5,`) {
 		t.Errorf("%d lines, the second is %.20s: %v", lines, second, err)
 	}
-	if got := said.String(); got != "a2sscan: 3 events dropped, because the reader of the output did not take them\n" || r.dropped.Load() != 3 || r.waiting() != 0 {
+	if got := said.String(); got != "a2sscan: dropped 3 events, because the reader of the output was too slow\n" || r.dropped.Load() != 3 || r.waiting() != 0 {
 		t.Errorf("said %q, %d dropped, %d wait", got, r.dropped.Load(), r.waiting())
 	}
 }

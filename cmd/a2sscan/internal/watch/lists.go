@@ -110,7 +110,7 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 	case err != nil && why == atStart:
 		return err
 	case err != nil:
-		r.Terminal.Say("the old maintenance stays in force: %v", err)
+		r.Terminal.Say("the windows of maintenance can't be read, so the old windows stay in force: %v", err)
 	default:
 		if why != atStart && len(windows)+len(r.windows) > 0 {
 			r.Terminal.Say("maintenance read again: %s", console.Plural(len(windows), "window"))
@@ -123,14 +123,14 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 		return err
 	case err != nil:
 		r.Terminal.Say("the new list can't be loaded, so the watch continues with the old list: %v", err)
-		r.Terminal.Hint("the watch reads a list again when it changes, or after SIGHUP")
+		r.Terminal.Hint("correct the list: the watch reads the list again when it changes, or after SIGHUP")
 		r.maintain()
 		return nil
 	case len(now.Addrs) == 0 && why == atStart:
 		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or everything in it is excluded; private networks need --allow-reserved")
 	case len(now.Addrs) == 0 || len(now.Addrs)*2 < r.size && why != bySignal:
 		r.Terminal.Say("the new list has %s instead of %d, so the watch continues with the old list", console.Plural(len(now.Addrs), "server"), r.size)
-		r.Terminal.Hint("if the new list is complete, send SIGHUP: then the watch takes it")
+		r.Terminal.Hint("if the new list is complete, send SIGHUP to use it (the watch never uses an empty list)")
 		r.maintain()
 		return nil
 	}
@@ -146,7 +146,7 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 	r.mu.Unlock()
 	r.maintain()
 	if why != atStart {
-		r.Terminal.Say("list read again: %s, %s new, %s left", console.Plural(r.size, "server"), console.Grouped(uint64(joined)), console.Grouped(uint64(left)))
+		r.Terminal.Say("list read again: %s, %s new, %s removed", console.Plural(r.size, "server"), console.Grouped(uint64(joined)), console.Grouped(uint64(left)))
 	}
 	return nil
 }
@@ -157,6 +157,6 @@ func (r *Watch) maintain() {
 	idle := r.watcher.Maintain(r.windows, time.Now())
 	r.mu.Unlock()
 	for _, w := range idle {
-		r.Terminal.Say("maintenance of %s: no server of the list matches", console.Quoted(w.Who, 60))
+		r.Terminal.Say("maintenance of %s matches no server of the list", console.Quoted(w.Who, 60))
 	}
 }

@@ -111,7 +111,7 @@ func TestListChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &relisted{t: t, servers: 13}
 		l.start(6 * time.Hour)
-		l.after(10*time.Minute, 1, `maintenance of "Creative": no server of the list matches`)
+		l.after(10*time.Minute, 1, `maintenance of "Creative" matches no server of the list`)
 		l.servers = 15
 		l.change()
 		l.after(time.Minute, 1, "")
@@ -120,13 +120,13 @@ func TestListChanged(t *testing.T) {
 		}
 		l.change() // somebody still writes it
 		l.after(time.Minute, 1, "")
-		l.after(time.Minute, 2, "list read again: 15 servers, 2 new, 0 left")
+		l.after(time.Minute, 2, "list read again: 15 servers, 2 new, 0 removed")
 		if l.fetched != 1 {
 			t.Errorf("the master was asked %d times", l.fetched)
 		}
 		l.servers = 14
 		l.change()
-		l.after(2*time.Minute, 3, "list read again: 14 servers, 0 new, 1 left")
+		l.after(2*time.Minute, 3, "list read again: 14 servers, 0 new, 1 removed")
 
 		l.fails = true
 		check(t, os.Remove(l.file))
@@ -137,11 +137,11 @@ func TestListChanged(t *testing.T) {
 		l.after(2*time.Minute, 5, "the new list has 6 servers instead of 14")
 		l.after(20*time.Minute, 5, "")
 		l.hangup <- os.Interrupt
-		l.after(time.Second, 6, "list read again: 6 servers, 0 new, 8 left")
+		l.after(time.Second, 6, "list read again: 6 servers, 0 new, 8 removed")
 		if l.fetched != 2 {
 			t.Errorf("the master was asked %d times", l.fetched)
 		}
-		l.after(6*time.Hour, 7, "list read again: 6 servers, 0 new, 0 left")
+		l.after(6*time.Hour, 7, "list read again: 6 servers, 0 new, 0 removed")
 		l.servers = 0
 		l.hangup <- os.Interrupt
 		l.after(time.Second, 8, "the new list has 0 servers instead of 6")
@@ -157,10 +157,10 @@ func TestMaintenanceMended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &relisted{t: t, servers: 3}
 		l.start(6 * time.Hour)
-		l.after(time.Minute, 1, "no server of the list matches")
+		l.after(time.Minute, 1, "matches no server of the list")
 		l.unclear = true
 		l.change()
-		l.after(2*time.Minute, 2, "the old maintenance stays in force: line 1: no time")
+		l.after(2*time.Minute, 2, "so the old windows stay in force: line 1: no time")
 		l.unclear = false
 		l.change()
 		l.after(2*time.Minute, 3, "maintenance read again: 1 window\n")
@@ -175,7 +175,7 @@ func TestListNever(t *testing.T) {
 		l.change()
 		l.after(24*time.Hour, 1, "maintenance")
 		l.hangup <- os.Interrupt
-		l.after(time.Second, 2, "list read again: 3 servers, 0 new, 0 left")
+		l.after(time.Second, 2, "list read again: 3 servers, 0 new, 0 removed")
 	})
 }
 

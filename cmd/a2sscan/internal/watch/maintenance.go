@@ -82,13 +82,13 @@ func parseWindow(line string, zone *time.Location) (w Window, err error) {
 	}
 	when := strings.Fields(rest)
 	if len(when) == 0 {
-		return w, fmt.Errorf("%s has no time: %s", console.Quoted(who, 40), howToWrite)
+		return w, fmt.Errorf("the maintenance of %s has no time: %s", console.Quoted(who, 40), howToWrite)
 	}
 	words := 1
 	if strings.Contains(when[0], "/") {
 		err = w.parseOnce(when[0])
 	} else if words = 2; len(when) < words {
-		err = fmt.Errorf("%s is no time: %s", console.Quoted(when[0], 40), howToWrite)
+		err = fmt.Errorf("%s alone is not a time of maintenance: %s", console.Quoted(when[0], 40), howToWrite)
 	} else {
 		err = w.parseDays(when[0], when[1])
 	}
@@ -104,7 +104,7 @@ const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Th
 // of the beginning unless it has its own.
 func (w *Window) parseOnce(text string) error {
 	from, to, _ := strings.Cut(text, "/")
-	wrong := fmt.Errorf("%s is no time: %s", console.Quoted(text, 40), howToWrite)
+	wrong := fmt.Errorf("%s is not a time of maintenance: %s", console.Quoted(text, 40), howToWrite)
 	const day, minute = "2006-01-02T", "15:04"
 	parse := func(text string, zone *time.Location) (t time.Time, err error) {
 		if t, err = time.ParseInLocation(day+minute+"Z07:00", text, zone); err != nil {
@@ -131,7 +131,7 @@ func (w *Window) parseOnce(text string) error {
 		}
 	}
 	if !w.to.After(w.from) {
-		return fmt.Errorf("%s ends before it begins", console.Quoted(text, 40))
+		return fmt.Errorf("%s does not end after it begins", console.Quoted(text, 40))
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (w *Window) parseDays(days, times string) error {
 	for _, day := range strings.Split(strings.ToLower(days), ",") {
 		n := slices.Index(names, day)
 		if n < 0 && day != "daily" {
-			return fmt.Errorf("%s is not a day: %s", console.Quoted(day, 40), howToWrite)
+			return fmt.Errorf("%s is not a day of the week: %s", console.Quoted(day, 40), howToWrite)
 		}
 		for i := range w.days {
 			w.days[i] = w.days[i] || i == n || n < 0
@@ -152,12 +152,12 @@ func (w *Window) parseDays(days, times string) error {
 	for text, minutes := range map[string]*int{from: &w.begin, to: &w.end} {
 		t, err := time.Parse("15:04", text)
 		if err != nil {
-			return fmt.Errorf("%s is not a range of times of day: %s", console.Quoted(times, 40), howToWrite)
+			return fmt.Errorf("%s is not a range of times: %s", console.Quoted(times, 40), howToWrite)
 		}
 		*minutes = t.Hour()*60 + t.Minute()
 	}
 	if from == to {
-		return fmt.Errorf("%s ends when it begins", console.Quoted(times, 40))
+		return fmt.Errorf("%s begins and ends at the same time", console.Quoted(times, 40))
 	}
 	return nil
 }
@@ -303,6 +303,6 @@ func (w *Watcher) outlast(i int, now uint32) {
 	}
 	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked),
-		Signs: []string{"it is still down at the end of its maintenance"},
+		Signs: []string{"the server is still down at the end of its maintenance"},
 	}}, now)
 }

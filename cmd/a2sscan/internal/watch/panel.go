@@ -59,7 +59,7 @@ func (p *Panel) deliver(ctx context.Context, r *Watch) {
 		case err == nil:
 			shown = body
 		case errors.Is(err, errEnded):
-			r.Terminal.Say("the panel ends: %v", err)
+			r.Terminal.Say("the panel is no longer updated: %v", err)
 			r.Terminal.Log.Warn("the panel ends", "error", err)
 			return
 		case ctx.Err() == nil:
@@ -103,7 +103,7 @@ func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.D
 		ID int64 `json:",string"`
 	}
 	if err := json.Unmarshal(answer, &posted); err != nil || posted.ID <= 0 {
-		return 0, errors.New("the answer of the receiver has no ID of a message: is it a webhook of Discord?")
+		return 0, errors.New("the receiver's answer has no message ID: is the URL a Discord webhook?")
 	}
 	return 0, store(posted.ID)
 }

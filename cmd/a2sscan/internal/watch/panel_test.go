@@ -136,7 +136,7 @@ func TestPanel(t *testing.T) {
 		p.run(61 * time.Second)
 		p.after(210*time.Second, "PATCH "+hook+"/messages/1200000000000000001?thread_id=7 13m0s, PATCH "+hook+"/messages/1200000000000000001?thread_id=7 15m31s")
 		p.after(190*time.Second, "PATCH "+hook+"/messages/1200000000000000001?thread_id=7 18m1s")
-		if said := p.said.String(); !strings.Contains(said, "panel: the receiver answered 429; the next attempt follows in 2m30.5s") || strings.Contains(said, "secret") {
+		if said := p.said.String(); !strings.Contains(said, "panel: the receiver answered with HTTP 429; the next attempt follows in 2m30.5s") || strings.Contains(said, "secret") {
 			t.Errorf("said %q", said)
 		}
 
@@ -154,7 +154,7 @@ func TestPanel(t *testing.T) {
 		p.servers[1].people = 10
 		p.run(61 * time.Second)
 		p.after(time.Hour, "")
-		if said := p.said.String(); !strings.HasSuffix(said, "a2sscan: the panel ends: the webhook does not exist any more\n") {
+		if said := p.said.String(); !strings.HasSuffix(said, "a2sscan: the panel is no longer updated: the webhook does not exist any more\n") {
 			t.Errorf("said %q", said)
 		}
 	})

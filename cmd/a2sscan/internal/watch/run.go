@@ -71,13 +71,13 @@ func (s *Status) String() string {
 	if never := s.Servers - s.Up - s.Down - s.Planned; never > 0 {
 		word := "never answered"
 		if s.Took == 0 {
-			word = "not heard yet" // in the first cycle
+			word = "not answered yet" // in the first cycle
 		}
 		line += fmt.Sprintf(", %s %s", console.Grouped(uint64(never)), word)
 	}
 	line += fmt.Sprintf("; %s; %s", console.Plural(s.People, "person"), console.Plural(s.Events, "event"))
 	if s.Blind {
-		line += "; BLIND: most servers are silent"
+		line += "; BLIND: this machine's network may be down"
 	}
 	if s.Trouble != "" {
 		line += "; " + s.Trouble
@@ -195,9 +195,9 @@ func (r *Watch) end(published <-chan error) error {
 	}
 	left := console.Plural(r.waiting(), "event")
 	if !r.Rules.Answers { // no state
-		return console.Fail(console.ExitOutput, "the reader of the output did not take the last %s", left).WithHint("with --state, the next watch writes these events")
+		return console.Fail(console.ExitOutput, "the reader of the output did not take the last %s", left).WithHint("to keep such events for the next watch, use --state")
 	}
-	r.Terminal.Say("the reader of the output did not take the last %s: the next watch with this state writes them", left)
+	r.Terminal.Say("the reader of the output did not take the last %s; the next watch with this state writes these events", left)
 	return r.saveCursor()
 }
 
@@ -312,7 +312,7 @@ func (r *Watch) ask(ctx context.Context) error {
 			return err
 		}
 		r.scanFailed(&stats)
-		r.Terminal.Say("the network fails, trying again: %v", err)
+		r.Terminal.Say("the network failed (%v), so the watch tries again", err)
 		console.Pause(ctx, time.Second)
 	}
 	return nil
@@ -352,7 +352,7 @@ func (r *Watch) loop(ctx context.Context) {
 		r.mu.Unlock()
 		r.dropped.Add(uint64(dropped))
 		if paused > 0 {
-			r.Terminal.Say("the machine slept, or its clock was set: %v count as unseen", paused.Round(time.Second/10))
+			r.Terminal.Say("the machine slept, or its clock was set, so %v count as unseen", paused.Round(time.Second/10))
 		}
 		since := r.Log.began.Load()
 		if was := stalled; since == nil || now.Sub(*since) < stallAfter {
@@ -477,7 +477,7 @@ func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 		}
 		if gone := events[0].ID - 1 - max(first, r.Log.last.Load()); gone > 0 {
 			r.dropped.Add(uint64(gone))
-			r.Terminal.Say("%s dropped, because the reader of the output did not take them", console.Plural(uint64(gone), "event"))
+			r.Terminal.Say("dropped %s, because the reader of the output was too slow", console.Plural(uint64(gone), "event"))
 			r.Terminal.Log.Warn("events dropped", "events", gone)
 		}
 		if err := r.Log.Write(events); err != nil {

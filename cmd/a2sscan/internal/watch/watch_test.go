@@ -950,7 +950,7 @@ func TestStatusLine(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.Took = 0
-	if got := s.String(); !strings.Contains(got, ", 14 not heard yet;") {
+	if got := s.String(); !strings.Contains(got, ", 14 not answered yet;") {
 		t.Errorf("in the first cycle: %q", got)
 	}
 }

@@ -78,7 +78,7 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 	case id < 0: // a new webhook gets new events only
 		return 0, state.SetCursor(cursorName, last)
 	case dropped > 0:
-		t.Say("webhook: %s were dropped, because too many were waiting", console.Plural(dropped, "event"))
+		t.Say("webhook: dropped %s, because too many events were waiting", console.Plural(dropped, "event"))
 	}
 	events, err := state.Since(id, maxQueue)
 	if err != nil || len(events) == 0 {
@@ -115,7 +115,7 @@ type refused struct {
 	code   int // Discord's code of the reason, or 0
 }
 
-func (r refused) Error() string { return fmt.Sprintf("the receiver answered %d", r.status) }
+func (r refused) Error() string { return fmt.Sprintf("the receiver answered with HTTP %d", r.status) }
 
 // send sends a body with the IDs of its events, and returns the answer. On an error, wait
 // is the time for which the receiver asks the watch to wait.

@@ -38,17 +38,17 @@ const (
 )
 
 // ErrForeign is the error for a file that is not the database of a watch.
-var ErrForeign = errors.New("is not the state of a watch")
+var ErrForeign = errors.New("the file is not the state of a watch")
 
 // ErrVersion is the error for a database of another version of the program.
-var ErrVersion = errors.New("was written by another version of a2sscan")
+var ErrVersion = errors.New("the file was written by another version of a2sscan")
 
 // ErrOld is the error of Read for a database of the previous version. Open upgrades such a
 // database.
-var ErrOld = errors.New("was written by an older version of a2sscan")
+var ErrOld = errors.New("the file was written by an older version of a2sscan")
 
 // ErrBusy is the error of a call while another program has locked the database.
-var ErrBusy = errors.New("another program has locked it")
+var ErrBusy = errors.New("another program has locked the database")
 
 // BusyAfter is the time for which the database may be locked before Retry reports the
 // lock.
@@ -187,7 +187,7 @@ func (db *DB) prepare(writable bool) error {
 	case app == application && v == version-1:
 		return db.create(upgrade, countOutages)
 	case app == application:
-		return fmt.Errorf("%w: it has version %d, but this program only reads version %d", ErrVersion, v, version)
+		return fmt.Errorf("%w: the database has version %d, but this program reads only version %d", ErrVersion, v, version)
 	}
 	return db.create("", "")
 }

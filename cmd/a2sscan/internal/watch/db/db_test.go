@@ -133,7 +133,7 @@ func TestRefused(t *testing.T) {
 	check(t, err)
 	check(t, db.Close())
 	for name, open := range map[string]func(string) (*DB, error){"Open": Open, "Read": Read} {
-		if _, err := open(path); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), "it has version 4, but this program only reads version 3") {
+		if _, err := open(path); !errors.Is(err, ErrVersion) || !strings.HasSuffix(err.Error(), "the database has version 4, but this program reads only version 3") {
 			t.Errorf("%s of a newer version: %v", name, err)
 		}
 	}

@@ -134,7 +134,7 @@ func (p *Page) routes() http.Handler {
 			s := p.latest.Load()
 			if s == nil {
 				w.Header().Set("Retry-After", "5")
-				http.Error(w, "a2sscan: the watch has not begun: it is reading its list", http.StatusServiceUnavailable)
+				http.Error(w, "a2sscan: the watch is still reading its list of servers", http.StatusServiceUnavailable)
 				return
 			}
 			code := http.StatusOK
@@ -247,9 +247,9 @@ func (p *Page) values() (all []metrics.Value) {
 	}
 	add("people", "People on the servers that are up.", float64(s.People), nil)
 	add("places", "Places for people on the servers that are up.", float64(s.Places), nil)
-	add("blind", "1 while most servers are silent at once; then the watch reports no server as down.", map[bool]float64{true: 1}[s.Blind], nil)
+	add("blind", "1 while the network of this watch seems down; then the watch reports no server as down.", map[bool]float64{true: 1}[s.Blind], nil)
 	add("interval_seconds", "Configured time between two checks of a server.", s.Interval, nil)
-	add("cycle_seconds", "Length of the latest cycle through all servers; 0 if no cycle is complete.", s.Cycle, nil)
+	add("cycle_seconds", "Duration of the latest cycle through all servers; 0 if no cycle is complete.", s.Cycle, nil)
 	add("events_total", "Events since the watch began.", float64(s.Events), nil)
 	for i, direction := range []string{"sent", "received"} {
 		add("datagrams_total", "Datagrams of the watch, by direction.", float64(s.datagrams[i]), prometheus.Labels{"direction": direction})

@@ -406,7 +406,7 @@ func TestNotices(t *testing.T) {
 	if !strings.Contains(text, `>not answering</b> for 60 s, since <time`) || strings.Contains(text, "of 40 servers") || !strings.Contains(text, "Checking all servers takes") {
 		t.Error("the page of a server has notices about others, or not those about the watch")
 	}
-	if s.status.Blind = true; show()[0].Level != "bad" || !strings.HasPrefix(show()[0].Text, "Most servers") {
+	if s.status.Blind = true; show()[0].Level != "bad" || !strings.HasPrefix(show()[0].Text, "The network") {
 		t.Error(show())
 	}
 }

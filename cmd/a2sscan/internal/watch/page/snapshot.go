@@ -290,7 +290,7 @@ func (n *numbers) notices() (all []notice) {
 	}
 	switch {
 	case n.Blind:
-		all = append(all, notice{"bad", "Most servers are silent at once: the network of this page may be down", ""})
+		all = append(all, notice{"bad", "The network of the machine that checks the servers may be down", ""})
 	case n.Down > 0:
 		add("bad", n.Down, " down", db.Down)
 	case n.Up == n.Servers && n.Late == 0:
@@ -362,19 +362,19 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 	for name, to := range map[string]*int{"offset": &q.offset, "limit": &q.limit} {
 		if text := values.Get(name); text != "" {
 			if *to, err = strconv.Atoi(text); err != nil || *to < 0 {
-				why = name + " is not a number"
+				why = name + " must be 0 or a positive number"
 			}
 		}
 	}
 	switch {
 	case len(q.Text) > longestText:
-		why = "q is too long"
+		why = "the parameter q is too long"
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
-		why = "status must be up, down, silent, unanswered or unknown"
+		why = "the parameter status must be up, down, silent, unanswered or unknown"
 	case !slices.Contains(orders, q.Order):
-		why = "sort must be one of " + strings.Join(orders, ", ")
+		why = "the parameter sort must be one of " + strings.Join(orders, ", ")
 	case q.limit < 1 || q.limit > mostLimit:
-		why = "limit must be from 1 to " + strconv.Itoa(mostLimit)
+		why = "the parameter limit must be from 1 to " + strconv.Itoa(mostLimit)
 	}
 	if why != "" {
 		return f, q, refusal{http.StatusBadRequest, why}
