@@ -89,9 +89,31 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	})
 }
 
-// Running returns the stored hours that had not ended, block by block.
+// Running returns the stored hours that had not ended, block by block. The watch writes
+// events earlier than samples, so after a kill an outage may be among the events only: then
+// Running adds it to the latest hour.
 func (db *DB) Running() ([]Hour, error) {
-	return decoded[Hour](db, "SELECT json_object('Number', hour, 'Block', block, 'Samples', json(data)) FROM running ORDER BY hour")
+	hours, err := decoded[Hour](db, "SELECT json_object('Number', hour, 'Block', block, 'Samples', json(data)) FROM running ORDER BY hour")
+	if err != nil || len(hours) == 0 {
+		return hours, err
+	}
+	type downs struct{ ID, Events int }
+	reported, err := decoded[downs](db, `SELECT json_object('ID', servers.id, 'Events', count(*)) FROM events JOIN servers USING (addr)
+		WHERE event = 'down' AND time >= ? AND line ->> 'planned' IS NULL GROUP BY servers.id`, hours[0].Number*3600)
+	for _, d := range reported {
+		var latest *Sample
+		block, at := (d.ID-1)/BlockSize, (d.ID-1)%BlockSize
+		for _, h := range hours {
+			if h.Block == block && at < len(h.Samples) {
+				latest = &h.Samples[at]
+				d.Events -= int(latest[Outages])
+			}
+		}
+		if latest != nil && d.Events > 0 {
+			latest[Outages] += uint32(d.Events)
+		}
+	}
+	return hours, err
 }
 
 // hourOf returns the number of the hour since 1970.
