@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -71,6 +72,9 @@ func TestMain(m *testing.M) {
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; the watches of scripts need SIGHUP
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	debug.SetGCPercent(400)
 	if err := os.Setenv("GOGC", "400"); err != nil {
 		panic(err)
