@@ -74,6 +74,7 @@ type pages struct {
 // aliases l.buf.
 func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 	l.again = false
+	foreign := l.stats.Foreign
 	var cause error
 	for try := range l.Retries + 1 {
 		if try > 0 {
@@ -114,8 +115,8 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 			cause = no // the system's error without addresses; overUDP adds the master's name
 		}
 		return nil, fmt.Errorf("%w: %w", ErrNoReply, cause)
-	case l.stats.Foreign > 0:
-		return nil, fmt.Errorf("%w: asked %s, but no reply is a page of a list", ErrNoReply, tries)
+	case l.stats.Foreign > foreign:
+		return nil, fmt.Errorf("%w: asked %s, and received only datagrams that are not pages of a list", ErrNoReply, tries)
 	case l.stats.Replies == 0:
 		return nil, fmt.Errorf("%w: asked %s (the master may be down, or may ignore this client for a minute after too many requests)",
 			ErrNoReply, tries)

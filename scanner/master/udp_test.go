@@ -3,6 +3,7 @@ package master_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -130,6 +131,39 @@ func TestFetchUDPFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// strayConn receives a foreign datagram before the datagrams of a master.
+type strayConn struct {
+	net.Conn
+	strayed bool
+}
+
+func (c *strayConn) Read(b []byte) (int, error) {
+	if !c.strayed {
+		c.strayed = true
+		return copy(b, "stray"), nil
+	}
+	return c.Conn.Read(b)
+}
+
+// TestFetchUDPStray: a foreign datagram among the earlier pages does not explain why a later
+// page did not come.
+func TestFetchUDPStray(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterSilent}, After: 3})
+	synctest.Test(t, func(t *testing.T) {
+		dial := dialMaster(m)
+		s, err := master.Fetch(t.Context(), master.Config{
+			Region: master.World, Unlimited: true, UDP: "master.test:27011",
+			Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := dial(ctx, network, addr)
+				return &strayConn{Conn: conn}, err
+			},
+		}, make(collected).handle(t))
+		if wantError(t, err, "4 times", "the page after 127.42.0.149:27016"); s.Foreign != 1 {
+			t.Errorf("%d foreign datagrams", s.Foreign)
+		}
+	})
 }
 
 // TestFetchUDPLimits checks the default limits with masters that stop answering
