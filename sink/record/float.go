@@ -81,11 +81,11 @@ func appendOrdinary(dst []byte, b uint32) []byte {
 }
 
 // parseDecimal returns the float32 that is nearest to a short decimal, or false if the text is
-// anything else. The digits and the power of ten are exact as float64, so that their quotient is
-// the nearest float64, and its nearest float32 is the nearest float32 to the decimal too, unless
-// the quotient is halfway between two of them.
+// anything else. The digits and the power of ten are exact as float64, so their quotient is the
+// nearest float64. Its nearest float32 is the nearest float32 to the decimal too: of so few
+// digits, the quotient is in the middle of two float32 only if the decimal itself is.
 func parseDecimal(s []byte) (float32, bool) {
-	const most, halfway, below = 15, 1 << 28, 1<<29 - 1 // bits of a float64 below those of a float32
+	const most = 14 // maximum length
 	whole := digitsEnd(s, 0)
 	end := whole
 	if end > 0 && end < len(s) && s[end] == '.' {
@@ -103,9 +103,5 @@ func parseDecimal(s []byte) (float32, bool) {
 			power *= 10
 		}
 	}
-	x := float64(digits) / power
-	if x != 0 && x < 1e-30 || math.Float64bits(x)&below == halfway {
-		return 0, false
-	}
-	return float32(x), true
+	return float32(float64(digits) / power), true
 }
