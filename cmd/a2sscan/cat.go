@@ -54,9 +54,14 @@ spreadsheet would take for a formula. For the exact text, use --format json.
 --mmdb adds the location or network of each address, and replaces a location or
 network that the scan recorded.
 
-In a record, the key "flags" lists what is suspicious about the answers:
+In a record, the key "flags" lists what is suspicious about the answers. These
+flags contradict the number or the list of players:
 
-` + flagMeanings(),
+` + flagMeanings(game.DoubtfulPeople) + `
+
+These say that the server answers in an unusual way:
+
+` + flagMeanings(^game.DoubtfulPeople),
 		Example: `  a2sscan cat census.ndjson.zst --sort -people -n 100 --fakes without \
       -f addr,people,info.name --format csv
   a2sscan cat census.ndjson.zst --game rust --sort -people -n 20 \
@@ -100,12 +105,13 @@ In a record, the key "flags" lists what is suspicious about the answers:
 	return cmd
 }
 
-// flagMeanings explains the words that a record may have under the key flags.
-func flagMeanings() string {
+// flagMeanings explains the words that a record has for these flags under the key flags.
+func flagMeanings(flags game.Flags) string {
 	var rows []string
 	for i := range game.FlagRules {
-		r := &game.FlagRules[i]
-		rows = append(rows, console.Wrap(fmt.Sprintf("  %-18s%s", r.Word, r.Rule), 80, 20)...)
+		if r := &game.FlagRules[i]; flags&(1<<i) != 0 {
+			rows = append(rows, console.Wrap(fmt.Sprintf("  %-18s%s", r.Word, r.Rule), 80, 20)...)
+		}
 	}
 	return strings.Join(rows, "\n")
 }

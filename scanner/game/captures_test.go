@@ -113,7 +113,7 @@ func TestCapturesAreInnocent(t *testing.T) {
 		c := readCapture(t, file)
 		Decode(&g, c.reply)
 		name := captures.Name(file)
-		if got := flagWords(Suspect(c.reply, &g, Facts{})); got != suspicious[name] {
+		if got := strings.Join(Suspect(c.reply, &g, Facts{}).Words(), " "); got != suspicious[name] {
 			t.Errorf("%s: flags %q, want %q", name, got, suspicious[name])
 		}
 		seen++

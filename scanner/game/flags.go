@@ -32,6 +32,10 @@ const (
 	FlagPlayersOverGame
 )
 
+// DoubtfulPeople are the flags that contradict the number or the list of a server's players.
+// The other flags say that a server answers in an unusual way.
+const DoubtfulPeople = FlagPlayersOverMax | FlagCountMismatch | FlagEqualDurations | FlagTinyDurations | FlagPlayersOverGame
+
 // FlagRule describes a flag. It is one row of FlagRules.
 type FlagRule struct {
 	Word string // the word that records use for the flag
@@ -52,6 +56,16 @@ func init() {
 		r.Rule = strings.NewReplacer("Least", strconv.Itoa(r.Least), "Percent", strconv.Itoa(r.Percent)+"%",
 			"Time", fmt.Sprintf("%g s", r.Time.Seconds())).Replace(r.Rule)
 	}
+}
+
+// Words returns the words that records use for the flags in s.
+func (s Flags) Words() (words []string) {
+	for i := range FlagRules {
+		if s&(1<<i) != 0 {
+			words = append(words, FlagRules[i].Word)
+		}
+	}
+	return words
 }
 
 // rule returns the rule of a single flag.

@@ -180,7 +180,7 @@ func TestFlags(t *testing.T) {
 	fired := map[string]bool{}
 	for _, test := range tests {
 		Decode(&g, test.in)
-		if got := flagWords(Suspect(test.in, &g, test.facts)); got != test.want {
+		if got := strings.Join(Suspect(test.in, &g, test.facts).Words(), " "); got != test.want {
 			t.Errorf("%s: flags %q, want %q", test.name, got, test.want)
 		}
 		fired[test.want] = true
@@ -190,16 +190,6 @@ func TestFlags(t *testing.T) {
 			t.Errorf("no test sets %s", FlagRules[i].Word)
 		}
 	}
-}
-
-func flagWords(f Flags) string {
-	var words []string
-	for i := range FlagRules {
-		if f&(1<<i) != 0 {
-			words = append(words, FlagRules[i].Word)
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 func cut(in Reply) Reply {

@@ -80,11 +80,15 @@ func (s *Stats) addAnswer(one *Server) {
 	s.All.add(one)
 	if one.farm == 0 {
 		s.WithoutFarms.add(one)
-	}
-	for i := range game.FlagRules {
-		if one.Flags&(1<<i) != 0 {
-			s.Flags[game.FlagRules[i].Word]++
+		switch {
+		case one.Flags&game.DoubtfulPeople != 0:
+			s.Flagged.Doubtful.add(one)
+		case one.Flags != 0:
+			s.Flagged.Unusual.add(one)
 		}
+	}
+	for _, word := range one.Flags.Words() {
+		s.Flags[word]++
 	}
 	for q, to := range []*Question{&s.Questions.Info, &s.Questions.Players, &s.Questions.Rules} {
 		if to.Errors == nil {

@@ -333,14 +333,14 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 			}
 		}
 	case "flags":
-		f.Flags = flagWords(s.Flags &^ other.Flags & lastingFlags)
+		f.Flags = (s.Flags &^ other.Flags & lastingFlags).Words()
 	}
 	return f
 }
 
 // facts returns everything in a Server that a change may show.
 func (s *Server) facts() *Facts {
-	f := &Facts{Status: s.Status.String(), Flags: flagWords(s.Flags), Country: s.Country}
+	f := &Facts{Status: s.Status.String(), Flags: s.Flags.Words(), Country: s.Country}
 	if s.fields&wire.HasName != 0 {
 		f.Name = new(s.shownName())
 	}
@@ -363,13 +363,4 @@ func (s *Server) facts() *Facts {
 		f.Network = fmt.Sprint("AS", s.asn)
 	}
 	return f
-}
-
-func flagWords(flags game.Flags) (words []string) {
-	for i := range game.FlagRules {
-		if flags&(1<<i) != 0 {
-			words = append(words, game.FlagRules[i].Word)
-		}
-	}
-	return words
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -246,6 +247,24 @@ func TestNoScan(t *testing.T) {
 	b = fmt.Appendf(b, record, 2, `"scan":"monday",`)
 	if s := openRecords(t, b).Stats(); !slices.Equal(s.Scans, []string{"monday"}) {
 		t.Errorf("%q", s.Scans)
+	}
+}
+
+// TestFlagged: servers with flags are counted apart if they are in no farm: those whose number
+// or list of players is contradicted, and those that only answer in an unusual way.
+func TestFlagged(t *testing.T) {
+	flags := []game.Flags{0, game.FlagCountMismatch | game.FlagRedirect, game.FlagRedirect, game.FlagTinyDurations, game.FlagEdgeAnswers | game.FlagConflict, game.FlagNoGSLT}
+	flagged := func(i int, r *scanner.Result) { r.Flags = flags[i%len(flags)] }
+	farm := shape{"farm", 12, func(i int, r *scanner.Result) {
+		flagged(i, r)
+		copyOf(r, "Best server")
+		people(r, i, 8)
+	}, 12}
+	honest := shape{"honest servers", len(flags), flagged, 0}
+	stats := openRecords(t, append(farm.records(1), honest.records(2)...)).Stats()
+	doubtful, unusual := stats.Flagged.Doubtful, stats.Flagged.Unusual
+	if doubtful.Servers != 2 || doubtful.People != 8 || unusual.Servers != 3 || stats.Farms.Sums.Servers != 12 || stats.Flags["redirect"] != 6 {
+		t.Errorf("doubtful %+v, unusual %+v, %d in farms, flags %v", doubtful, unusual, stats.Farms.Sums.Servers, stats.Flags)
 	}
 }
 

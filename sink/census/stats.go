@@ -51,6 +51,11 @@ type Stats struct {
 	All          Sums `json:"all" about:"servers that answered"`
 	WithoutFarms Sums `json:"without_farms" about:"servers that answered and are in no farm"`
 
+	Flagged struct {
+		Doubtful Sums `json:"doubtful" about:"servers with a flag that contradicts the number or the list of players"`
+		Unusual  Sums `json:"unusual" about:"servers that have only other flags"`
+	} `json:"flagged" about:"servers that have a flag and are in no farm"`
+
 	Games     Groups `json:"games" about:"servers by game; at most 400 games"`
 	Maps      Groups `json:"maps" about:"servers by game and map; at most 500 maps"`
 	Versions  Groups `json:"versions" about:"servers by game and version; at most 500 versions"`

@@ -48,6 +48,18 @@ func mostPeople(groups []census.Group) []census.Group {
 	return sorted
 }
 
+// withoutFarms returns the groups without the servers and people of farms.
+func withoutFarms(groups []census.Group) []census.Group {
+	groups = slices.Clone(groups)
+	for i := range groups {
+		if g := &groups[i]; g.Farmed != nil {
+			g.Servers -= min(g.Servers, g.Farmed.Servers)
+			g.People -= min(g.People, g.Farmed.People)
+		}
+	}
+	return groups
+}
+
 // newGroupTable returns a table of groups, with the most people first, or nil if there
 // are no groups. The parameter open is the number of rows that are visible at first;
 // the reader can unfold the other rows. If names is not nil, it maps the IDs of games
@@ -122,14 +134,12 @@ type part struct {
 // gamesInPicture is the number of games with a segment of their own in the opening picture.
 const gamesInPicture = 7
 
-// peopleByGame returns the segments of the opening picture. It returns nil if nobody plays.
+// peopleByGame returns the segments of the opening picture, which leaves out farms. It returns
+// nil if nobody plays.
 func peopleByGame(s *census.Stats) (parts []part) {
-	all := s.Games.Other.People + s.Games.Unknown.People
-	for _, g := range s.Games.Top {
-		all += g.People
-	}
+	all := s.WithoutFarms.People
 	var before uint64
-	for i, g := range mostPeople(s.Games.Top) {
+	for i, g := range mostPeople(withoutFarms(s.Games.Top)) {
 		if i == gamesInPicture || g.People == 0 {
 			break
 		}

@@ -67,17 +67,26 @@ func duration(seconds float64) string {
 	}
 }
 
-// lead says in two or three sentences what the night was like: how many people were on how many
-// servers, compared with last time, which games they played, and how many servers look made up.
+// lead says in a few sentences what the night was like: how many people were on how many
+// servers, compared with last time, and which games they played; then which servers look made
+// up, and how many others have flags. Its numbers of people and games leave out farms.
 func lead(in *Input) string {
 	s := in.Stats
-	byPeople := mostPeople(s.Games.Top)
-	if s.All.People == 0 || len(byPeople) == 0 {
+	all := &s.WithoutFarms
+	if s.All.Servers == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s were on %s of the %s that answered", console.Plural(s.All.People, "person"), number(s.All.Occupied), console.Plural(s.All.Servers, "server"))
-	if in.Before != nil && in.Before.People > 0 {
-		change := relative(s.All.People, in.Before.People)
+	answered := console.Plural(all.Servers, "server") + " that answered"
+	if s.Farms.Found > 0 {
+		answered += " and are in no farm"
+	}
+	were := "were"
+	if all.People == 1 {
+		were = "was"
+	}
+	text := fmt.Sprintf("%s %s on %s of the %s", console.Plural(all.People, "person"), were, number(all.Occupied), answered)
+	if in.Before != nil && in.Before.WithoutFarms.People > 0 {
+		change := relative(all.People, in.Before.WithoutFarms.People)
 		if more, ok := strings.CutPrefix(change, "+"); ok {
 			text += ", " + more + " more people than last time"
 		} else if fewer, ok := strings.CutPrefix(change, "−"); ok {
@@ -86,25 +95,40 @@ func lead(in *Input) string {
 			text += ", as many people as last time"
 		}
 	}
-	text += ". " + favourites(s, byPeople)
-	if made := s.All.Servers - min(s.All.Servers, s.WithoutFarms.Servers); made > 0 && s.Farms.Found > 0 {
-		text += fmt.Sprintf(" %s in %s look made up.", console.Plural(made, "server"), console.Plural(s.Farms.Found, "farm"))
+	text += "." + favourites(s)
+	if farms := &s.Farms.Sums; s.Farms.Found > 0 {
+		text += fmt.Sprintf(" Not counted: %s in %s, with %s, which look made up.", console.Plural(farms.Servers, "server"),
+			console.Plural(s.Farms.Found, "farm"), console.Plural(farms.People, "person"))
+	}
+	if doubtful := &s.Flagged.Doubtful; doubtful.Servers > 0 {
+		text += fmt.Sprintf(" Counted, but doubtful: %s on %s with a flag that contradicts the number or the list of players.",
+			console.Plural(doubtful.People, "person"), console.Plural(doubtful.Servers, "server"))
+	}
+	if n := s.Flagged.Unusual.Servers; n > 0 {
+		text += fmt.Sprintf(" Only unusual: %s with other flags.", console.Plural(n, "server"))
 	}
 	return text
 }
 
-// favourites returns a sentence about the games with the most people.
-func favourites(s *census.Stats, byPeople []census.Group) string {
+// favourites returns a sentence about the games with the most people, or "" if nobody plays.
+func favourites(s *census.Stats) string {
 	var sum uint64
 	var top []string
-	for _, g := range byPeople[:min(3, len(byPeople))] {
+	for _, g := range mostPeople(withoutFarms(s.Games.Top)) {
+		if len(top) == 3 || g.People == 0 {
+			break
+		}
 		sum += g.People
 		top = append(top, named(g.Name))
 	}
-	if len(top) == 1 {
-		return fmt.Sprintf("%s of all people play %s.", percent(sum, s.All.People), top[0])
+	switch share := percent(sum, s.WithoutFarms.People); len(top) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(" %s of these people play %s.", share, top[0])
+	default:
+		return fmt.Sprintf(" %s have %s of these people.", joined(top), share)
 	}
-	return fmt.Sprintf("%s have %s of all people.", joined(top), percent(sum, s.All.People))
 }
 
 // lostShown is the maximum number of sentences about damaged and missing files on the
@@ -187,11 +211,14 @@ func tiles(in *Input) []tile {
 func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	s := in.Stats
 	t := tile{Label: label, Value: number(of(&s.All))}
-	if b := in.Before; b != nil {
-		t.Change = relative(of(&s.All), of(&b.Sums))
-	}
 	if s.Farms.Found > 0 {
 		t.Aside = number(of(&s.WithoutFarms)) + " without farms"
+	}
+	if b := in.Before; b != nil {
+		t.Change = relative(of(&s.All), of(&b.All))
+		if t.Aside != "" {
+			t.Aside += ": " + relative(of(&s.WithoutFarms), of(&b.WithoutFarms))
+		}
 	}
 	t.Spark = spark(in.History.last(sparkNights, of))
 	return t

@@ -77,7 +77,7 @@ func (h *History) Len() int {
 func (h *History) before(t time.Time) *Before {
 	for i := h.Len() - 1; i >= 0; i-- {
 		if n := &h.nights[i]; n.time.Before(t) {
-			return &Before{Sums: n.all, Games: n.distinct}
+			return &Before{All: n.all, WithoutFarms: n.without, Games: n.distinct}
 		}
 	}
 	return nil

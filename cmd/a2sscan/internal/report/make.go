@@ -75,7 +75,7 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
-	in.Before = &Before{Sums: in.Changes.Old.All}
+	in.Before = &Before{All: in.Changes.Old.All, WithoutFarms: in.Changes.Old.WithoutFarms}
 	return before.Lost, nil
 }
 

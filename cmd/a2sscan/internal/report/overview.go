@@ -79,6 +79,10 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 	if s.Farms.Found > 0 {
 		fmt.Fprintf(&b, "without %s: %s\n", console.Plural(s.Farms.Found, "farm"), sumsText(&s.WithoutFarms))
 	}
+	if flagged := &s.Flagged; flagged.Doubtful.Servers+flagged.Unusual.Servers > 0 {
+		fmt.Fprintf(&b, "in no farm, but flagged: %s, whose players are doubtful; %s with other flags\n",
+			sumsText(&flagged.Doubtful), console.Plural(flagged.Unusual.Servers, "server"))
+	}
 	var statuses []string
 	for _, word := range slices.Sorted(maps.Keys(s.Statuses)) {
 		if n := s.Statuses[word]; n > 0 {

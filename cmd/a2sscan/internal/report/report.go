@@ -33,7 +33,8 @@ type Input struct {
 
 // Before has the numbers that the headline numbers are compared with.
 type Before struct {
-	census.Sums
+	All, WithoutFarms census.Sums
+
 	Games uint64 // number of games, or 0 if unknown
 }
 

@@ -184,6 +184,7 @@ func hostileInput() *Input {
 }
 
 func hostileStats(s *census.Stats) {
+	s.WithoutFarms = added(s.WithoutFarms, sampleSums(1e6*float64(len(hostile)), 1e7*float64(len(hostile))))
 	for _, groups := range []*census.Groups{&s.Games, &s.Maps, &s.Versions, &s.Modes, &s.Systems, &s.Countries, &s.Networks} {
 		for _, name := range hostile {
 			groups.Top = append(groups.Top, census.Group{ID: name, Name: name, Game: name, Sums: sampleSums(1e6, 1e7), Unchallenged: 9})
@@ -271,6 +272,35 @@ func TestTrust(t *testing.T) {
 	s.Lost = nil
 	if got := fmt.Sprint(trust(s)); got != "[{warn The scan has no summary, so its losses are not known}]" {
 		t.Error(got)
+	}
+}
+
+// TestLead: the first sentences leave out farms, also where they compare with last time, and say
+// how many servers have flags. Only farms look made up.
+func TestLead(t *testing.T) {
+	s := &census.Stats{All: census.Sums{Servers: 100, Occupied: 60, People: 900}, WithoutFarms: census.Sums{Servers: 70, Occupied: 30, People: 220}}
+	s.Games.Top = []census.Group{
+		{Name: "Faked", Sums: census.Sums{Servers: 30, People: 680}, Farmed: &census.Sums{Servers: 30, People: 680}},
+		{Name: "Small", Sums: census.Sums{Servers: 20, People: 55}},
+		{Name: "Large", Sums: census.Sums{Servers: 50, People: 165}},
+	}
+	s.Farms.Found, s.Farms.Sums = 2, census.Sums{Servers: 30, People: 680}
+	s.Flagged.Doubtful, s.Flagged.Unusual = census.Sums{Servers: 3, People: 120}, census.Sums{Servers: 1, People: 9}
+	in := &Input{Stats: s, Before: &Before{All: census.Sums{People: 300}, WithoutFarms: census.Sums{People: 200}}}
+	want := "220 people were on 30 of the 70 servers that answered and are in no farm, 10.0% more people than last time. " +
+		"Large and Small have 100% of these people. Not counted: 30 servers in 2 farms, with 680 people, which look made up. " +
+		"Counted, but doubtful: 120 people on 3 servers with a flag that contradicts the number or the list of players. " +
+		"Only unusual: 1 server with other flags."
+	if got := lead(in); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got := tiles(in)[1]; got.Change != "+200.0%" || got.Aside != "220 without farms: +10.0%" {
+		t.Errorf("%+v", got)
+	}
+	honest := &census.Stats{All: census.Sums{Servers: 8, Occupied: 1, People: 1}, WithoutFarms: census.Sums{Servers: 8, Occupied: 1, People: 1}}
+	honest.Games.Top = []census.Group{{Name: "Rust", Sums: honest.All}}
+	if got, want := lead(&Input{Stats: honest}), "1 person was on 1 of the 8 servers that answered. 100% of these people play Rust."; got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 
@@ -414,8 +444,8 @@ func TestOneNight(t *testing.T) {
 // TestPictures: the opening picture covers all people, and the columns of a histogram are as
 // high as their share of the largest.
 func TestPictures(t *testing.T) {
-	s := &census.Stats{}
-	s.Games.Other.People, s.Games.Unknown.People = 300, 40
+	s := &census.Stats{WithoutFarms: census.Sums{People: 1000}}
+	s.Games.Top = []census.Group{{ID: "farm", Sums: census.Sums{People: 5000}, Farmed: &census.Sums{People: 5000}}}
 	for i := range uint64(12) {
 		s.Games.Top = append(s.Games.Top, census.Group{ID: fmt.Sprint(i), Sums: census.Sums{People: i * 10}})
 	}

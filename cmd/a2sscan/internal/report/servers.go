@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -62,10 +61,8 @@ func (l *Servers) Add(s *census.Server) {
 	if id := l.Farms[s.Addr()]; id != "" {
 		l.suspect("farm-"+id, s)
 	}
-	for i := range game.FlagRules {
-		if s.Flags&(1<<i) != 0 {
-			l.suspect("flag-"+game.FlagRules[i].Word, s)
-		}
+	for _, word := range s.Flags.Words() {
+		l.suspect("flag-"+word, s)
 	}
 	if !s.HasInfo || l.cut && compare(s, l.kept[maxServers-1]) >= 0 {
 		return
@@ -81,13 +78,7 @@ func newServer(s *census.Server) *server {
 	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
 	k.version, k.country = Shown(s.Version, wordInTable), Shown(s.Country, 2)
 	k.game = cmp.Or(Shown(s.GameName, nameInTable), Shown(s.Game, nameInTable))
-	var flags []string
-	for i := range game.FlagRules {
-		if s.Flags&(1<<i) != 0 {
-			flags = append(flags, game.FlagRules[i].Word)
-		}
-	}
-	k.flags = strings.Join(flags, ", ")
+	k.flags = strings.Join(s.Flags.Words(), ", ")
 	return k
 }
 
