@@ -70,8 +70,8 @@ type Config struct {
 	Raw bool
 	// Source is the local address and port to send from; zero: any.
 	Source netip.AddrPort
-	// Excluded, if set, is called before every datagram. If it reports true, the scan
-	// sends nothing more to the address; the Result has what the server answered before.
+	// Excluded, if set, is called before anything is sent to an address. If it reports
+	// true, the scan sends nothing more to the address; the Result has what the server answered before.
 	// One goroutine calls Excluded, which must be quick.
 	Excluded func(netip.Addr) bool
 

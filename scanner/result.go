@@ -95,10 +95,10 @@ type Result struct {
 	Ping    []byte        // the text of the answer; usually empty
 	PingRTT time.Duration // round trip of the ping; 0: not known, as in a capture
 
-	// PlayersHash is the 64-bit xxHash of the answer's bytes as received, reassembled
-	// and unpacked. Only a list of players that is not empty has one, because two
-	// servers with the same list are suspicious. It is 0 if fragments of the answer are
-	// missing.
+	// PlayersHash is the 64-bit xxHash of the answer to PLAYER, reassembled and unpacked.
+	// Equal hashes reveal two servers with the same list, which is suspicious. It is 0 if
+	// the list is empty, because all empty lists are alike, or if fragments of the answer
+	// are missing.
 	PlayersHash uint64
 
 	// Game is what the answers mean in the game's terms; nil: package game found nothing.

@@ -18,13 +18,15 @@ import (
 //     content.go; whether a reply is split or compressed: drawLayout in model.go
 //   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
 //     those of fakers: fakers.go
-//   - what a perfect scan records: faults in truth.go; expect, if only a part of it
-//     counts
+//   - what a perfect scan records, all in truth.go: the error of each question in
+//     faults; answers of which only a part is usable in tell; kinds that get no record,
+//     or further flags, in expect
 //
 // TestHostileFleet of package scanner then compares a scan of the new kind with the
-// truth. TestGolden requires a datagram of each kind in goldens. A new weight in
-// honestWeights, or a new hostile kind, changes the fleets of every seed. An honest
-// kind without a weight appears only if a Config names it.
+// truth; for fakers, TestFleetOfGames does. TestGolden requires a datagram of each kind
+// in goldens, except of fakers. A new weight in honestWeights, or a new hostile kind,
+// changes the fleets of every seed. An honest kind without a weight appears only if a
+// Config names it.
 type Kind uint8
 
 // The honest kinds. They answer as real servers might, if sometimes oddly.

@@ -56,7 +56,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
 	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The servers depend on the positions of their ports in LIST, not on the port numbers")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. Other port numbers in the same order give the same servers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")

@@ -83,7 +83,7 @@ var usualFlags = []struct{ name, text string }{
 	{"allow-reserved", "also query private and loopback networks"},
 	{"max-targets", "query at most `N` targets"},
 	{"max-results", "stop when `N` servers have answered"},
-	{"master", "fetch targets: web (Steam's Web API), or `HOST:PORT`"},
+	{"master", "get targets from web (Steam's Web API) or a master at `HOST:PORT`"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
 	{"unanswered", "also write records for silent targets"},
 	{"max-runtime", "stop after `D`, such as 6h"},

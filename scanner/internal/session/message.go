@@ -199,8 +199,8 @@ func (x *incoming) game(appID uint32) {
 // answer. A truncated reply does.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
-// gold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but its address
-// is stored (EC-63). A further 'm' is only compared with the first.
+// gold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but the
+// address that it contains goes into the record (EC-63). A further 'm' is only compared with the first.
 func (x *incoming) gold() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}

@@ -46,15 +46,21 @@ func (c *Destination) Check() error {
 	)
 }
 
+// The hints for formats of spreadsheets and for compressions that a2sscan can't write.
+const (
+	writeSheet      = "write a .csv file, which spreadsheets can open"
+	writeCompressed = "for a compressed file, use a name that ends in .zst or .gz"
+)
+
 // notWritten maps the suffixes of formats that a2sscan can't write to hints.
 var notWritten = map[string]string{
 	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the SQL statement",
 	".arrow":   "scan into census.ndjson.zst, then convert it",
-	".xlsx":    "write a .csv file, which spreadsheets can open", ".xls": "write a .csv file, which spreadsheets can open", ".ods": "write a .csv file, which spreadsheets can open",
+	".xlsx":    writeSheet, ".xls": writeSheet, ".ods": writeSheet,
 	".html": "scan into census.ndjson.zst, then run a2sscan report", ".htm": "scan into census.ndjson.zst, then run a2sscan report",
-	".bz2": "for a compressed file, use a name that ends in .zst or .gz", ".xz": "for a compressed file, use a name that ends in .zst or .gz",
-	".zip": "for a compressed file, use a name that ends in .zst or .gz", ".7z": "for a compressed file, use a name that ends in .zst or .gz",
-	".lz4": "for a compressed file, use a name that ends in .zst or .gz", ".br": "for a compressed file, use a name that ends in .zst or .gz",
+	".bz2": writeCompressed, ".xz": writeCompressed,
+	".zip": writeCompressed, ".7z": writeCompressed,
+	".lz4": writeCompressed, ".br": writeCompressed,
 	".db": "scan into census.csv, then import it into the database", ".sqlite": "scan into census.csv, then import it into the database",
 	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb prints the SQL statement",
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -86,12 +85,12 @@ func lead(in *Input) string {
 	}
 	text := fmt.Sprintf("%s %s on %s of the %s", console.Plural(all.People, "person"), were, number(all.Occupied), answered)
 	if in.Before != nil && in.Before.WithoutFarms.People > 0 {
-		change := relative(all.People, in.Before.WithoutFarms.People)
-		if more, ok := strings.CutPrefix(change, "+"); ok {
-			text += ", " + more + " more people than last time"
-		} else if fewer, ok := strings.CutPrefix(change, "−"); ok {
-			text += ", " + fewer + " fewer people than last time"
-		} else {
+		switch change := percentChange(all.People, in.Before.WithoutFarms.People); {
+		case change >= leastChange:
+			text += fmt.Sprintf(", %.1f%% more people than last time", change)
+		case change <= -leastChange:
+			text += fmt.Sprintf(", %.1f%% fewer people than last time", -change)
+		default:
 			text += ", as many people as last time"
 		}
 	}
@@ -224,17 +223,24 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	return t
 }
 
+// leastChange is the smallest change, in percent, that one decimal shows.
+const leastChange = 0.05
+
+// percentChange returns the change from before, which is not 0, to now in percent.
+func percentChange(now, before uint64) float64 {
+	return 100 * (float64(now) - float64(before)) / float64(before)
+}
+
 // relative formats a change as a percentage.
 func relative(now, before uint64) string {
 	if before == 0 {
 		return signed(now, before)
 	}
-	v := 100 * (float64(now) - float64(before)) / float64(before)
-	switch {
-	case v >= 0.05:
-		return fmt.Sprintf("+%.1f%%", v)
-	case v <= -0.05:
-		return fmt.Sprintf("−%.1f%%", -v)
+	switch change := percentChange(now, before); {
+	case change >= leastChange:
+		return fmt.Sprintf("+%.1f%%", change)
+	case change <= -leastChange:
+		return fmt.Sprintf("−%.1f%%", -change)
 	}
 	return "±0%"
 }

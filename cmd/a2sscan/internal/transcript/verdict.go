@@ -242,7 +242,7 @@ func (s *Session) addHints() {
 		{s.late > 0 && r.Status != scanner.StatusOK && v.Word != late,
 			fmt.Sprintf("%s arrived too late: try --timeout %v", console.Plural(s.late, "datagram"), 4*s.timeout)},
 		{layouts != "" && v.Word == incomplete,
-			"if the same fragments are missing each time, fragments of this size do not get through"},
+			"if the same fragments are missing each time, they are probably too large to get through"},
 		{len(s.strangers) > 0 && v.Word != elsewhere,
 			"datagrams also came from " + strings.Join(s.strangers, ", ") + ", which was not queried"},
 	} {

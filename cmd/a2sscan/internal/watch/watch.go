@@ -142,8 +142,9 @@ type server struct {
 	// stopped is set from the planned stop of the server until the window ends.
 	stopped bool
 
-	// untold is set while the last event up or down, which an earlier watch reported, is not
-	// about status: that watch ended before it reported an event that damping held back.
+	// untold is set if the last event up or down that an earlier watch reported does not
+	// match status: damping held back the matching event, and that watch ended before it
+	// reported it. catchUp clears untold.
 	untold bool
 
 	// gone is set when the server is not watched any more.
