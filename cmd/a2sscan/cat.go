@@ -54,7 +54,10 @@ spreadsheet would take for a formula. For the exact text, use --format json.
 --mmdb adds the location or network of each address, and replaces a location or
 network that the scan recorded.
 
-In a record, the key "flags" lists what is suspicious about the answers. These
+In a record, the key "flags" lists what is suspicious about the answers.
+--fakes chooses servers by farm and by flag: --fakes count_mismatch prints the
+servers with this flag, --fakes without,unflagged those that are in no farm and
+have no flag, and --fakes without,flagged those in no farm that have one. These
 flags contradict the number or the list of players:
 
 ` + flagMeanings(game.DoubtfulPeople) + `
@@ -64,6 +67,8 @@ These say that the server answers in an unusual way:
 ` + flagMeanings(^game.DoubtfulPeople),
 		Example: `  a2sscan cat census.ndjson.zst --sort -people -n 100 --fakes without \
       -f addr,people,info.name --format csv
+  a2sscan cat census.ndjson.zst --fakes without,count_mismatch \
+      -f addr,people,flags,info.name
   a2sscan cat census.ndjson.zst --game rust --sort -people -n 20 \
       -f addr,people,game.started,info.name
   a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
@@ -101,7 +106,7 @@ These say that the server answers in an unusual way:
 	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records")
 	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "print only records with these `STATUSES`, such as ok,partial")
 	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`, as a2sscan stats lists it; may be repeated")
-	fs.StringVar(&print.Choice.Fakes, "fakes", "", "select servers by farm: `WORD` is without (print only servers in no farm) or only (print only servers in farms)")
+	fs.StringSliceVar(&print.Choice.Fakes, "fakes", nil, "print only servers to which all of these `WORDS` apply: without (in no farm), only (in a farm), flagged (with a flag), unflagged (without flags), or flags such as count_mismatch")
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -16,10 +17,12 @@ import (
 // Farms maps the address of each member of a farm to the ID of the farm.
 type Farms map[netip.AddrPort]string
 
-// The values of Choice.Fakes.
+// The values of Choice.Fakes, besides the words of flags.
 const (
-	OnlyFakes    = "only"
-	WithoutFakes = "without"
+	inFarm    = "only"
+	inNoFarm  = "without"
+	flagged   = "flagged"
+	unflagged = "unflagged"
 )
 
 // Choice chooses records.
@@ -27,11 +30,12 @@ type Choice struct {
 	Games    []string // IDs or names; nil means all games
 	Statuses []string // words of statuses; nil means all statuses
 	Farms    []string // IDs of the farms whose servers are chosen; nil means all servers
-	Fakes    string   // OnlyFakes, WithoutFakes, or "" for all servers
+	Fakes    []string // words about farms and flags, all of which must hold for a server
 
 	farms    Farms // set by prepare, if the flags need it
 	chosen   func(*census.Server) bool
 	statuses []scanner.Status
+	flags    game.Flags // the flags among Fakes
 	mu       sync.Mutex
 	seen     map[string]bool // IDs and names of games, in lower case
 }
@@ -50,11 +54,23 @@ func (how *Printing) prepare(files []string) (err error) {
 		c.statuses = append(c.statuses, scanner.Status(at))
 	}
 	shown := how.Order.Field == farm || how.Table != nil && slices.Contains(how.Table.fields, farm)
-	twice := shown || c.Fakes != "" || c.Farms != nil
+	all := append((^game.Flags(0)).Words(), inFarm, inNoFarm, flagged, unflagged)
+	for _, word := range c.Fakes {
+		at := slices.Index(all, word)
+		if at < 0 {
+			return console.Fail(console.ExitUsage, "--fakes: %s is neither a flag nor another word that --fakes knows", console.Quoted(word, 40)).
+				WithHint("choose from %s", strings.Join(all, ", "))
+		}
+		if at < len(game.FlagRules) {
+			c.flags |= 1 << at
+		}
+	}
+	twice := shown || c.has(inFarm) || c.has(inNoFarm) || c.Farms != nil
 	switch {
-	case c.Fakes != "" && c.Fakes != OnlyFakes && c.Fakes != WithoutFakes:
-		return console.Fail(console.ExitUsage, `--fakes must be "only" or "without", not %s`, console.Quoted(c.Fakes, 40))
-	case c.Fakes == WithoutFakes && c.Farms != nil:
+	case c.has(inFarm) && c.has(inNoFarm), c.has(unflagged) && (c.has(flagged) || c.flags != 0):
+		return console.Fail(console.ExitUsage, "--fakes=%s chooses no server: two of these words exclude each other", strings.Join(c.Fakes, ",")).
+			WithHint("a server is chosen if all words apply to it")
+	case c.has(inNoFarm) && c.Farms != nil:
 		return console.Fail(console.ExitUsage, "--farm and --fakes=without exclude each other").WithHint("use only one of the two flags")
 	case twice && slices.Contains(files, "-"):
 		return console.Fail(console.ExitUsage, "to find farms, cat must read the census twice, but standard input can be read only once").
@@ -66,11 +82,11 @@ func (how *Printing) prepare(files []string) (err error) {
 	if c.seen = map[string]bool{}; !twice {
 		return nil
 	}
-	all, err := census.Open(files, census.Options{})
+	read, err := census.Open(files, census.Options{})
 	if err != nil {
 		return Failure(err)
 	}
-	c.farms = all.Farms()
+	c.farms = read.Farms()
 	for _, id := range c.Farms {
 		if !slices.Contains(slices.Collect(maps.Values(c.farms)), id) {
 			return console.Fail(console.ExitInput, "the census has no farm %s", console.Plain(id, 40)).
@@ -85,15 +101,18 @@ func (how *Printing) prepare(files []string) (err error) {
 
 // everything reports whether c chooses all records.
 func (c *Choice) everything() bool {
-	return len(c.Games)+len(c.Statuses)+len(c.Farms) == 0 && c.Fakes == ""
+	return len(c.Games)+len(c.Statuses)+len(c.Farms)+len(c.Fakes) == 0
 }
+
+// has reports whether Fakes has a word.
+func (c *Choice) has(word string) bool { return slices.Contains(c.Fakes, word) }
 
 // keep returns a function that reports whether a line is a record that c chooses.
 func (c *Choice) keep() func(line []byte) bool {
 	if c.everything() {
 		return func([]byte) bool { return true }
 	}
-	keys := []string{"addr", "status"}
+	keys := []string{"addr", "status", "flags"}
 	if len(c.Games) > 0 {
 		keys = append(keys, "info", "game.id", "game.name")
 	}
@@ -104,7 +123,10 @@ func (c *Choice) keep() func(line []byte) bool {
 			return false
 		}
 		id := c.farms[r.Addr]
-		if (id == "") == (c.Fakes == OnlyFakes) && c.Fakes != "" || c.Farms != nil && !slices.Contains(c.Farms, id) {
+		switch {
+		case c.has(inFarm) && id == "", c.has(inNoFarm) && id != "", c.Farms != nil && !slices.Contains(c.Farms, id):
+			return false
+		case c.has(flagged) && r.Flags == 0, c.has(unflagged) && r.Flags != 0, r.Flags&c.flags != c.flags:
 			return false
 		}
 		if len(c.Games) == 0 {
