@@ -32,7 +32,9 @@ of a server, its text in the list, follows its name in brackets.
 computes. The first three come from the game's own numbers (the record's key
 "game") if there are any, and otherwise from the key "info". The field people
 does not count bots, but info.players does. The field farm is the ID of the
-server's farm, a group of servers that seem to be fake. a2sscan schema json
+server's farm, a group of servers that seem to be fake. A farm has the same ID
+every night while most of its servers keep their game and name. Of several farms
+with the same game and name, only the largest has this ID. a2sscan schema json
 describes all other fields. For example, game.started is the time of the last
 wipe, when the world of the server began.
 

@@ -50,11 +50,8 @@ type farm struct {
 	servers []*Server // by address
 	clones  uint64    // hash of the properties that clones share, or 0 if they are no clones
 	list    uint64    // hash of the shared list of players, or 0 if none is shared
+	id      string    // see nameFarms
 }
-
-// id returns a hash of the evidence. It is the same every night as long as the evidence
-// does not change.
-func (f *farm) id() string { return fmt.Sprintf("%016x", mix(f.clones, f.list)) }
 
 // findFarms finds clones and shared lists of players.
 func (c *Census) findFarms() {
@@ -232,10 +229,31 @@ func (c *Census) unite(groups []farm) {
 	slices.SortFunc(c.farms, func(a, b farm) int {
 		return cmp.Or(cmp.Compare(len(b.servers), len(a.servers)), cmp.Compare(a.servers[0].key, b.servers[0].key))
 	})
-	for n, one := range c.farms {
-		for _, s := range one.servers {
+	c.nameFarms()
+}
+
+// nameFarms gives each farm its ID: a hash of the game and the name that most of its servers
+// have. Maps, versions, players and addresses change overnight, so they are no part of it. If
+// several farms have the same game and name, only the largest gets this ID. Those of the others
+// depend on their lowest address, too.
+func (c *Census) nameFarms() {
+	taken := map[uint64]bool{}
+	for n := range c.farms {
+		f, count, id := &c.farms[n], map[uint64]int{}, uint64(0)
+		for _, s := range f.servers {
 			s.farm = int32(n + 1)
+			count[mix(xxhash.Sum64String(s.Game), xxhash.Sum64String(s.Name))]++
 		}
+		for name, servers := range count {
+			if servers > count[id] || servers == count[id] && name < id {
+				id = name
+			}
+		}
+		if taken[id] {
+			id = mix(id, f.servers[0].key)
+		}
+		taken[id] = true
+		f.id = fmt.Sprintf("%016x", id)
 	}
 }
 
@@ -244,7 +262,7 @@ func (c *Census) farmOf(s *Server) string {
 	if s.farm == 0 {
 		return ""
 	}
-	return c.farms[s.farm-1].id()
+	return c.farms[s.farm-1].id
 }
 
 // addFarms adds descriptions of the farms to s.
@@ -267,7 +285,7 @@ func (c *Census) addFarms(s *Stats) {
 
 func (f *farm) describe() Farm {
 	first := f.servers[0]
-	d := Farm{ID: f.id(), Game: first.Game, Members: []string{}}
+	d := Farm{ID: f.id, Game: first.Game, Members: []string{}}
 	d.Addresses, d.Networks = distinct(f.servers, 32), distinct(f.servers, 24)
 	for _, s := range f.servers {
 		d.Sums.add(s)

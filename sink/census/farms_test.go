@@ -250,6 +250,60 @@ func TestNoScan(t *testing.T) {
 	}
 }
 
+// TestFarmIDs: a farm keeps its ID while most of its servers keep their game and name, whatever
+// happens to their maps, versions, players and addresses. Farms with the same name have different
+// IDs, and the largest keeps the usual one.
+func TestFarmIDs(t *testing.T) {
+	night := func(shapes ...shape) (ids []string) {
+		var records []byte
+		for i, s := range shapes {
+			records = append(records, s.records(i+1)...)
+		}
+		for _, farm := range openRecords(t, records).Stats().Farms.Top {
+			ids = append(ids, farm.ID)
+		}
+		return ids
+	}
+	clones := func(servers, group int, name, level string) shape {
+		return shape{"clones", servers, func(i int, r *scanner.Result) {
+			copyOf(r, name)
+			r.Info.Map, r.Info.Version = []byte(level), []byte(level)
+			people(r, group+i, 6)
+		}, servers}
+	}
+	list := func(group, renamed int) shape {
+		return shape{"list", 8, func(i int, r *scanner.Result) {
+			people(r, group, 6)
+			if r.Info.Name = []byte("Joined by a list"); i < renamed {
+				r.Info.Name = fmt.Append(nil, "Renamed ", i, group)
+			}
+			r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{31, 0, byte(group), byte(i)}), 27015)
+		}, 8}
+	}
+	for _, test := range []struct {
+		name          string
+		before, after []shape
+		same          []bool // whether the farms of after have the IDs of those of before
+	}{
+		{"other map, version, people, number", []shape{clones(20, 0, "Copied server", "dust")}, []shape{clones(14, 100, "Copied server", "nuke")}, []bool{true}},
+		{"other list and addresses", []shape{list(7, 0)}, []shape{list(8, 0)}, []bool{true}},
+		{"a few new names", []shape{list(7, 0)}, []shape{list(8, 3)}, []bool{true}},
+		{"another name", []shape{clones(20, 0, "Copied server", "dust")}, []shape{clones(20, 0, "Another server", "dust")}, []bool{false}},
+		{"a smaller farm of the same name", []shape{clones(20, 0, "Copied server", "dust")},
+			[]shape{clones(12, 200, "Copied server", "aztec"), clones(20, 0, "Copied server", "dust")}, []bool{true, false}},
+	} {
+		before, after := night(test.before...), night(test.after...)
+		if len(before) != 1 || len(after) != len(test.same) {
+			t.Fatalf("%s: farms %q before, %q after", test.name, before, after)
+		}
+		for i, same := range test.same {
+			if (after[i] == before[0]) != same {
+				t.Errorf("%s: farms %q before, %q after", test.name, before, after)
+			}
+		}
+	}
+}
+
 // TestFlagged: servers with flags are counted apart if they are in no farm: those whose number
 // or list of players is contradicted, and those that only answer in an unusual way.
 func TestFlagged(t *testing.T) {

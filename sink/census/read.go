@@ -79,7 +79,7 @@ func (c *Census) Farms() map[netip.AddrPort]string {
 	all := map[netip.AddrPort]string{}
 	for i := range c.farms {
 		for _, s := range c.farms[i].servers {
-			all[s.Addr()] = c.farms[i].id()
+			all[s.Addr()] = c.farms[i].id
 		}
 	}
 	return all

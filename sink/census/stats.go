@@ -162,7 +162,7 @@ type Question struct {
 
 // Farm is a group with a verdict: clones, a shared player list, or both.
 type Farm struct {
-	ID      string   `json:"id" about:"hash of the evidence: the same every night while the evidence does not change"`
+	ID      string   `json:"id" about:"hash of the game and the name that most servers of the farm have: the same every night while these stay; of several farms with the same game and name, only the largest has this ID"`
 	Reasons []string `json:"reasons" about:"why it is a farm: clones, shared_list, or both"`
 	Sums
 	Addresses uint64   `json:"addresses" about:"distinct IP addresses"`
