@@ -195,6 +195,11 @@ func checkTimelines(t *testing.T, b *tab) {
 		return browser.Eval[string](b.Tab, fmt.Sprintf(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() =>
 			done(Array.from(document.querySelectorAll(%q), r => r.textContent).join("|")))))`, selector+" .u-series"))
 	}
+	const titles = `charts.map(c => c.axes.map(a => a.label).join("/")).join("|")`
+	want := "Start of the scan, UTC/People|Start of the scan, UTC/Servers|Start of the scan, UTC/People|Start of the scan, UTC/Share of the servers|"
+	if got := browser.Eval[string](b.Tab, titles); !strings.HasPrefix(got, want) {
+		t.Errorf("titles of axes: %q", got)
+	}
 	const people = "#history .columns figure:nth-of-type(1)"
 	for _, test := range []struct {
 		selector string

@@ -11,7 +11,8 @@ import (
 // timeline is a chart of values over nights. charts.js draws it with uPlot from its
 // JSON. A table on the page has the same numbers, for readers without a script.
 type timeline struct {
-	Label  string  `json:"-"` // description for screen readers
+	Label  string  `json:"-"`    // description for screen readers
+	Axis   string  `json:"axis"` // title of the vertical axis
 	Unit   string  `json:"unit"`
 	Nights []int64 `json:"nights"` // Unix seconds, in ascending order
 	Series []Line  `json:"series"`
@@ -26,8 +27,8 @@ type Line struct {
 }
 
 // newTimeline returns a chart of the nights, without lines.
-func newTimeline(label, unit string, nights []pastNight) *timeline {
-	t := &timeline{Label: label, Unit: unit}
+func newTimeline(label, axis, unit string, nights []pastNight) *timeline {
+	t := &timeline{Label: label, Axis: axis, Unit: unit}
 	var distances []time.Duration // between nights
 	for i := 1; i < len(nights); i++ {
 		distances = append(distances, nights[i].time.Sub(nights[i-1].time))

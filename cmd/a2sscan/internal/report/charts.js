@@ -64,17 +64,18 @@ const charts = (() => {
       return u.span || [first < last ? first : last - 3600, last];
     };
     const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
+    const titled = label => data.axis ? { label, labelSize: 20, labelFont: "12px system-ui" } : {}; // other pages say it above the chart
     return new uPlot({
-      width: plot.clientWidth, height: 220, tzDate: s => timeZone ? uPlot.tzDate(new Date(s * 1000), "Etc/UTC") : new Date(s * 1000),
+      width: plot.clientWidth, height: 240, tzDate: s => timeZone ? uPlot.tzDate(new Date(s * 1000), "Etc/UTC") : new Date(s * 1000),
       scales: { x: { range }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
-      axes: [{ ...axis, values: ticks }, { ...axis, size: 62, ...(data.unit ? {} : { incrs: whole }), values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
+      axes: [{ ...axis, ...titled("Start of the scan, UTC"), values: ticks }, { ...axis, ...titled(data.axis), size: 62, ...(data.unit ? {} : { incrs: whole }), values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
       series: [{ value: (u, v) => v == null ? "–" : date(v, data.to) }, ...data.series.map(s => ({
         label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit || ""),
       }))],
       hooks: { init: [u => { if (data.to) u.span = [data.from, data.to]; }], draw: [warnings(data.low || [])] },
     }, [data.nights, ...data.series.map(s => s.values)], plot);
   });
-  const draw = () => { for (const c of charts) c.setSize({ width: c.root.parentNode.clientWidth, height: 220 }); };
+  const draw = () => { for (const c of charts) c.setSize({ width: c.root.parentNode.clientWidth, height: 240 }); };
   addEventListener("resize", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   return charts;

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -12,9 +14,14 @@ import (
 type distribution struct {
 	Title, Text string
 	Value       string // title of the table's first column
+	Axis        string // title of the horizontal axis: the value and its unit
 	Bins        []row
+	Ticks       []tick
 	Columns     []column
 }
+
+// tick is a number at the vertical axis of a histogram, and Y is its SVG length from the top.
+type tick struct{ Y, Text string }
 
 // column is a column of a histogram. X, Width, Y and Height are SVG lengths. Label is the
 // lower bound of its bin; most columns have no label, because there is no room.
@@ -26,29 +33,55 @@ type column struct {
 // labels is the largest number of labels below a histogram.
 const labels = 8
 
-// columns returns the columns of a histogram. The histogram is 140 pixels high.
-func columns(bins []row, d *census.Distribution) (all []column) {
+// The vertical axis of a histogram begins axisTop pixels below the top and is axisHeight pixels
+// long. The first axisWidth percent of the width are for its numbers.
+const (
+	axisTop    = 22.0
+	axisHeight = 140.0
+	axisWidth  = 12.0
+)
+
+// axisEnd returns the number at the end of an axis that shows counts up to most: the next of
+// 2, 4, 10, 20, 40, 100 and so on.
+func axisEnd(most uint64) float64 {
+	end := 2.0
+	for i := 0; end < float64(most); i++ {
+		end *= []float64{2, 2.5, 2}[i%3]
+	}
+	return end
+}
+
+// columns returns the columns of a histogram and the numbers at its vertical axis.
+func columns(bins []row, d *census.Distribution) (all []column, ticks []tick) {
+	end := axisEnd(bins[0].Most)
+	y := func(n float64) string { return fmt.Sprintf("%.1f", axisTop+axisHeight*(1-n/end)) }
+	for _, n := range []float64{0, end / 2, end} {
+		ticks = append(ticks, tick{y(n), console.Short(n)})
+	}
+	share := (100 - axisWidth) / float64(len(bins))
 	for i, bin := range bins {
-		share := 100 / float64(len(bins))
-		height := 140 * float64(bin.N) / float64(max(bin.Most, 1))
 		c := column{
-			row: bin, X: fmt.Sprintf("%.2f%%", share*float64(i)), Width: fmt.Sprintf("%.2f%%", 0.86*share),
-			Y: fmt.Sprintf("%.1f", 140-height), Height: fmt.Sprintf("%.1f", height),
+			row: bin, X: fmt.Sprintf("%.2f%%", axisWidth+share*float64(i)), Width: fmt.Sprintf("%.2f%%", 0.86*share),
+			Y: y(float64(bin.N)), Height: fmt.Sprintf("%.1f", axisHeight*float64(bin.N)/end),
 		}
 		if i%((len(bins)+labels-1)/labels) == 0 {
 			c.Label = strconv.FormatFloat(math.Round(d.Bins[i].From), 'f', -1, 64)
 		}
 		all = append(all, c)
 	}
-	return all
+	return all, ticks
 }
 
 // distributions returns the histograms for which the census has data.
 func distributions(s *census.Stats) (all []distribution) {
 	add := func(title, value, unit string, d *census.Distribution, text func(half, most string) string) {
 		if d != nil && d.Servers > 0 && len(d.Bins) > 0 {
-			bins := histogram(unit, d)
-			all = append(all, distribution{title, text(rounded(d.P50), rounded(d.P90)), value, bins, columns(bins, d)})
+			one := distribution{Title: title, Text: text(rounded(d.P50), rounded(d.P90)), Value: value, Axis: value, Bins: histogram(unit, d)}
+			if unit != "" {
+				one.Axis += " in " + strings.TrimSpace(unit)
+			}
+			one.Columns, one.Ticks = columns(one.Bins, d)
+			all = append(all, one)
 		}
 	}
 	add("Round trips", "Round trip", " ms", s.RoundTrips, func(half, most string) string {
@@ -59,7 +92,7 @@ func distributions(s *census.Stats) (all []distribution) {
 		return fmt.Sprintf("Half of the servers have at most %s%% of their places taken, nine of ten at most %s%%. "+
 			"Bots do not count.", half, most)
 	})
-	add("How large servers are", "Places", "", s.Capacity, func(half, most string) string {
+	add("How large servers are", "Places for people", "", s.Capacity, func(half, most string) string {
 		return fmt.Sprintf("Half of the servers have at most %s places, nine of ten at most %s. "+
 			"The largest server has %s places.", half, most, rounded(s.Capacity.Max))
 	})

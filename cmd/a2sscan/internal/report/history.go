@@ -142,16 +142,16 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	suffix := fmt.Sprintf("from %s servers and %s people on %s to %s servers and %s people on %s. The table of nights has the numbers.",
 		number(was.Servers), number(was.People), first.Format(day),
 		number(is.Servers), number(is.People), last.Format(day))
-	v.People = newTimeline("People by night: "+suffix, " people", h.nights)
+	v.People = newTimeline("People by night: "+suffix, "People", " people", h.nights)
 	v.Gaps = len(v.People.Nights) > h.Len() // the chart has additional points where nights are missing
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
-	v.Servers = newTimeline("Servers by night: "+suffix, " servers", h.nights)
+	v.Servers = newTimeline("Servers by night: "+suffix, "Servers", " servers", h.nights)
 	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })
 	if v.Farms {
 		v.People.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.People) })
 		v.Servers.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.Servers) })
 	}
-	v.Games = newTimeline("People by game and night: "+suffix, " people", h.nights)
+	v.Games = newTimeline("People by game and night: "+suffix, "People", " people", h.nights)
 	for i, g := range games {
 		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return n.people(g.ID) })
 	}

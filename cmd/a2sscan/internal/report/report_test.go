@@ -468,7 +468,11 @@ func TestPictures(t *testing.T) {
 		d.Bins = append(d.Bins, census.Bin{From: float64(i), Servers: uint64(i % 3 * 10)})
 	}
 	labelled := 0
-	for i, c := range columns(histogram("", d), d) {
+	all, ticks := columns(histogram("", d), d)
+	if want := []tick{{"162.0", "0"}, {"92.0", "10"}, {"22.0", "20"}}; !slices.Equal(ticks, want) {
+		t.Errorf("numbers at the axis: %v, want %v", ticks, want)
+	}
+	for i, c := range all {
 		if want := []string{"0.0", "70.0", "140.0"}[i%3]; c.Height != want {
 			t.Errorf("column %d is %s high, want %s", i, c.Height, want)
 		}
@@ -478,6 +482,23 @@ func TestPictures(t *testing.T) {
 	}
 	if labelled == 0 || labelled > labels {
 		t.Errorf("%d labels", labelled)
+	}
+	for most, want := range map[uint64]float64{0: 2, 1: 2, 2: 2, 3: 4, 5: 10, 11: 20, 21: 40, 41: 100, 99_999: 100_000, 100_001: 200_000} {
+		if got := axisEnd(most); got != want {
+			t.Errorf("the axis of counts up to %d ends at %v, want %v", most, got, want)
+		}
+	}
+}
+
+// TestAxes: both axes of each histogram have a title with the unit.
+func TestAxes(t *testing.T) {
+	html := string(rendered(t, sampleInput(2)))
+	charts := strings.Split(html, `<svg class="histogram"`)[1:]
+	for i, want := range []string{"Round trip in ms", "Places taken in %", "Places for people"} {
+		chart, _, _ := strings.Cut(charts[i], "</svg>")
+		if !strings.Contains(chart, ">Servers</text>") || !strings.HasSuffix(chart, ">"+want+"</text>") {
+			t.Errorf("the axes of histogram %d lack a title: %.3000s", i, chart)
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ func versionParts(versions []string, now map[string]uint64) (parts []part) {
 // its table.
 func (v *versionView) addChart(h *History, game string, versions []string) {
 	v.Chart = newTimeline(fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.",
-		v.Game, h.Len()), "%", h.nights)
+		v.Game, h.Len()), "Share of the servers", "%", h.nights)
 	for i, version := range versions {
 		v.Chart.add(named(version), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return 100 * n.share(game, version) })
 	}
