@@ -41,7 +41,7 @@ of uptime covers only the time with checks: unseen and planned time never counts
 as down. An outage also counts if damping held back its event.
 
 The text for people has one line for each server and a total. CSV, TSV and JSON
-give times in minutes, and omit servers that never answered.
+give times in seconds, and omit servers that never answered.
 
 The watch may still be running. Periods are rounded to whole hours, or to whole
 days where the database has only daily rows.`,
@@ -82,7 +82,7 @@ func (f *uptimeFlags) run(a *app) error {
 	}
 	people := f.format == "text" && len(f.fields) == 0
 	if people {
-		f.fields = []string{"label", "name", "addr", "up", "down", "unseen", "planned", "outages", "people_mean", "people_max", "status"}
+		f.fields = []string{"label", "name", "addr", "up_s", "down_s", "unseen_s", "planned_s", "outages", "people_mean", "people_max", "status"}
 	} else if len(f.fields) == 0 {
 		f.fields = db.UptimeFields
 	}
@@ -208,19 +208,20 @@ func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []strin
 	} else if never {
 		cells[1] = "never"
 	}
-	for _, minutes := range []int64{p.Down, p.Unseen, p.Planned} {
-		cells = append(cells, hoursAndMinutes(minutes))
+	for _, seconds := range []int64{p.Down, p.Unseen, p.Planned} {
+		cells = append(cells, compact(time.Duration(seconds)*time.Second))
 	}
 	t.write(append(append(cells, fmt.Sprint(p.Outages)), people...))
 }
 
-// hoursAndMinutes formats minutes as 12m, 3h12m or 5d3h.
-func hoursAndMinutes(minutes int64) string {
-	switch hours := minutes / 60; {
-	case hours >= 100:
-		return fmt.Sprintf("%dd%dh", hours/24, hours%24)
-	case hours > 0:
-		return fmt.Sprintf("%dh%dm", hours, minutes%60)
+// compact formats a duration as 20s, 12m5s, 3h12m or 5d3h. It rounds to the nearest.
+func compact(d time.Duration) string {
+	switch minutes := d.Round(time.Minute); {
+	case minutes < time.Hour:
+		return d.String()
+	case minutes < 100*time.Hour:
+		return strings.TrimSuffix(minutes.String(), "0s")
 	}
-	return fmt.Sprintf("%dm", minutes)
+	hours := int(d.Round(time.Hour).Hours())
+	return fmt.Sprintf("%dd%dh", hours/24, hours%24)
 }

@@ -866,7 +866,7 @@ func TestHours(t *testing.T) {
 	check(t, err)
 	var got []string
 	for _, p := range periods {
-		got = append(got, fmt.Sprintf("%s %d", p.Time.Format("15"), (p.Up+4)/5*5))
+		got = append(got, fmt.Sprintf("%s %d", p.Time.Format("15"), (p.Up+240)/300*5))
 	}
 	if want := []string{"12 50", "13 60", "14 55", "19 5", "20 5"}; !slices.Equal(got, want) {
 		t.Errorf("minutes up %q, want %q", got, want)

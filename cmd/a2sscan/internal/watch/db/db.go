@@ -26,7 +26,8 @@ import (
 //go:embed schema.sql
 var schema string
 
-// upgrade turns a database of the version before into one of this version.
+// upgrade is SQL that turns a database of versions 2 and 3 into one of this version, together
+// with the statements of prepare.
 //
 //go:embed upgrade.sql
 var upgrade string
@@ -34,7 +35,8 @@ var upgrade string
 // application and version identify the databases that this package can read.
 const (
 	application = 0x61327377 // "a2sw"
-	version     = 3
+	version     = 4
+	oldest      = 2 // the oldest version that Open upgrades
 )
 
 // ErrForeign is the error for a file that is not the database of a watch.
@@ -43,7 +45,7 @@ var ErrForeign = errors.New("the file is not the state of a watch")
 // ErrVersion is the error for a database of another version of the program.
 var ErrVersion = errors.New("the file was written by another version of a2sscan")
 
-// ErrOld is the error of Read for a database of the previous version. Open upgrades such a
+// ErrOld is the error of Read for a database of an older version. Open upgrades such a
 // database.
 var ErrOld = errors.New("the file was written by an older version of a2sscan")
 
@@ -170,7 +172,7 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 }
 
 // prepare creates the tables of a new database. It checks the version of an existing one, and
-// upgrades the version before if writable is set.
+// upgrades an older one if writable is set.
 func (db *DB) prepare(writable bool) error {
 	var app, v, objects int
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
@@ -182,10 +184,12 @@ func (db *DB) prepare(writable bool) error {
 		return ErrForeign
 	case err != nil || app == application && v == version:
 		return err
-	case app == application && v == version-1 && !writable:
+	case app == application && oldest <= v && v < version && !writable:
 		return ErrOld
-	case app == application && v == version-1:
-		return db.create(upgrade, countOutages)
+	case app == application && v == oldest:
+		return db.create("ALTER TABLE servers ADD COLUMN label TEXT;"+upgrade, countOutages)
+	case app == application && v == oldest+1:
+		return db.create(upgrade, "UPDATE stops SET planned = planned * 60;")
 	case app == application:
 		return fmt.Errorf("%w: the database has version %d, but this program reads only version %d", ErrVersion, v, version)
 	}

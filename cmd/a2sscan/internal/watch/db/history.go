@@ -11,11 +11,11 @@ import (
 type Period struct {
 	Time   time.Time `json:"time"`
 	Hours  int       `json:"hours"` // 1 or 24
-	Up     int64     `json:"up"`    // minutes
-	Down   int64     `json:"down"`
-	Unseen int64     `json:"unseen"`
-	// Planned are the minutes of maintenance in which the server was down.
-	Planned int64 `json:"planned,omitempty"`
+	Up     int64     `json:"up_s"`  // seconds
+	Down   int64     `json:"down_s"`
+	Unseen int64     `json:"unseen_s"`
+	// Planned are the seconds of maintenance in which the server was down.
+	Planned int64 `json:"planned_s,omitempty"`
 	// Outages is how often the server went down without maintenance.
 	Outages int64   `json:"outages,omitempty"`
 	People  *People `json:"people,omitempty"` // nil if the people were never counted
@@ -35,14 +35,9 @@ func (p *Period) Add(other *Period) {
 }
 
 // Share returns the share of the time with checks in which the server was up. ok is false
-// if the server was never checked. If outages were so short that Down was rounded to 0,
-// they count as a quarter of a minute: the share of a server that was down is below 1.
+// if the server was never checked.
 func (p *Period) Share() (share float64, ok bool) {
-	down := float64(p.Down)
-	if p.Outages > 0 {
-		down = max(down, 0.25)
-	}
-	return float64(p.Up) / max(float64(p.Up)+down, 1), p.Up+p.Down > 0
+	return float64(p.Up) / float64(max(p.Up+p.Down, 1)), p.Up+p.Down > 0
 }
 
 // History returns the hours and days of a server from since to until, in the order of time.
@@ -55,14 +50,14 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
 		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24),
 		periods AS (
-			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, NULL AS planned, NULL AS outages, people_min, min(person_minutes * 1.0 / max(up, 1), people_max) AS mean, people_max
+			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, NULL AS planned, NULL AS outages, people_min, min(person_seconds * 1.0 / max(up, 1), people_max) AS mean, people_max
 				FROM day_numbers CROSS JOIN days ON day = n AND server = ?3
-			UNION ALL SELECT hour, 1, up, down, unseen, NULL, NULL, people_min, person_minutes * 1.0 / max(up, 1), people_max
+			UNION ALL SELECT hour, 1, up, down, unseen, NULL, NULL, people_min, person_seconds * 1.0 / max(up, 1), people_max
 				FROM hour_numbers CROSS JOIN hours ON hour = n AND server = ?3
 			UNION ALL SELECT hour, 1, up, down, unseen, planned, outages, people_min, people_mean, people_max FROM running_hours
 				WHERE hour >= ?1 AND block = (?3 - 1) / ?4 AND server = ?3)
-		SELECT json_object('time', strftime('%FT%TZ', hour * 3600, 'unixepoch'), 'hours', hours, 'up', up, 'down', down, 'unseen', unseen,
-			'planned', coalesce(planned, (SELECT sum(planned) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
+		SELECT json_object('time', strftime('%FT%TZ', hour * 3600, 'unixepoch'), 'hours', hours, 'up_s', up, 'down_s', down, 'unseen_s', unseen,
+			'planned_s', coalesce(planned, (SELECT sum(planned) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
 			'outages', coalesce(outages, (SELECT sum(outages) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
 			'people', iif(mean IS NULL, NULL, json_object('fewest', people_min, 'most', people_max, 'mean', mean)))
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
@@ -79,9 +74,9 @@ func (db *DB) Shares(since time.Time) (map[int64]float64, error) {
 		err := row.Scan(&server, &share)
 		shares[server] = share
 		return err
-	}, `SELECT server, sum(up) * 1.0 / (sum(up) + max(sum(down), iif(sum(outages), 0.25, 0))) FROM (
-			SELECT server, up, down, 0 AS outages FROM hours WHERE hour >= ?1 UNION ALL SELECT server, up, down, 0 FROM days WHERE day >= ?1 / 24
-			UNION ALL SELECT server, 0, 0, outages FROM stops WHERE hour >= ?1 UNION ALL SELECT server, up, down, outages FROM running_hours)
+	}, `SELECT server, sum(up) * 1.0 / sum(up + down) FROM (
+			SELECT server, up, down FROM hours WHERE hour >= ?1 UNION ALL SELECT server, up, down FROM days WHERE day >= ?1 / 24
+			UNION ALL SELECT server, up, down FROM running_hours)
 		GROUP BY server HAVING sum(up + down) > 0`, hourOf(since))
 	return shares, err
 }
@@ -113,10 +108,10 @@ func (db *DB) Answer(server int64) (line []byte, err error) {
 	return line, err
 }
 
-// UptimeFields are the names of the fields that Uptime can return. Durations are in
-// minutes.
+// UptimeFields are the names of the fields that Uptime can return. Those that end
+// in _s are in seconds.
 var UptimeFields = []string{
-	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max", "planned", "label",
+	"addr", "game", "name", "status", "since", "up_share", "up_s", "down_s", "unseen_s", "outages", "people_min", "people_mean", "people_max", "planned_s", "label",
 }
 
 // Uptime calls do once for each server, in the order of the addresses, with the values of the
@@ -149,21 +144,21 @@ func (db *DB) Uptime(from, to time.Time, all bool, fields []string, do func(valu
 	}, fmt.Sprintf(`
 		WITH periods AS (
 			SELECT *, 0 AS outages, 0 AS planned FROM hours WHERE hour >= ?1 AND hour < ?2
-			UNION ALL SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max, outages, planned
+			UNION ALL SELECT hour, server, up, down, unseen, people_min, person_seconds, people_max, outages, planned
 				FROM running_hours WHERE hour >= ?1 AND hour < ?2
 			UNION ALL SELECT *, 0, 0 FROM days WHERE day * 24 >= ?1 AND day < (?2 + 23) / 24
 			UNION ALL SELECT NULL, server, 0, 0, 0, NULL, NULL, NULL, outages, planned FROM stops WHERE hour >= ?1 AND hour < ?2
 			UNION ALL SELECT NULL, id, 0, 0, 0, NULL, NULL, NULL, 0, 0 FROM servers WHERE first_seen < ?2 * 3600 OR ?3 AND first_seen IS NULL),
 		sums AS (
 			SELECT server, sum(up) AS up, sum(down) AS down, sum(planned) AS planned, sum(outages) AS outages, min(people_min) AS people_min,
-				min(sum(person_minutes) * 1.0 / sum(iif(people_min IS NULL, NULL, max(up, 1))), max(people_max)) AS mean, max(people_max) AS people_max
+				min(sum(person_seconds) * 1.0 / sum(iif(people_min IS NULL, NULL, max(up, 1))), max(people_max)) AS mean, max(people_max) AS people_max
 				FROM periods GROUP BY server),
 		uptime AS (
 			SELECT addr, coalesce(answer ->> '$.game.id', '') AS game, coalesce(answer ->> '$.info.name', '') AS name, status,
-				strftime('%%FT%%TZ', since, 'unixepoch') AS since, iif(up + down, min(round(up * 1.0 / (up + max(down, iif(outages, 0.25, 0))), 6), iif(down + outages, 0.999999, 1.0)), NULL) AS up_share,
-				up, down,
-				max(0, (min(?2 * 3600, unixepoch()) - max(?1 * 3600, first_seen) + 30) / 60 - up - down - planned) AS unseen,
-				outages, people_min, round(mean, 1) AS people_mean, people_max, planned, coalesce(label, '') AS label,
+				strftime('%%FT%%TZ', since, 'unixepoch') AS since, iif(up + down, min(round(up * 1.0 / (up + down), 6), iif(down, 0.999999, 1.0)), NULL) AS up_share,
+				up AS up_s, down AS down_s,
+				max(0, min(?2 * 3600, unixepoch()) - max(?1 * 3600, first_seen) - up - down - planned) AS unseen_s,
+				outages, people_min, round(mean, 1) AS people_mean, people_max, planned AS planned_s, coalesce(label, '') AS label,
 				'[' || replace(replace(addr, '.', ','), ':', ',') || ']' AS place
 			FROM sums CROSS JOIN servers ON id = server)
 		SELECT %s FROM uptime ORDER BY place ->> 0, place ->> 1, place ->> 2, place ->> 3, place ->> 4`, strings.Join(fields, ", ")),

@@ -80,7 +80,7 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 		}
 		_, err = tx.Exec(`
 			INSERT OR REPLACE INTO hours
-				SELECT hour, server, up, down, unseen, people_min, person_minutes, people_max FROM running_hours WHERE hour < ?1;
+				SELECT hour, server, up, down, unseen, people_min, person_seconds, people_max FROM running_hours WHERE hour < ?1;
 			INSERT OR REPLACE INTO stops SELECT server, hour, outages, planned FROM running_hours WHERE hour < ?1 AND outages + planned > 0;
 			UPDATE servers SET last_seen = seen FROM (SELECT server, max(seen) AS seen FROM running_hours WHERE hour < ?1 GROUP BY server)
 				WHERE id = server AND seen > coalesce(last_seen, 0);
@@ -126,11 +126,11 @@ func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	for moved := int64(1); moved > 0; { // merge one hour at a time, so that no change takes long
 		err := db.change(func(tx *sql.Tx) error {
 			result, err := tx.Exec(`INSERT INTO days
-				SELECT hour / 24, server, up, down, unseen, people_min, person_minutes, people_max FROM hours
+				SELECT hour / 24, server, up, down, unseen, people_min, person_seconds, people_max FROM hours
 					WHERE hour = (SELECT min(hour) FROM hours WHERE hour < ?1)
 				ON CONFLICT DO UPDATE SET up = up + excluded.up, down = down + excluded.down, unseen = unseen + excluded.unseen,
 				people_min = coalesce(min(people_min, excluded.people_min), people_min, excluded.people_min),
-				person_minutes = coalesce(person_minutes + excluded.person_minutes, person_minutes, excluded.person_minutes),
+				person_seconds = coalesce(person_seconds + excluded.person_seconds, person_seconds, excluded.person_seconds),
 				people_max = coalesce(max(people_max, excluded.people_max), people_max, excluded.people_max);
 				DELETE FROM hours WHERE hour = (SELECT min(hour) FROM hours WHERE hour < ?1)`, firstHour)
 			if err == nil {

@@ -1,6 +1,6 @@
--- The state of a2sscan watch. Times are seconds since 1970 (UTC). This is version 3:
+-- The state of a2sscan watch. Times are seconds since 1970 (UTC). This is version 4:
 -- PRAGMA user_version. A later version may add tables and columns. A watch upgrades version 2,
--- which had neither labels nor the table stops.
+-- which had neither labels nor the table stops, and version 3. Both counted minutes.
 
 CREATE TABLE IF NOT EXISTS servers (
   id         INTEGER PRIMARY KEY,
@@ -23,16 +23,16 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE INDEX IF NOT EXISTS events_of_server ON events (addr, id);
 
 -- One row per server and hour, written when the next hour ends; after a week these become
--- rows of days. Minutes in which the watch did not ask are unseen, and so are hours without
--- a row. Minutes of maintenance in which the server was down are not counted here, see stops.
+-- rows of days. Seconds in which the watch did not ask are unseen, and so are hours without
+-- a row. Seconds of maintenance in which the server was down are not counted here, see stops.
 CREATE TABLE IF NOT EXISTS hours (
   hour           INTEGER, -- hours since 1970
   server         INTEGER, -- servers.id
-  up             INTEGER, -- minutes
+  up             INTEGER, -- seconds
   down           INTEGER,
   unseen         INTEGER,
   people_min     INTEGER, -- people on the server, NULL if it never said
-  person_minutes INTEGER, -- their mean number times up, or times 1 if up is 0
+  person_seconds INTEGER, -- their mean number times up, or times 1 if up is 0
   people_max     INTEGER,
   PRIMARY KEY (hour, server)
 ) WITHOUT ROWID;
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS days (
   down           INTEGER,
   unseen         INTEGER,
   people_min     INTEGER,
-  person_minutes INTEGER,
+  person_seconds INTEGER,
   people_max     INTEGER,
   PRIMARY KEY (day, server)
 ) WITHOUT ROWID;
@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS stops (
   server  INTEGER,
   hour    INTEGER,
   outages INTEGER NOT NULL, -- how often it went down, also if no event reported that
-  planned INTEGER NOT NULL, -- minutes of maintenance in which it was down
+  planned INTEGER NOT NULL, -- seconds of maintenance in which it was down
   PRIMARY KEY (server, hour)
 ) WITHOUT ROWID;
 
@@ -67,10 +67,10 @@ CREATE TABLE IF NOT EXISTS totals (
 
 -- The same as hours and days, with times and addresses, for people.
 CREATE VIEW IF NOT EXISTS hourly AS SELECT datetime(hour * 3600, 'unixepoch') AS time, addr, up, down, unseen,
-  people_min, round(person_minutes * 1.0 / max(up, 1), 1) AS people_mean, people_max
+  people_min, round(person_seconds * 1.0 / max(up, 1), 1) AS people_mean, people_max
   FROM hours JOIN servers ON id = server;
 CREATE VIEW IF NOT EXISTS daily AS SELECT date(day * 86400, 'unixepoch') AS date, addr, up, down, unseen,
-  people_min, round(person_minutes * 1.0 / max(up, 1), 1) AS people_mean, people_max
+  people_min, round(person_seconds * 1.0 / max(up, 1), 1) AS people_mean, people_max
   FROM days JOIN servers ON id = server;
 
 -- What the watch needs to go on after it ends.
@@ -85,14 +85,11 @@ CREATE TABLE IF NOT EXISTS cursors (    -- how far each reader of events has com
   event  INTEGER NOT NULL  -- the ID of the last event that the reader has
 );
 
--- The running hours with the columns of hours, and some more. The minutes add up to those of the
--- seconds.
-CREATE VIEW IF NOT EXISTS running_hours AS SELECT hour, server, (up + 30) / 60 AS up, (up + down + 30) / 60 - (up + 30) / 60 AS down,
-  (up + down + unseen + 30) / 60 - (up + down + 30) / 60 AS unseen, iif(counts, least, NULL) AS people_min,
-  (people * max((up + 30) / 60, 1) + counts / 2) / counts AS person_minutes, iif(counts, most, NULL) AS people_max,
-  (up + down + unseen + planned + 30) / 60 - (up + down + unseen + 30) / 60 AS planned, outages,
-  people * 1.0 / counts AS people_mean, seen, block
-  FROM (SELECT hour, block, block * 256 + key + 1 AS server, value ->> 0 AS up, value ->> 1 AS down, value ->> 2 AS unseen, -- seconds
+-- The running hours with the columns of hours, and some more.
+CREATE VIEW IF NOT EXISTS running_hours AS SELECT hour, server, up, down, unseen, iif(counts, least, NULL) AS people_min,
+  (people * max(up, 1) + counts / 2) / counts AS person_seconds, iif(counts, most, NULL) AS people_max,
+  planned, outages, people * 1.0 / counts AS people_mean, seen, block
+  FROM (SELECT hour, block, block * 256 + key + 1 AS server, value ->> 0 AS up, value ->> 1 AS down, value ->> 2 AS unseen,
     value ->> 3 AS least, value ->> 4 AS most, value ->> 5 AS people, value ->> 6 AS counts, -- the sum of so many counts
     value ->> 7 AS seen, -- its latest answer, 0: none
     value ->> 8 AS planned, value ->> 9 AS outages FROM running, json_each(data))

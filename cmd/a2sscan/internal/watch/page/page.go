@@ -243,10 +243,10 @@ func bars(history []db.Period, now time.Time) (bars []bar) {
 			}
 		}
 		if down := sums[i].Down; down > 0 {
-			b.Share += ", down for " + rough(float64(down*60))
+			b.Share += ", down for " + rough(float64(down))
 		}
 		if planned := sums[i].Planned; planned > 0 {
-			b.Share += ", maintenance for " + rough(float64(planned*60))
+			b.Share += ", maintenance for " + rough(float64(planned))
 		}
 		bars = append(bars, b)
 	}

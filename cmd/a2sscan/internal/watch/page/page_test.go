@@ -582,7 +582,7 @@ func TestPeopleChart(t *testing.T) {
 	if got != "0 true; 1 false; 2 true; 3 false; 5 true; " {
 		t.Error(got)
 	}
-	few := []db.Period{{Time: now.Add(-150 * time.Minute), Hours: 1, Up: 60, People: &db.People{}}}
+	few := []db.Period{{Time: now.Add(-150 * time.Minute), Hours: 1, Up: 3600, People: &db.People{}}}
 	if c := peopleChart(few, now); c.Heading != "Players, last 3 h" || c.To-c.From != 150*60 {
 		t.Errorf("the axis of the first day: %q, %d s", c.Heading, c.To-c.From)
 	}
@@ -733,10 +733,10 @@ func TestBars(t *testing.T) {
 		return now.Truncate(24*time.Hour).AddDate(0, 0, -days).Add(time.Duration(hours) * time.Hour)
 	}
 	got := bars([]db.Period{
-		{Time: at(95, 0), Hours: 24, Up: 1440}, // too old
-		{Time: at(3, 0), Hours: 24, Up: 1400, Down: 40},
-		{Time: at(0, 1), Hours: 1, Up: 60},
-		{Time: at(0, 2), Hours: 1, Down: 1, Unseen: 30},
+		{Time: at(95, 0), Hours: 24, Up: 86400}, // too old
+		{Time: at(3, 0), Hours: 24, Up: 84000, Down: 2400},
+		{Time: at(0, 1), Hours: 1, Up: 3600},
+		{Time: at(0, 2), Hours: 1, Down: 60, Unseen: 1800},
 	}, now)
 	want := []bar{
 		{"most", "2026-11-21", "97.22%, down for 40 min"}, {"none", "2026-11-22", "not checked"},
@@ -745,7 +745,7 @@ func TestBars(t *testing.T) {
 	if diff := cmp.Diff(want, got[86:]); diff != "" || len(got) != 90 {
 		t.Errorf("%d: %s", len(got), diff)
 	}
-	got = bars([]db.Period{{Time: at(0, 1), Hours: 1, Up: 60}, {Time: at(0, 18), Hours: 1, Up: 20, Down: 10}}, now)
+	got = bars([]db.Period{{Time: at(0, 1), Hours: 1, Up: 3600}, {Time: at(0, 18), Hours: 1, Up: 1200, Down: 600}}, now)
 	want = []bar{{"full", "24 Nov 01:00", "100.00%"}, {"none", "24 Nov 02:00", "not checked"}, {"less", "24 Nov 18:00", "66.66%, down for 10 min"}}
 	if diff := cmp.Diff(want, []bar{got[6], got[7], got[23]}); diff != "" || len(got) != 24 {
 		t.Errorf("the first day: %d: %s", len(got), diff)
