@@ -84,6 +84,9 @@ func surge(at []time.Duration, rate float64) (most float64) {
 // datagrams of 5 ms, and it must not catch up after a pause. The clock is fake, so the
 // numbers are the same every time.
 func TestPace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: TestScanFindsItsRate runs the same goroutines, and go test without -short runs it")
+	}
 	t.Parallel()
 	for _, rate := range paces(10, 100, 150, 399, 401, 5000, 100_000) {
 		for _, late := range []time.Duration{0, 60 * time.Microsecond, 1100 * time.Microsecond} {

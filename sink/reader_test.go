@@ -269,12 +269,13 @@ func TestReaderDamage(t *testing.T) {
 	}
 }
 
-// TestNotCensus checks that Next returns ErrNotCensus for a file that is not a
-// census.
 // TestReaderCrafted: the work that a crafted file can cause grows with its length, not with
 // the square of it. Each place of these files seems to begin a frame that contains all
 // later ones.
 func TestReaderCrafted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
 	const header = "\x28\xB5\x2F\xFD\x04\x00" // with a checksum, and a window of 1 KiB
 	line := []byte(prefix + "1}\n")
 	p, err := newPacker(inZstd)
@@ -307,6 +308,8 @@ func TestReaderCrafted(t *testing.T) {
 	}
 }
 
+// TestNotCensus checks that Next returns ErrNotCensus for a file that is not a
+// census.
 func TestNotCensus(t *testing.T) {
 	for _, in := range []string{"text\n", "text", strings.Repeat("text\n", maxForeign) + "1\n"} {
 		if got, err := readAll(NewReader(strings.NewReader(in))); !errors.Is(err, ErrNotCensus) || len(got) > 0 {

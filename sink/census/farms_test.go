@@ -31,6 +31,9 @@ func fleetCensus(t *testing.T, c fleet.Config) *census.Census {
 
 // TestFarms: Open finds as many farms, with as many servers, as were planted (EC-60).
 func TestFarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
 	for _, kind := range append(fleet.FakerKinds(), fleet.Kind(0)) {
 		c := fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/23"), Ports: []uint16{27015}, Alive: 1, Fakes: 0.5, Seed: 5}
 		if c.FakeKinds = []fleet.Kind{kind}; kind == 0 {
@@ -142,6 +145,9 @@ var shapes = []shape{
 // TestFarmShapes: the shapes of farms get a verdict and the look-alikes none, each by
 // itself among honest servers, and all of them together.
 func TestFarmShapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
+	}
 	check := func(name string, records []byte, farms, servers int) {
 		t.Helper()
 		stats := openRecords(t, records).Stats()

@@ -207,11 +207,11 @@ func TestCheckpointRange(t *testing.T) {
 	}
 }
 
-// FuzzCheckpoint: no body with a valid checksum makes the decoder panic or return
-// more targets than the body has bytes. A checkpoint that it accepts can be encoded
-// and decoded again.
 // TestCheckpointCrafted: the memory that a crafted checkpoint takes is limited by its length.
 func TestCheckpointCrafted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it starts no goroutine, and go test without -short runs it")
+	}
 	z, err := packer()
 	check(t, err)
 	file := func(body []byte) []byte {
@@ -269,6 +269,9 @@ func TestSilentCrafted(t *testing.T) {
 	}
 }
 
+// FuzzCheckpoint: no body with a valid checksum makes the decoder panic or return
+// more targets than the body has bytes. A checkpoint that it accepts can be encoded
+// and decoded again.
 func FuzzCheckpoint(f *testing.F) {
 	small := someCheckpoint()
 	small.List.Given -= 298

@@ -1042,6 +1042,9 @@ func TestKilledHeld(t *testing.T) {
 // TestFlapping: a few of many servers change their state at random. Each state that lasts is
 // reported within 2N+1 cycles. The states of other servers never last, and damping hides most.
 func TestFlapping(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it simulates in one goroutine, and go test without -short runs it")
+	}
 	const n, servers, flapping, hours = 3, 240, 60, 4
 	rules := usual()
 	rules.Damp = 30 * time.Minute
