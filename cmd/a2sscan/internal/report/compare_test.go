@@ -75,7 +75,7 @@ func TestOverview(t *testing.T) {
 	text := string(overviewOf(s, 80, rowsShown))
 	for _, want := range []string{
 		"monday: 1,200 servers, 45 people, 1 bot\nwithout 1 farm: ", "1,300 records: no reply 100, ok 1,200\n",
-		"\ngame", "Rust", "     1,200         45\n", "\nand 10 more\n", "no_gslt", "farm 0123: 1,200 servers on 1 address, 45 people, rust, named \"Best ",
+		"\ngame", "Rust", "     1,200         45\n", "\nand 10 more; to list all: a2sscan stats CENSUS --by game --top 12\n", "no_gslt", "farm 0123: 1,200 servers on 1 address, 45 people, rust, named \"Best ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

@@ -48,6 +48,7 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 	if o.Stat {
 		fmt.Fprintln(out)
 	}
+	full := false // whether a game may have more changes than are listed
 	for _, id := range mostChanged(c) {
 		var parts []string
 		for _, k := range census.Kinds {
@@ -64,10 +65,17 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 		}
 		fmt.Fprintln(out, strings.Join(console.Wrap(name+": "+strings.Join(parts, ", "), screen, 2), "\n"))
 		if !o.Stat {
+			full = full || len(important.Of(id)) == changesKept
 			for _, change := range important.Of(id) {
 				fmt.Fprintf(out, "  %s\n", lineOf(&change, screen))
 			}
 		}
+	}
+	switch hidden := max(0, len(c.ByGame)-gamesListed); {
+	case o.Stat && hidden > 0:
+		fmt.Fprintf(out, "and %s; to count the changes of all: a2sscan diff OLD NEW --stat --json\n", console.Plural(hidden, "more game"))
+	case !o.Stat && (hidden > 0 || full):
+		fmt.Fprintln(out, "\nThese are not all changes; to list all: a2sscan diff OLD NEW --json")
 	}
 }
 

@@ -88,7 +88,7 @@ func newGroupTable(head string, groups *census.Groups, names map[string]string, 
 	if len(t.Rows) > open {
 		t.Rows, t.Folded = t.Rows[:open], t.Rows[open:]
 	}
-	t.Rest = rest(groups, sorted[listed:])
+	t.Rest = rest(strings.ToLower(head), groups, sorted[listed:])
 	return t
 }
 
@@ -106,16 +106,18 @@ func countries(s *census.Stats) *groupTable {
 	return newGroupTable("Country", &named, nil, countriesShown)
 }
 
-// rest describes what a table omits: small groups, and servers whose group is not known.
-// The groups in cut are in the stats, but not in the table.
-func rest(groups *census.Groups, cut []census.Group) (all []string) {
+// rest describes what a table omits: small groups, with the command that lists them, and servers
+// whose group is not known. word is one of GroupWords. The groups in cut are in the stats, but
+// not in the table.
+func rest(word string, groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
 		other.Servers, other.People = other.Servers+g.Servers, other.People+g.People
 	}
 	if other.Servers > 0 {
 		n := groups.Distinct - uint64(len(groups.Top)) + uint64(len(cut))
-		all = append(all, fmt.Sprintf("%s more entries: %s, %s.", number(n), console.Plural(other.Servers, "server"), console.Plural(other.People, "person")))
+		all = append(all, fmt.Sprintf("%s more entries: %s, %s. To list all: a2sscan stats CENSUS --by %s --top %d",
+			number(n), console.Plural(other.Servers, "server"), console.Plural(other.People, "person"), word, groups.Distinct))
 	}
 	if u := groups.Unknown; u.Servers > 0 {
 		all = append(all, fmt.Sprintf("Not known: %s, %s.", console.Plural(u.Servers, "server"), console.Plural(u.People, "person")))
@@ -155,13 +157,21 @@ func peopleByGame(s *census.Stats) (parts []part) {
 // systemNames maps the operating systems of records to their names.
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
+// systemsInBar is the number of operating systems with a segment of their own.
+const systemsInBar = 6
+
+// otherSystems describes the servers that the bar of operating systems omits.
+func otherSystems(s *census.Stats) []string {
+	return rest("system", &s.Systems, s.Systems.Top[min(systemsInBar, len(s.Systems.Top)):])
+}
+
 // systems returns the segments of the bar of operating systems.
 func systems(s *census.Stats) (parts []part) {
 	var all, before uint64
 	for _, g := range s.Systems.Top {
 		all += g.Servers
 	}
-	for i, g := range s.Systems.Top[:min(6, len(s.Systems.Top))] {
+	for i, g := range s.Systems.Top[:min(systemsInBar, len(s.Systems.Top))] {
 		if all == 0 {
 			break
 		}

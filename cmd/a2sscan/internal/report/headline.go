@@ -141,7 +141,7 @@ func trust(s *census.Stats) (all []statement) {
 		all = append(all, statement{"bad", Shown(sentence, 300)})
 	}
 	if more := len(s.Lost) - len(all); more > 0 {
-		all = append(all, statement{"bad", console.Plural(uint64(more), "more fault") + " in the files"})
+		all = append(all, statement{"bad", console.Plural(uint64(more), "more fault") + " in the files. To list all: a2sscan stats CENSUS | jq .lost"})
 	}
 	r := s.Run
 	if r == nil {

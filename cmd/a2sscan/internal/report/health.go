@@ -157,12 +157,11 @@ func byCount(counts map[string]uint64) (rows []row) {
 	return rows
 }
 
-// openGames returns the games with the most servers that answer without a
-// challenge.
+// openGames returns the games with servers that answer without a challenge. Those with the most
+// such servers come first.
 func openGames(s *census.Stats) []census.Group {
 	games := slices.Clone(s.Games.Top)
 	slices.SortStableFunc(games, func(a, b census.Group) int { return cmp.Compare(b.Unchallenged, a.Unchallenged) })
-	games = games[:min(8, len(games))]
 	return slices.DeleteFunc(games, func(g census.Group) bool { return g.Unchallenged == 0 })
 }
 

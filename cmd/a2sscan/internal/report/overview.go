@@ -65,7 +65,9 @@ func addTable(b *strings.Builder, word string, groups *census.Groups, most int) 
 		}
 		rows = append(rows, [2]string{name, fmt.Sprintf("%10s %10s", console.Grouped(g.Servers), console.Grouped(g.People))})
 	}
-	table(b, word, int(groups.Distinct)-len(rows), rows)
+	if table(b, word, rows); int(groups.Distinct) > len(rows) {
+		fmt.Fprintf(b, "and %s more; to list all: a2sscan stats CENSUS --by %s --top %d\n", console.Grouped(groups.Distinct-uint64(len(rows))), word, groups.Distinct)
+	}
 }
 
 // overviewOf shows stats to a person.
@@ -103,7 +105,7 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 	for _, word := range slices.SortedFunc(maps.Keys(s.Flags), func(a, b string) int { return cmp.Compare(s.Flags[b], s.Flags[a]) }) {
 		rows = append(rows, [2]string{console.Plain(word, 40), fmt.Sprintf("%10s", console.Grouped(s.Flags[word]))})
 	}
-	table(&b, "flag", 0, rows)
+	table(&b, "flag", rows)
 	for i, f := range s.Farms.Top[:min(len(s.Farms.Top), most)] {
 		if i == 0 {
 			fmt.Fprintln(&b)
@@ -115,6 +117,9 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 			fmt.Fprintln(&b, "  "+strings.Join(console.Wrap(console.Plain(sentence, 300), width-2, 2), "\n"))
 		}
 	}
+	if n := uint64(most); s.Farms.Found > n {
+		fmt.Fprintf(&b, "and %s; to list the servers of all: a2sscan cat CENSUS --fakes only -f farm,addr\n", console.Plural(s.Farms.Found-n, "more farm"))
+	}
 	fmt.Fprintln(&b, "\nIn a pipe or with -o FILE, stats prints all of this and more as JSON.")
 	return []byte(b.String())
 }
@@ -123,9 +128,8 @@ func sumsText(s *census.Sums) string {
 	return fmt.Sprintf("%s, %s, %s", console.Plural(s.Servers, "server"), console.Plural(s.People, "person"), console.Plural(s.Bots, "bot"))
 }
 
-// table writes rows of a name and numbers, and the number of further rows. It writes
-// nothing if there are no rows.
-func table(b *strings.Builder, title string, more int, rows [][2]string) {
+// table writes rows of a name and numbers. It writes nothing if there are no rows.
+func table(b *strings.Builder, title string, rows [][2]string) {
 	if len(rows) == 0 {
 		return
 	}
@@ -141,8 +145,5 @@ func table(b *strings.Builder, title string, more int, rows [][2]string) {
 	fmt.Fprintln(b)
 	for _, row := range append([][2]string{head}, rows...) {
 		fmt.Fprintf(b, "%s %s\n", console.Pad(row[0], wide), row[1])
-	}
-	if more > 0 {
-		fmt.Fprintf(b, "and %s more\n", console.Grouped(uint64(more)))
 	}
 }

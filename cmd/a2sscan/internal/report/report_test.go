@@ -265,7 +265,7 @@ func TestTrust(t *testing.T) {
 	}
 	s.Run = nil
 	s.Lost = []string{"a is cut", "b", "c", "d", "e", "f", "g"}
-	want = "[{bad a is cut} {bad b} {bad c} {bad d} {bad e} {bad 2 more faults in the files} {warn The scan has no summary, so its losses are not known}]"
+	want = "[{bad a is cut} {bad b} {bad c} {bad d} {bad e} {bad 2 more faults in the files. To list all: a2sscan stats CENSUS | jq .lost} {warn The scan has no summary, so its losses are not known}]"
 	if got := fmt.Sprint(trust(s)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -490,6 +490,53 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// TestCut: where the page, the overview and the comparison leave something out, they name the
+// command that lists all.
+func TestCut(t *testing.T) {
+	in := sampleInput(2)
+	s := in.Stats
+	s.Lost = make([]string, lostShown+2)
+	s.Farms.Found = 140
+	for i := range 20 {
+		s.Systems.Top = append(s.Systems.Top, census.Group{Name: fmt.Sprint("system ", i), Sums: sampleSums(100, 0)})
+		in.Changes.ByGame[fmt.Sprint("game ", i)] = map[census.Kind]uint64{"new": 1}
+	}
+	s.Systems.Distinct = 23
+	in.Servers.cut = true
+	html := stdhtml.UnescapeString(string(rendered(t, in)))
+	for _, want := range []string{
+		"2 more faults in the files. To list all: a2sscan stats CENSUS | jq .lost",
+		"17 more entries: 1,700 servers, 0 people. To list all: a2sscan stats CENSUS --by system --top 23",
+		"--by map --top 18400", "--by network --top 2140", "--by version --top 260", "--by game --top 212",
+		"18 more games changed. To count the changes of all: <code>a2sscan diff OLD NEW --stat --json",
+		"To list all changes: <code>a2sscan diff OLD NEW --json", "<code>a2sscan cat CENSUS --fakes count_mismatch</code>",
+		"126 more farms. To list the servers of all: <code>a2sscan cat CENSUS --fakes only -f farm,addr",
+		"<code>a2sscan stats CENSUS | jq .stacks", "jq '.games.top[] | [.name, .unchallenged]'", "To list all: a2sscan cat CENSUS</p>",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	overview := string(overviewOf(s, 80, rowsShown))
+	for _, want := range []string{
+		"and 18,390 more; to list all: a2sscan stats CENSUS --by map --top 18400\n",
+		"and 130 more farms; to list the servers of all: a2sscan cat CENSUS --fakes only -f farm,addr\n",
+	} {
+		if !strings.Contains(overview, want) {
+			t.Errorf("the overview lacks %q:\n%s", want, overview)
+		}
+	}
+	for want, o := range map[string]DiffOptions{
+		"and 10 more games; to count the changes of all: a2sscan diff OLD NEW --stat --json\n": {Stat: true},
+		"These are not all changes; to list all: a2sscan diff OLD NEW --json\n":                {},
+	} {
+		var b strings.Builder
+		if writePage(&b, in.Changes, &o, &in.Important); !strings.HasSuffix(b.String(), want) {
+			t.Errorf("the comparison does not end with %q:\n%s", want, b.String())
+		}
+	}
+}
+
 // TestAxes: both axes of each histogram have a title with the unit.
 func TestAxes(t *testing.T) {
 	html := string(rendered(t, sampleInput(2)))
@@ -528,7 +575,7 @@ func TestLinks(t *testing.T) {
 		n, _ := strconv.Atoi(row[1])
 		people = append(people, -n)
 	}
-	if len(people) != suspectsShown || !slices.IsSorted(people) || !strings.Contains(list, "5 more. <code>a2sscan cat --farm 2</code>") {
+	if len(people) != suspectsShown || !slices.IsSorted(people) || !strings.Contains(list, "5 more. To list all: <code>a2sscan cat CENSUS --farm 2</code>") {
 		t.Fatalf("people %v in %.2000s", people, list)
 	}
 	for i := 30; i < 45; i++ { // the servers of the farm

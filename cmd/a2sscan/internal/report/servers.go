@@ -168,7 +168,7 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	listed := uint64(t.Listed)
 	switch {
 	case l.cut:
-		t.Text = fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB.",
+		t.Text = fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB. To list all: a2sscan cat CENSUS",
 			console.Plural(listed, "server"), number(s.All.Servers), MaxSize/1_000_000)
 	case listed < s.All.Servers:
 		t.Text = fmt.Sprintf("The %s that answered INFO, of %s that answered at all.", console.Plural(listed, "server"), number(s.All.Servers))

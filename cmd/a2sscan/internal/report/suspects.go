@@ -42,14 +42,14 @@ type suspectList struct {
 	Anchor, Title string
 	N             uint64
 	Rows          []serverRow
-	Farm          string // ID of the farm, or "" if the list is about a flag
+	Choice        string // the arguments with which cat prints all servers of the list
 }
 
 // suspectLists returns the lists of the flags and of the largest farms.
 func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
-	add := func(anchor, title, farm string) {
+	add := func(anchor, title, choice string) {
 		if list := l.lists[anchor]; list != nil {
-			one := suspectList{Anchor: anchor, Title: title, N: list.n, Farm: farm}
+			one := suspectList{Anchor: anchor, Title: title, N: list.n, Choice: choice}
 			for _, s := range list.top {
 				one.Rows = append(one.Rows, newServer(s).row())
 			}
@@ -57,10 +57,10 @@ func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
 		}
 	}
 	for _, flag := range byCount(s.Flags) {
-		add("flag-"+flag.Name, "Flag "+Shown(flag.Name, 40), "")
+		add("flag-"+flag.Name, "Flag "+Shown(flag.Name, 40), "--fakes "+flag.Name)
 	}
 	for _, f := range s.Farms.Top[:min(len(s.Farms.Top), farmsShown)] {
-		add("farm-"+f.ID, "Farm "+named(f.Name, f.ID), f.ID)
+		add("farm-"+f.ID, "Farm "+named(f.Name, f.ID), "--farm "+f.ID)
 	}
 	return all
 }
