@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -228,6 +229,41 @@ func TestPcapDamaged(t *testing.T) {
 			if got, stats := readFile(t, pcapFile(le, l.number, whole[:n])); got != "" || stats.Packets != 1 {
 				t.Errorf("%s, %d bytes: %s", l.name, n, got)
 			}
+		}
+	}
+}
+
+// TestPcapCrafted: the memory that a capture takes is limited by its length, whatever its
+// packets are.
+func TestPcapCrafted(t *testing.T) {
+	const n = 20_000
+	address := func(i int) string { return string(be.AppendUint32(nil, 0x0B000000+uint32(i))) }
+	many := func(packet func(i int) string) (packets []string) {
+		for i := range n {
+			packets = append(packets, packet(i))
+		}
+		return packets
+	}
+	for name, file := range map[string][]byte{
+		"one server": pcapFile(le, 101, many(func(int) string { return reply(noPlayers) })...),
+		"many servers": pcapFile(le, 101, many(func(i int) string {
+			return ipv4(address(i), client, 0, udp(27015, 40000, noPlayers))
+		})...),
+		"requests": pcapFile(le, 101, many(func(i int) string {
+			return ipv4(client, address(i), 0, udp(40000, 27015, infoRequest))
+		})...),
+		"interfaces":    pcapngFile(make([]uint16, n)),
+		"a large block": append(pcapngFile([]uint16{101}), 6, 0, 0, 0, 0, 0, 0, 0xF0),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		all, stats, err := readPcap(bufio.NewReader(bytes.NewReader(file)))
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20+8*uint64(len(file)) {
+			t.Errorf("%s: %d bytes for a file of %d, %v", name, took, len(file), err)
+		}
+		if (err != nil) != (name == "a large block") || len(all) > n || stats.Packets > n {
+			t.Errorf("%s: %d servers, %+v, %v", name, len(all), stats, err)
 		}
 	}
 }
