@@ -23,6 +23,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -379,6 +380,65 @@ func readmeInClickHouse(t *testing.T, dir string) {
 			string(ran(t, "cat", filepath.Join(dir, "census.ndjson.zst"))),
 	}
 	wantReadmeAnswers(t, dir, clickHouse(t, dir, append(statements, readmeQueries(t)...)...))
+}
+
+// TestReadmeFarms: the queries about farms in docs/databases.md have the same answers in DuckDB and
+// in ClickHouse as in stats.
+func TestReadmeFarms(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "census.ndjson")
+	save := func(name string, text []byte) { check(t, os.WriteFile(name, text, 0o666)) }
+	save(name, ran(t, "fleet", "--network", "127.143.0.0/22", "-p", "27015", "--alive", "1", "--fakes", "0.5", "--seed", "7", "--truth"))
+	save(filepath.Join(dir, "farms.csv"), ran(t, "cat", name, "--fakes", "only", "-f", "addr,farm", "--format", "csv"))
+	stats, err := census.ParseStats(ran(t, "stats", name))
+	check(t, err)
+	blocks := readmeBlocks(t, "sql")
+	at := slices.IndexFunc(blocks, func(sql string) bool { return strings.Contains(sql, "farms.csv") })
+	queries := strings.Split(strings.TrimSuffix(blocks[at], ";\n"), ";\n")
+	wantAnswers := func(t *testing.T, answers []byte) {
+		lines := slices.Collect(bytes.Lines(answers))
+		if len(lines) != 2 {
+			t.Fatalf("%d answers:\n%s", len(lines), answers)
+		}
+		var farms []census.Farm
+		var servers []struct{ Servers uint64 }
+		check(t, errors.Join(json.Unmarshal(lines[0], &farms), json.Unmarshal(lines[1], &servers)))
+		members := map[string]uint64{}
+		for _, f := range stats.Farms.Top {
+			members[f.ID] = f.Servers
+		}
+		for _, f := range farms {
+			if members[f.ID] != f.Servers || f.Name == "" {
+				t.Errorf("farm %+v, want %d servers", f, members[f.ID])
+			}
+		}
+		want := stats.WithoutFarms.Servers - stats.Flagged.Doubtful.Servers - stats.Flagged.Unusual.Servers
+		if len(farms) != min(10, len(members)) || len(farms) < 2 || servers[0].Servers != want || want == 0 {
+			t.Errorf("%d farms of %d, %d other servers, want %d", len(farms), len(members), servers[0].Servers, want)
+		}
+	}
+	t.Run("DuckDB", func(t *testing.T) {
+		statements := "CREATE TABLE census AS " + string(ran(t, "schema", "duckdb", name))
+		for _, q := range queries {
+			statements += "\nSELECT to_json(list(q))::VARCHAR AS j FROM (" + q + ") q;"
+		}
+		wantAnswers(t, duckDB(t, dir, statements))
+	})
+	t.Run("ClickHouse", func(t *testing.T) {
+		text, err := os.ReadFile("../../docs/databases.md")
+		check(t, err)
+		table := regexp.MustCompile("file\\('farms.csv', [^)]*\\)").FindString(string(text))
+		statements := []string{
+			strings.TrimSuffix(strings.TrimSpace(string(ran(t, "schema", "clickhouse"))), ";"),
+			"INSERT INTO census SETTINGS date_time_input_format = 'best_effort' FORMAT JSONEachRow\n" + string(readFile(t, dir, "census.ndjson")),
+		}
+		for _, q := range queries {
+			statements = append(statements, regexp.MustCompile(`read_csv\([^)]*\)`).ReplaceAllLiteralString(q, table))
+		}
+		wantAnswers(t, clickHouse(t, dir, statements...))
+	})
 }
 
 // readmeQueries returns the SQL queries in docs/databases.md.
