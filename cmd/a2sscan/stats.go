@@ -26,7 +26,8 @@ be fake (farms); and an estimate of how many servers the scan missed. On a
 terminal it prints an overview, otherwise JSON. For groups such as games and
 maps, the key "top" lists the largest groups, and the key "other" sums up the
 rest. Other long lists are cut off. a2sscan schema stats describes the keys.
---by prints the groups of one kind as a table, also in a pipe.
+--by prints the groups of one kind as a table, also in a pipe. The groups with
+the most servers come first. The last example below sorts all maps by people.
 
 If the census is damaged, or lacks records that its summary counts, stats says
 so first, sums up the rest, and exits with 8.
@@ -35,7 +36,9 @@ stats reads several files as one census: name all files that scan --rotate or
 --shard wrote, in any order.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census.ndjson.zst --by map --top 50
-  a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json`,
+  a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
+  a2sscan stats census.ndjson.zst --top 1000000 |
+      jq -r '.maps.top | sort_by(-.people)[:20][] | [.people, .servers, .name] | @tsv'`,
 		Args: wantArgs(1, 0, "stats needs a file", "a2sscan stats census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var err error
