@@ -162,7 +162,7 @@ func (m *merger) copy(p *part) error {
 		problem error
 		foreign netip.Addr
 	}
-	var tally sync.Mutex // guards m.tally
+	var counting sync.Mutex // guards m.tally
 	parser := func() func(*sink.Block) copied {
 		reader := record.NewReader()
 		return func(b *sink.Block) (c copied) {
@@ -181,9 +181,9 @@ func (m *merger) copy(p *part) error {
 				}
 				b.Out = append(rec.Rename(b.Out, m.sum.Scan), '\n')
 				c.records++
-				tally.Lock()
+				counting.Lock()
 				m.tally.Add(&rec.Result)
-				tally.Unlock()
+				counting.Unlock()
 			}
 			return c
 		}
