@@ -48,8 +48,8 @@ const (
 // farm is a group of servers with a verdict.
 type farm struct {
 	servers []*Server // by address
-	clones  uint64    // hash of the properties that clones share, or 0 if they are no clones
-	list    uint64    // hash of the shared list of players, or 0 if none is shared
+	clones  bool      // whether servers of the farm are clones
+	list    bool      // whether servers of the farm share a list of players
 	id      string    // see nameFarms
 }
 
@@ -66,7 +66,7 @@ func (c *Census) findFarms() {
 	})
 	group.Wait()
 	var groups []farm
-	for key, all := range clones {
+	for _, all := range clones {
 		all = sameRules(all)
 		if len(all) == 0 || isDefault(all[0]) {
 			continue
@@ -78,11 +78,11 @@ func (c *Census) findFarms() {
 			}
 		}
 		if distinct(all, 32) >= leastBare || len(all) >= leastClones && occupied*2 >= len(all) {
-			groups = append(groups, farm{servers: all, clones: key})
+			groups = append(groups, farm{servers: all, clones: true})
 		}
 	}
 	for _, all := range lists {
-		groups = append(groups, farm{servers: all, list: all[0].hashes.players})
+		groups = append(groups, farm{servers: all, list: true})
 	}
 	c.unite(groups)
 }
@@ -199,9 +199,6 @@ func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 // unite makes a farm of each group. Groups that have servers in common become one
 // farm.
 func (c *Census) unite(groups []farm) {
-	slices.SortFunc(groups, func(a, b farm) int {
-		return cmp.Or(cmp.Compare(a.clones, b.clones), cmp.Compare(a.list, b.list), cmp.Compare(a.servers[0].key, b.servers[0].key))
-	})
 	for _, g := range groups {
 		one := farm{clones: g.clones, list: g.list}
 		number := int32(len(c.farms) + 1)
@@ -219,7 +216,7 @@ func (c *Census) unite(groups []farm) {
 				t.farm = number
 			}
 			one.servers = append(one.servers, taken.servers...)
-			one.clones, one.list = cmp.Or(one.clones, taken.clones), cmp.Or(one.list, taken.list)
+			one.clones, one.list = one.clones || taken.clones, one.list || taken.list
 			*taken = farm{}
 		}
 		slices.SortFunc(one.servers, (*Server).compare)
@@ -293,13 +290,13 @@ func (f *farm) describe() Farm {
 			d.Members = append(d.Members, s.Addr().String())
 		}
 	}
-	if f.clones != 0 {
+	if f.clones {
 		d.Name, d.Map, d.Capacity = first.shownName(), shorten(first.Map), uint64(first.MaxPlayers)
 		d.Reasons = append(d.Reasons, reasonClones)
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"%d servers have the same game, version, name, map, capacity and rules; %d of them have people", d.Servers, d.Occupied))
 	}
-	if f.list != 0 {
+	if f.list {
 		d.Reasons = append(d.Reasons, reasonSharedList)
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"at least %d servers have the same list of players, with names and times", leastSharing))

@@ -137,15 +137,6 @@ func questions(s *census.Stats) []question {
 	return all
 }
 
-// sums returns the sums without farms, as shares of the sums with farms.
-func sums(s *census.Stats) []row {
-	all, without := &s.All, &s.WithoutFarms
-	return []row{
-		{Name: "Servers", N: without.Servers, Of: all.Servers}, {Name: "People", N: without.People, Of: all.People},
-		{Name: "Bots", N: without.Bots, Of: all.Bots}, {Name: "Places", N: without.Places, Of: all.Places},
-	}
-}
-
 // byCount returns the words whose count is not 0, the most frequent first.
 func byCount(counts map[string]uint64) (rows []row) {
 	for word, n := range counts {

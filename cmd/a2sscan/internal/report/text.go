@@ -52,7 +52,7 @@ func Shown(s string, limit int) string {
 // functions has the functions that the template calls.
 var functions = template.FuncMap{
 	// functions that describe the stats
-	"when": when, "trust": trust, "distributions": distributions, "otherSystems": otherSystems, "questions": questions, "sums": sums,
+	"when": when, "trust": trust, "distributions": distributions, "otherSystems": otherSystems, "questions": questions,
 	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
 	"farms": func(s *census.Stats) []census.Farm { return s.Farms.Top[:min(len(s.Farms.Top), farmsShown)] },
 	// functions that format values
