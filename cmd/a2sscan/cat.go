@@ -72,9 +72,7 @@ These say that the server answers in an unusual way:
   a2sscan cat census.ndjson.zst --fakes without,count_mismatch \
       -f addr,people,flags,info.name
   a2sscan cat census.ndjson.zst --game rust --sort -people -n 20 \
-      -f addr,people,game.started,info.name
-  a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
-      a2sscan cat - -f addr,people,info.name --format csv`,
+      -f addr,people,game.started,info.name`,
 		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if !slices.Contains(console.Colors, color) {

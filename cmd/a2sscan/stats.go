@@ -34,8 +34,7 @@ so first, sums up the rest, and exits with 8.
 
 stats reads several files as one census: name all files that scan --rotate or
 --shard wrote, in any order.`,
-		Example: `  a2sscan stats census.ndjson.zst | jq .all
-  a2sscan stats census.ndjson.zst --by map --top 50
+		Example: `  a2sscan stats census.ndjson.zst --by map --top 50
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
   a2sscan stats census.ndjson.zst --top 1000000 |
       jq -r '.maps.top | sort_by(-.people)[:20][] | [.people, .servers, .name] | @tsv'`,
