@@ -23,9 +23,9 @@
 // [Explain] and [ExplainFragment] show a person which bytes belong to which field.
 //
 // Everything that can be decoded can also be encoded, which helps to write a server
-// or a test. Decoding the encoded bytes gives the same values again. The only
-// exception is bytes after the last field: Info and the cursors note the presence of these bytes, but do not
-// store the bytes.
+// or a test. Decoding the encoded bytes gives the same values again. The only exception is
+// bytes after the last field: Info and Players note that there are such bytes, but do not
+// store them.
 //
 // # Buffers
 //
@@ -74,7 +74,7 @@
 //
 //	n:t    number in the high four bits, total in the low four
 //	ID     the same in all fragments of a reply; its highest bit may say that
-//	       the reply is compressed with bzip2, but not with GoldSource
+//	       the reply is compressed with bzip2, but not in GoldSource fragments
 //	number from 0 to total-1
 //	size   maximum payload of a fragment in bytes, usually 1248
 //

@@ -38,7 +38,8 @@ const (
 	fieldSlots
 )
 
-// fieldNames has the name of each field of an INFO reply, in the order of their bits.
+// fieldNames has the names of the fields of an INFO reply, in the order of the fields'
+// bits.
 var fieldNames = [...]string{
 	"protocol", "name", "map", "folder", "game", "app ID", "players", "max players", "bots",
 	"server type", "environment", "password", "VAC", "ship: duration", "version", "extra data flag",
@@ -49,7 +50,6 @@ var fieldNames = [...]string{
 	"mod block", "no mod block", "spectators", "slots",
 }
 
-// textFields are the fields of an INFO reply that are strings.
 const textFields = HasName | HasMap | HasFolder | HasGame | HasVersion | HasSourceTV | HasKeywords |
 	HasAddress | fieldModURL | fieldModDownload | fieldModNUL
 
@@ -142,7 +142,6 @@ type explanation struct {
 
 func (e *explanation) left() []byte { return e.b[e.at:] }
 
-// part yields the next n bytes as a field.
 func (e *explanation) part(name string, text bool, n int, cut bool) {
 	if !e.ended {
 		p := Part{name, text, e.at, e.at + n, e.item, cut}

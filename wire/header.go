@@ -11,7 +11,6 @@ const (
 	headerLen = 4
 )
 
-// startsWith reports whether b begins with the four bytes of header.
 func startsWith(b []byte, header uint32) bool {
 	return len(b) >= headerLen && binary.LittleEndian.Uint32(b) == header
 }
@@ -24,10 +23,9 @@ func IsSingle(datagram []byte) bool { return startsWith(datagram, singleHeader) 
 // fragment of a message.
 func IsSplit(datagram []byte) bool { return startsWith(datagram, splitHeader) }
 
-// Body returns msg without its headers, so that the result begins with the type
-// byte. It is empty if nothing follows the headers. A message usually has one
-// header, FF FF FF FF; a message reassembled from fragments may have none (EC-113)
-// or two (EC-114).
+// Body returns msg without its headers, so that the result begins with the type byte. The
+// result is empty if nothing follows the headers. A message usually has one header, FF FF
+// FF FF; a message reassembled from fragments may have none (EC-113) or two (EC-114).
 func Body(msg []byte) []byte {
 	if !startsWith(msg, singleHeader) {
 		return msg
@@ -70,9 +68,9 @@ func IsRequest(datagram []byte) bool {
 	return false
 }
 
-// IsReply reports whether the datagram is one that servers send: a fragment, or a
-// message of a kind that only servers send. A KindRedirect message counts only if
-// DecodeText accepts it. Game traffic has other headers.
+// IsReply reports whether the datagram is one that servers send: a fragment, or a message
+// of a kind that only servers send. A KindRedirect message counts only if DecodeText
+// accepts it.
 func IsReply(datagram []byte) bool {
 	switch KindOf(datagram) {
 	case KindInfo, KindGoldSource, KindPlayers, KindRules,
@@ -99,7 +97,6 @@ func fields(msg []byte, k Kind) ([]byte, Error) {
 	return body[1:], 0
 }
 
-// appendHeader appends FF FF FF FF and the type byte k.
 func appendHeader(dst []byte, k Kind) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, singleHeader)
 	return append(dst, byte(k))

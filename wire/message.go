@@ -1,6 +1,6 @@
 package wire
 
-// Question is a question that a client can ask a server. The answers to the first
+// Question names a request that a client can send to a server. The answers to the first
 // three make up a record's status; the other two are optional extras.
 type Question uint8
 
@@ -65,9 +65,8 @@ const (
 	FormatGoldSource                   // 'm'
 )
 
-// Fields is a set of the fields of an Info that were read. All of them are
-// complete, except that the version may be cut off by the end of the reply
-// (EC-136).
+// Fields is a set of fields of an Info. The fields in Info.Has are complete, except that
+// the version may be cut off by the end of the reply (EC-136).
 type Fields uint64
 
 // The fields of an INFO reply. HasMod stands for the complete mod block, HasShip for
@@ -109,8 +108,8 @@ type Info struct {
 
 	Protocol uint8 // version of the game's protocol
 	// Number of players: modulo 256 on some games (EC-36), and sometimes more than
-	// MaxPlayers. Both fields are single bytes, except in the reply of a large HLTV
-	// relay (EC-146).
+	// MaxPlayers. Players and MaxPlayers are single bytes in a reply, except in the reply
+	// of a large HLTV relay (EC-146).
 	Players    uint32
 	MaxPlayers uint32 // player slots
 	// Number of bots. Some games count bots among Players, others do not.

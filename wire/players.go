@@ -49,7 +49,7 @@ type Players struct {
 	player Player
 }
 
-// list holds the state that the cursors of both lists share.
+// list holds the state that Players and Rules share.
 type list struct {
 	rest      []byte // the players or rules not yet read
 	announced int
@@ -212,8 +212,8 @@ func (ps *Players) finish() {
 // Player returns the player that Next read. The next call of Next overwrites it.
 func (ps *Players) Player() *Player { return &ps.player }
 
-// AppendPlayers appends a PLAYER reply whose count byte is announced modulo 256.
-// Deaths and money of the players with Ship set follow after the last player. Names
+// AppendPlayers appends a PLAYER reply whose count byte is the parameter announced modulo
+// 256. Deaths and money of the players with Ship set follow after the last player. Names
 // end at their first NUL.
 func AppendPlayers(dst []byte, announced int, players []Player) []byte {
 	dst = append(appendHeader(dst, KindPlayers), uint8(announced))

@@ -67,14 +67,13 @@ func (r *reader) u64(v *uint64, f Fields) {
 	}
 }
 
-// count reads a byte into a 32-bit number.
 func (r *reader) count(v *uint32, f Fields) {
 	if b := r.take(1, f); b != nil {
 		*v = uint32(b[0])
 	}
 }
 
-// text reads a string terminated by a NUL. v aliases the message.
+// text reads a string terminated by a NUL. The result *v aliases the message.
 func (r *reader) text(v *[]byte, f Fields) {
 	i := indexNUL(r.b)
 	if i < 0 {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// Layout is one of the three forms of a fragment's header. Nothing in the header
-// names it; ShowLayout infers it from the bytes that follow.
+// Layout is one of the three forms of a fragment's header. Nothing in the header names the
+// layout; ShowLayout infers it from the bytes that follow.
 type Layout uint8
 
 // The layouts (document 000, "multi-packet response format").
@@ -78,11 +78,12 @@ func SplitID(datagram []byte) (id uint32, err error) {
 // (EC-113), unless the datagram could also be a later fragment of a GoldSource
 // reply whose text happens to look like that.
 //
-// With data of the third kind, a datagram that fits LayoutGoldSource fits no other layout: byte 9
-// is where its payload begins, but in the other two layouts it is the fragment number,
-// which is 0 in fragment 0. If the data fit both Source layouts, FF FF FF FF is stronger
-// evidence than a type byte. If both have only a type byte, a size field that matches
-// the length of the datagram decides for LayoutSource (EC-111).
+// With data of the third kind, a datagram that fits LayoutGoldSource fits no other layout,
+// because of byte 9: there the payload begins in LayoutGoldSource, but in the other two
+// layouts byte 9 is the fragment number, which is 0 in fragment 0. If the data fit both
+// Source layouts, FF FF FF FF is stronger evidence than a type byte. If both have only a
+// type byte, a size field that matches the length of the payload decides for LayoutSource
+// (EC-111).
 func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	id, err := SplitID(datagram)
 	if err != nil {
@@ -159,8 +160,8 @@ type Fragment struct {
 	// LayoutSource: maximum payload of a fragment in bytes, usually 1248 (EC-110).
 	Size uint16
 
-	// Fragment 0 of a compressed reply has the size in bytes of the decompressed reply,
-	// which is untrusted (EC-121), and its CRC-32.
+	// The size of the decompressed reply in bytes, as the server claims (EC-121). Only
+	// fragment 0 of a compressed reply has DeclaredSize and CRC.
 	DeclaredSize uint32
 	CRC          uint32 // CRC-32 (IEEE) of the decompressed reply
 

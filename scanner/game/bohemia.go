@@ -26,17 +26,16 @@ import (
 //	+-------+--------+-----------+--------+-------------+
 //	    1       1                     1                    the last two in DayZ only
 //
-// If bit 0x10 of n is set, the mod is a Creator DLC, and the ID is its application
-// ID instead of a Workshop item. Escapes: 01 01 stands for 01, 01 02 for 00, and 01
-// 03 for FF. A page may end inside an escape, so the escapes must be decoded across
-// pages (EC-101 to EC-103). Sources: Bohemia's page "Arma 3:
-// ServerBrowserProtocol3", and recorded replies of versions 2 and 3.
+// If bit 0x10 of n is set, the mod is a Creator DLC, and the ID is its application ID
+// instead of the ID of a Workshop item. The escape 01 01 stands for 01, 01 02 for 00, and 01
+// 03 for FF. A page may end inside an escape, so the escapes must be decoded across pages
+// (EC-101 to EC-103). Sources: Bohemia's page "Arma 3: ServerBrowserProtocol3", and recorded
+// replies of versions 2 and 3.
 
 // Limits of the pages. On the wire, the number of pages is one byte.
 const (
-	maxPages = 255
-	// The maximum size of all pages together; real pages have up to 127 bytes.
-	maxPageBytes = 64 << 10
+	maxPages     = 255
+	maxPageBytes = 64 << 10 // all pages together; a real page has up to 127 bytes
 )
 
 // pages holds the binary pages of a reply.
@@ -153,7 +152,6 @@ func (c *cursor) u32() uint32 {
 
 func (c *cursor) u16() uint16 { return uint16(c.number(2)) }
 
-// text reads a one-byte length and a string of that length.
 func (c *cursor) text() []byte { return c.take(int(c.u8())) }
 
 // number reads a little-endian number of n bytes. A number of more than 8 bytes
@@ -170,7 +168,6 @@ func (c *cursor) number(n int) uint64 {
 	return v
 }
 
-// dlcBit is a DLC and its bit in the DLC mask.
 type dlcBit struct {
 	bit  uint16
 	name string

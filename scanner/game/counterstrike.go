@@ -16,7 +16,6 @@ var _ = register("cs2", "Counter-Strike 2", []uint32{730}, &table{
 	rules: withCvars(),
 })
 
-// Counter-Strike: Source.
 var _ = register("css", "Counter-Strike: Source", []uint32{240}, &table{
 	evidence: "recorded replies from 2005 to 2014",
 	rules:    withCvars(),

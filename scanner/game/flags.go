@@ -39,8 +39,8 @@ const DoubtfulPeople = FlagPlayersOverMax | FlagCountMismatch | FlagEqualDuratio
 // FlagRule describes a flag. It is one row of FlagRules.
 type FlagRule struct {
 	Word string // the word that records use for the flag
-	// When Suspect sets the flag. init replaces the names of the thresholds with their
-	// values.
+	// Rule says when Suspect sets the flag. init replaces the names Least, Percent and
+	// Time in it with the values of these fields.
 	Rule     string
 	Innocent string // innocent causes
 	Source   string // where the rule comes from
@@ -68,7 +68,6 @@ func (s Flags) Words() (words []string) {
 	return words
 }
 
-// rule returns the rule of a single flag.
 func (s Flags) rule() *FlagRule { return &FlagRules[bits.TrailingZeros16(uint16(s))] }
 
 // FlagRules holds the rule of each flag, with its thresholds, in the order of the
@@ -153,8 +152,8 @@ var FlagRules = [...]FlagRule{
 	},
 }
 
-// Facts are what the scanner measured about a server, as opposed to the contents of
-// its replies. A round trip of zero was not measured.
+// Facts are what the scanner measured about a server, as opposed to the contents of its
+// replies. A round trip of zero means that it was not measured.
 type Facts struct {
 	InfoRTT    time.Duration // round-trip time of INFO
 	PlayersRTT time.Duration // round-trip time of PLAYER
@@ -190,8 +189,8 @@ func (s *Flags) set(f Flags, v bool) {
 	}
 }
 
-// judgeCounts sets players_over_max and count_mismatch. It ignores relays, which count
-// spectators (EC-33).
+// judgeCounts sets players_over_max, players_over_game and count_mismatch. It ignores
+// relays, which count spectators (EC-33).
 func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	i := in.Info
 	info, own := -1, -1 // player counts of INFO and of the game; -1: none
@@ -277,7 +276,6 @@ func bots(in *wire.Info) int {
 	return int(in.Bots)
 }
 
-// judgeSteamID sets no_gslt.
 func (s *Flags) judgeSteamID(in *wire.Info, g *Game) {
 	const persistentServer = 3
 	const needed = wire.HasSteamID | wire.HasVersion
@@ -292,7 +290,6 @@ func (s *Flags) judgeSteamID(in *wire.Info, g *Game) {
 // tinyDuration has the bits of a duration whose bytes are 00 00 00 01.
 const tinyDuration = 0x01000000
 
-// judgeDurations sets equal_durations and tiny_durations.
 func (s *Flags) judgeDurations(in *Reply) {
 	if len(in.Players) == 0 {
 		return

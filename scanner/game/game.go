@@ -60,8 +60,8 @@ type Keys uint32
 func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 
 // Game holds the game-specific values of a reply. The field of a common key is
-// valid only if Has contains the key, which means that the server sent the value.
-// Has contains KeyPassword only if the value differs from INFO's.
+// valid only if Has contains the key, which means that the server sent the value. Has does
+// not contain KeyPassword if INFO has the same value.
 //
 // Byte slices alias the reply, memory of the Game that the next Decode reuses, or
 // constants. They must not be changed. To keep them, use Clone.
@@ -147,8 +147,7 @@ func (g *Game) Clone() *Game {
 	return &c
 }
 
-// field returns a pointer to the field of a key: an *int, *bool, *[]byte, *int64 or
-// *[]Mod.
+// field returns a pointer to the field of a key.
 func (g *Game) field(k Key) any {
 	switch k {
 	case KeyPlayers:

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// This file has the games that put all their values into keywords of their own form.
+// This file has the games that put most of their values into keywords of their own form.
 
 // Mordhau: INFO's player count is always 0 and the player list is empty. B is the
 // number of people; O probably marks official servers; H, C and M are unknown.
@@ -78,7 +78,8 @@ func spaceVersion(d *decoder, v []byte, source string) {
 
 var wordSurvival = []byte("survival")
 
-// spaceModCount reads the number of rules with mods.
+// spaceModCount reads the number of rules with mods. If the number is 0, it is known that
+// the server has no mods.
 func spaceModCount(d *decoder, v []byte, source string) {
 	if string(v) == "0" {
 		d.mark(KeyMods, source)

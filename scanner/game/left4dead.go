@@ -23,7 +23,6 @@ var _ = register("l4d", "Left 4 Dead", []uint32{500}, &table{
 	finish: l4dModes.read,
 })
 
-// Left 4 Dead 2.
 var _ = register("l4d2", "Left 4 Dead 2", []uint32{550}, &table{
 	evidence: "two recorded replies from 2013 to 2014",
 	rules:    withCvars(),

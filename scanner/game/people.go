@@ -13,7 +13,8 @@ import (
 const (
 	// The list has as many entries as INFO has players and bots together, so INFO's
 	// players are people (CoD4X). This is wrong if the list has as many ghosts or relays
-	// as there are bots (ARK, Squad, HLTV on Counter-Strike).
+	// as there are bots (ARK, Squad, HLTV on Counter-Strike). In Rust, the source means
+	// that the list confirms INFO's count, and the keywords contradict both.
 	sourceListed = "info.players+list"
 	// The game counts people only, or nothing shows what it counts: subtracting the
 	// bots might remove people.

@@ -2,9 +2,9 @@ package game
 
 import "bytes"
 
-// This file has the games that put all their values into rules, and games that need no
-// more than a name. A value that was never recorded, or whose meaning is unknown, becomes
-// an attribute, as the server sent it.
+// This file has the games that put most of their values into rules, and games that need
+// little more than a name. A value that was never recorded, or whose meaning is unknown,
+// becomes an attribute, as the server sent it.
 
 // Call of Duty 4 with CoD4X: INFO's players are people, but the player list also contains
 // the bots (people.go). INFO has no 64-bit game ID, only the 16-bit application ID.
@@ -60,7 +60,6 @@ var _ = register("barotrauma", "Barotrauma", []uint32{602960}, &table{
 	},
 })
 
-// cutComma splits b at its first comma.
 func cutComma(b []byte) (first, rest []byte) {
 	first, rest, _ = bytes.Cut(b, []byte(","))
 	return trim(first), rest
@@ -111,7 +110,6 @@ var _ = register("postscriptum", "Post Scriptum", []uint32{736220}, &table{
 	rules:    squadRules,
 })
 
-// squadRules are the rules of Squad and of Post Scriptum.
 var squadRules = []field{
 	{name: "PlayerCount_i", read: count(KeyPlayers)},
 	{name: "PublicQueue_i", read: count(KeyQueue)},
@@ -209,7 +207,7 @@ var _ = register("toxikk", "TOXIKK", []uint32{324810}, &table{
 	rules:    []field{{name: "p1073741826", read: text(KeyMode)}},
 })
 
-// Games of which only the name is certain.
+// Games of which little more than the name is certain.
 var (
 	_ = register("abioticfactor", "Abiotic Factor", []uint32{427410}, &table{
 		evidence: "a server's log in an issue of abiotic-factor-linux-docker",

@@ -49,8 +49,8 @@ var _ = register("rust", "Rust", []uint32{252490}, &table{
 	},
 })
 
-// rustTags are the tags that Decode knows, followed by the one-letter forms of some
-// of them.
+// rustTags are the tags without a value that Decode knows, followed by the one-letter forms
+// of some of them.
 var rustTags = []field{
 	{name: "monthly", read: tagged("wipe_cycle", "monthly")},
 	{name: "biweekly", read: tagged("wipe_cycle", "biweekly")},

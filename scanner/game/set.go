@@ -6,7 +6,6 @@ import (
 	"strconv"
 )
 
-// mark records that key k has a value, and its source.
 func (d *decoder) mark(k Key, source string) {
 	d.g.Has |= 1 << k
 	d.g.Sources[k] = source
@@ -104,7 +103,6 @@ func count(k Key) action {
 	}
 }
 
-// text returns an action that sets k to the value.
 func text(k Key) action {
 	return func(d *decoder, v []byte, source string) { d.setText(k, v, source) }
 }
@@ -205,14 +203,12 @@ func (d *decoder) numberedMods(prefix, suffix, source string, read func([]byte) 
 	}
 }
 
-// decimal returns v in decimal digits.
 func (d *decoder) decimal(v uint64) []byte {
 	start := len(d.buf)
 	d.buf = strconv.AppendUint(d.buf, v, 10)
 	return d.since(start)
 }
 
-// hex returns v as eight hexadecimal digits.
 func (d *decoder) hex(v uint32) []byte {
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], v)
@@ -221,7 +217,6 @@ func (d *decoder) hex(v uint32) []byte {
 	return d.since(start)
 }
 
-// truthText returns "true" or "false".
 func truthText(v bool) []byte {
 	if v {
 		return wordTrue

@@ -61,7 +61,6 @@ func sevenDaysTime(d *decoder, v []byte, source string) {
 	d.setText(KeyTimeOfDay, d.since(start), source)
 }
 
-// append2 appends a number below 100 as two digits.
 func append2(dst []byte, n int64) []byte {
 	return append(dst, byte('0'+n/10), byte('0'+n%10))
 }

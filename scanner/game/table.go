@@ -143,10 +143,10 @@ func (s *someOf) add(name string) {
 	*s |= 1 << (name[0] & 63)
 }
 
-// matcher finds fields by name. Most rules of most servers have no field, so what
-// matters is how fast find rejects a name. It compares the length and the last
-// byte, and then a hash of the length and three bytes; a map would hash the complete
-// name. No field has an empty name.
+// matcher finds fields by name. Most rules of most servers have no field, so what matters
+// is how fast a name is rejected. The method find compares the length and the last byte,
+// and then a hash of the length and three bytes; a map would hash the complete name. No
+// field has an empty name.
 type matcher struct {
 	fields  []field
 	lengths someOf
@@ -178,7 +178,6 @@ func (m *matcher) rejects(name []byte) bool {
 	return n == 0 || m.lengths>>(n&63)&(m.ends>>(name[n-1]&63))&1 == 0
 }
 
-// nameHash returns the slot of a name.
 func nameHash(name []byte) uint8 {
 	n := len(name)
 	return uint8(n*31 + int(name[0])*7 + int(name[n-1])*13 + int(name[n/2])*3)

@@ -84,7 +84,6 @@ func hasSuffix(b []byte, suffix string) bool {
 	return len(b) >= len(suffix) && string(b[len(b)-len(suffix):]) == suffix
 }
 
-// trim returns b without the spaces at its ends.
 func trim(b []byte) []byte {
 	for len(b) > 0 && b[0] == ' ' {
 		b = b[1:]

@@ -27,8 +27,8 @@ var _ = register("zomboid", "Project Zomboid", []uint32{108600}, &table{
 	},
 })
 
-// zomboidMods reads a list of mods. An empty list means that there are none. In Build 42,
-// a mod is \ModID or WorkshopID\ModID.
+// zomboidMods reads a list of mods. An empty list means that the server has no mods. In
+// Build 42, a mod is \ModID or WorkshopID\ModID.
 func zomboidMods(d *decoder, v []byte, source string) {
 	if len(v) == 0 {
 		d.mark(KeyMods, source)

@@ -9,16 +9,14 @@ import (
 	"sync"
 )
 
-// stdin is the argument that names standard input.
 const stdin = "-"
 
-// ArgError is the error for an argument that does not name any targets.
+// ArgError is the error for an argument that can't be used as targets or as an exclusion.
 type ArgError struct {
 	Arg     string // the argument, made printable; empty if there was none
 	Problem string // what is wrong
 	Hint    string // what to do about it; may be empty
-	// Err is the cause: a *fs.PathError if the file can't be read, the fault of an
-	// address, or nil.
+	// Err is the cause, such as a *fs.PathError; may be nil.
 	Err error
 }
 
@@ -39,8 +37,8 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted, or a Source.
 type input struct {
-	// names are the targets, if path is empty. Until Load has looked up a host, names
-	// holds one name that has only the port.
+	// names holds the targets of an argument that is not a list. For a host that Load has
+	// not looked up yet, it holds one name, in which only the port is set.
 	names  []name
 	host   string  // the host name that Load looks up, without its port; may be empty
 	path   string  // path of a list; "-" for standard input
@@ -54,11 +52,9 @@ type input struct {
 	used int64 // how many bytes of the list were turned into targets; updated with a short delay
 }
 
-// isStdin reports whether the input is standard input. It checks source too,
-// because a Source may be named "-".
+// isStdin checks source too, because a Source may be named "-".
 func (in *input) isStdin() bool { return in.path == stdin && in.source == nil }
 
-// title returns the printable name of the input for messages.
 func (in *input) title() string {
 	switch {
 	case in.path == "":
@@ -109,8 +105,8 @@ func (l *List) open(arg string) (*input, error) {
 		err = &fs.PathError{Op: "read", Path: arg, Err: errors.New("is a directory")}
 		return fail("is a directory", "name the files in the directory", err)
 	case err == nil && !info.Mode().IsRegular():
-		// Opening a named pipe may block, and closing it again would kill its writer with
-		// SIGPIPE.
+		// Do not open a named pipe here: opening it may block, and closing it again would
+		// kill its writer with SIGPIPE.
 		return &input{path: arg, size: -1}, nil
 	case err == nil:
 		file, err := os.Open(arg)
@@ -134,8 +130,8 @@ func (l *List) open(arg string) (*input, error) {
 	return fail("no such file, and not an IPv4 address or network", "", err)
 }
 
-// unreadable returns the error for a list that exists but can't be read. It removes the
-// operation and the path from the message of err, because the ArgError names the list.
+// unreadable returns the error for a list that can't be read. The message omits the
+// operation and the path of err, because the ArgError names the list.
 func unreadable(path string, err error) error {
 	reason := err
 	if in, ok := errors.AsType[*fs.PathError](err); ok {

@@ -46,7 +46,7 @@ func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
 	return first
 }
 
-// collect reads the lists, and returns an order of the targets in them. It calls try with the
+// collect reads all inputs, and returns an order of their targets. It calls try with the
 // targets in the order of the input, until try returns false.
 func (l *List) collect(ctx context.Context, try func(ip uint32, port uint16) bool) (*order, error) {
 	ld, named, more := newLoader(l), uint64(0), true
@@ -68,7 +68,7 @@ func (l *List) collect(ctx context.Context, try func(ip uint32, port uint16) boo
 	return o, err
 }
 
-// count counts the targets of an order.
+// count counts the outcome of every target of an order.
 func (l *List) count(ctx context.Context, o *order) error {
 	g := giver{cfg: &l.cfg, counts: &l.counts, yield: func(target.Target) bool { return true }}
 	for i := range o.list.len() {
@@ -96,8 +96,9 @@ func (l *List) count(ctx context.Context, o *order) error {
 	return nil
 }
 
-// passAll counts all addresses of a span, each with the same number of ports. s is the source
-// that excludes the span, or nil. Only the addresses of a shard must be counted one by one.
+// passAll counts all addresses of a span. The parameter ports is the number of ports that
+// each address has; s is the source that excludes the span, or nil. If the scan has shards,
+// the addresses are checked one by one.
 func (g *giver) passAll(ctx context.Context, all span, ports uint64, s *source) error {
 	here := all.len()
 	if g.cfg.Shard.Count > 1 {
@@ -127,14 +128,14 @@ type excluded struct {
 	source *source
 }
 
-// ranges divides all IPv4 addresses into ranges, in ascending order. One source, or no source,
-// excludes all addresses of a range.
+// ranges divides all IPv4 addresses into ranges, in ascending order. All addresses of a
+// range have the same source, or none.
 func (x *Exclusions) ranges() (all []excluded) {
 	type network struct {
 		last   uint64
 		source *source
 	}
-	outer := []network{{last: 1<<32 - 1}} // the networks that contain the address at, the smallest last
+	outer := []network{{last: 1<<32 - 1}} // the networks that contain at, the smallest last
 	at := uint64(0)
 	upTo := func(last uint64) { // adds the range from at to last, with the source of the smallest network
 		if last >= at && last < 1<<32 {

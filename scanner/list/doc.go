@@ -48,23 +48,26 @@
 //
 //   - NDJSON, one object per line: a census, or what Shodan, naabu, ZMap, httpx,
 //     xash3d-query, masscan -oD, Censys, gamedig, BattleMetrics, DZSA and Pterodactyl
-//     write. addrKeys lists the keys; upper and lower case and separators don't matter.
+//     write. addrKeys lists the keys of the address; upper and lower case and separators
+//     don't matter.
 //   - CSV, with commas or semicolons, and TSV. The first line may name the columns; the
 //     names are the keys of NDJSON. Without names, the address is in the first column that
 //     holds an address, and its port is in the next column if that column holds a port.
-//     But a line that begins with ip:port is text, and the rest of it is the tag.
+//     A list whose first line begins with ip:port is text, and the rest of a line is the
+//     tag.
 //   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
 //   - any of Config.Formats.
 //
-// XML is not supported. A column name, server_name, label or title is the tag if there is no
-// column tag. An address may be written steam://connect/ADDRESS or "connect ADDRESS".
+// XML is not supported. If a table has no column tag, its column name, server_name, label
+// or title has the tags. An address may be written steam://connect/ADDRESS or "connect
+// ADDRESS".
 //
 // Rows for TCP, closed ports and banners are skipped. The port comes from a key query_port,
 // queryPort, qport or portQuery, else from the address, else from the key port; gameport,
 // where players join, is not used. The meaning of other keys with the word port is
 // unknown. If a row has only such a key, and Config.Ports is empty, the row is invalid. If
-// the row has another port, which is used, a Note counts the row. If the port is inside a
-// nested object, the fault names the jq command that flattens the row.
+// the row also has a port that is used, Config.Note gets the number of such rows. If the
+// port is inside a nested object, the fault names the jq command that flattens the row.
 //
 // A list that was truncated, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.
@@ -84,8 +87,8 @@
 //
 // In random order, all lists are read first. Then every target is equally likely to be in
 // a given place, and the ports of an address are far apart: in a network by as many places
-// as it has addresses, in a list by at least 1/(3n) of the list for ports that differ by
-// n. The order depends on the seed, the contents of the lists and the ports, and not on
+// as the network has addresses, in a list by about 1/(3n) of the list or more for ports that
+// differ by n. The order depends on the seed, the contents of the lists and the ports, and not on
 // the order of lines and arguments. A listed target takes 8 bytes, however often it is
 // repeated, and a tag 16 bytes. The memory for a network does not depend on its size.
 //

@@ -24,16 +24,16 @@ type Exclusions struct {
 	now  atomic.Pointer[bart.Table[*source]]
 
 	mu      sync.Mutex // held while files are read, which may block
-	sources []*source  // special-purpose networks, networks, files, then IPv6
+	sources []*source  // in this order: special-purpose networks, networks, files, IPv6
 }
 
-// Exclusion is a source of exclusions: a file, a network that is not from a file, or
-// IPv6. Each excluded target is counted at one source: the source of the smallest network
-// that contains the target. If several sources name this network, the first source counts.
+// Exclusion is a source of exclusions: a file, a network that is not from a file, or IPv6.
+// Each excluded target is counted at one source: the source of the smallest network that
+// contains the target. Reload explains which source counts if several name this network.
 type Exclusion struct {
 	Network     string `json:"network,omitempty"`     // a.b.c.d/n, or a range a.b.c.d-e.f.g.h; empty for a file
 	Reason      string `json:"reason,omitempty"`      // the network's name in IANA's registry, or "IPv6"; empty for a user's rule
-	Source      string `json:"source"`                // "RFC 1918", "--exclude", or the name of the file
+	Source      string `json:"source"`                // such as "RFC 1918", "--exclude" or the name of a file
 	Unscannable bool   `json:"unscannable,omitempty"` // the targets count as Unscannable, not as Excluded
 	Targets     uint64 `json:"targets"`               // number of targets that From excluded
 	Stopped     uint64 `json:"stopped"`               // number of targets that From yielded and the sender excluded
@@ -58,7 +58,7 @@ type source struct {
 func NewExclusions(allowReserved bool, networks, files []string, note func(string)) (*Exclusions, error) {
 	x := &Exclusions{note: note}
 	for _, r := range specialPurpose {
-		never := r[0] == "0.0.0.0/32" || r[0] == "169.254.0.0/16" // no server can have such an address
+		never := r[0] == "0.0.0.0/32" || r[0] == "169.254.0.0/16" // nothing on the internet has such an address
 		if never || !allowReserved {
 			x.sources = append(x.sources, &source{rules: []span{spanOf(netip.MustParsePrefix(r[0]))},
 				Exclusion: Exclusion{Network: r[0], Reason: r[1], Source: r[2], Unscannable: never}})
@@ -130,7 +130,7 @@ func (x *Exclusions) reload(keep bool) (rules int, err error) {
 }
 
 // read returns the rules in the file at path, and whether the file can be read again. It
-// ignores IPv6 networks, because a scan never sends to IPv6 addresses.
+// ignores IPv6 addresses and networks, because a scan never sends to them.
 func (x *Exclusions) read(path string) (rules []span, again bool, err error) {
 	f, err := openPipe(context.Background(), path, x.note)
 	if err != nil {
@@ -160,7 +160,6 @@ func (x *Exclusions) read(path string) (rules []span, again bool, err error) {
 	return rules, again, nil
 }
 
-// find returns the source that excludes ip at present, or nil.
 func (x *Exclusions) find(ip uint32) *source {
 	s, _ := x.now.Load().Lookup(addrOf(ip))
 	return s
@@ -179,8 +178,8 @@ func (x *Exclusions) Excluded(a netip.Addr) bool {
 	return found
 }
 
-// Digest returns the SHA-256 of the currently excluded networks, in hex. It does
-// not depend on the files in which the rules are written, nor on their order.
+// Digest returns the SHA-256 of the currently excluded networks, in hex. The digest does
+// not depend on the order of the rules, nor on the files that contain them.
 func (x *Exclusions) Digest() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -36,13 +36,13 @@ type Entry struct {
 	// Addr is the target; a target with port 0 is unscannable.
 	Addr netip.AddrPort
 
-	// Text is the target if Addr is invalid, as in a line of text: ip:port, ip, network
-	// or name:port.
+	// Text is the target of an Entry without Addr, written as in a line of text: ip:port,
+	// ip, network or name:port.
 	Text []byte
 
 	Tag    []byte // hostile text
 	Master []byte // a JSON object that a master server reported; hostile text
-	Fault  error  // why the entry is invalid, reported with Text; nil if it is valid
+	Fault  error  // why the entry is invalid; nil if it is valid
 
 	skip bool // a row for TCP, or for a port that is closed
 	// unclear is the fault of a row that has a port only under a key of unknown meaning.
@@ -71,7 +71,7 @@ type Input struct {
 	SHA256      string // SHA-256 of all bytes of the list, in hex; empty if the list was not read to its end
 	Targets     uint64 // number of targets, including duplicates and excluded targets
 	Invalid     uint64 // number of lines and entries that name no target
-	Skipped     uint64 // number of rows for TCP and for closed ports
+	Skipped     uint64 // number of rows for TCP, closed ports and banners
 }
 
 // Invalid is a line that names no target, or a line of a file of exclusions that names no
@@ -88,14 +88,14 @@ func (v Invalid) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %q", v.File, v.Line, v.Err, v.Text)
 }
 
-// unquote undoes what strconv.Quote does to printable characters.
+// unquote undoes what strconv.Quote does to quotes and backslashes.
 var unquote = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 
-// maxShown is the maximum number of bytes of a text that show returns.
+// maxShown is the maximum number of bytes of a text that a message shows.
 const maxShown = 100
 
-// show makes text printable for a terminal or a log: characters that are not
-// printable, such as control characters, are escaped as in Go.
+// show makes the first maxShown bytes of text printable for a terminal or a log. Characters
+// that are not printable, such as control characters, are escaped as in Go.
 func show(text []byte) string {
 	end := min(len(text), maxShown)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {

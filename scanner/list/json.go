@@ -15,8 +15,8 @@ import (
 var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
-	// httpx lists web servers: the host is used, and the port of its web server is not.
-	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at 27015", Sniff: func(head []byte) bool {
+	// httpx lists web servers. Their hosts are used, and their ports are not.
+	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at port 27015", Sniff: func(head []byte) bool {
 		var o object
 		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
 	}}
@@ -43,8 +43,8 @@ var (
 	isArray = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
 )
 
-// sniffNDJSON reports whether the first line is an object. If head does not contain
-// the entire line, its first character decides.
+// sniffNDJSON reports whether the first line is an object. If head does not contain the
+// entire line, the line's first character decides.
 func sniffNDJSON(head []byte) bool {
 	first := firstLine(head)
 	return len(first) > 1 && first[0] == '{' && (first[len(first)-1] == '}' || bytes.IndexByte(head, '\n') < 0)
@@ -57,8 +57,8 @@ const maxJSONLine = 9 << 20
 func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 	var o object
 	for line := range eachLine(r, maxJSONLine, &err) {
-		// masscan's array has lines of brackets and commas around its objects, and in old
-		// versions an object at its end that is no JSON.
+		// The array of masscan has lines of brackets and commas around its objects. In old
+		// versions, it ends with an object that is not valid JSON.
 		text := bytes.TrimSpace(bytes.Trim(bytes.TrimSpace(line.text), ","))
 		isEmpty := isComment(text) || string(text) == "[" || string(text) == "]" || string(text) == "{finished: 1}"
 		if isEmpty && line.fault != faultTruncated {
@@ -79,7 +79,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 				fault = faultNaN
 			case bad != nil:
 				fault = faultJSON
-			case fault != "": // the record is complete, but its line has no line ending
+			case fault != "": // the list was cut off after a complete record
 				line.number++
 				text = nil
 			}
@@ -97,7 +97,6 @@ var namesPort = regexp.MustCompile(`[pP](ort|ORT)`)
 // recordSchema is the schema of census records that readNDJSON supports.
 const recordSchema = "1"
 
-// parse reads an object.
 func (o *object) parse(text []byte) error {
 	o.clear()
 	o.dec.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -157,7 +156,7 @@ func plain(value []byte) string {
 // elements returns the elements of a value that is an array.
 func elements(value string) (all []json.RawMessage) {
 	if strings.HasPrefix(value, "[") {
-		json.Unmarshal([]byte(value), &all) // already read as JSON
+		json.Unmarshal([]byte(value), &all) // value is valid JSON: parse has read it
 	}
 	return all
 }

@@ -7,15 +7,15 @@ import "slices"
 //
 // The set collects keys in rounds. It sorts each round and removes the duplicates; the
 // result is a run. Two runs of similar length are merged, so that there are few runs. Runs
-// are made of blocks, and a merge refills the blocks that it has emptied: a set takes 8
-// bytes for each distinct key, however often the key is added.
+// are made of blocks. A merge refills the blocks that it has emptied, so it takes little
+// more memory.
 type keySet struct {
 	// round holds keys with their indexes in the round, so that after sorting the first
 	// mention of a key comes before the others.
 	round  []uint64
-	labels []*labels // labels of the keys in round, by index
-	runs   []run     // the oldest first
-	empty  [][]uint64
+	labels []*labels  // labels of the keys in round, by index
+	runs   []run      // the oldest first
+	empty  [][]uint64 // blocks for reuse
 }
 
 // run is a sequence of keys in ascending order, without duplicates.
@@ -42,7 +42,6 @@ const (
 	noKey     = uint64(1) << 63
 )
 
-// len returns the number of keys.
 func (s sorted) len() (n uint64) {
 	if last := len(s) - 1; last >= 0 {
 		n = uint64(last*roundLen + len(s[last]))
@@ -50,7 +49,6 @@ func (s sorted) len() (n uint64) {
 	return n
 }
 
-// at returns the key with index i.
 func (s sorted) at(i uint64) uint64 { return s[i/roundLen][i%roundLen] >> indexBits }
 
 // add adds the key of a target. s is nil if the target has no labels.
@@ -81,7 +79,6 @@ func (ks *keySet) endRound() {
 	}
 }
 
-// put appends a key to a run.
 func (ks *keySet) put(r *run, key uint64, s *labels) {
 	last := len(r.keys) - 1
 	if last < 0 || len(r.keys[last]) == roundLen {
@@ -139,7 +136,7 @@ func (ks *keySet) mergeLast() {
 			ks.put(&out, y, ks.take(&b))
 		}
 	}
-	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete frees the labels of the keys
+	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete also clears the slots, which frees labels
 }
 
 // finish merges all runs. It returns the keys for which keep reports true, and the labels

@@ -15,8 +15,8 @@ import (
 
 // Config describes where targets come from.
 type Config struct {
-	// Args holds addresses, networks, files, and "-" for Stdin. If Args and Sources are
-	// empty, Stdin is read.
+	// Args holds addresses, networks, ranges, host names, paths of files, and "-" for
+	// Stdin. If Args and Sources are empty, Stdin is read.
 	Args []string
 
 	Sources         []Source    // lists that come before those of Args
@@ -26,7 +26,7 @@ type Config struct {
 	Exclusions      *Exclusions // nil excludes the special-purpose networks
 	Max             uint64      // maximum number of targets to yield; 0: no limit
 
-	// Invalid is called by Load and From for each invalid line. It may be nil.
+	// Invalid is called for each invalid line, unless Strict is set. It may be nil.
 	Invalid func(Invalid)
 
 	// From calls Passed with the address of each target that it skips only because the
@@ -42,8 +42,8 @@ type Config struct {
 	// error; if From finds such a line, Err returns it.
 	Strict bool
 
-	// Resolve looks up a host name, also from several goroutines at the same time. If it
-	// is nil, host names are invalid.
+	// Resolve returns the addresses of a host name. Several goroutines may call it at the
+	// same time. If Resolve is nil, host names are invalid.
 	Resolve  func(ctx context.Context, host string) ([]netip.Addr, error)
 	OnlyArgs bool // host names in lists are invalid, and only those in Args are looked up
 
@@ -51,11 +51,11 @@ type Config struct {
 	// writer for a second, or that rows are skipped. It may be nil.
 	Note func(note string)
 
-	Formats    []Format // more formats of lists, tried before this package's own
+	Formats    []Format // more formats of lists, such as answers of master servers
 	KeepMaster bool     // fill Target.Master
 }
 
-// List yields the targets of its inputs. From may be called only once. The
+// List yields the targets of its inputs. Only one call of From or Count is possible. The
 // other methods may be called at any time from any goroutine.
 type List struct {
 	cfg     Config
@@ -75,8 +75,8 @@ type List struct {
 	counts  counters
 }
 
-// Open checks the arguments, and that files can be read. It leaves no file open. Its errors
-// are of type *ArgError.
+// Open checks the arguments, and that regular files can be read. It leaves no file open.
+// Its errors are of type *ArgError.
 func Open(cfg Config) (*List, error) {
 	args := cfg.Args
 	if len(args) == 0 && len(cfg.Sources) == 0 {
@@ -89,7 +89,7 @@ func Open(cfg Config) (*List, error) {
 		args = []string{stdin}
 	}
 	if cfg.Exclusions == nil {
-		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // no files: no error
+		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // without files there is no error
 	}
 	l := &List{cfg: cfg, ports: cfg.Ports}
 	l.formats = []Format{xml, masscanJSON, jsonArray}
@@ -135,10 +135,11 @@ func Open(cfg Config) (*List, error) {
 	return l, nil
 }
 
-// Load reads what must be read before the first target is yielded: all inputs in
-// random order, none in the order of the input. With Config.Strict, Load returns the first
-// invalid line as an error of type Invalid; in the order of the input, it searches all
-// regular files for invalid lines. If ctx ends first, Load returns the error of ctx.
+// Load reads what must be read before the first target is yielded. In random order, that is
+// every input; in the order of the input, it is nothing. With Config.Strict, Load returns
+// the first invalid line as an error of type Invalid. To find such a line, Load reads lists
+// of known size even in the order of the input, except standard input. If ctx ends first,
+// Load returns the error of ctx.
 //
 // Load also looks up the host names among the arguments. If a host has no IPv4 address,
 // Load returns an *ArgError. From calls Load if the caller did not. A second call of Load
@@ -175,8 +176,8 @@ func (l *List) load(ctx context.Context) error {
 }
 
 // From yields the targets whose index in the order is place or greater. A second call
-// yields nothing. In the order of the input, From reads the lists while it yields, and
-// before place it counts only duplicates and invalid lines.
+// yields nothing. In the order of the input, From reads the lists while it yields. Of the
+// targets before place, it counts only the duplicates.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
@@ -225,9 +226,8 @@ func (l *List) Inputs() []Input {
 	return all
 }
 
-// Err returns the error that ended From early: a file could not be read, or a line
-// was invalid and Config.Strict is set. It is nil if the caller or Config.Max ended
-// From.
+// Err returns the error that ended From or Count early, such as an invalid line if
+// Config.Strict is set. It is nil if the caller or Config.Max ended From.
 func (l *List) Err() error {
 	if p := l.err.Load(); p != nil {
 		return *p
@@ -235,8 +235,9 @@ func (l *List) Err() error {
 	return nil
 }
 
-// Size returns the number of targets before shards, exclusions and limits remove any. It
-// is known if all inputs are networks and addresses, and after Load in random order.
+// Size returns the number of targets before shards, exclusions and limits remove any. The
+// number is known if all inputs are addresses, networks or ranges. In random order, it is
+// also known after Load.
 func (l *List) Size() (n uint64, known bool) {
 	if o := l.sized.Load(); o != nil {
 		return o.total, true
@@ -244,9 +245,9 @@ func (l *List) Size() (n uint64, known bool) {
 	return 0, false
 }
 
-// Listed returns approximately how many of the Size targets were named one by one.
-// The others are in networks and ranges, or belong to an address with several
-// ports. If Size is not known, Listed returns 0.
+// Listed returns approximately how many of the targets that Size counts were named one by
+// one. The others are in networks and ranges, or belong to an address with several ports.
+// If Size is not known, Listed returns 0.
 func (l *List) Listed() uint64 {
 	if o := l.sized.Load(); o != nil {
 		return o.list.len() - min(o.small, o.list.len())
@@ -254,14 +255,14 @@ func (l *List) Listed() uint64 {
 	return 0
 }
 
-// Stats counts the outcome of each target and invalid line that was read. Invalid and
-// Duplicate count everything that was read; the other fields count only the targets that
-// From has passed, beginning with its first place.
+// Stats counts the outcome of each target and invalid line that was read. Invalid, BadPort,
+// Duplicate and DefaultPort count everything that was read. The other fields count only the
+// targets that From has passed, beginning with its first place.
 type Stats struct {
 	Read uint64 // the sum of the next six counts; an address without a port counts once per port
 
 	Invalid     uint64 // lines that name no target
-	Unscannable uint64 // addresses no server can have (0.0.0.0, relays); port 0; IPv6
+	Unscannable uint64 // 0.0.0.0, Steam's relays, port 0, and IPv6 addresses
 	Excluded    uint64 // targets that Config.Exclusions excludes
 	Duplicate   uint64 // targets that were named before
 	OtherShard  uint64 // targets outside Config.Shard
@@ -272,7 +273,6 @@ type Stats struct {
 	DefaultPort uint64 // addresses without a port, which get port 27015; not part of the sum
 }
 
-// counters holds the running counts behind Stats and Progress.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
 	noPort, badPort, defaultPort                                 atomic.Uint64
@@ -297,11 +297,11 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// Progress returns how many targets and invalid lines have been read from lists, and the
-// fraction that is done, from 0 to 1, if it is known. While lists are read, it is the
-// fraction of their bytes. This fraction is known if all lists are files and, in the
-// order of the input, there are no other arguments. Later it is the fraction of the
-// targets that From has passed.
+// Progress returns how many targets and invalid lines have been read from lists, and which
+// part of the work is done, from 0 to 1, if that is known. While lists are read, part is
+// the fraction of their bytes. It is known if the size of every list is known and no
+// argument is a host name. In the order of the input, there must also be no other arguments
+// than lists. After the lists, part is the fraction of the targets that From has passed.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
 	used := int64(0)
 	for _, in := range l.inputs {

@@ -7,15 +7,16 @@ import (
 )
 
 // The keys of the address, of the protocol and of the state, in lower case and without
-// separators. Of several such keys in a row, the first one here that has a value is used.
+// separators. If a row has several of the keys in a list, the first key of the list that has
+// a value is used.
 var (
 	addrKeys  = []string{"ipstr", "ip", "saddr", "addr", "resolved", "address", "connect", "endpoint", "host", "ipport", "ipaddress"}
 	protoKeys = []string{"transport", "transportprotocol", "protocol", "proto"}
 	stateKeys = []string{"status", "state"}
 )
 
-// isColumn has the keys that are used in tables and in JSON, isMember the keys that are
-// used only in JSON.
+// isColumn has the keys that both tables and JSON use. isMember has the keys that only JSON
+// uses, and the keys whose values in JSON may be objects or arrays.
 var (
 	isColumn = setOf(addrKeys, protoKeys, stateKeys, []string{"port", "sport", "dport", "ports", "tag", "classification", "success"})
 	isMember = setOf([]string{"hostip", "a", "ports", "services", "taghex", "master", "servers", "data", "result",
@@ -52,7 +53,6 @@ const (
 // maxMembers limits the memory for keys that were seen.
 const maxMembers = 1 << 10
 
-// member returns what a key means.
 func (o *object) member(key string) member {
 	m, seen := o.keys[key]
 	if seen {
@@ -103,7 +103,7 @@ func isNumber(value string) bool {
 	return f == ""
 }
 
-// put stores a value, unless its key already has one.
+// put stores a value, unless its key already has one. It also notes ports.
 func (o *object) put(m member, value string) {
 	was := ""
 	if m.name != "" {
@@ -148,7 +148,7 @@ func (o *object) clear() {
 	o.joins, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, "", ""
 }
 
-// first returns the value of the first of these keys that has a value.
+// first returns the value of the first of these keys that has a value other than an object.
 func (o *object) first(keys ...string) string {
 	for _, key := range keys {
 		if v := o.values[key]; v != "" && v[0] != '{' {

@@ -67,7 +67,7 @@ func (p *perm) at(x uint64) uint64 {
 // The upper 32 bits are the permuted address, plus the port times goldenStep.
 // Multiples of the golden ratio are evenly spread over the circle of 32-bit
 // numbers: the distance between any two of n consecutive ports of an address is
-// more than 1/(3n) of the list. The lower 16 bits are the port.
+// more than 1/(3n) of the circle. The lower 16 bits are the port.
 type scatterer struct{ perm } // a permutation of all addresses
 
 // goldenStep is 2^32 divided by the golden ratio. It is odd.

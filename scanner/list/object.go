@@ -21,15 +21,15 @@ type object struct {
 	noPort bool     // the key of the port has no value
 	nested bool     // a nested value may be the port
 	rare   bool     // there is a key that most rows do not have
-	at     string   // the jq filter that finds this object in its line; empty if it is the entire line
+	at     string   // the jq filter that finds this object in its line; empty: the object is the line
 	dec    jsontext.Decoder
 	keys   map[string]member // the keys that were seen
-	census bool              // the object is a census record
-	schema string            // schema of the census record, if it is not recordSchema
+	census bool              // the object is a census record of the schema recordSchema
+	schema string            // schema of a census record, if it is another one
 }
 
-// entries yields the targets of the object, and reports whether to continue. text is the
-// object as written.
+// entries yields the targets of the object, and reports whether to continue. The parameter
+// text is the object as written.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
 	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || isClosed(o.first(stateKeys...))}
@@ -37,7 +37,7 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 		if more, done := o.rows(line, addr, yield); done {
 			return more
 		}
-		if end := o.inside(o.values["endpoint"]); end != nil { // DZSA
+		if end := o.inside(o.values["endpoint"]); end != nil { // DZSA has "endpoint": {"ip": …, "port": …}
 			addr, query = cmp.Or(addr, end.first(addrKeys...)), cmp.Or(query, end.values["port"])
 		}
 		if exact, err := hex.DecodeString(o.values["taghex"]); err == nil && len(exact) > 0 {
@@ -103,8 +103,9 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	return yield(e)
 }
 
-// doubt looks for other ports that may be meant, if no key names the query port. asked is
-// the port that was chosen; empty: none. The object is text, as written.
+// doubt looks for other ports that may be meant. It must be called only if no key names the
+// query port. The parameter asked is the port that was chosen, or empty; text is the object
+// as written.
 func (o *object) doubt(e *Entry, text []byte, asked string) {
 	var nested fault
 	if o.nested {
@@ -129,7 +130,9 @@ func (o *object) doubt(e *Entry, text []byte, asked string) {
 // rows yields the targets of the rows inside the object. It reports in done whether there
 // are such rows, and in more whether to continue.
 func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done bool) {
-	for _, key := range []string{"servers", "data", "result"} { // the keys of xash3d-query, of Shodan's hosts and BattleMetrics, and of DZSA
+	// servers is a key of xash3d-query, data of Shodan's hosts and BattleMetrics, and
+	// result of DZSA.
+	for _, key := range []string{"servers", "data", "result"} {
 		list := elements(o.values[key])
 		if len(list) == 0 || addr != "" && list[0][0] != '{' {
 			continue
@@ -159,7 +162,6 @@ func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done
 	return true, false
 }
 
-// inside parses a value of o. It returns nil if the value is not an object.
 func (o *object) inside(value string) *object {
 	if !strings.HasPrefix(value, "{") {
 		return nil
@@ -180,7 +182,7 @@ func (o *object) skipped() bool {
 	} else if data := o.inside(o.values["data"]); kind != "" && data != nil {
 		return !isOpen(data.values["status"])
 	}
-	// ZMap got no UDP reply.
+	// These values mean that ZMap got no UDP reply.
 	return o.values["saddr"] != "" && (reply != "" && reply != "udp" || success == "0" || success == "false")
 }
 
@@ -215,9 +217,10 @@ func (o *object) within(path string) string {
 	return o.at + " | " + path
 }
 
-// flatten searches the objects nested in text for a member that satisfies the function is.
-// It returns a fault with the jq command that moves this member to the top level, or "" if
-// there is no such member.
+// flatten searches the objects nested in text for a member for which is(m, value) is true.
+// If there is one, flatten returns a fault; it includes the jq command that moves the
+// member to the top level, unless the path of the member is long or has unusual characters.
+// Otherwise flatten returns "".
 func (o *object) flatten(text []byte, is func(m member, value string) bool) fault {
 	if o.census {
 		return ""
@@ -228,7 +231,7 @@ func (o *object) flatten(text []byte, is func(m member, value string) bool) faul
 		if err != nil {
 			return ""
 		}
-		key := "" // t is valid only before the next call
+		key := "" // t is valid only until the next call
 		if t.Kind() == '"' {
 			key = t.String()
 		}
@@ -281,7 +284,7 @@ var isIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (o *object) isHTTPX() bool { return o.values["url"] != "" && o.values["input"] != "" }
 
-// host returns the address of a host that httpx found.
+// host returns the address, or else the name, of a host that httpx found.
 func (o *object) host() (host string) {
 	if host = o.values["hostip"]; host != "" {
 		return host
@@ -322,7 +325,6 @@ func joinPort(addr, port string) []byte {
 	return slices.Concat([]byte(addr), []byte(":"), []byte(port))
 }
 
-// splitPort splits an address or a host name from its port, if it has one.
 func splitPort(addr string) (host, port string) {
 	if strings.Count(addr, ":") != 1 {
 		return addr, ""

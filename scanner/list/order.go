@@ -54,7 +54,6 @@ func (c *cursor) next() (ip uint32, port uint16) {
 	return c.keys.gather(c.list.at(c.listed - 1))
 }
 
-// labels returns the labels of a target.
 func (o *order) labels(ip uint32, port uint16) (s labels) {
 	byKey := func(n note, key uint64) int { return cmp.Compare(n.key, key) }
 	if i, found := slices.BinarySearchFunc(o.notes, o.keys.scatter(ip, port), byKey); found {

@@ -35,7 +35,7 @@ const (
 	faultNoAddress   fault = "no address found"
 	faultQuote       fault = "a quoted field has no closing quote on its line"
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"
-	faultStrayPort   fault = "write the port after a colon, ip:port (with --port, a number after a space is a tag)"
+	faultStrayPort   fault = "a port follows the address without a colon: write ip:port (with --port, such a number is a tag)"
 	faultPortColumn  fault = "the port is missing, and another column looks like a port: rename that column to port, or use --port"
 	faultSeveral     fault = "other text is mixed with several targets: write one target per line, or # before the tag"
 	faultBare        fault = "an address without a port follows a target with a port: write one ip:port per line, or # before the tag"
@@ -65,10 +65,9 @@ type name struct {
 	kind kind
 	span
 	port  uint16   // the port of a kindAddrPort; a target with port 0 can't be queried
-	ports []uint16 // the ports that the name contains; nil if they come from Config.Ports
+	ports []uint16 // several ports, or the ports of a block, as written; nil if there are none
 }
 
-// parse reads an address, a network or a range, with or without ports.
 func parse(b []byte) (name, fault) {
 	n, f := parseIPv4(b)
 	if f == "" {
@@ -89,8 +88,8 @@ func parse(b []byte) (name, fault) {
 	return n, f
 }
 
-// trimConnect returns the address in steam://connect/ADDRESS, which may have a password
-// behind the address, or in "connect ADDRESS".
+// trimConnect returns the address in steam://connect/ADDRESS or in "connect ADDRESS". A
+// password may follow the address in a link. trimConnect returns any other text unchanged.
 func trimConnect(b []byte) []byte {
 	const link = "steam://connect/"
 	if b = trimCommand(b); len(b) > len(link) && b[0]|0x20 == 's' && bytes.EqualFold(b[:len(link)], []byte(link)) {
@@ -99,7 +98,7 @@ func trimConnect(b []byte) []byte {
 	return b
 }
 
-// trimCommand removes the word connect from "connect ADDRESS", a command that players type.
+// trimCommand removes the word connect, which begins a command that players type.
 func trimCommand(b []byte) []byte {
 	const word = "connect "
 	if len(b) > len(word) && b[0]|0x20 == 'c' && bytes.EqualFold(b[:len(word)], []byte(word)) {
@@ -119,7 +118,7 @@ func parseIPv4(b []byte) (n name, f fault) {
 	case ':':
 		n.kind = kindAddrPort
 		if string(rest) == ":0" {
-			return n, "" // lists of master servers contain this address
+			return n, "" // lists of master servers contain port 0
 		}
 		if n.port, f = parsePort(rest[1:]); f != "" && bytes.ContainsAny(rest, ",-") {
 			n.kind = kindAddr
@@ -207,12 +206,10 @@ func number(b []byte, digits int) (v, n int, f fault) {
 // isSpace reports whether c is ASCII white space.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// addrOf unpacks an address.
 func addrOf(ip uint32) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)})
 }
 
-// ipOf packs an IPv4 address.
 func ipOf(a netip.Addr) uint32 {
 	b := a.As4()
 	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
@@ -231,7 +228,6 @@ func (s span) String() string {
 	return addrOf(s.first).String() + "-" + addrOf(s.last).String()
 }
 
-// spanOf returns the addresses of a network.
 func spanOf(p netip.Prefix) span {
 	first := ipOf(p.Addr())
 	return span{first, first | uint32(uint64(1)<<(32-p.Bits())-1)}

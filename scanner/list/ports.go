@@ -63,7 +63,6 @@ var defaultPorts = []uint16{defaultPort}
 // the ports of the rule, else defaultPort.
 type portRule []uint16
 
-// of returns the ports that a name gets.
 func (r portRule) of(n *name) []uint16 {
 	switch {
 	case n.ports != nil:
@@ -83,7 +82,6 @@ func (r portRule) missing(n *name) bool {
 // isBare reports whether text is an address without a port.
 func isBare(text []byte) bool { return formOf(text) == formBare }
 
-// count returns how many targets n stands for.
 func (r portRule) count(n *name) uint64 {
 	if n.kind == kindAddrPort || n.kind == kindIPv6 {
 		return 1

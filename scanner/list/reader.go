@@ -28,9 +28,9 @@ type reader struct {
 	count Input
 	said  struct{ aside, beside, hosts uint64 } // counts of the input's rows that sayRows reports
 	tap   *tap
-	read  []*bufio.Reader // buffers whose bytes were read from the tap and are not used yet
+	read  []*bufio.Reader // buffers of bytes that were read from the tap and are not used yet
 
-	pending []pending // names that wait for host names
+	pending []pending // host names, and names behind them
 	fatal   error     // the invalid line that ended reading
 }
 
@@ -92,14 +92,13 @@ func (r *reader) input() (more bool, err error) {
 		return false, unreadable(in.path, err)
 	}
 	more, err = r.list(f)
-	if in.source != nil || in.size >= 0 { // reading from a pipe may block until it is closed
+	if in.source != nil || in.size >= 0 { // not for a pipe: the tap may block until f is closed
 		<-r.tap.done
 	}
 	f.Close()
 	return more, err
 }
 
-// list reads a list in whatever format it has.
 func (r *reader) list(from io.Reader) (more bool, err error) {
 	r.tap = newTap(r.ctx, from)
 	raw := bufio.NewReaderSize(r.tap, maxLine)
@@ -190,10 +189,10 @@ func (r *reader) sayRows() {
 		n    uint64
 		text string
 	}{
-		{r.count.Skipped, "%d rows for TCP, closed ports or banners were skipped"},
-		{r.said.hosts, "%d rows have no port: their hosts are queried at the ports from --port, or at 27015"},
-		{r.said.beside, "%d rows have several ports: the field query_port is used, or the field port if query_port is missing"},
-		{r.said.aside, "%d tags begin with an address that is not queried: write one target per line"},
+		{r.count.Skipped, "rows for TCP, closed ports or banners, which were skipped: %d"},
+		{r.said.hosts, "rows without a port: %d; such hosts are queried at the ports from --port, or at port 27015"},
+		{r.said.beside, "rows with several ports: %d; the field query_port is used, or the field port if query_port is missing"},
+		{r.said.aside, "tags that begin with an address: %d; only the address before the tag is queried, so write one target per line"},
 	} {
 		if row.n > 0 {
 			r.note(fmt.Sprintf(row.text, row.n))
@@ -201,7 +200,6 @@ func (r *reader) sayRows() {
 	}
 }
 
-// note reports a remark about the list.
 func (r *reader) note(text string) {
 	if text != "" && !r.check && r.l.cfg.Note != nil {
 		r.l.cfg.Note(r.in.title() + ": " + text)
@@ -284,8 +282,8 @@ func (r *reader) passOn(n name, s labels) bool {
 	return r.take(n, s)
 }
 
-// unscannable returns the reason why no server can have the address n, or "" if a server
-// can. Without Config.Strict, it always returns "".
+// unscannable returns the reason why n can't be scanned, or "" if there is none. It always
+// returns "" for an argument, and without Config.Strict.
 func (r *reader) unscannable(n *name) fault {
 	if !r.l.cfg.Strict || r.in.path == "" {
 		return ""
@@ -307,7 +305,6 @@ func (r *reader) at(text []byte) Invalid {
 	return Invalid{File: r.in.title(), Line: r.line, Text: show(text)}
 }
 
-// invalid counts and reports a line that names no target.
 func (r *reader) invalid(v Invalid, err error) bool {
 	v.Err = err
 	r.count.Invalid++
@@ -351,7 +348,6 @@ func (r *reader) publish() {
 	r.in.read = r.count
 }
 
-// text reads a line of a text list, and reports whether to continue.
 func (r *reader) text(l line) bool {
 	text := bytes.TrimSpace(l.text)
 	switch n, f := parse(text); {
@@ -402,9 +398,9 @@ func (r *reader) text(l line) bool {
 // portName matches words and signs that may come before a port.
 var portName = regexp.MustCompile(`^(?i:(query[ _-]?|game[ _-]?)?port)?\s*[:=]?\s*`)
 
-// isStray reports whether a tag was probably meant as the port of the address before
-// it: the tag or its first word is a port. A first word that more text follows must be at
-// least 1024, since a text may well begin with a smaller number.
+// isStray reports whether a tag was probably meant as the port of the address before it:
+// the tag or its first word is a port. If more text follows the first word, the word must
+// be at least 1024, since a text may well begin with a smaller number.
 func isStray(tag []byte) bool {
 	word := tag
 	if i := bytes.IndexAny(tag, " \t,;"); i >= 0 {
@@ -414,8 +410,8 @@ func isStray(tag []byte) bool {
 	return f == "" && (len(word) == len(tag) || port >= 1024)
 }
 
-// cutTag splits a line without surrounding white space into address and tag. A comma or
-// semicolon begins the tag, unless it is a comma in a list of ports.
+// cutTag splits a line without surrounding white space into address and tag. White space, a
+// semicolon or a comma begins the tag, but not a comma in a list of ports.
 func cutTag(line []byte) (addr, tag []byte) {
 	for i, c := range line {
 		if c == ',' {

@@ -12,17 +12,15 @@ import (
 	"sync"
 )
 
-// Limits for looking up host names.
 const (
 	maxLookups = 32   // lookups at the same time
 	maxPending = 1024 // host names that are not looked up yet, and names queued behind them
 )
 
-// errNoIPv4 is the error for a host name without an IPv4 address.
 var errNoIPv4 = errors.New("the name has no IPv4 address")
 
-// pending is a host name, or a name that waits for the host names before it, because the
-// targets must keep the order of the input.
+// pending is a host name that is not looked up yet, or another name behind such a host
+// name. The other name waits, because the targets keep the order of the input.
 type pending struct {
 	name   name // for a host name, this has only the port
 	labels labels
@@ -32,7 +30,8 @@ type pending struct {
 	err    error
 }
 
-// lookUp finds the IPv4 addresses of host, including IPv4-mapped addresses.
+// lookUp finds the IPv4 addresses of host. IPv4-mapped IPv6 addresses count as IPv4
+// addresses.
 func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err error) {
 	addrs, err := l.cfg.Resolve(ctx, host)
 	for _, a := range addrs {
@@ -69,8 +68,7 @@ func forEach(n int, do func(i int)) {
 	all.Wait()
 }
 
-// settle looks up the pending host names and passes on all pending names, in order. It
-// reports whether to continue.
+// settle looks up the pending host names, and passes on all pending names in order.
 func (r *reader) settle() bool {
 	all := r.pending
 	r.pending = nil
@@ -102,7 +100,6 @@ func (r *reader) settle() bool {
 	return true
 }
 
-// lookUpArgs looks up the host names among the arguments.
 func (l *List) lookUpArgs(ctx context.Context) error {
 	var hosts []*input
 	for _, in := range l.inputs {
@@ -133,13 +130,11 @@ func (l *List) lookUpArgs(ctx context.Context) error {
 	return nil
 }
 
-// listSuffixes are suffixes of file names. A name that ends with one of them is not
-// used as a host name.
 var listSuffixes = []string{".txt", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz", ".zst", ".list", ".lst", ".log", ".toml"}
 
-// isHostArg reports whether arg may be a host name, with or without a port. The
-// caller must check first that it is not a file. A name that ends with the suffix
-// of a list, such as .txt, is not a host name.
+// isHostArg reports whether arg may be a host name, with or without a port. The caller must
+// check first that no file has this name. An argument with the suffix of a list, such as
+// .txt, is probably the misspelled name of a file.
 func isHostArg(arg string) bool {
 	lower := strings.ToLower(arg)
 	return isHost([]byte(arg)) && !slices.ContainsFunc(listSuffixes, func(suffix string) bool {
@@ -147,10 +142,11 @@ func isHostArg(arg string) bool {
 	})
 }
 
-// hostForm is the form of a host name, which contains a letter.
+// hostForm requires a letter, so that it does not match an IPv4 address.
 var hostForm = regexp.MustCompile(`^(\w[\w.-]*)?[A-Za-z][\w.-]*$`)
 
-// maxHost is the maximum length of a host name in bytes (RFC 1035, section 2.3.4).
+// maxHost is the maximum length of a host name in bytes, as text. RFC 1035, section 2.3.4,
+// limits the encoded name to 255 bytes, which is two more.
 const maxHost = 253
 
 // isHost reports whether b looks like a host name, with or without a port.
@@ -159,7 +155,8 @@ func isHost(b []byte) bool {
 	return len(host) <= maxHost && hostForm.Match(host)
 }
 
-// parseHost separates a host name from its port, if it has one. n contains only the port.
+// parseHost splits b into a host name and its port, which may be missing. It sets only the
+// port and the kind of n.
 func parseHost(b []byte) (host string, n name, f fault) {
 	text, port, hasPort := bytes.Cut(b, []byte(":"))
 	if hasPort {

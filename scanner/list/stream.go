@@ -18,9 +18,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// openPipe opens a file that may be a named pipe. Opening a pipe blocks until it has a
-// writer: after a second, openPipe calls note, unless note is nil. openPipe returns when
-// ctx ends.
+// openPipe opens a file that may be a named pipe. Opening a pipe blocks until a program
+// writes to it. After a second, openPipe calls note, unless note is nil. openPipe returns
+// when ctx ends.
 func openPipe(ctx context.Context, path string, note func(string)) (*os.File, error) {
 	var f *os.File
 	var err error
@@ -58,7 +58,7 @@ type tap struct {
 	stop  func() bool
 }
 
-// newTap returns a tap of from. Its reads fail when ctx ends.
+// newTap returns a tap of from. Reads from the tap fail after ctx has ended.
 func newTap(ctx context.Context, from io.Reader) *tap {
 	r, w := io.Pipe()
 	t := &tap{PipeReader: r, hash: sha256.New(), done: make(chan struct{})}
@@ -101,9 +101,9 @@ const maxWindow = 128 << 20
 // notRead are the first bytes of files in compression formats that are not supported.
 var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
 
-// decompress returns a reader that decompresses b, and the name of the compression; or b
-// and "" if the data is not compressed. A compressed list that was cut
-// off ends with errTruncated.
+// decompress returns a reader that decompresses b, and the name of the compression. If the
+// data is not compressed, it returns b and "". A compressed list that was cut off ends with
+// errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
 	head, _ := b.Peek(6) // shorter than any line with a target
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
@@ -155,8 +155,8 @@ func (t *unpacker) Read(p []byte) (n int, err error) {
 // longer.
 const maxLine = 64 << 10
 
-// utf8BOM is the byte order mark that some editors write at the beginning of a file. If
-// several files were joined into one, it may contain several marks.
+// utf8BOM is the byte order mark that some editors write at the beginning of a file. A file
+// that was joined from several files may contain several marks.
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // line is a line of a list. Its text is valid until the next line is read.
@@ -174,7 +174,7 @@ type line struct {
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		b := bufio.NewReaderSize(r, maxLine)
-		var long []byte // scratch memory for a line that is longer than the buffer
+		var long []byte // memory for a line that is longer than the buffer
 		for number := 1; ; number++ {
 			l := line{number: number}
 			text, fail := b.ReadSlice('\n')

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// tables are the formats with columns.
 var tables = []Format{columns("TSV", '\t'), columns("CSV", ','), columns("CSV with semicolons", ';')}
 
 func columns(name string, between rune) Format {
@@ -22,8 +21,8 @@ func columns(name string, between rune) Format {
 }
 
 // sniffColumns reports whether the first line of a list is the first line of a table. A
-// line that begins with an address is text, and the rest of the line is its tag, unless the
-// second column is the port or the first field is quoted.
+// line that begins with an address is text with a tag, unless the second field is the port
+// or the first field is quoted.
 func sniffColumns(first []byte, between rune) bool {
 	t := newTable(between)
 	fields, err := t.split(first)
@@ -42,7 +41,6 @@ func sniffColumns(first []byte, between rune) bool {
 	return fault != "" && (len(fields) > 1 || between == ',')
 }
 
-// table reads a list with columns.
 type table struct {
 	csv   *csv.Reader
 	line  bytes.Buffer // the line that csv reads
@@ -131,9 +129,9 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// several returns the fields of a row if all of them are targets of one form. If only the
-// first address and the field after it have the same form, but other fields do not, several
-// returns a fault. It returns nil for a table whose columns have names.
+// several returns the fields of a row that are not empty, if all of them are targets of the
+// same form. It returns a fault if the first address and the next field have the same form,
+// but another field does not. It returns nil for a table whose columns have names.
 func (t *table) several(fields []string) (all []string, f fault) {
 	at := slices.Index(t.names, columnIP)
 	if t.named || at < 0 || at+1 >= len(fields) || !mayBeTarget([]byte(fields[at+1])) {
@@ -156,8 +154,8 @@ var (
 	columnPort = newMember("port")
 )
 
-// header finds the columns by their names. It returns false if no field is the name
-// of an address column. If no column has tags, the names of servers are the tags.
+// header finds the columns by their names. It returns false if no field is the name of an
+// address column. Without a column tag, the column with the names of servers has the tags.
 func (t *table) header(fields []string) bool {
 	if slices.ContainsFunc(fields, isAddress) {
 		return false

@@ -60,7 +60,8 @@ var (
 		_, ports, _ := strings.Cut(strings.Join(words, " "), " Ports: ")
 		for item := range strings.SplitSeq(ports, ",") {
 			part := strings.Split(strings.TrimSpace(item), "/")
-			if _, f := parsePort([]byte(part[0])); f == "" && len(part) > 2 { // false for the rest of a text that contained a comma
+			// If the text of a port contains a comma, the piece after the comma has no port.
+			if _, f := parsePort([]byte(part[0])); f == "" && len(part) > 2 {
 				give(string(joinPort(words[host], part[0])), notUDP(part[2]) || !isOpen(part[1]))
 			}
 		}
@@ -79,10 +80,10 @@ func isAddress(word string) bool {
 	return f == "" && n.kind != kindBlock || f == faultIPv6
 }
 
-// wordLines returns a format with lines of words. read passes the targets of a line to
-// give, with skip set for TCP and closed ports. It returns the line's address, or "" if the
-// line has another format. The first line that is neither empty nor a comment decides
-// whether a list has this format.
+// wordLines returns a format with lines of words. The function read passes each target of a
+// line to give, and sets skip for TCP and closed ports. It returns the line's address, or
+// "" if the line has another format. The first line that is neither empty nor a comment
+// decides whether a list has this format.
 func wordLines(name string, read func(words []string, give func(addr string, skip bool)) (addr string)) Format {
 	return Format{
 		Name: name,

@@ -69,7 +69,7 @@ var toolLists = []struct {
 		`{"url":"https://a.example:8443","input":"a.example","host":"a.example","host_ip":"192.0.2.11","port":"8443"}` + "\n" +
 		`{"url":"https://b.example:8443","input":"b.example","host":"b.example","a":["192.0.2.12"],"port":"8443"}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015",
-		note: "standard input: the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at 27015"},
+		note: "standard input: the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at port 27015"},
 
 	// A column that looks like a port is never ignored silently.
 	{name: "another column", format: "CSV", text: "ip,dport\n192.0.2.10,27020\n", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.10"},
@@ -120,7 +120,7 @@ var toolLists = []struct {
 	{name: "ZMap and its own port", format: "CSV", text: "saddr,sport,dport,classification\n192.0.2.10,27016,40000,udp\n", want: "192.0.2.10:27016"},
 	{name: "ports as text", format: "CSV", text: "ip,ports\n192.0.2.10,27015\n192.0.2.11,\"27015,27016\"\n", want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.11:27016"},
 	{name: "port null", format: "NDJSON", text: `{"host":"a.example","ip":"192.0.2.10","port":null}` + "\n" + `{"ip":"192.0.2.11","port":27016}` + "\n",
-		want: "192.0.2.10:27015|192.0.2.11:27016", note: "standard input: 1 rows have no port: their hosts are queried at the ports from --port, or at 27015"},
+		want: "192.0.2.10:27015|192.0.2.11:27016", note: "standard input: rows without a port: 1; such hosts are queried at the ports from --port, or at port 27015"},
 	{name: "not ports", format: "NDJSON", text: `{"ip":"192.0.2.10","transport":"udp","report":5,"supportId":27016,"passport":7,"airport":27017}` + "\n", want: "192.0.2.10:27015"},
 	{name: "a network with a port", format: "CSV", text: "ip,port\n192.0.2.10/31,5\n", want: "192.0.2.10:5|192.0.2.11:5"},
 
@@ -132,7 +132,7 @@ var toolLists = []struct {
 	{name: "another port besides", format: "NDJSON", text: `{"ip":"192.0.2.10","port":27016,"steam_port":27017}` + "\n" + `{"addr":"192.0.2.11:27016","port":2302}` + "\n" +
 		`{"addr":"192.0.2.12:27016","ip":"192.0.2.12","port":27016}` + "\n",
 		want: "192.0.2.10:27016|192.0.2.11:27016|192.0.2.12:27016",
-		note: "standard input: 2 rows have several ports: the field query_port is used, or the field port if query_port is missing"},
+		note: "standard input: rows with several ports: 2; the field query_port is used, or the field port if query_port is missing"},
 	{name: "nested", format: "NDJSON", text: `{"server":{"ip":"192.0.2.10","port":5}}` + "\n" + `{"ip":"192.0.2.11","net":{"ports":{"query":1,"gamePort":27016}}}` + "\n" +
 		`{"ip":"192.0.2.12","port":2302,"raw":[{"queryPort":27016}]}` + "\n" + `{"data":[{"attributes":{"a b":{"ip":"192.0.2.13"}}}]}` + "\n" +
 		`{"ip":"192.0.2.14","port":27016,"raw":{"gamePort":2302}}` + "\n",
@@ -155,7 +155,7 @@ var toolLists = []struct {
 		invalid: "1 " + string(faultStrayPort) + ": 192.0.2.10 :27016|2 " + string(faultStrayPort) + ": 192.0.2.11 port 27016|3 " + string(faultStrayPort) + ": 192.0.2.12 query port=27016"},
 	{name: "between signs", format: "text", text: "192.0.2.10:5 / 192.0.2.11:6\n192.0.2.12:5 (192.0.2.13:6) x\n192.0.2.14:5 - eu\n",
 		want: "192.0.2.10:5 / 192.0.2.11:6|192.0.2.12:5 (192.0.2.13:6) x|192.0.2.14:5 - eu",
-		note: "standard input: 2 tags begin with an address that is not queried: write one target per line"},
+		note: "standard input: tags that begin with an address: 2; only the address before the tag is queried, so write one target per line"},
 	{name: "closed", format: "NDJSON", text: `{"ip":"192.0.2.10","port":5,"status":"closed"}` + "\n" + `{"ip":"192.0.2.11","port":5,"state":"open"}` + "\n", want: "192.0.2.11:5", skipped: 1},
 	{name: "XML", format: "XML", text: "<?xml version=\"1.0\"?>\n<nmaprun scanner=\"masscan\">\n<host/>\n", invalid: "1 " + string(faultXML) + ": <"},
 	{name: "as players write", format: "text", text: "steam://connect/192.0.2.10:27016/secret\nconnect 192.0.2.11:27016; password x\nSteam://Connect/192.0.2.12 eu\nsteam://connect/192.0.2.13:5 steam://connect/192.0.2.14:6\n",
@@ -183,7 +183,7 @@ var toolLists = []struct {
 		want: "192.0.2.10:5 v 1.0.3.3|192.0.2.11:27015 build 192.0.2.12|192.0.2.12:5 24/32 players|192.0.2.13:5 1.0.3|192.0.2.14:5 a.example:6|192.0.2.15:5 3,eu"},
 	{name: "addresses of another form", format: "text", text: "192.0.2.10:5 192.0.2.0/24 AS64500\n192.0.2.11:5 [2001:db8::1]:5\n",
 		want: "192.0.2.10:5 192.0.2.0/24 AS64500|192.0.2.11:5 [2001:db8::1]:5",
-		note: "standard input: 2 tags begin with an address that is not queried: write one target per line"},
+		note: "standard input: tags that begin with an address: 2; only the address before the tag is queried, so write one target per line"},
 	{name: "behind an IPv6 address", format: "text", text: "[2001:db8::1]:5 192.0.2.10:5\n", want: "192.0.2.10:5", ipv6: 1},
 
 	{name: "IPv6", format: "text", text: "[2001:db8::1]:27015\n192.0.2.10:5\n2001:db8::1\n", want: "192.0.2.10:5", ipv6: 2},

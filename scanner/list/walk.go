@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// giver yields targets, but no target that comes before the place from, is excluded, or
-// belongs to another shard.
+// giver yields targets, except those before the place from, excluded ones, and those of
+// other shards.
 type giver struct {
 	cfg    *Config
 	counts *counters
@@ -18,8 +18,8 @@ type giver struct {
 	place  uint64 // place of the next target
 }
 
-// pass advances to the next place, and reports whether to yield its target. If not,
-// pass counts the reason.
+// pass advances to the next place, and reports whether to yield the target there. It counts
+// a target that is excluded or belongs to another shard.
 func (g *giver) pass(ip uint32, port uint16) bool {
 	g.place++
 	if g.place%4096 == 0 { // targets that are not yielded count as progress, too
@@ -54,7 +54,6 @@ func (g *giver) exclude(s *source, n uint64) {
 	}
 }
 
-// ipv6 counts n IPv6 addresses.
 func (g *giver) ipv6(n uint64) {
 	g.counts.unscannable.Add(n)
 	g.cfg.Exclusions.ipv6.targets.Add(n)
@@ -134,7 +133,6 @@ func (w *walk) target(ip uint32, port uint16, s labels) bool {
 
 func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) }
 
-// named reports whether a target was named before.
 func (w *walk) named(ip uint32, port uint16) bool {
 	_, listed := w.seen[pack(ip, port)]
 	if !listed {
@@ -143,9 +141,9 @@ func (w *walk) named(ip uint32, port uint16) bool {
 	return listed
 }
 
-// smallBlock is the largest number of targets that a name may have for its targets to be
-// stored one by one. A name with more targets takes less memory as a block. smallBlock must not change,
-// because the order depends on it.
+// smallBlock is the maximum number of targets in a network or range that is stored target by
+// target. A larger one takes less memory as a block. smallBlock must not change, because the
+// order depends on it.
 const smallBlock = 64
 
 // loader collects the targets of all inputs and puts them in random order.

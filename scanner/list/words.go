@@ -29,8 +29,8 @@ func nextWord(line []byte) (word, rest []byte) {
 	return joinRange(line[:end], line[end:])
 }
 
-// joinRange joins the first address of a range with the hyphen and the address that follow
-// it after white space.
+// joinRange joins the parts of a range that has white space around its hyphen, such as
+// "192.0.2.1 - 192.0.2.9". Otherwise it returns first and rest.
 func joinRange(first, rest []byte) (word, after []byte) {
 	if last := bytes.TrimSpace(rest); len(last) > 1 && last[0] == '-' && isAddress(string(first)) {
 		to, after := cutTag(bytes.TrimSpace(last[1:]))
@@ -47,11 +47,11 @@ func trimSeparators(b []byte) []byte {
 	return bytes.TrimLeftFunc(b, func(r rune) bool { return r < 128 && isSeparator(byte(r)) })
 }
 
-// form is how a target is written.
+// form is the notation of a target. All targets in a line must have the same form.
 type form uint8
 
 const (
-	formOther form = iota // not an IPv4 target
+	formOther form = iota // a host name, or no target
 	formBare
 	formPort
 	formNetwork
@@ -76,18 +76,21 @@ func formOf(word []byte) form {
 	return formBare
 }
 
-// mayBeTarget reports whether a tag may begin with a target. Most tags don't.
+// mayBeTarget reports whether a tag may begin with a target. It is fast, and false for most
+// tags.
 func mayBeTarget(tag []byte) bool {
 	// end is the length of the first number of an address, or of a port before an address.
 	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-")
 	return end > 0 && '0' <= tag[0] && tag[0] <= '9' || len(tag) > 0 && (tag[0] == '[' || len(trimConnect(tag)) < len(tag))
 }
 
-// several returns the words of a line that has several targets, and the tag behind a '#'.
-// A later word is a target only if it has the form of the first word. If only some of the
-// later words have this form, several returns a fault, because otherwise these targets
-// would be lost in a tag. aside reports that the tag begins with an address or a network of
-// another form.
+// several returns the words of a line if all of them are targets of the same form, and the
+// tag behind a '#'.
+//
+// several returns a fault if the second word has the form of the first word but a later
+// word does not, because the second target would be lost in a tag. It also returns a fault
+// if an address without a port follows a target with a port. Otherwise aside reports
+// whether the second word is a target of another form.
 func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
 	word, rest := nextWord(line)
 	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0
