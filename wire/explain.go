@@ -150,13 +150,11 @@ func (e *explanation) part(name string, text bool, n int, cut bool) {
 	}
 }
 
-// number yields a field of n bytes that is no string.
 func (e *explanation) number(name string, n int) {
 	left := len(e.left())
 	e.part(name, false, min(n, left), left < n)
 }
 
-// text yields a string with its NUL.
 func (e *explanation) text(name string) {
 	n := indexNUL(e.left()) + 1
 	cut := n == 0
@@ -166,7 +164,6 @@ func (e *explanation) text(name string) {
 	e.part(name, true, n, cut)
 }
 
-// rest yields the remaining bytes, if there are any, as one field.
 func (e *explanation) rest(name string) {
 	if n := len(e.left()); n > 0 {
 		e.part(name, false, n, false)

@@ -18,10 +18,8 @@ func nulMask(x uint64) uint64 {
 	return ^((x&low7 + low7) | x | low7)
 }
 
-// firstNUL returns the index of the byte that holds the lowest bit of a mask.
 func firstNUL(mask uint64) int { return bits.TrailingZeros64(mask) / 8 }
 
-// indexNUL returns the index of the first NUL in b, or -1 if there is none.
 func indexNUL(b []byte) int {
 	at := 0
 	for ; len(b)-at >= 8; at += 8 {

@@ -193,7 +193,6 @@ func (ps *Players) read(p *Player) bool {
 	return true
 }
 
-// finish sets the error or the notes when no complete player is left.
 func (ps *Players) finish() {
 	left := len(ps.rest) > 0
 	switch {

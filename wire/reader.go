@@ -22,7 +22,6 @@ func (r *reader) left() []byte {
 	return r.b[:len(r.b)+r.hidden]
 }
 
-// fail records that the message ends inside the field f.
 func (r *reader) fail(f Fields) {
 	if r.cut == 0 {
 		r.cut, r.tail = f, len(r.b)

@@ -40,7 +40,6 @@ func DecodePing(msg []byte) (payload []byte, err error) {
 	return untilNUL(b), nil
 }
 
-// redirectText begins the text of a KindRedirect message.
 const redirectText = "ConnectRedirectAddress:"
 
 // DecodeText returns the text of a KindBanned (EC-22), KindLimited (EC-21) or

@@ -70,7 +70,6 @@ func (rs *Rules) read(r *Rule) bool {
 	return true
 }
 
-// finish sets the error or the note when no complete rule is left.
 func (rs *Rules) finish() {
 	switch {
 	case rs.err != 0:

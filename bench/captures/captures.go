@@ -1,8 +1,8 @@
 // Package captures reads recorded replies of real servers. Tests of several packages
 // compare their results with these replies. The recordings are not part of the project.
-// Files expects them beside it, in ../shared/captures, with two files for each server:
-// NAME.hex has the datagrams in hexadecimal, one per line, and NAME.json has what another
-// program decoded from them.
+// Files expects the recordings beside the project, in ../shared/captures, with two files for
+// each server: NAME.hex has the datagrams in hexadecimal, one per line, and NAME.json has
+// what another program decoded from them.
 package captures
 
 import (

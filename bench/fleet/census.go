@@ -34,8 +34,8 @@ func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
 	return n.kind, ok
 }
 
-// Expect returns what a scan that asks these questions may report about addr. Its
-// slices are valid until the next call of Expect or Answers.
+// Expect returns what a scan that asks these questions may report about addr. The slices in
+// the result are valid until the next call of Expect or Answers.
 func (c *Census) Expect(addr netip.AddrPort, asked wire.Questions) Expect {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok {
@@ -101,9 +101,9 @@ func (f *Memory) Ask(
 }
 
 // Ordinary returns, for each question, the complete reply of a server of the kind Source
-// without oddities. It also returns the result of a perfect scan that asks these
-// questions. The server has the given numbers of players and rules, and no address; the
-// seed determines its contents.
+// without oddities. It also returns the result of a perfect scan of that server, which asks
+// the questions in asked. The server has the given numbers of players and rules, and no
+// address; the seed determines its contents.
 func Ordinary(
 	seed uint64, players, rules int, asked wire.Questions,
 ) (replies [wire.NumQuestions][]byte, truth *scanner.Result) {

@@ -20,7 +20,6 @@ var ErrFleet = errors.New("another fleet uses this port")
 // None is the value of Config.Alive for a fleet without servers.
 const None = -1
 
-// defaultPort is the default port of game servers.
 const defaultPort = 27015
 
 // The limits of a Config.
@@ -41,7 +40,8 @@ type Config struct {
 	Seed uint64
 
 	// Share of the pairs of an address and a port that have a server. Zero means all
-	// pairs, and the constant None means no pair.
+	// pairs, and the constant None means no pair. Pairs of fakers always have a server,
+	// unless Alive is None.
 	Alive        float64
 	Hostile      float64 // share of the servers that are hostile
 	Kinds        []Kind  // honest kinds to choose from; empty means UsualKinds
@@ -67,7 +67,6 @@ type Config struct {
 	DelayMin, DelayMax time.Duration
 }
 
-// check returns an error for the first invalid value.
 func (c *Config) check() error {
 	switch {
 	case !c.Network.IsValid():
@@ -94,7 +93,7 @@ func (c *Config) check() error {
 		"hostile": c.Hostile, "loss": c.Loss, "fakes": c.Fakes, "duplicate": c.Duplicate, "reorder": c.Reorder,
 	} {
 		if !(share >= 0 && share <= 1) {
-			return fmt.Errorf("the share %s is %v, but must be between 0 and 1", name, share)
+			return fmt.Errorf("%s: the share is %v, but must be between 0 and 1", name, share)
 		}
 	}
 	for _, s := range []struct {

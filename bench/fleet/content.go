@@ -29,14 +29,14 @@ type content struct {
 	rulesNotes     wire.Notes
 	oddRules       bool // some rules have odd values
 
-	text []byte // the memory of the slices above
+	text []byte // memory of the texts that grow makes
 
 	server  games.Server // for servers of kind Games and of fakers
 	meaning game.Game    // the meaning of that server's replies
 }
 
-// The streams of a server's random numbers. Properties that can be generated
-// independently of each other have separate streams.
+// The streams of random numbers. Properties that can be generated independently of each
+// other have separate streams.
 const (
 	streamInfo = iota + 1
 	streamPlayers
@@ -48,7 +48,6 @@ const (
 	streamLife
 )
 
-// fill generates the content that the server needs to answer the questions qs.
 func (c *content) fill(n *nature, qs wire.Questions) {
 	if n.title != nil { // a server of kind Games or of a faker
 		s := &c.server
@@ -80,8 +79,7 @@ func (c *content) grow(add func(dst []byte) []byte) []byte {
 	return c.text[start:len(c.text):len(c.text)]
 }
 
-// disguised returns s. If the server is of kind Escapes, escape sequences surround
-// it.
+// disguised returns s, with escape sequences around it if the server is of kind Escapes.
 func (c *content) disguised(n *nature, r *random.Stream, s []byte) []byte {
 	if n.kind != Escapes {
 		return s
@@ -194,7 +192,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 }
 
-// goldFrom replaces the INFO reply in by an 'm' with the fields that both formats have.
+// goldFrom turns *in into an 'm' that has the fields common to both formats.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource,
@@ -204,7 +202,8 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 		ServerType: in.ServerType, Environment: in.Environment,
 		Password: in.Password, VAC: in.VAC,
 	}
-	// Upper case as in the tables of document 000, unlike its examples (EC-69).
+	// Half of the servers send upper case, as in the tables of document 000. The examples
+	// of the document have lower case (EC-69).
 	if r.OneIn(2) {
 		in.ServerType &^= 'a' - 'A'
 		in.Environment = random.Pick(r, []byte("LW"))
@@ -273,8 +272,6 @@ func (c *content) fillPlayers(n *nature) {
 // list is compressed only once.
 const packedSets = 48
 
-// packedSet returns the number of the server's list of rules, from 0 to
-// packedSets-1.
 func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }
 
 func (c *content) fillRules(n *nature) {
@@ -297,9 +294,8 @@ func (c *content) fillRules(n *nature) {
 	if n.quirks&quirkPages != 0 { // the binary pages of an Arma 3 server
 		of := r.Between(1, maxPages)
 		for i := range of {
-			// The name of the rule is two bytes, the number of the page and the number
+			// The name of the rule is two bytes: the number of the page and the number
 			// of pages. No byte of name or value is 0 (EC-101).
-
 			page := c.grow(func(dst []byte) []byte {
 				dst = append(dst, byte(i+1), byte(of))
 				for range r.Between(40, 127) {
@@ -370,7 +366,6 @@ const (
 	endlessRules = 60 << 10
 )
 
-// long returns a string of n letters A.
 func (c *content) long(n int) []byte {
 	return c.grow(func(dst []byte) []byte { return append(dst, bytes.Repeat([]byte("A"), n)...) })
 }

@@ -18,13 +18,12 @@ const (
 
 // The behaviour of fakers' servers. Package games makes the contents of their replies.
 const (
-	// The delay of RULES replies of EdgeCache, whose other replies come from a nearby
-	// edge server.
+	// The additional delay of a RULES reply of the kind EdgeCache. The other replies come
+	// from a nearby edge server.
 	edgeDelay    = 150 * time.Millisecond
 	floodAnswers = 300 // number of replies to each INFO request
 )
 
-// faked returns the faker's server at a packed address, or false if there is none.
 func (m *model) faked(addr uint64) (nature, bool) {
 	if m.Fakes <= 0 {
 		return nature{}, false
@@ -50,13 +49,11 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// play makes n a server of the game t.
 func (n *nature) play(t *games.Title) {
 	n.title, n.quirks = t, 0
 	n.layout, n.fragment = wire.LayoutSource, 1248
 }
 
-// plan returns the Plan from which package games makes the server's contents.
 func (n *nature) plan() games.Plan {
 	p := games.Plan{
 		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: n.kind.String(),

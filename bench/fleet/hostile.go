@@ -78,7 +78,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		p.sendPacked(n, bomb())
 	case k == Noise && rules:
 		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.Next())})
-	// Each fragment has another split ID, and fragment 0 of its reply is never sent.
+	// Each fragment belongs to another reply, whose fragment 0 is never sent.
 	case k == FragmentFlood && rules:
 		p.msg = append(p.msg[:0], p.noise(floodPayload)...)
 		for range floodReplies {

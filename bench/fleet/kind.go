@@ -139,8 +139,8 @@ func UsualKinds() (ks []Kind) {
 	return ks
 }
 
-// weight returns the weight of an honest kind among the chosen kinds. A kind that
-// is not in honestWeights has the weight 1, except Games.
+// weight returns the weight of an honest kind among the chosen kinds. Except for Games, the
+// weight is 1 for a kind that is not in honestWeights.
 func (k Kind) weight() int {
 	if k == Games {
 		return gamesWeight
@@ -148,8 +148,8 @@ func (k Kind) weight() int {
 	return max(1, honestWeights[k])
 }
 
-// gamesWeight is the weight of Games when it is chosen along with other kinds. It
-// equals the weight of all usual kinds together.
+// gamesWeight is the weight of Games among other kinds. It equals the weight of all usual
+// kinds together.
 const gamesWeight = 1000
 
 // HonestKinds returns all honest kinds.
@@ -179,8 +179,7 @@ func ParseKinds(list string) (ks []Kind, err error) {
 	return ks, err
 }
 
-// parseWords returns the indexes, in known, of the words in list. Commas separate the
-// words of list.
+// parseWords returns the indexes, in known, of the words in list, which commas separate.
 func parseWords(what, list string, known []string) (places []int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)

@@ -15,16 +15,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Life describes what happens to the servers of a fleet while it runs. Each server has
-// at most one fate. A cut is no fate of one server: it affects all servers.
+// Life describes what happens to the servers of a fleet while the fleet runs. Each server
+// has at most one fate. A cut affects all servers, and is not the fate of one of them.
 type Life struct {
 	Counts  [len(fateWords)]int // number of servers for each fate
 	Cuts    []Cut               // periods in which no server answers
 	Span    time.Duration       // all fates begin within this time after the start
-	Longest time.Duration       // length of the longest outage
+	Longest time.Duration       // maximum length of an outage, and of a silence of a flap
 }
 
-// fateWords are the words for the fates in the input of ParseLife and in the truth.
+// fateWords are the words for the fates, in the input of ParseLife and in the lines of
+// WriteLife.
 var fateWords = [...]struct{ flag, what string }{
 	{"outages", "outage"},   // the server is silent for 5 s or more, at most for Longest
 	{"restarts", "restart"}, // the server is silent for 5 s, and then has another Steam ID and new players
@@ -35,8 +36,8 @@ var fateWords = [...]struct{ flag, what string }{
 	{"flaps", "flap"},       // the server is silent three times, and answers as long in between
 }
 
-// flapPhases is the number of times of equal length in a flap: three silences, and two times
-// with answers between them.
+// flapPhases is the number of phases of equal length in a flap: three silences, and two
+// phases with answers between them.
 const flapPhases = 5
 
 // Cut is a period without answers. Its times count from the start of the fleet.
@@ -102,7 +103,6 @@ const silence = 5 * time.Second
 // questions, and always in the same way.
 var lives = []Kind{Source, SourceLists, SourceOpen, Split, GoldSource}
 
-// plan chooses the fates. It returns an error if the fleet has too few servers for them.
 func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	fates = map[uint64]*Fate{}
 	r := random.Stream(random.Hash(m.Seed, streamLife))
@@ -119,8 +119,8 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	for i, kind := range fateWords {
 		for planned := range l.Counts[i] {
 			tooFew := func(of string) error {
-				return fmt.Errorf("life: only %d of %d %s are possible, because no other %s; each server has at most one event, and only the kinds %v have events",
-					planned, l.Counts[i], kind.flag, of, lives)
+				return fmt.Errorf("life: %s=%d is too many: the fleet has room for %d, because no other %s; each server has at most one event, and only the kinds %v have events",
+					kind.flag, l.Counts[i], planned, of, lives)
 			}
 			addr, n := choose(true)
 			if n == nil {
@@ -149,7 +149,6 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	return fates, nil
 }
 
-// outage chooses the length of an outage.
 func (l *Life) outage(r *random.Stream) time.Duration {
 	return time.Duration(r.Between(5, int(l.Longest/time.Second))) * time.Second
 }
@@ -172,8 +171,8 @@ type fate struct {
 	since time.Duration // time since the end of the fate; negative before the end
 }
 
-// now returns the nature of the server at an address, and its fate, or false if it does not
-// answer.
+// now returns the nature of the server at an address, and the server's fate. It returns
+// false if the server does not answer at this time.
 func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) {
 	n, ok = m.nature(addr)
 	if m.Life == nil {
@@ -200,13 +199,12 @@ func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) 
 	return n, f, ok && !f.silent(now)
 }
 
-// silent reports whether the fate keeps the server from answering, at a time since the start
-// of the fleet.
+// silent reports whether the fate keeps the server from answering. The parameter now is the
+// time since the start of the fleet.
 func (f *Fate) silent(now time.Duration) bool {
 	return now >= f.at && now < f.end && (f.What != "flap" || (now-f.at)*flapPhases/(f.end-f.at)%2 == 0)
 }
 
-// apply changes the server's content c as the fate demands.
 func (f *fate) apply(c *content) {
 	if f.Fate == nil || f.since < 0 {
 		return
@@ -229,8 +227,8 @@ func (f *fate) apply(c *content) {
 	}
 }
 
-// WriteLife writes the fates of all servers as JSON lines. start is the time at which
-// the fleet started, and c must be the Config of the fleet with its actual ports.
+// WriteLife writes the fates of all servers, and the cuts, as JSON lines. start is the time
+// at which the fleet started, and c must be the Config of the fleet with its actual ports.
 func (c Config) WriteLife(w io.Writer, start time.Time) error {
 	if c.Life == nil {
 		return nil

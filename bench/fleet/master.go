@@ -17,8 +17,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// MasterConfig describes a simulated master server. The zero value of every field
-// except Fleet means no faults and no limits.
+// MasterConfig describes a simulated master server. With Fleet alone, the master has no
+// faults and no rate limit, and its pages and answers are as long as Steam's.
 type MasterConfig struct {
 	// The fleet whose addresses and ports are on the list, with or without a server.
 	Fleet Config
@@ -41,7 +41,7 @@ type MasterConfig struct {
 	In        time.Duration // value of Retry-After with MasterTooMany; zero means a minute
 	Date      bool          // whether Retry-After is a date instead of a number of seconds
 
-	Faults []MasterFault // the faults of the master, all of which occur
+	Faults []MasterFault // the faults of the master
 	// Number of requests before the faults begin, counted separately for UDP and HTTP.
 	After int
 	// Number of requests for which the faults then occur; zero means all further
@@ -49,13 +49,11 @@ type MasterConfig struct {
 	For int
 }
 
-// pageAddrs is the number of addresses in a full page of a Steam master, a datagram of
-// 1392 bytes. webCap is the maximum number of servers in an answer of the Web API, and
-// maxUDPFilter the longest filter that a master accepts over UDP (docs/FORMATS.md, sections 1 and 2).
+// The limits of Steam's masters (docs/FORMATS.md, sections 1 and 2).
 const (
-	pageAddrs    = 231
-	webCap       = 10_000
-	maxUDPFilter = 190
+	pageAddrs    = 231    // addresses in a full page, a datagram of 1392 bytes
+	webCap       = 10_000 // servers in an answer of the Web API
+	maxUDPFilter = 190    // bytes of a filter over UDP
 )
 
 // MasterFault is the word that command-line flags use for a fault of a master.
@@ -70,7 +68,7 @@ const (
 	MasterStuck        MasterFault = "stuck"         // every request gets the same page
 	MasterSeedLast     MasterFault = "seed-last"     // a page contains only the seed of the request
 	MasterOverlaps     MasterFault = "overlaps"      // pages begin with the last addresses of the previous page
-	MasterTwice        MasterFault = "twice"         // each datagram comes twice
+	MasterTwice        MasterFault = "twice"         // each page comes twice
 	MasterStranger     MasterFault = "stranger"      // datagrams that are not pages before each page
 	MasterStub         MasterFault = "stub"          // pages end inside the first address
 )
@@ -242,7 +240,6 @@ func (m *Master) Requests() (udp, web int) {
 // faulty reports whether the faults are active for the nth request.
 func (m *Master) faulty(n int) bool { return n > m.After && (m.For == 0 || n <= m.After+m.For) }
 
-// has reports whether a fault is configured.
 func (m *Master) has(f MasterFault) bool { return slices.Contains(m.Faults, f) }
 
 // Reply returns the datagrams with which the master answers a request. It returns

@@ -26,7 +26,6 @@ type listed struct {
 	spectator bool
 }
 
-// streamMaster is the random stream for data that only a master has.
 const streamMaster = 100
 
 // listOf returns the list in address order, without duplicates.
@@ -62,8 +61,8 @@ func newListed(addr netip.AddrPort) listed {
 	return listed{key: udp.Pack(addr), addr: addr, server: webServer{Addr: addr.String()}}
 }
 
-// describe fills in what the master knows about a server from its nature and its
-// INFO.
+// describe fills in what the master knows about a server. The knowledge follows from the
+// server's nature and its INFO.
 func (e *listed) describe(n *nature, said *content) {
 	in := &said.info
 	r := random.Stream(random.Hash(n.hash, streamMaster))
@@ -82,16 +81,14 @@ func (e *listed) describe(n *nature, said *content) {
 	e.spectator = in.ServerType|0x20 == 'p'
 }
 
-// masterText returns a copy of b in which U+FFFD replaces what is not UTF-8, as on
-// a master.
+// masterText returns b with U+FFFD in place of bytes that are not UTF-8, as masters send
+// it.
 func masterText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// in reports whether the server is in the requested region.
 func (e *listed) in(r master.Region) bool {
 	return r == master.World || e.known && e.server.Region == int32(r)
 }
 
-// meets reports whether the server meets all of the conditions.
 func (e *listed) meets(f []master.Condition) bool {
 	return !slices.ContainsFunc(f, func(c master.Condition) bool { return !e.meetsOne(c) })
 }

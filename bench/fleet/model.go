@@ -68,7 +68,6 @@ func (m *model) place(i uint64) uint64 {
 	return (m.base+i/n)<<16 | uint64(m.ports[i%n])
 }
 
-// has reports whether a packed address is a place of the fleet.
 func (m *model) has(addr uint64) bool {
 	_, ok := slices.BinarySearch(m.ports, uint16(addr))
 	return ok && addr>>16-m.base < m.addrs
@@ -109,16 +108,15 @@ func (c Config) Nature(addr netip.AddrPort) (out Nature, ok bool) {
 	return out, ok
 }
 
-// quirk is a set of oddities that honest servers may have.
 type quirk uint32
 
 const (
 	quirkTrailing     quirk = 1 << iota // bytes after the last field of INFO (EC-30)
-	quirkOddBoolean                     // password and VAC neither 0 nor 1 (EC-35)
+	quirkOddBoolean                     // the password byte, and mostly VAC, is neither 0 nor 1 (EC-35)
 	quirkOddType                        // server type and environment 0 (EC-32)
 	quirkNoEDF                          // INFO ends after the version (EC-27)
-	quirkModGame                        // the upper 40 bits of the game ID are set (EC-26)
-	quirkMiscounted                     // the numbers of players in INFO and PLAYER differ (EC-61, EC-83)
+	quirkModGame                        // the upper 40 bits of the game ID are random (EC-26)
+	quirkMiscounted                     // the number of players in INFO is random (EC-61, EC-83)
 	quirkNameless                       // all players without a name (EC-79)
 	quirkPlayersCount                   // PLAYER announces more players than it lists (EC-84)
 	quirkRulesCount                     // RULES announces another number of rules than it lists (EC-94)
@@ -161,8 +159,7 @@ var quirksOf = [numKinds]quirk{
 	TruncatedRules:  sourceQuirks | quirkPlayersCount,
 }
 
-// oneInQuirk says how rare each quirk is: one in 24 of the servers that may have the
-// quirk has it.
+// oneInQuirk is how rare each quirk is: of the servers that may have it, one in 24 does.
 const oneInQuirk = 24
 
 // nature holds a Nature and the other properties of a server that determine its
@@ -184,8 +181,8 @@ type nature struct {
 	fragment   int // payload bytes of a fragment
 }
 
-// nature returns the nature of the server at the packed address, or false if there
-// is none.
+// nature returns the nature of the server at the packed address, or false if there is no
+// server.
 func (m *model) nature(addr uint64) (nature, bool) {
 	if !m.has(addr) || addr>>16 == loopback.Broadcast || m.Alive == None {
 		return nature{}, false
@@ -220,7 +217,8 @@ func (m *model) drawDelay(r *random.Stream) time.Duration {
 	return m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
 }
 
-// shape picks all random properties of the server except its strings.
+// shape draws the questions that need a challenge, the game, the numbers of players and
+// rules, the quirks, and the layout of fragments.
 func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)
 	n.game = random.Pick(r, gamesOf(n.kind))
@@ -299,7 +297,6 @@ func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	return wire.LayoutUnknown, 0
 }
 
-// fit adjusts the random properties to what the kind and the quirks require.
 func (n *nature) fit(r *random.Stream) {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource:

@@ -46,7 +46,6 @@ func newResponder(m *model, port uint16) *responder {
 	}
 }
 
-// query is a request with its sender and its time of arrival.
 type query struct {
 	now      time.Duration
 	client   uint64 // packed address of the sender
@@ -65,8 +64,8 @@ var pings = [numKinds]bool{
 	GoldSource: true, GoldSourceOld: true, GoldSourceMod: true, Both: true, TrailingNUL: true, PlayersOnly: true,
 }
 
-// Respond adds the answer of the server at the packed address server, if there is
-// an answer, to the outbox.
+// Respond adds the server's answer to the outbox, if there is an answer. The addresses
+// client and server are packed.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
 	n, fate, ok := p.m.now(server, now)
@@ -108,9 +107,8 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	}
 }
 
-// QuestionOf returns the question that a kind of request asks. It returns false for
-// a ping and for A2S_SERVERQUERY_GETCHALLENGE, which today's servers do not answer
-// (EC-18).
+// QuestionOf returns the question that a kind of request asks. It returns false for any
+// other kind of message, such as a ping.
 func QuestionOf(k wire.Kind) (wire.Question, bool) {
 	switch k {
 	case wire.KindInfoRequest:
@@ -176,7 +174,6 @@ func (p *responder) say(n *nature, q wire.Question) {
 	p.send(n, whole)
 }
 
-// appendMessage appends the complete reply to q.
 func (c *content) appendMessage(dst []byte, q wire.Question) []byte {
 	switch q {
 	case wire.QuestionInfo:
@@ -187,7 +184,6 @@ func (c *content) appendMessage(dst []byte, q wire.Question) []byte {
 	return append(wire.AppendRules(dst, c.rulesAnnounced, c.rules), c.cut...)
 }
 
-// send sends msg in one datagram.
 func (p *responder) send(n *nature, msg []byte) {
 	at := len(p.out.Data)
 	p.out.Data = append(p.out.Data, msg...)
@@ -229,8 +225,8 @@ func (n *nature) withHeaders(msg []byte) []byte {
 	return msg[4:]
 }
 
-// sendSplit sends data in fragments of size bytes. In a compressed reply, fragment 0
-// uses eight of its bytes for the declared size and the checksum. f has the ID.
+// sendSplit sends data in fragments of size bytes. In a compressed reply, fragment 0 uses
+// eight of its bytes for the declared size and the checksum. The caller has set f.ID.
 func (p *responder) sendSplit(n *nature, f wire.Fragment, data []byte, size int) {
 	const header = 4 + 4
 	room := size
@@ -267,9 +263,9 @@ func (p *responder) nextID(n *nature) uint32 {
 	return id
 }
 
-// challengeLife is the time for which a server gives out the same challenge. It accepts
-// a challenge for at most twice as long. An unmodified HLDS accepts it for an hour
-// (EC-14).
+// challengeLife is the time for which a server gives out the same challenge. The server
+// accepts a challenge for at most twice as long. An unmodified HLDS accepts a challenge for
+// an hour (EC-14).
 const challengeLife = time.Hour
 
 // shortLife replaces challengeLife for servers of kind ShortChallenge, which accept a
@@ -336,7 +332,6 @@ type packed struct {
 	crc  uint32 // CRC-32 (IEEE) of the uncompressed reply
 }
 
-// compress compresses a reply with bzip2.
 func compress(msg []byte, level int) packed {
 	var b bytes.Buffer
 	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: level})
@@ -352,14 +347,12 @@ func compress(msg []byte, level int) packed {
 	return packed{b.Bytes(), uint32(len(msg)), crc32.ChecksumIEEE(msg)}
 }
 
-// packedLists holds the compressed lists of rules. packedRules compresses each list
-// when it is first needed.
 var packedLists [packedSets]struct {
 	once sync.Once
 	packed
 }
 
-// packedRules returns the compressed list of rules with the number set.
+// packedRules returns packedLists[set]. The first call for a set compresses its rules.
 func packedRules(set int) packed {
 	l := &packedLists[set]
 	l.once.Do(func() {

@@ -29,7 +29,6 @@ var (
 	}
 )
 
-// Values of optional fields.
 var (
 	sourceTV     = []byte("SourceTV")
 	leftover     = []byte("\x00\x00extra")
@@ -37,7 +36,6 @@ var (
 	modDownloads = constants("", "http://example.org/get")
 )
 
-// Words that names consist of.
 var (
 	wideNames = []string{
 		"Сервер для своих | Москва", "Только Dust2 · без лагов", "中国社区服 上海 32人", "【日本】サバイバル鯖", "한국 공식 서버 #1",
@@ -99,7 +97,6 @@ func appendPlainName(dst []byte, r *random.Stream) []byte {
 	return strconv.AppendInt(dst, int64(r.Below(10000)), 10)
 }
 
-// appendPlayerName appends the name of a player.
 func appendPlayerName(dst []byte, r *random.Stream) []byte {
 	switch at := r.Below(100); {
 	case at < 3:
@@ -126,13 +123,12 @@ func constants(ss ...string) (texts [][]byte) {
 	return texts
 }
 
-// cvar is a rule as found on servers, and the values that it may have.
 type cvar struct {
 	name   []byte
 	values [][]byte
 }
 
-// cvars are rules found on servers of all engines.
+// cvars are the rules in cvars.txt. Any server may have them, whatever its engine.
 var cvars = func() (vars []cvar) {
 	rows("cvars.txt", func(cells []string) {
 		vars = append(vars, cvar{[]byte(cells[0]), constants(cells[1:]...)})
@@ -140,7 +136,6 @@ var cvars = func() (vars []cvar) {
 	return vars
 }()
 
-// simpleGame is what the servers of one game have in common.
 type simpleGame struct {
 	app      uint32 // Steam application ID; above 65535 the short ID is 0 (EC-25)
 	protocol uint8
@@ -151,7 +146,7 @@ type simpleGame struct {
 	maps     [][]byte
 }
 
-// simpleGames has, for each kind of server, the games that such servers run.
+// simpleGames has the games in simple.txt, by the kind of server that runs them.
 var simpleGames = func() map[Kind][]*simpleGame {
 	all := map[Kind][]*simpleGame{}
 	rows("simple.txt", func(cells []string) {
@@ -171,10 +166,10 @@ var simpleGames = func() map[Kind][]*simpleGame {
 	return all
 }()
 
-// arma is the game whose servers send binary pages.
+// arma is the game whose servers send binary pages. It is the last game of kind Source in
+// simple.txt.
 var arma = simpleGames[Source][len(simpleGames[Source])-1]
 
-// gamesOf returns the games that servers of the kind k run.
 func gamesOf(k Kind) []*simpleGame {
 	switch k {
 	case GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
@@ -207,14 +202,13 @@ var escapes = []string{
 	"\r\n{\"schema\":1}\r\n", "\x08\x08\x08", "\ufeff\u200b", "%s%n%x", "${jndi:ldap://example.org}", "\"},\"status\":\"ok",
 }
 
-// maxPages is the maximum number of binary pages at the beginning of a list of
-// rules.
+// maxPages is the maximum number of binary pages at the beginning of a list of rules.
 const maxPages = 7
 
 //go:embed cvars.txt simple.txt
 var files embed.FS
 
-// rows calls yield with the columns of each line of a file, which tabs separate. It
+// rows calls yield with the columns of each line of a file. Tabs separate the columns. rows
 // skips empty lines and comments.
 func rows(file string, yield func(cells []string)) {
 	b, err := files.ReadFile(file)

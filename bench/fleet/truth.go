@@ -44,9 +44,9 @@ type Expect struct {
 	Else *wire.Info
 }
 
-// Truth returns the result of a perfect scan of addr that asks the given questions, or
-// nil if addr does not answer. It derives the result from the model, and decodes no
-// packets.
+// Truth returns the result of a perfect scan of addr that asks the given questions, or nil
+// if addr does not answer or c is invalid. Truth derives the result from the model, and
+// decodes no packets.
 func (c Config) Truth(addr netip.AddrPort, asked wire.Questions) *scanner.Result {
 	truth, err := NewCensus(c)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c Config) WriteTruth(w io.Writer, scan string, asked wire.Questions) error
 	return nil
 }
 
-// expect returns the Expect of a server. Its slices alias c.
+// expect returns the Expect of a server. The slices in it alias c.
 func (n *nature) expect(c *content, asked wire.Questions) Expect {
 	switch n.kind {
 	case Silent, PlayersOnly, OtherPort, OtherAddress:
@@ -130,7 +130,6 @@ func (n *nature) expect(c *content, asked wire.Questions) Expect {
 	return e
 }
 
-// tell stores the answer to q in r.
 func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	switch r.Err[q] = faults[n.kind][q].error; {
 	case r.Err[q] == 0, r.Err[q] == wire.ErrTruncated:
@@ -191,8 +190,6 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	}
 }
 
-// rulesWithin returns how many rules are complete within the first size bytes of
-// the reply.
 func (c *content) rulesWithin(size int) (n int) {
 	at := 4 + 1 + 2 // header, type byte, count
 	for _, rule := range c.rules {
@@ -216,7 +213,6 @@ type fault struct {
 	allowed ErrorSet
 }
 
-// The faults that several kinds of servers have.
 var (
 	timeout   = fault{wire.ErrTimeout, 0}
 	truncated = fault{wire.ErrTruncated, 0}

@@ -83,7 +83,6 @@ func (s system) env() []string {
 	}
 }
 
-// program returns the name of the executable.
 func (s system) program() string {
 	if s.os == "windows" {
 		return "a2sscan.exe"

@@ -25,13 +25,11 @@ func main() {
 	}
 }
 
-// system is an operating system and an architecture to build for, in the terms of
-// GOOS and GOARCH.
 type system struct{ os, arch string }
 
 func (s system) String() string { return s.os + "/" + s.arch }
 
-// systems are all systems that the program can be built for.
+// systems are all systems that releases are built for.
 var systems = []system{
 	{"linux", "amd64"}, {"linux", "arm64"},
 	{"darwin", "amd64"}, {"darwin", "arm64"},

@@ -14,8 +14,8 @@ import (
 // legal matches the names of files that must accompany the code.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// notices returns the licences of all code that is linked into the program for a
-// system. Their terms demand that copies of the program include them.
+// notices returns the licences of all code that is linked into the program for a system.
+// These licences demand that copies of the program include them.
 func notices(s system) ([]byte, error) {
 	list, err := output(s.env(), "go", "list", "-deps", "-f",
 		"{{with .Module}}{{if not .Main}}{{$.Dir}}\t{{.Dir}}\t{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/a2sscan")
@@ -48,9 +48,9 @@ func notices(s system) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// licences adds the licence files of a module to files: those in the folder of a package,
-// and those in the folders above it, up to the root of the module. It returns their
-// number.
+// licences adds the licence files of a module to files: those in the folder dir of a
+// package, and those in the folders above dir, up to the root of the module. It returns how
+// many it added.
 func licences(files map[string]string, dir, root, module string) (n int) {
 	for ; len(dir) >= len(root); dir = filepath.Dir(dir) {
 		entries, _ := os.ReadDir(dir) // a folder that can't be read has no licence

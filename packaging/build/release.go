@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// release is the version, the commit and the time of a build.
 type release struct {
 	version string // such as v1.2.3
 	// The commit, with a + at its end if the working tree differs from it.

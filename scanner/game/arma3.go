@@ -128,7 +128,6 @@ func armaPlace(d *decoder, v []byte, source string) {
 	}
 }
 
-// armaModNames reads the mod names that old servers send, separated by semicolons.
 func armaModNames(d *decoder, v []byte, source string) {
 	for names := (list{rest: v, separator: ';'}); names.next(); {
 		if !d.addMod(Mod{Name: names.piece}, source) {
@@ -150,7 +149,6 @@ func armaModHashes(d *decoder, v []byte, _ string) {
 	}
 }
 
-// armaSignatures stores the signatures of old servers without the last semicolon.
 func armaSignatures(d *decoder, v []byte, source string) {
 	d.addAttribute("signatures", d.limit(bytes.TrimSuffix(v, []byte(";")), maxLongText), source)
 }

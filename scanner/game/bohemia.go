@@ -38,7 +38,6 @@ const (
 	maxPageBytes = 64 << 10 // all pages together; a real page has up to 127 bytes
 )
 
-// pages holds the binary pages of a reply.
 type pages struct {
 	total int // number of pages, according to the first page in the rules
 	have  int // number of pages that text holds

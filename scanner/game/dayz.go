@@ -57,7 +57,6 @@ var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the secon
 
 var dayzDLCs = []dlcBit{{1, "livonia"}, {2, "frostline"}, {4, "badlands"}}
 
-// isClock reports whether b is a time from 00:00 to 23:59.
 func isClock(b []byte) bool {
 	if len(b) != 5 || b[2] != ':' {
 		return false

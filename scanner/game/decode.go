@@ -82,7 +82,6 @@ func (d *decoder) run(t *table) {
 	}
 }
 
-// readTags reads the keywords of INFO that tg names.
 func (d *decoder) readTags(tg *tags) {
 	for list := d.keywords(tg.split); list.next(); {
 		tag := list.piece
@@ -118,7 +117,6 @@ func (d *decoder) keywords(separator byte) list {
 	return list{rest: all, separator: separator}
 }
 
-// readRules reads the rules that t names, and stores the parts of its series.
 func (d *decoder) readRules(t *table) {
 	for i := range t.series {
 		d.parts[i].seen = 0

@@ -268,7 +268,6 @@ func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	return over >= r.Least && over*100 > places*r.Percent && (corrected || !slices.Contains(ghostly, g.ID))
 }
 
-// bots returns INFO's number of bots, or 0 if it has none.
 func bots(in *wire.Info) int {
 	if in == nil || in.Has&wire.HasBots == 0 {
 		return 0

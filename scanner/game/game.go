@@ -119,7 +119,6 @@ type Attribute struct {
 	Source string // as in Game.Sources
 }
 
-// reset clears g but keeps its memory.
 func (g *Game) reset() {
 	mods, attributes, dec := g.Mods[:0], g.Attributes[:0], g.dec
 	*g = Game{} // a literal with these fields would be copied
@@ -147,7 +146,6 @@ func (g *Game) Clone() *Game {
 	return &c
 }
 
-// field returns a pointer to the field of a key.
 func (g *Game) field(k Key) any {
 	switch k {
 	case KeyPlayers:

@@ -42,5 +42,4 @@ var cvars = []field{
 	{name: "sv_password", read: truth(KeyPassword)}, // 0 or 1, not the password (EC-98)
 }
 
-// withCvars returns fields followed by cvars.
 func withCvars(fields ...field) []field { return slices.Concat(fields, cvars) }

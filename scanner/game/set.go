@@ -113,14 +113,12 @@ func says(k Key, word string) action {
 	return func(d *decoder, _ []byte, source string) { d.setText(k, v, source) }
 }
 
-// truth returns an action that reads a boolean and sets k to it.
 func truth(k Key) action { return equals(k, true) }
 
-// opposite returns an action that reads a boolean and sets k to its opposite.
 func opposite(k Key) action { return equals(k, false) }
 
-// equals returns an action that reads a boolean and sets k to true if the boolean is equal
-// to the parameter want, and else to false.
+// equals returns an action that reads a boolean and sets k to whether the boolean equals
+// want.
 func equals(k Key, want bool) action {
 	return func(d *decoder, v []byte, source string) {
 		if b, ok := parseTruth(v); ok {
@@ -136,7 +134,6 @@ func means(k Key, v bool) action {
 	return func(d *decoder, _ []byte, source string) { set(d, k, v, source) }
 }
 
-// attribute returns an action that stores the value as an attribute.
 func attribute(name string) action {
 	return func(d *decoder, v []byte, source string) { d.setAttribute(name, v, source) }
 }

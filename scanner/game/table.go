@@ -183,7 +183,6 @@ func nameHash(name []byte) uint8 {
 	return uint8(n*31 + int(name[0])*7 + int(name[n-1])*13 + int(name[n/2])*3)
 }
 
-// find returns the field called name, or nil if there is none.
 func (m *matcher) find(name []byte) *field {
 	if i := m.index(name); i >= 0 {
 		return &m.fields[i]
@@ -191,7 +190,6 @@ func (m *matcher) find(name []byte) *field {
 	return nil
 }
 
-// index returns the index of the field called name, or -1 if there is none.
 func (m *matcher) index(name []byte) int {
 	if m.rejects(name) {
 		return -1

@@ -24,7 +24,6 @@ func parseInt(b []byte, limit int64) (int64, bool) {
 	return n, true
 }
 
-// parseSigned parses a decimal number from -limit to limit.
 func parseSigned(b []byte, limit int64) (int64, bool) {
 	if len(b) > 1 && b[0] == '-' && b[1] != ' ' {
 		n, ok := parseInt(b[1:], limit)
@@ -63,7 +62,7 @@ func parseTruth(b []byte) (v, ok bool) {
 	return false, foldEqual(b, "false")
 }
 
-// foldEqual reports whether b is equal to the lower-case word s, ignoring case.
+// foldEqual ignores case in b. The word s must be in lower case.
 func foldEqual(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false
@@ -102,7 +101,6 @@ type list struct {
 	piece     []byte
 }
 
-// next sets piece to the next part. It returns false if there is none.
 func (l *list) next() bool {
 	for len(l.rest) > 0 {
 		if i := bytes.IndexByte(l.rest, l.separator); i >= 0 {

@@ -91,7 +91,6 @@ func unturnedDescription(d *decoder, v []byte, source string) {
 	d.setText(KeyDescription, v, source)
 }
 
-// base64 decodes v. It returns false if v is not base64.
 func (d *decoder) base64(v []byte) ([]byte, bool) {
 	v = d.limit(v, maxLongText/3*4)
 	start := len(d.buf)

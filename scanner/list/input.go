@@ -25,7 +25,6 @@ type Format struct {
 	note string // a remark for the user about a list in this format
 }
 
-// sniffLen is the maximum number of bytes that Sniff gets.
 const sniffLen = 4096
 
 // Entry is one entry of a list. Its bytes belong to the Format that read it, and

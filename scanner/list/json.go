@@ -153,7 +153,6 @@ func plain(value []byte) string {
 	return string(value)
 }
 
-// elements returns the elements of a value that is an array.
 func elements(value string) (all []json.RawMessage) {
 	if strings.HasPrefix(value, "[") {
 		json.Unmarshal([]byte(value), &all) // value is valid JSON: parse has read it

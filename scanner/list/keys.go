@@ -30,7 +30,6 @@ type run struct {
 // mention of the key has labels.
 type sorted [][]uint64
 
-// note holds the labels of a target.
 type note struct {
 	key    uint64
 	labels *labels
@@ -97,7 +96,6 @@ func (ks *keySet) put(r *run, key uint64, s *labels) {
 	r.keys[last] = append(r.keys[last], e)
 }
 
-// first returns the first key of a run, or noKey.
 func (r *run) first() uint64 {
 	if len(r.keys) == 0 {
 		return noKey

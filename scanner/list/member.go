@@ -97,7 +97,6 @@ var (
 	noPort = regexp.MustCompile(`(?i:trans|re|sup|air|pass|ex|im|rap|view|tele|es)(port|PORT)`)
 )
 
-// isNumber reports whether a value may be a port.
 func isNumber(value string) bool {
 	_, f := parsePort([]byte(strings.TrimSuffix(value, ".0")))
 	return f == ""
@@ -141,7 +140,6 @@ func (o *object) other(value string) {
 	}
 }
 
-// clear makes o ready for the next object.
 func (o *object) clear() {
 	clear(o.values)
 	o.others = o.others[:0]

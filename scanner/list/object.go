@@ -186,7 +186,6 @@ func (o *object) skipped() bool {
 	return o.values["saddr"] != "" && (reply != "" && reply != "udp" || success == "0" || success == "false")
 }
 
-// portList yields a target for each of the ports of an address.
 func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield func(Entry) bool) bool {
 	if len(ports) == 0 {
 		e.skip = true
@@ -209,7 +208,6 @@ func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield f
 	return true
 }
 
-// within returns the jq filter for path inside o.
 func (o *object) within(path string) string {
 	if o.at == "" {
 		return path
@@ -309,15 +307,13 @@ func notUDP(protocol string) bool {
 	return false
 }
 
-// isOpen reports whether a port may be open. An open UDP port that does not answer is
-// "open|filtered" for nmap.
+// isOpen reports whether a port may be open. If an open UDP port does not answer, nmap
+// calls it "open|filtered".
 func isOpen(state string) bool { return state == "" || state == "open" || state == "open|filtered" }
 
-// isClosed reports whether the state of a port, or of a server, says that it is closed.
 func isClosed(state string) bool { return strings.EqualFold(state, "closed") }
 
-// joinPort joins an address and a port as in a line of text. If the address already
-// has a port, or port is empty, it returns the address unchanged.
+// joinPort returns addr unchanged if it already has a port, or port is empty.
 func joinPort(addr, port string) []byte {
 	if port == "" || strings.Contains(addr, ":") { // a port, or IPv6
 		return []byte(addr)

@@ -110,7 +110,6 @@ func newNets(parts []stretch, keys *keyStream) *nets {
 	return n
 }
 
-// at returns the target with index place.
 func (n *nets) at(place uint64) (ip uint32, port uint16) {
 	i := len(n.tiers) - 1
 	for n.tiers[i].start > place {

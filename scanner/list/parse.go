@@ -44,13 +44,11 @@ const (
 	faultLineEnds    fault = "another target follows a carriage return: lines must end with a newline (use tr '\\r' '\\n')"
 )
 
-// isPortFault reports whether a port was not understood.
 func isPortFault(err error) bool {
 	f, _ := err.(fault)
 	return f == faultPort || f == faultPorts || f == faultStrayPort || f == faultPortColumn || strings.HasPrefix(string(f), string(faultNested))
 }
 
-// kind is the form in which a target is written.
 type kind uint8
 
 const (
@@ -155,7 +153,6 @@ func parseIPv4(b []byte) (n name, f fault) {
 	return n, f
 }
 
-// parseIP reads a dotted address from the beginning of b.
 func parseIP(b []byte) (ip uint32, rest []byte, f fault) {
 	for i := range 4 {
 		if i > 0 {
@@ -190,8 +187,8 @@ func parsePort(b []byte) (uint16, fault) {
 	return uint16(v), ""
 }
 
-// number reads the decimal number at the beginning of b, and returns its value and its
-// length. The parameter digits is the maximum length.
+// number reads the decimal number at the beginning of b, of at most the given number of
+// digits. It returns the value and the length of the number.
 func number(b []byte, digits int) (v, n int, f fault) {
 	for n < len(b) && n < digits && '0' <= b[n] && b[n] <= '9' {
 		v = v*10 + int(b[n]-'0')

@@ -38,7 +38,6 @@ func ParsePorts(list string) (ports []uint16, err error) {
 	return ports, nil
 }
 
-// ownPorts reads the ports that follow an address, a network or a range in a line.
 func ownPorts(b []byte) ([]uint16, fault) {
 	if !bytes.ContainsAny(b, ",-") {
 		port, f := parsePort(b)
@@ -51,10 +50,8 @@ func ownPorts(b []byte) ([]uint16, fault) {
 	return ports, ""
 }
 
-// isPortList matches the form of a list of ports: numbers and ranges of numbers.
 var isPortList = regexp.MustCompile(`^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$`)
 
-// defaultPort is the port of an address that is named without a port.
 const defaultPort = 27015
 
 var defaultPorts = []uint16{defaultPort}
@@ -79,7 +76,6 @@ func (r portRule) missing(n *name) bool {
 	return n.kind == kindBlock && n.ports == nil && len(r) == 0
 }
 
-// isBare reports whether text is an address without a port.
 func isBare(text []byte) bool { return formOf(text) == formBare }
 
 func (r portRule) count(n *name) uint64 {

@@ -183,7 +183,6 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// sayRows reports how many rows were read in a way that a user may not expect.
 func (r *reader) sayRows() {
 	for _, row := range []struct {
 		n    uint64
@@ -206,7 +205,6 @@ func (r *reader) note(text string) {
 	}
 }
 
-// entry reads an entry of a list in a format other than text.
 func (r *reader) entry(e *Entry) bool {
 	s := labels{tag: string(e.Tag)}
 	if r.l.cfg.KeepMaster {
@@ -300,7 +298,6 @@ func (r *reader) unscannable(n *name) fault {
 	return ""
 }
 
-// at returns the current position in the input, with the given text.
 func (r *reader) at(text []byte) Invalid {
 	return Invalid{File: r.in.title(), Line: r.line, Text: show(text)}
 }
@@ -331,7 +328,6 @@ func (r *reader) tick() bool {
 	return true
 }
 
-// publish updates the input's counts, which other goroutines read.
 func (r *reader) publish() {
 	if r.check {
 		return
@@ -395,7 +391,6 @@ func (r *reader) text(l line) bool {
 	return r.named(addr, labels{tag: string(tag)}, text)
 }
 
-// portName matches words and signs that may come before a port.
 var portName = regexp.MustCompile(`^(?i:(query[ _-]?|game[ _-]?)?port)?\s*[:=]?\s*`)
 
 // isStray reports whether a tag was probably meant as the port of the address before it:

@@ -30,8 +30,7 @@ type pending struct {
 	err    error
 }
 
-// lookUp finds the IPv4 addresses of host. IPv4-mapped IPv6 addresses count as IPv4
-// addresses.
+// IPv4-mapped IPv6 addresses count as IPv4 addresses.
 func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err error) {
 	addrs, err := l.cfg.Resolve(ctx, host)
 	for _, a := range addrs {

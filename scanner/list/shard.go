@@ -28,7 +28,6 @@ type Shard struct {
 	Count int // 0 or 1: all addresses
 }
 
-// maxShards is the maximum Count.
 const maxShards = 1 << 16
 
 // ParseShard reads "I/N", part I of N, where I is from 0 to N-1. With "auto/N", I

@@ -182,7 +182,6 @@ func (t *table) header(fields []string) bool {
 	return t.named
 }
 
-// isLabel matches the columns with names of servers.
 var isLabel = regexp.MustCompile(`(?i)^(name|servername|label|title)$`)
 
 // guess finds the columns by their contents. The address is in the first field that holds

@@ -44,7 +44,6 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 	return false
 }
 
-// exclude counts n targets that s excludes.
 func (g *giver) exclude(s *source, n uint64) {
 	s.targets.Add(n)
 	if s.Unscannable {
@@ -171,7 +170,7 @@ func newLoader(l *List) *loader {
 	}
 }
 
-// take adds the targets of a name. It returns true, since a loader reads everything.
+// take returns true, since a loader reads everything.
 func (ld *loader) take(n name, s labels) bool {
 	count, ports := ld.ports.count(&n), ld.ports.of(&n)
 	shared := ld.shared[s]
@@ -212,7 +211,6 @@ func (ld *loader) add(ip uint32, port uint16, s *labels) {
 	ld.listed.add(ld.order.keys.scatter(ip, port), s)
 }
 
-// finish computes the order of all targets. The loader must not be used afterwards.
 func (ld *loader) finish() *order {
 	o := ld.order
 	parts := o.named.stretches()

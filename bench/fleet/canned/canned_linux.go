@@ -184,7 +184,6 @@ func dropEmpty(port *loopback.Port, alive float64) error {
 	return errors.Join(e, err)
 }
 
-// responder answers with prepared replies.
 type responder struct {
 	fleet *Fleet
 	out   loopback.Outbox
@@ -196,7 +195,8 @@ type responder struct {
 // Out returns the outbox for the answers, and the counters.
 func (r *responder) Out() (*loopback.Outbox, *fleet.Stats) { return &r.out, &r.stats }
 
-// Has returns true, because there are servers on all addresses.
+// Has returns true, so that Respond gets, and counts, the queries to places without a
+// server.
 func (r *responder) Has(uint64) bool { return true }
 
 // Respond adds a server's answer to the outbox.
@@ -231,8 +231,8 @@ func (r *responder) Respond(now time.Duration, client, server uint64, datagram [
 	d.Delay = cfg.delay(h, now-r.begun)
 }
 
-// delay returns how long a server takes to answer a query. h is the hash of the
-// server, and after is the time between the first query to the port and this one.
+// delay returns how long a server takes to answer a query. The parameter h is the hash of
+// the server; after is the time from the first query to the port until this one.
 func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
 	switch tail := h >> 20 % 1000; {
 	case cfg.DelayMax == 0:

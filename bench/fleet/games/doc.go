@@ -3,13 +3,12 @@
 // same model as the replies, and never from reading them, so a scan's decoding can
 // be compared with it.
 //
-// A [Server] is filled from a [Plan]. What identifies it, such as its name, follows
-// from the plan's seed and stays the same every night; players, maps and clocks
-// follow from the night too. fakes.go has the tricks of
-// fakers.
+// [Server.Fill] makes a server from a [Plan]. What identifies the server, such as its name,
+// follows from the plan's seed and stays the same every night. Players, maps and clocks also
+// depend on the night. fakes.go has the tricks of fakers.
 //
 // # Adding a game
 //
-// Add a title and its function to six.go. Each statement there gives both what is sent
-// and what it means.
+// Add a title and its function to six.go. The function states both what the server sends
+// and what that means.
 package games

@@ -8,7 +8,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// fakeTitles are the games that the servers of fakers pretend to run.
 var fakeTitles = []string{"gmod", "valheim"}
 
 // FakeTitle returns the game that the servers of a faker pretend to run.
@@ -19,7 +18,7 @@ func FakeTitle(fake string, seed uint64) *Title {
 	return Find(fakeTitles[seed%uint64(len(fakeTitles))])
 }
 
-// pretend changes s as the trick Plan.Fake demands.
+// pretend changes the server as its trick, Plan.Fake, demands.
 func (s *Server) pretend() {
 	switch s.plan.Fake {
 	case "counts-only":

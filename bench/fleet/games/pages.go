@@ -9,11 +9,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// pageSize is the maximum number of bytes of binary data that Arma 3 sends in
-// one rule.
+// pageSize is the number of bytes of binary data in each page except the last one.
 const pageSize = 124
 
-// bohemiaMod is a mod as the binary pages describe it.
 type bohemiaMod struct {
 	hash    uint32
 	id      uint32
@@ -21,7 +19,6 @@ type bohemiaMod struct {
 	creator bool // a Creator DLC of Arma 3; id is its application ID
 }
 
-// appendMods appends the list of mods in the format of the binary pages.
 func appendMods(b []byte, mods []bohemiaMod) []byte {
 	b = append(b, byte(len(mods)))
 	for _, m := range mods {
@@ -38,8 +35,7 @@ func appendMods(b []byte, mods []bohemiaMod) []byte {
 
 const inPages = "rules.pages" // source of the meaning of the pages
 
-// pages adds the rules that hold the binary pages, in which two bytes hold the
-// difficulty. It also states the meaning of the pages.
+// pages adds the binary pages of Arma 3 as rules, and states their meaning.
 func (s *Server) pages() {
 	var mask uint16 // a bit for each DLC that the server has
 	var dlc []byte  // hashes of these DLCs
@@ -88,7 +84,6 @@ func (s *Server) pages() {
 	}
 }
 
-// workshop are mods that many servers have.
 var workshop = []bohemiaMod{
 	{id: 450814997, name: "CBA_A3"}, {id: 463939057, name: "ace"}, {id: 843577117, name: "RHSUSAF"},
 	{id: 843425103, name: "RHSAFRF"}, {id: 1559212036, name: "CF"}, {id: 1564026768, name: "Community-Online-Tools"},
@@ -96,8 +91,8 @@ var workshop = []bohemiaMod{
 	{id: 620019431, name: "task_force_radio"}, {id: 2116157322, name: "DayZ-Dog"}, {id: 1710977250, name: "BaseBuildingPlus"},
 }
 
-// hashOf returns the hash of the files of a mod or a DLC. A quarter of the servers have
-// an earlier release.
+// hashOf returns the hash of the files of a mod or a DLC. Three quarters of the servers
+// have the same release.
 func (s *Server) hashOf(id uint64) uint32 {
 	release := max(0, s.lasting.Between(-8, 3))
 	return uint32(random.Hash(id, uint64(release)))

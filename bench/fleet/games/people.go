@@ -32,7 +32,6 @@ func (s *Server) setPeople(n int) {
 	}
 }
 
-// playerName returns a random name of a player.
 func (s *Server) playerName(r *random.Stream) []byte {
 	if r.OneIn(4) {
 		return s.bytes("[GER] ", random.Pick(r, plainNames), r.Below(1000))
@@ -40,7 +39,6 @@ func (s *Server) playerName(r *random.Stream) []byte {
 	return s.bytes(random.Pick(r, firstWords), random.Pick(r, lastWords), r.Below(10000))
 }
 
-// serverName returns a random name that a server of the game might have.
 func (s *Server) serverName() []byte {
 	r := &s.lasting
 	host, number := random.Pick(r, hosts), r.Between(1, 9000)
@@ -50,7 +48,6 @@ func (s *Server) serverName() []byte {
 	return s.bytes(host, " ", s.Title.recorded, " ", number, " - ", random.Pick(r, themes))
 }
 
-// Words that names and descriptions consist of.
 var (
 	firstWords = []string{"Iron", "Silent", "Dark", "Lucky", "Old", "Red", "Sneaky", "Mad", "Cold", "Tiny", "Wild", "Rusty"}
 	lastWords  = []string{"Wolf", "Badger", "Hunter", "Duck", "Ghost", "Viking", "Sniper", "Potato", "Raven", "Goblin", "Fox"}

@@ -17,7 +17,7 @@ type Plan struct {
 	Night  uint64 // number of the night; players, maps and clocks depend on it
 	Port   uint16 // port at which the server is queried
 	Title  *Title
-	Fake   string // word for the kind of a faker's server, which determines its trick
+	Fake   string // word for the kind of the server; the kind of a faker's server determines its trick
 }
 
 // Server is a simulated server. Fill may be called many times; the slices are valid
@@ -169,7 +169,6 @@ func (s *Server) rule(name string, value any) (source string) {
 	return "rules." + name
 }
 
-// bytes returns the values one after the other, as text.
 func (s *Server) bytes(values ...any) []byte {
 	start := len(s.text)
 	for _, v := range values {

@@ -43,7 +43,8 @@ var titles = []*Title{
 	},
 }
 
-// rust has the real counts in the keywords: the counts in INFO are one byte each.
+// rust puts the real counts into the keywords, because the counts in INFO are one byte
+// each.
 func (s *Server) rust() {
 	places := int(s.Info.MaxPlayers)
 	if s.lasting.OneIn(6) {
@@ -92,7 +93,7 @@ headerimage=https://example.org/header.png logoimage=|https://example.org/logo.p
 world.size=4500|3000|3500|4000`)
 }
 
-// ark has its version in the server's name, and a rule for each mod.
+// ark puts its version into the server's name, and sends a rule for each mod.
 func (s *Server) ark() {
 	release := random.Pick(&s.lasting, []string{"358.24", "358.7", "360.1"})
 	name := s.Info.Name
@@ -133,7 +134,7 @@ func (s *Server) ark() {
 	}
 }
 
-// valheim has its version among the keywords: earlier versions send nothing else.
+// valheim puts its version into the keywords. Earlier versions send nothing else there.
 func (s *Server) valheim() {
 	release := random.Pick(&s.lasting, []string{"0.219.16", "0.220.5", "0.221.4"})
 	if s.lasting.OneIn(5) {
@@ -170,8 +171,8 @@ func (s *Server) arma3() {
 	s.rule("timeLeft", 15)
 }
 
-// cs2 sends few rules, if any, and some servers list a single player called "Max
-// Players" instead of all players (EC-85).
+// cs2 sends few rules or none. Some servers list a single player called "Max Players"
+// instead of all players (EC-85).
 func (s *Server) cs2() {
 	s.tag(random.Pick(&s.lasting, []string{"competitive", "retakes", "5v5", "deathmatch"}), "")
 	s.tag("secure", "")
@@ -238,7 +239,6 @@ func (s *Server) settings(words string) {
 	}
 }
 
-// either returns yes if v is true, else no.
 func either(v bool, yes, no string) string {
 	if v {
 		return yes

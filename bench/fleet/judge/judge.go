@@ -34,16 +34,15 @@ type Report struct {
 	Examples []string // descriptions of some differences, the worst first; safe for a terminal
 }
 
-// maxExamples is the maximum length of Report.Examples.
 const maxExamples = 20
 
-// Compare compares a census of the fleet with the truth. next returns its records
-// one after the other, each a line of JSON, and io.EOF after the last (like the
-// Next of a sink.Reader). asked are the questions of the scan.
+// Compare compares a census of the fleet with the truth. The function next returns the
+// records of the census one after the other, each as a line of JSON, and then io.EOF, like
+// the Next of a sink.Reader. The parameter asked has the questions of the scan.
 //
-// Compare ignores what depends on the clock, on the input or on the network path:
-// times, counts, scan, tag and raw. It returns an error if the census can't be
-// read; the Report is empty then.
+// Compare ignores what depends on the clock, on the input or on the network path: times,
+// counts, scan, tag and raw. It returns an error and an empty Report if the census can't be
+// read.
 func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) (Report, error) {
 	truth, err := fleet.NewCensus(c)
 	if err != nil {
@@ -87,7 +86,6 @@ func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) 
 	return j.Report, nil
 }
 
-// judge is a comparison in progress.
 type judge struct {
 	Report
 	truth  *fleet.Census
@@ -100,7 +98,6 @@ type judge struct {
 	enc    record.Encoder
 }
 
-// example adds a sentence about the server at addr to a list of examples.
 func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args ...any) {
 	if len(*list) >= maxExamples {
 		return
@@ -113,7 +110,6 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 	*list = append(*list, fmt.Sprintf("%v (%s): %s", addr, kind, text))
 }
 
-// record checks one record, and counts it in the Report.
 func (j *judge) record(line []byte, rec *record.Record) {
 	if j.seen[rec.Addr] {
 		j.Twice++
@@ -181,15 +177,15 @@ func (j *judge) wrongMeaning(got *scanner.Result) string {
 		return fmt.Sprintf("the value of the key \"game\" is %s, expected %s", short(g, w), short(w, g))
 	}
 	if (got.Flags^want.Flags)&^fleet.TimingFlags != 0 {
-		return fmt.Sprintf("the flags are %b, expected %b", got.Flags, want.Flags)
+		return fmt.Sprintf("the flags are %v, expected %v", got.Flags.Words(), want.Flags.Words())
 	}
 	return ""
 }
 
-// append returns the record of a result.
 func (j *judge) append(r *scanner.Result) []byte { return j.enc.Append(nil, "", r) }
 
-// answers compares the answers in a record with the answers that a perfect scan gets.
+// answers compares the answers in a record with the answers that a perfect scan gets, and
+// counts the record.
 func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 	g, w := j.append(only(got)), j.append(only(e.Result))
 	if bytes.Equal(g, w) {
@@ -225,7 +221,6 @@ func only(r *scanner.Result) *scanner.Result {
 	}
 }
 
-// shown is the maximum length of a value in an example.
 const shown = 70
 
 // short returns a part of v, escaped for a terminal. The part begins shortly before the

@@ -28,7 +28,6 @@ const (
 	reorderMax = 5 * time.Millisecond
 )
 
-// start prepares f for the datagrams of one port.
 func (f *Faults) start() *Faults {
 	f.random = random.Stream(f.Seed)
 	n := 8
@@ -110,7 +109,6 @@ func (w *wheel) hold(now time.Duration, d Datagram, data []byte) bool {
 	return true
 }
 
-// release moves the datagrams that are due to the Outbox.
 func (w *wheel) release(now time.Duration, out *Outbox) {
 	tick := int64(now / wheelTick)
 	for w.count > 0 && w.now < tick {

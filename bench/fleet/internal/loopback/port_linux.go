@@ -121,7 +121,7 @@ func (g *Group) Stats() Stats {
 	return sum
 }
 
-// Port is one socket, and the handler that answers on it.
+// Port is a socket with the handler that answers on it.
 type Port struct {
 	Stray *Port // sends the stray Datagrams; nil if the fleet sends none
 
@@ -302,7 +302,6 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 	return ip
 }
 
-// flush sends the datagrams in the Outbox.
 func (p *Port) flush() {
 	n := 0
 	for i := range p.out.List {

@@ -18,7 +18,6 @@ func (r *Stream) Next() uint64 {
 	return mix(uint64(*r))
 }
 
-// mix spreads every bit of z over all bits of the result.
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
