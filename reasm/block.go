@@ -3,8 +3,7 @@ package reasm
 import "bytes"
 
 // A datagram is stored in a chain of blocks. All blocks have the same size, so that a
-// freed block can be reused for any datagram. A block holds blockData bytes: a fragment
-// of 1400 bytes takes three blocks, and a fragment of 100 bytes takes one.
+// freed block can be reused for any datagram. A block holds blockData bytes.
 const (
 	blockSize = 512
 	blockData = blockSize - 32
@@ -21,7 +20,6 @@ type block struct {
 	data   [blockData]byte
 }
 
-// blocksFor returns the number of blocks that n bytes take.
 func blocksFor(n int) int64 { return int64(n+blockData-1) / blockData }
 
 // head returns the beginning of the datagram, which includes all of its headers.
@@ -40,8 +38,8 @@ func (b *block) appendTo(dst []byte, skip int) []byte {
 	return dst
 }
 
-// begins reports whether longer begins with the datagram. longer must not be
-// shorter than the datagram.
+// begins reports whether longer, which must not be shorter than the datagram, begins with
+// the bytes of the datagram.
 func (b *block) begins(longer []byte) bool {
 	left := longer[:b.size]
 	for p := b; p != nil; p = p.more {
@@ -54,17 +52,16 @@ func (b *block) begins(longer []byte) bool {
 	return true
 }
 
-// memory allocates the blocks and groups of a shard, counts the blocks and groups in
-// use, and keeps free lists of the unused blocks and groups. The shard's lock guards
-// it.
+// memory allocates the blocks and groups of a shard, and keeps free lists of unused ones.
+// The shard's lock guards it.
 type memory struct {
 	used int64 // bytes in use
 	idle int64 // bytes in the free lists
-	// If the free lists already hold this many bytes, further freed blocks go to the
-	// garbage collector.
+	// If the free lists already hold this many bytes, further freed blocks and groups go to
+	// the garbage collector.
 	maxIdle int64
-	blocks  *block
-	groups  *group
+	blocks  *block // free list
+	groups  *group // free list
 }
 
 // store copies b, whose digest is sum, into a chain of blocks and returns the first of
@@ -80,7 +77,6 @@ func (m *memory) store(b []byte, sum uint64) *block {
 	return first
 }
 
-// block returns a block from the free list, or a new one.
 func (m *memory) block() *block {
 	m.used += blockSize
 	b := m.blocks
@@ -108,7 +104,6 @@ func (m *memory) freeBlocks(b *block) {
 	}
 }
 
-// group returns an empty group from the free list, or a new one.
 func (m *memory) group() *group {
 	m.used += groupCost
 	g := m.groups
@@ -121,7 +116,7 @@ func (m *memory) group() *group {
 	return g
 }
 
-// freeGroup frees a group that is no longer in any list.
+// freeGroup frees a group, which must not be in any list.
 func (m *memory) freeGroup(g *group) {
 	*g = group{}
 	m.used -= groupCost

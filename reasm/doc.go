@@ -24,19 +24,16 @@
 // Call [Table.Expire] from time to time, [Table.Forget] when a source is finished,
 // and [Table.Leading] for the beginnings of incomplete replies, up to the first
 // gap. Time is an argument, so that tests need no clock. Several goroutines may use
-// a Table at once; each of its shards has its own lock.
-//
-// Add keeps no datagram: when it returns, the caller may reuse the memory. It
-// appends a message to the caller's dst. Package wire explains who owns which
-// buffer, for all packages.
+// a Table at once; each of its shards has its own lock. When Add returns, the caller
+// may reuse the memory of the datagram.
 //
 // # Which fragments belong together
 //
 // A group is the fragments that came from the same address and port with the
 // same ID. There are three layouts of the header, and nothing in a header identifies
 // its layout; nor do the application ID, the protocol number or the order of arrival.
-// Only one fragment of a group shows the layout, by the data after its header
-// ([wire.ShowLayout]). The others are held undecoded until it arrives.
+// Only fragment 0 shows the layout, by the data after its header ([wire.ShowLayout]).
+// Until fragment 0 arrives, the Table keeps the other fragments undecoded.
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups
@@ -46,9 +43,9 @@
 //   - a fragment with the number of an earlier one but other bytes, or with another
 //     total, is a [Conflict]: the first fragment stays, unless it is a prefix of the
 //     second. Then the first was cut, and the second replaces it (EC-116);
-//   - a datagram that is cut within its header, or has no data after it, is
-//     wire.ErrMalformed, so that it does not conflict with the complete one (EC-116);
-//     so is a fragment whose number is not less than its total (EC-120);
+//   - a fragment that was cut within or right after its header is wire.ErrMalformed, so
+//     that it does not conflict with the complete fragment (EC-116);
+//   - a fragment whose number is not less than its total is wire.ErrMalformed (EC-120);
 //   - the last fragment may be empty if the message can be read to its end without
 //     it (EC-149);
 //   - bit 31 of the ID means bzip2 only together with "BZh" at offset 18 or 20, and
@@ -59,10 +56,10 @@
 //
 // When a group is complete, the Table drops its fragments and keeps only their
 // digests, for two seconds. A fragment with a known digest is a late duplicate. A
-// fragment with another digest begins a new reply under the same ID, since some
-// servers use one ID for all replies. If a fragment of the new reply equals a fragment
-// of the old reply, it counts as a duplicate; the new reply then becomes complete only
-// if the server sends that fragment again after the two seconds.
+// fragment with another digest begins a new reply with the same ID, since some
+// servers use one ID for all replies. If both replies contain the same fragment, the
+// Table drops that fragment as a duplicate, and the new reply becomes complete only if
+// the server sends the fragment again after the two seconds.
 //
 // # Memory
 //
@@ -78,19 +75,19 @@
 //	a table       16 shards                                        64 MiB
 //
 // All groups of a source are in one shard. So two sources at their limits can fill
-// a shard, and then other sources in it lose their oldest groups. A full shard first
-// drops the digests of complete replies, which take at most an eighth of it, and then
-// its oldest group. A source that begins a fifth group loses its own oldest group. An
-// incomplete group is dropped ten seconds after its first fragment.
+// a shard, and then other sources in this shard lose their oldest groups. A full shard
+// first drops the digests of complete replies, and then its oldest group. The digests
+// take at most an eighth of a shard. A source that begins a fifth group loses its own
+// oldest group. An incomplete group is dropped ten seconds after its first fragment.
 //
-// Blocks and groups are reused. A Table keeps unused ones up to a quarter of its limit,
+// A Table reuses freed blocks and groups. It keeps them up to a quarter of its limit,
 // and leaves the rest to the garbage collector. In steady state it allocates nothing.
 //
 // # Decompression
 //
-// Unpack rejects a reply that declares more than [MaxReply] at once, decompresses at most
-// one byte more than declared, and checks the CRC-32. The decompressor can't be
-// interrupted inside a block, so Unpack rejects blocks larger than the declared size
-// allows (see lowerLevels). It abandons a reply after 20 ms; a single block takes up to
-// about 30 ms, for 512 KiB of noise.
+// Unpack does not decompress a reply that declares more than [MaxReply]. It decompresses
+// at most one byte more than declared, checks the CRC-32, and abandons a reply after
+// 20 ms. The decompressor can't be interrupted inside a block, and a block that contains
+// 512 KiB of noise takes about 30 ms. So Unpack also rejects blocks that are larger than
+// the declared size allows (see lowerLevels).
 package reasm

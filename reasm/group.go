@@ -7,12 +7,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// groupCost is the number of bytes that a group takes in addition to its blocks:
-// the struct and its source's entry in the shard's map.
+// groupCost is the number of bytes that a group takes in addition to its blocks,
+// including the entry of its source in the shard's map.
 const groupCost = 256
 
-// A group is one split reply. It holds the fragments that have arrived and, once it
-// is complete, only the digests that identify late duplicates.
+// group is one split reply. It holds the fragments that have arrived. Once the reply is
+// complete, the group holds only the digests that identify late duplicates.
 //
 //	          shows no layout                     completes the reply
 //	(new) ──────────────────────▶ held ──┐      ┌──────────────────────▶ done
@@ -20,8 +20,8 @@ const groupCost = 256
 //	  └──────────────────────────────────┴─▶ sorted
 //	          shows the layout
 //
-// Held fragments have no number yet, because the position of the number in the header
-// depends on the layout.
+// While a group is held, the numbers of its fragments are unknown, because the position
+// of the number in the header depends on the layout.
 type group struct {
 	from  uint64
 	id    uint32
@@ -49,7 +49,6 @@ type shape struct {
 	total      uint8
 }
 
-// place is the shape of a reply and the number of a fragment in it.
 type place struct {
 	shape  shape
 	number uint8
@@ -62,8 +61,7 @@ func (s *numbers) has(n uint8) bool { return s[n>>6]&(1<<(n&63)) != 0 }
 func (s *numbers) add(n uint8)      { s[n>>6] |= 1 << (n & 63) }
 func (s *numbers) remove(n uint8)   { s[n>>6] &^= 1 << (n & 63) }
 
-// holds reports whether the group contains, or contained, a datagram with the
-// digest sum. A complete group keeps only the digests of its fragments.
+// holds reports whether the group contains, or contained, a datagram with the digest sum.
 func (g *group) holds(sum uint64) bool {
 	if !g.done {
 		b := g.first
@@ -84,7 +82,7 @@ func (g *group) holds(sum uint64) bool {
 	return false
 }
 
-// sums appends the digests of the fragments held to dst.
+// sums appends the digests of the group's fragments to dst.
 func (g *group) sums(dst []byte) []byte {
 	for b := g.first; b != nil; b = b.later {
 		dst = binary.LittleEndian.AppendUint64(dst, b.sum)
@@ -155,8 +153,7 @@ func (g *group) takeAll() *block {
 	return b
 }
 
-// emptyEnd returns the last fragment of a complete group if it has no payload, else
-// nil.
+// emptyEnd returns the fragment with the highest number if it has no payload, else nil.
 func (g *group) emptyEnd() *block {
 	for b := g.first; b != nil; b = b.later {
 		if b.number == g.shape.total-1 && int(b.size) == g.shape.layout.HeaderLen() {

@@ -12,9 +12,9 @@ import (
 const MaxReply = 512 << 10
 
 // maxSourceFragments is the protocol's own limit, which must not be changed: Source
-// counts the fragments of a reply in a byte (document 000). A lower limit would save
-// nothing: a group costs memory only for the fragments that arrived, and engines that
-// let an administrator lower the size of fragments can reach it (EC-123).
+// counts the fragments of a reply in a byte (document 000). A lower limit would reject
+// replies of servers that were configured to send small fragments (EC-123). It would save
+// nothing, because a group takes memory only for the fragments that arrived.
 const maxSourceFragments = 255
 
 // Our limits, each with its reason. The package documentation shows how they add up.
@@ -24,35 +24,33 @@ const (
 	// question was repeated. It is also the maximum number of complete replies
 	// remembered for a source.
 	maxGroups = 4
-	// The memory of a Table, in bytes: a quarter of the scanner's budget, and at least
-	// enough for two groups of the largest size.
+	// The default and the minimum of a Table's memory, in bytes. The default is a quarter
+	// of the scanner's budget. The minimum has room for two groups of the largest size.
 	defaultMaxBytes = 64 << 20
 	leastMaxBytes   = 2 << 20
-	// How long a group waits for its fragments: longer than all attempts at a question
-	// take together.
+	// How long a group waits for its fragments. With the scanner's default timeouts, all
+	// attempts at a question take less time than this.
 	maxAge = 10 * time.Second
-	// How long the duplicates of a complete reply are recognised: as long as the
-	// scanner waits for late replies.
+	// How long the duplicates of a complete reply are recognised. The scanner waits as long
+	// for late replies, unless it is configured otherwise.
 	remember = 2 * time.Second
-	// The maximum number of shards of a Table, each with its own lock. It is larger
-	// than the number of cores that receive, so that they seldom wait for a lock, and a
-	// power of two.
+	// The maximum number of shards of a Table, a power of two. Each shard has its own lock,
+	// so goroutines seldom wait for a lock if there are far fewer goroutines than shards.
 	maxShards = 16
 )
 
-// The divisors that limit parts of a shard's memory: its free lists may hold a quarter
-// of the memory, and complete replies an eighth.
+// The parts of a shard's memory that unused blocks and complete replies may take: a
+// quarter and an eighth.
 const (
 	idleShare       = 4
 	rememberedShare = 8
 )
 
-// groupRoom is the number of bytes that the largest group takes: each datagram
-// leaves at most one block partly empty.
+// groupRoom is the number of bytes that the largest group can take. Each datagram leaves
+// at most one block partly empty.
 const groupRoom = groupCost + (MaxReply/blockData+1+maxSourceFragments)*blockSize
 
-// ageList is a list of groups, the oldest first. The links are fields of the
-// groups, so removing a group is cheap.
+// ageList is a list of groups, the oldest first. Fields of the groups link them.
 type ageList struct{ oldest, newest *group }
 
 func (l *ageList) push(g *group) {
@@ -79,8 +77,6 @@ func (l *ageList) remove(g *group) {
 	g.older, g.newer = nil, nil
 }
 
-// expire drops complete groups after two seconds and incomplete groups after
-// ten.
 func (s *shard) expire(now time.Duration) {
 	for g := s.done.oldest; g != nil && now-g.since > remember; g = s.done.oldest {
 		s.drop(g)
@@ -120,7 +116,6 @@ func (s *shard) makeRoom(g *group, datagram []byte) error {
 	return nil
 }
 
-// evict drops a group to make room, and counts it if it is incomplete.
 func (s *shard) evict(g *group) {
 	if !g.done {
 		s.stats.Evicted++
@@ -163,7 +158,6 @@ func (s *shard) unlink(g *group) {
 	g.sibling = nil
 }
 
-// drop removes a group, complete or not, and frees its memory.
 func (s *shard) drop(g *group) {
 	s.unlink(g)
 	if g.done {
@@ -178,7 +172,6 @@ func (s *shard) drop(g *group) {
 	s.mem.freeGroup(g)
 }
 
-// freeFragments frees all fragments of an incomplete group.
 func (s *shard) freeFragments(g *group) {
 	s.stats.Fragments -= g.count
 	for b := g.takeAll(); b != nil; {

@@ -22,7 +22,6 @@ type shard struct {
 	_ [64]byte // keeps the locks of two shards in different cache lines
 }
 
-// arrival is a fragment that has arrived.
 type arrival struct {
 	now      time.Duration
 	from     uint64
@@ -36,8 +35,8 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(a.now)
-	// A server that uses one ID for all its replies can have a complete and an
-	// incomplete group under that ID; the bytes distinguish them.
+	// A server that uses one ID for all replies can have complete groups and an incomplete
+	// group with that ID. A fragment whose digest is new belongs to the incomplete group.
 	var g *group
 	for o := s.sources[a.from]; o != nil; o = o.sibling {
 		switch {
@@ -50,7 +49,7 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 		}
 	}
 	if g != nil {
-		// Truncated copies of this datagram would conflict with it.
+		// Drop truncated copies of this datagram, which would conflict with it.
 		for b := g.cutShort(a.datagram); b != nil; b = g.cutShort(a.datagram) {
 			s.take(g, b)
 			s.stats.Conflict++
@@ -129,22 +128,20 @@ func (s *shard) refuse(err error) error {
 	return err
 }
 
-// take removes a fragment from its group and frees it.
 func (s *shard) take(g *group, b *block) {
 	g.remove(b)
 	s.mem.freeBlocks(b)
 	s.stats.Fragments--
 }
 
-// locate finds the place of a fragment. If the group is sorted and the fragment fits,
-// the layout of the group determines the place; otherwise the bytes of the fragment may
-// show it. If they do not and the group is not sorted, the place is not known yet and p
-// is zero. conflict reports that the fragment contradicts its sorted group.
+// locate finds the place of a fragment. In a sorted group, the layout of the group
+// determines the place, and conflict reports that the fragment contradicts the group. If
+// the group is nil or not sorted, p is zero unless the fragment shows its own layout.
 //
-// A fragment's bytes can happen to look like another layout. If such a fragment has
-// sorted the group, the real fragment 0 does not fit into the group. But the fragment
-// in the group can then be decoded in the layout that fragment 0 shows, so locate
-// accepts fragment 0. The result therefore does not depend on the order of arrival.
+// A later fragment can happen to look like a fragment 0 in another layout. If it has
+// sorted the group, the real fragment 0 does not fit into the group. locate then accepts
+// the real fragment 0 if the fragment in the group can be decoded in its layout, too.
+// The result therefore does not depend on the order of arrival.
 func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -183,8 +180,8 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 }
 
 // decode reads a fragment's header. It rejects a fragment without payload, which was
-// cut (EC-116). Only the last of several fragments may be empty: some servers send one
-// fragment too many (EC-149).
+// cut (EC-116). Only the last fragment of an uncompressed reply may be empty, because
+// some servers send one fragment too many (EC-149).
 func decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {

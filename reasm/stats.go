@@ -6,7 +6,7 @@ type Stats struct {
 	Groups     int   // replies that wait for fragments
 	Fragments  int   // fragments of these replies
 	Remembered int   // complete replies whose late duplicates are recognised
-	Bytes      int64 // bytes of memory in use, at most the limit passed to New
+	Bytes      int64 // bytes of memory in use, at most the limit of the Table
 
 	Whole     uint64 // uncompressed replies reassembled
 	Packed    uint64 // compressed replies reassembled
@@ -19,7 +19,6 @@ type Stats struct {
 	Forgotten uint64 // incomplete groups dropped by Forget
 }
 
-// add adds the numbers of o to s.
 func (s *Stats) add(o *Stats) {
 	s.Groups += o.Groups
 	s.Fragments += o.Fragments

@@ -23,8 +23,7 @@ const (
 )
 
 // Table holds the fragments of incomplete replies. Several goroutines may call its
-// methods at once. It has no goroutine and no clock of its own: time is an
-// argument.
+// methods at once.
 type Table struct {
 	shards []shard
 	// To get the index of a source's shard, the hash of the source is shifted right by
@@ -33,8 +32,8 @@ type Table struct {
 	seed  maphash.Seed // makes digests that can't be forged
 }
 
-// New returns an empty Table that uses at most maxBytes of memory. 0 means 64 MiB; the
-// minimum is 2 MiB.
+// New returns an empty Table that uses at most maxBytes of memory. 0 means 64 MiB, and
+// less than 2 MiB means 2 MiB.
 func New(maxBytes int64) *Table {
 	maxBytes = max(cmp.Or(maxBytes, defaultMaxBytes), leastMaxBytes)
 	n := int64(maxShards)
@@ -53,24 +52,21 @@ func New(maxBytes int64) *Table {
 	return t
 }
 
-// shard returns the shard of a source. The multiplier is 2^64 divided by the golden
-// ratio, which spreads neighbouring addresses and ports.
+// shard returns the shard of a source. The multiplier, 2^64 divided by the golden ratio,
+// spreads neighbouring addresses and ports over the shards.
 func (t *Table) shard(from uint64) *shard {
 	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
 }
 
-// Add adds a fragment. The parameter now is the time of its arrival, and from its
-// source. If the Table keeps the fragment, it copies the datagram. If the reply is now
-// complete, msg is dst with the reply appended: for Whole the message, and for Packed
-// the input of Unpack, that is, declared size, CRC-32 and the compressed bytes.
-// Otherwise msg is dst.
+// Add adds a fragment. The parameter now is the time at which it arrived; this time must
+// not be much earlier than in previous calls. The parameter from identifies its source.
+// If the Table keeps the fragment, it copies the datagram. If the reply is now complete,
+// msg is dst with the reply appended: for Whole the message, and for Packed the input of
+// Unpack, that is, declared size, CRC-32 and the compressed bytes. Otherwise msg is dst.
 //
-// Add returns an error for a datagram that it dropped because it can't be a
-// fragment (wire.ErrMalformed; EC-116, EC-120) or exceeds a limit
-// (wire.ErrTooLarge). The Outcome then means nothing. Duplicate and Conflict are
-// not errors.
-//
-// now must not be much earlier than in previous calls.
+// If the datagram can't be a fragment, Add drops it and returns wire.ErrMalformed
+// (EC-116, EC-120). If it exceeds a limit, Add drops it and returns wire.ErrTooLarge. The
+// Outcome then means nothing. Duplicate and Conflict are not errors.
 func (t *Table) Add(
 	now time.Duration, from uint64, datagram, dst []byte,
 ) (msg []byte, o Outcome, err error) {

@@ -14,8 +14,8 @@ import (
 
 // Our limits on the work for one reply.
 const (
-	// unpackTime is the maximum time for decompressing a reply, a hundred times as
-	// long as a reply of a few kilobytes takes.
+	// unpackTime is the maximum time for decompressing a reply. A reply of a few kilobytes
+	// takes about a hundredth of this time.
 	unpackTime = 20 * time.Millisecond
 	// chunk is the number of bytes to decompress between two readings of the clock.
 	// Honest replies are smaller than one chunk, as far as we know, so none of them
@@ -48,9 +48,9 @@ type Unpacker struct {
 // to dst. packed holds the declared size and the CRC-32 (IEEE) of the message, then
 // bzip2 data (document 000). On an error Unpack appends nothing. The errors are
 //
-//   - wire.ErrTooLarge: the declared size or the compressed data exceed MaxReply, which
-//     is checked first (EC-121); or the decompression took more than 20 ms, which is
-//     checked every 64 KiB
+//   - wire.ErrTooLarge: the declared size or the compressed data exceed MaxReply (EC-121);
+//     or the decompression took more than 20 ms. Unpack checks the sizes first, and the
+//     time every 64 KiB.
 //   - wire.ErrChecksum: the size is as declared, but the CRC-32 does not match
 //   - wire.ErrMalformed: no bzip2 data, or more or fewer bytes than declared
 //
@@ -136,8 +136,8 @@ func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 // output, which would become part of the next reply.
 func (u *Unpacker) abandon() { u.zr = nil }
 
-// decompress reads into p. The decompressor was not written for hostile data, so
-// decompress recovers from its panics and then drops it.
+// decompress reads into p. Package bzip2 was not written for hostile data, so decompress
+// recovers if the package panics, and then drops the decompressor.
 func (u *Unpacker) decompress(p []byte) (n int, err error) {
 	defer func() {
 		if recover() != nil {

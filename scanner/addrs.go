@@ -15,8 +15,8 @@ import (
 // the target is finished, refund returns the part that it did not use. Datagrams
 // beyond the burst (retries) delay the next target of the address.
 //
-// addrs also holds the targets that have to wait, in order for each address.
-// supply stops reading the list when addrs holds maxHeld targets.
+// addrs also holds the targets that have to wait, in order for each address. While it holds
+// maxHeld targets, the scan takes no targets from the list.
 type addrs struct {
 	every time.Duration // time in which a bucket gains one datagram; 0: no limit
 	most  int           // maximum number of servers queried per address; Off: no limit
@@ -25,8 +25,8 @@ type addrs struct {
 	sweep  time.Duration            // when full buckets were last removed
 	held   map[uint32]*heldAddr
 	ready  readyHeap
-	n      int // number of held targets
-	counts map[uint32]uint32
+	n      int               // number of held targets
+	counts map[uint32]uint32 // servers queried per address, if most limits them
 }
 
 const (
@@ -38,7 +38,7 @@ const (
 // heldAddr is an address with targets that wait for its bucket.
 type heldAddr struct {
 	ip      uint32
-	ready   time.Duration
+	ready   time.Duration // when the bucket will be full, unless retries are charged
 	targets []uint64
 }
 
@@ -66,8 +66,8 @@ func newAddrs(cfg *settings) *addrs {
 
 func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
 
-// overLimit reports whether MaxPerAddress targets of an address were accepted already.
-// If not, it counts this target.
+// overLimit reports whether MaxPerAddress targets with the address of this target were
+// accepted already. If not, it counts this target.
 func (a *addrs) overLimit(addr uint64) bool {
 	if a.most == Off {
 		return false
@@ -80,9 +80,9 @@ func (a *addrs) overLimit(addr uint64) bool {
 	return false
 }
 
-// admit empties the bucket of a target's address if the bucket is full and no other
-// target waits for that address. Otherwise it holds the target back. It reports whether
-// the target may start.
+// admit reports whether a target may start: the bucket of its address must be full, and no
+// other target may wait for that address. If so, admit empties the bucket; otherwise it
+// holds the target back.
 func (a *addrs) admit(now time.Duration, addr uint64) bool {
 	if a.every == 0 {
 		return true
@@ -139,7 +139,7 @@ func (a *addrs) next() time.Duration {
 }
 
 // last estimates the time at which the last held target may start. The parameter each is
-// the mean number of datagrams per target.
+// the mean number of datagrams that a target takes from the bucket of its address.
 func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	last := now
 	for _, h := range a.held {
@@ -157,7 +157,7 @@ func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	}
 }
 
-// reclaim reverses refund, because the target is open again.
+// reclaim reverses refund for a target that is queried further after all.
 func (a *addrs) reclaim(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), addrBurst-sent)
@@ -191,8 +191,8 @@ func (a *addrs) charge(now time.Duration, ip uint32, n int) {
 	a.full[ip] = full
 }
 
-// forget removes full buckets. An address without a bucket counts as one whose bucket
-// is full.
+// forget removes full buckets: an address without a bucket counts as one whose bucket is
+// full.
 func (a *addrs) forget(now time.Duration) {
 	if a.every == 0 || now-a.sweep < sweepEvery {
 		return

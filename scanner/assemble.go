@@ -13,9 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// assembler makes Results from replies. Scans and Decoder use it; no other code turns
-// messages into a Result. It reuses the memory of its last Result for the
-// next one.
+// assembler makes Results from replies, for scans and for Decoder. It reuses the memory of
+// the last Result for the next one.
 type assembler struct {
 	players []wire.Player
 	rules   []wire.Rule
@@ -23,11 +22,11 @@ type assembler struct {
 	game    game.Game
 }
 
-// assemble sets all fields of r that come from messages. The slices of r alias those of
-// got and the assembler, and are valid until got or the assembler is used again. The
-// caller must have set r.Asked, r.Received and r.RTTs, and must not have set the fields
-// that assemble sets. errs are the errors of the questions without a message, and facts
-// has the counts of a scan. assemble ignores the replies to questions that are not in r.Asked.
+// assemble sets all fields of r that come from messages. These fields must be zero; the
+// caller must have set r.Asked, r.Received and r.RTTs. The slices of r alias memory of got
+// and of the assembler, and are valid until either is used again. errs are the errors of
+// the questions without a message, and facts has the counts of a scan. assemble ignores
+// the replies to questions that are not in r.Asked.
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, facts game.Facts) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
@@ -60,7 +59,7 @@ func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuest
 }
 
 // info sets r.Info from the 'I' reply, or from the 'm' reply if there is no 'I'. If
-// the server sent both, only the address of the 'm' is used (EC-63).
+// the server sent both, info adds the address in the 'm' to the data of the 'I' (EC-63).
 func (a *assembler) info(r *Result, got *session.Answer) {
 	msg := got.Info
 	if msg == nil {
@@ -145,7 +144,6 @@ func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, ms
 	}
 }
 
-// status returns the status that follows from the questions answered.
 func status(r *Result) Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	complete, some := true, false
@@ -207,7 +205,7 @@ func (s *nameSet) twice(rules []wire.Rule) bool {
 }
 
 // ascending reports whether the names are in strictly ascending order, so that none
-// occurs twice. The order is the one in which most servers send them: alphabetical,
+// occurs twice. It uses the order in which most servers send names: alphabetical,
 // ignoring case, with _ after the letters.
 func ascending(rules []wire.Rule) bool {
 	for i := range len(rules) - 1 {

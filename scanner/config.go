@@ -13,16 +13,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Target is a server to query: its address, its tag, and what its list says about it. The
-// type is in package target, so that package list does not have to import this package.
+// Target is a server to query. The type is in package target, so that package list does
+// not have to import this package.
 type Target = target.Target
 
 // Off as a Rate, AddressRate or MaxPerAddress means no limit, and Off as a Cooldown means
-// no cooldown. The zero value of each of these fields means its default. Every rate in
-// this package, including those in Stats, is Off if there is no limit.
+// no cooldown. Zero in one of these fields means the default.
 const Off = -1
 
-// The defaults, each chosen so that a scan is fast and harms no one.
+// The defaults of Config and Tuning.
 const (
 	DefaultRate        = 5000
 	DefaultAddressRate = 10
@@ -55,8 +54,7 @@ type Config struct {
 	// Timeout is how long the first attempt waits; zero: learned from the round trips, at
 	// most DefaultTimeout.
 	Timeout time.Duration
-	// Attempts is how many times a question without an answer is sent; zero:
-	// defaultAttempts.
+	// Attempts is how many times a question without an answer is sent; zero: 3.
 	Attempts int
 	// SecondPass gives targets that stayed silent one more attempt when all others are
 	// finished. Silent targets get a Result only after this attempt.
@@ -70,9 +68,10 @@ type Config struct {
 	Raw bool
 	// Source is the local address and port to send from; zero: any.
 	Source netip.AddrPort
-	// Excluded, if set, is called before anything is sent to an address. If it reports
-	// true, the scan sends nothing more to the address; the Result has what the server answered before.
-	// One goroutine calls Excluded, which must be quick.
+	// Excluded, if set, is called before anything is sent to an address. If it returns
+	// true, the scan sends nothing more to that address. Targets that were already queried
+	// get a Result with what they have answered. One goroutine calls Excluded, which must be
+	// quick.
 	Excluded func(netip.Addr) bool
 
 	Resume  Resume  // saves the state of a scan, and resumes an earlier scan
@@ -92,9 +91,8 @@ type Resume struct {
 	Silent iter.Seq[Target]
 
 	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
-	// function that takes Results runs. Before each call, that function has received the
-	// Results of all targets before Position that are neither in Open nor waiting for the
-	// second pass.
+	// function that takes Results runs. That function has then received the Result of each
+	// target that is finished according to the Snapshot.
 	Snapshot func(*Snapshot)
 	// SnapshotEvery is the time between two calls of Snapshot; zero: a second.
 	SnapshotEvery time.Duration
@@ -104,9 +102,10 @@ type Resume struct {
 type Control struct {
 	// Monitor, if set, shows Stats while the scan runs.
 	Monitor *Monitor
-	// Trace, if set, is called with every datagram sent and received, from any source,
-	// and the time since the scan began. The scan's main loop calls it, so it must be
-	// quick. datagram is valid until Trace returns.
+	// Trace, if set, is called with every datagram that is sent or received, from any
+	// source. The parameter now is the time since the scan began, without outages. The
+	// scan's main loop calls Trace, so it must be quick. datagram is valid until Trace
+	// returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	// Rates, if set, delivers new values of Config.Rate while the scan runs. A value that
@@ -129,12 +128,13 @@ type Tuning struct {
 	// twice. Then no limit per address applies.
 	SweepPort uint16
 
-	// With Fallback, a target that ignored INFO is asked once each for PLAYER and
-	// ping before it is given up. With SecondPass this happens in the second pass.
+	// With Fallback, a target that has sent nothing in reply to INFO is asked once for
+	// PLAYER and once for a ping before it is given up. With SecondPass this happens in the
+	// second pass.
 	Fallback bool
-	// With TryPlayers, if a target sent nothing, the last of several attempts sends PLAYER
-	// instead of INFO, because some servers answer only PLAYER. If a reply comes, INFO is
-	// asked again. Fallback overrides TryPlayers.
+	// With TryPlayers, if a target has sent nothing, the last of several attempts sends
+	// PLAYER instead of INFO, because some servers answer only PLAYER. If a reply comes,
+	// INFO is asked again. Fallback overrides TryPlayers.
 	TryPlayers bool
 	// TrailingNUL adds a NUL to every request but INFO, as in document 004.
 	TrailingNUL bool
@@ -149,15 +149,14 @@ type Tuning struct {
 	unhandled int       // maximum number of results that wait for the caller; tests set a small one
 }
 
-// settings are a valid Config without zero values, and what is derived from the Config.
+// settings are a Config with its defaults filled in, and what follows from the Config.
 type settings struct {
 	Config
 	schedule     timing.Schedule
 	freeInFlight bool // Tuning.InFlight is derived from Rate
 }
 
-// complete returns cfg with its zero values replaced, or an error that names an invalid
-// value.
+// complete returns cfg with its defaults filled in. The error names an invalid value.
 func (cfg Config) complete() (settings, error) {
 	learns := cfg.Timeout == 0
 	cools := learns && cfg.Cooldown == 0
@@ -183,7 +182,6 @@ func (cfg Config) complete() (settings, error) {
 	return set, set.check()
 }
 
-// defaultRate returns the Rate of a Config that sets no Rate.
 func (cfg *Config) defaultRate() float64 {
 	if cfg.FindRate {
 		return DefaultMostRate
@@ -191,8 +189,8 @@ func (cfg *Config) defaultRate() float64 {
 	return DefaultRate
 }
 
-// maxInFlight is the highest default of InFlight, whatever rate and timeouts are: 2^18
-// targets at 104 bytes are 26 MiB.
+// maxInFlight is the highest default of InFlight. A silent target takes at most 104 bytes,
+// so 2^18 targets take at most 26 MiB.
 const maxInFlight = 1 << 18
 
 // defaultInFlight returns 5/4 of the number of targets that are open at the full rate if no
@@ -211,14 +209,13 @@ func (cfg Config) Schedule() timing.Schedule {
 	return set.schedule
 }
 
-// Limits of a Config's numbers, so that sums of these numbers can't overflow.
+// The maxima of fields of Config. Sums of such values can't overflow.
 const (
 	maxTimeout  = 10 * time.Minute
 	maxAttempts = 101
 	maxRate     = 1e8
 )
 
-// isRate reports whether perSecond is a valid rate.
 func isRate(perSecond float64) bool { return perSecond > 0 && perSecond <= maxRate }
 
 // DefaultMostRate is the maximum rate of a scan with Config.FindRate whose Rate is
@@ -256,6 +253,6 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// minByteBudget is the minimum of ByteBudget. A few of the largest replies fit into
-// it.
+// minByteBudget is the minimum of ByteBudget. It has room for a few replies of the
+// largest size.
 const minByteBudget = 4 << 20

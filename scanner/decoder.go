@@ -79,10 +79,9 @@ func (d *Decoder) Add(datagram []byte) {
 	}
 }
 
-// deliver takes a complete message. An error that an 'I', a 'D', an 'E' or a text causes is
-// a fault of the questions that it concerns. Any other message, such as a fragment that is
-// too short, may have been the reply to any question, even to a question that was not
-// asked, so its error is not a fault.
+// deliver takes a complete message. If an 'I', a 'D', an 'E' or a text causes an error of a
+// question, deliver stores it in faults. It ignores errors that other messages cause,
+// because such a message may be the reply to any question, even to one that was not asked.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -96,9 +95,9 @@ func (d *Decoder) deliver(msg []byte) {
 	}
 }
 
-// replace replaces a truncated list, or a list that came too early, with msg if msg is
-// sound. A scan does so only if nothing but INFO had been asked (EC-65); a capture
-// does not show which questions had been asked.
+// replace replaces the stored list with msg if msg is sound and the stored list is
+// truncated or came too early (EC-65). "Too early" is a guess, because a capture does not
+// show which questions had been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := session.QuestionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -118,8 +117,8 @@ func (d *Decoder) replace(msg []byte) {
 	}
 }
 
-// judge records whether the first list for q is truncated, and whether it came too
-// early and is unsound.
+// judge records whether msg, the first list for q, is truncated, and whether it is unsound
+// and may have come too early.
 func (d *Decoder) judge(q wire.Question, msg []byte) {
 	d.truncated &^= 1 << q
 	d.early &^= 1 << q
@@ -162,8 +161,8 @@ func (d *Decoder) fragment(datagram []byte) {
 }
 
 // sawHard records the errors that a scan may have reported for a compressed reply that
-// can't be unpacked: which error it reported depends on whether the decompressor
-// reached its time limit first.
+// can't be unpacked. If the scan's decompressor reached its time limit, it reported
+// ErrTooLarge; otherwise it reported the other error.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
 	if code == wire.ErrTooLarge {
@@ -192,15 +191,15 @@ func (d *Decoder) Result() *Result {
 	return r
 }
 
-// Redecode returns the Result of a scan, decoded again from the datagrams that the
-// scan received, which must have been added since the last Reset. It copies from known
-// what the datagrams do not contain: address, tag, the master's data, location, times,
-// counts, which questions were asked, which of them were answered without a challenge,
-// and why an unanswered question was given up. The new Result is valid until the Decoder
-// is used again.
+// Redecode decodes a Result of a scan, known, again from the datagrams that the scan
+// received, which must have been added since the last Reset. It copies from known what the
+// datagrams do not contain: address, tag, the master's data, location, times, counts, which
+// questions were asked, which of them were answered without a challenge, and why an
+// unanswered question was given up. The new Result is valid until the Decoder is used
+// again.
 //
-// If known has an error that only a datagram can have caused, and none of the
-// datagrams causes it, the error that the datagrams do cause takes its place.
+// If known has an error that only a datagram can cause, and no datagram causes it now,
+// Redecode replaces it with the error that the datagrams cause.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := d.session.Got, &d.result
 	keepParts(&d.session, d.memory, d.table, captured, &d.message)
@@ -221,7 +220,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			errs[q] = code
 		case errs[q] == 0:
-			errs[q] = wire.ErrTimeout // none of the replies explains why there is no answer
+			errs[q] = wire.ErrTimeout // no datagram explains why there is no answer
 		}
 	}
 	d.asm.assemble(r, a, errs, game.Facts{})
@@ -235,9 +234,9 @@ var silent = [wire.NumErrors]bool{
 	wire.ErrUnreachable: true, wire.ErrSendFailed: true, wire.ErrExcluded: true, wire.ErrInternal: true,
 }
 
-// retake restores the scan's choice between several lists: if the scan reported a
-// list as truncated, retake uses the truncated list; and if the scan rejected a list that
-// came unasked and was unsound, retake drops that list.
+// retake restores the scan's choice between several lists. If the scan reported a list as
+// truncated, retake uses the truncated list. If the scan rejected a list that was unsound
+// and came before its question, retake drops that list.
 func (d *Decoder) retake(known *Result) {
 	for q := range (wire.AskPlayers | wire.AskRules).Each() {
 		place := d.session.Got.Place(q)
@@ -262,9 +261,9 @@ func (d *Decoder) dropLeading(known *Result) {
 	}
 }
 
-// keepFaults returns the errors of replies that could not be used, and counts their
-// questions as asked. If all three questions have the same error, that error says nothing
-// about any of them and is omitted, unless it is ErrBanned.
+// keepFaults returns the errors of questions whose replies could not be used, and adds
+// these questions to r.Asked. If all three questions have the same error, it returns none,
+// because the reply may belong to any of them, unless the error is ErrBanned.
 func (d *Decoder) keepFaults(r *Result) (errs [wire.NumQuestions]wire.Error) {
 	f := &d.faults
 	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {

@@ -4,34 +4,33 @@
 // # Use
 //
 // [Scan] is the entry point. It takes a [Config], whose zero value is a polite
-// scan with all three questions, and a sequence of targets. For each target it calls
-// a function once with a [Result]: what that server answered, or why it gave no
-// useful answer.
+// scan with all three questions, and a sequence of targets. For each target that it has
+// queried, it calls a function once with a [Result]: what that server answered, or why
+// there is no useful answer.
 //
 //	list := []scanner.Target{{Addr: netip.MustParseAddrPort("203.0.113.7:27015")}}
 //	stats, err := scanner.Scan(ctx, scanner.Config{}, slices.Values(list), func(r *scanner.Result) {
 //		fmt.Printf("%v %v %q\n", r.Addr, r.Status, r.Info.Name)
 //	})
 //
-// Scan returns when all targets are finished and it has waited for late replies.
-// [Stats] accounts for every target and every datagram, and a [Monitor] shows them
-// while the scan runs. Package list reads lists from files, expands networks, excludes
-// addresses and sets the order; package master fetches lists from a master server;
-// package sink writes Results to files. [Query] queries a single server.
+// Scan returns when all targets are finished and it has waited for late replies. It
+// returns [Stats], which account for every target and every datagram. A [Monitor] shows
+// the Stats of a running scan. [Query] queries a single server. Package list reads lists
+// from files, expands networks, excludes addresses and sets the order; package master
+// fetches lists from a master server; package sink writes Results to files.
 //
-// [Decoder] makes the same Result from datagrams that another program received.
-// It needs no network. To decode single messages, use package wire.
+// [Decoder] makes Results from datagrams that another program received. It needs no
+// network. To decode single messages, use package wire.
 //
-// Scan excludes no addresses of its own accord, not even private networks or this
-// machine. To exclude addresses, filter the sequence, as package list does, or set
-// Config.Excluded.
+// By default, Scan excludes no addresses, not even private networks or this machine. To
+// exclude addresses, filter the sequence, as package list does, or set Config.Excluded.
 //
 // # Buffers
 //
 // The slices of a Result are valid until the function that received the Result
 // returns; use [Result.Clone] to keep them. One goroutine calls that function, one
-// call at a time. A slow function slows the scan down. Servers choose the strings in
-// a Result: print them with %q, or escape them in another way.
+// call at a time. A slow function slows the scan down. The strings in a Result were
+// chosen by strangers: print them with %q, or escape them in another way.
 //
 // # How it works
 //
@@ -54,27 +53,25 @@
 //	                            finisher ──▶ handle(*Result)
 //
 // One loop (engine.go) owns the socket and the state of all open targets, so
-// nothing in it needs a lock. A turn of the loop reads the clock, receives a batch,
-// wakes the sessions that have waited long enough, sends a batch, and sleeps if there
-// was nothing to receive or send. Each part has its own file, owns its data and returns
-// values. No part knows another part: the engine passes on to each what the others found.
-// engine.take does so for a received datagram, engine.sent for a sent datagram, and
-// engine.done for a finished target.
+// nothing in it needs a lock. In each turn the loop receives a batch, wakes the sessions
+// that have waited long enough, and sends a batch. It sleeps if there was nothing to
+// receive or send. Each part has its own file, owns its data and returns values. The
+// engine passes on to each part what the others found: engine.take does so for a received
+// datagram, engine.sent for a sent datagram, and engine.done for a finished target.
 //
 //   - receiver (receive.go) gives each datagram to its session and classifies it. It puts
 //     split replies together.
 //   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
 //     (package internal/session): it takes an event and returns requests and a wake-up
-//     time. The lengths of the waits are in [Schedule].
+//     time. Package timing says how long it waits.
 //   - learner (learner.go) learns from the round trips how long to wait.
-//   - supply (supply.go) has the targets to start: the targets of the list, and those of
-//     the second pass. addrs (addrs.go) has the targets that the rate limit of their
-//     address holds back.
+//   - supply (supply.go) has the targets of the list and of the second pass that are not
+//     started yet. addrs (addrs.go) has those that the rate limit of their address holds
+//     back.
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
 //     deals with datagrams that the kernel refuses.
 //   - pacer (pace.go) decides how large the batch is, with a token bucket.
-//   - package congestion finds the rate of the bucket if the scan has none, or has to find
-//     the rate that the path carries.
+//   - package congestion finds the rate of the bucket if the scan has no fixed rate.
 //   - handoff (handoff.go) takes finished targets to the finisher, which makes Results
 //     and calls the caller's function.
 //
@@ -92,15 +89,13 @@
 //	   │◀── one answer to each, any of them in fragments ─│
 //
 // A program that asks the same servers again soon may put Result.Challenge into
-// Target.Challenge. If the server still accepts it, INFO takes one request and one
-// answer; if the server ignores such a request, INFO takes one more. With
-// Target.InfoOnly nothing else is asked.
+// Target.Challenge. If the server still accepts this challenge, INFO takes one request and
+// one answer; if the server ignores the request, INFO takes a second request. With
+// Target.InfoOnly, the scan asks only INFO.
 //
-// Two limits protect others: datagrams per second, and datagrams per second to one
-// address. Two limits protect the scanner: targets in flight, and bytes held. Each is
-// a field of Config.
+// Two limits protect others: Config.Rate and Config.AddressRate. Two limits protect the
+// scanner: Tuning.InFlight and Tuning.ByteBudget.
 //
-// A scan without Config.Timeout learns from its round trips how long to wait: see
-// Schedule and, in learner.go, learner. With Config.FindRate it finds the rate that its
-// path carries: see package congestion.
+// A scan without Config.Timeout learns from its round trips how long to wait (learner.go).
+// With Config.FindRate it finds the rate that its path carries (package congestion).
 package scanner

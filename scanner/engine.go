@@ -26,12 +26,8 @@ const (
 	unpackQueue  = 64                     // maximum number of compressed replies that wait; they take at most 64 MiB
 )
 
-// engine is a running scan: one loop that owns the socket and everything known about
-// open targets. A turn of the loop receives a batch, wakes the sessions that have
-// waited long enough, sends a batch, and sleeps if there was nothing to receive or
-// send. The list's reader, the decompressor and the finisher run beside it and
-// exchange data with it. The engine itself holds the order of these steps; each part
-// has its own state.
+// engine is a running scan: one loop that owns the socket and the state of all open
+// targets. The package documentation describes its turns and its parts.
 type engine struct {
 	cfg   settings
 	start time.Time
@@ -41,14 +37,14 @@ type engine struct {
 	open     *sessions // the targets that were started and are not finished
 	supply   *supply   // the targets to start
 	addrs    *addrs    // enforces the limits per address
-	recv     *receiver // receives datagrams
-	sender   *sender   // sends datagrams
-	pacer    *pacer    // decides how many datagrams to send
-	outage   *outage   // knows whether this machine's network is away, and owns the clock
+	recv     *receiver
+	sender   *sender
+	pacer    *pacer  // decides how many datagrams to send
+	outage   *outage // knows whether this machine's network is away, and owns the clock
 	memory   *session.Memory
 	handoff  *handoff // passes finished targets to the finisher
 	finisher *finisher
-	// rate finds the rate of a scan that has none. It is nil if the scan has a rate.
+	// rate finds the rate of the scan. It is nil if the scan has a fixed rate.
 	rate *congestion.Control
 
 	clock       func() time.Duration // the time of the scan; tests replace it
@@ -80,7 +76,6 @@ func newEngine(cfg settings, sock transport, handle func(*Result)) *engine {
 	return e
 }
 
-// scan runs the loop and the goroutines beside it, and returns the final Stats.
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
 	go e.supply.list.run(targets)
 	go e.finisher.run(e.handoff)
@@ -103,7 +98,6 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	return e.stats, err
 }
 
-// loop runs until every target is finished, or ctx is done.
 func (e *engine) loop(ctx context.Context) error {
 	var wait time.Duration
 	for {
@@ -142,10 +136,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive reads the socket, and waits if it is empty. While batches are full, it continues
-// to read, up to maxDrain datagrams, before the loop sends anything, because a dropped reply
-// costs more than a late request. It returns the time of the last read and the number of
-// datagrams.
+// receive reads the socket. If no datagram has arrived, it waits for one, up to wait. While
+// batches are full, it continues to read, up to maxDrain datagrams, before the loop sends
+// anything, because a dropped reply costs more than a late request. It returns the time of
+// the last read and the number of datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -209,7 +203,6 @@ func (e *engine) housekeeping(now time.Duration) {
 	}
 }
 
-// fire tells a session that its wake-up time has passed, and advances it.
 func (e *engine) fire(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	if e.outage.away() || e.outage.doubt(now, sl.source()) {
@@ -226,8 +219,8 @@ func (e *engine) fire(now time.Duration, i int32) {
 	e.advance(now, i)
 }
 
-// advance decides what a session does after an event, and puts the session into a queue or
-// the wheel: a session that is in neither would wait for ever.
+// advance decides what a session does after an event. It puts the session into a queue or
+// the wheel, because a session that is in neither would wait for ever.
 func (e *engine) advance(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	sl.session.Advance(&e.open.plan, now)
@@ -246,8 +239,8 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 }
 
-// done closes the session of a finished target: it frees the slot and hands off the
-// outcome, unless the target waits for the second pass.
+// done closes the session of a finished target. It hands off the outcome, or saves the
+// target for the second pass, and frees the slot.
 func (e *engine) done(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl)
@@ -280,7 +273,8 @@ func (e *engine) done(now time.Duration, i int32) {
 
 // endOverdue ends the sessions that have waited much longer than their schedule allows.
 // Only a bug in this program can cause such a session, and the bug must not keep the scan
-// from ending. While requests wait to be sent, the sessions behind them are not overdue.
+// from ending. While requests wait to be sent, endOverdue does nothing, because sessions
+// may then have to wait longer.
 func (e *engine) endOverdue(now time.Duration) {
 	if now-e.turnedAt > maxBehind { // the loop is late, so the sessions may be fine
 		e.inspectAt = now + inspectEvery
@@ -317,9 +311,9 @@ func (e *engine) learn(now time.Duration) {
 	}
 }
 
-// send sends the rest of the last batch, or fills and sends a new one. It returns the
-// number of datagrams that left the batch, either because they were sent or because they
-// can't be sent.
+// send sends the rest of the last batch, or fills and sends a new batch. It returns the
+// number of datagrams that left the batch: those that were sent, and those that can't be
+// sent.
 func (e *engine) send(now time.Duration) int {
 	e.charge(now)
 	if len(e.sender.out) == 0 {
@@ -345,15 +339,14 @@ func (e *engine) send(now time.Duration) int {
 	return len(left) + len(failed)
 }
 
-// charge accounts for the time in which nothing was sent although the rate allowed
-// it.
+// charge accounts for the time in which the rate allowed datagrams and none was sent.
 func (e *engine) charge(now time.Duration) {
 	e.pacer.charge(now, e.stats.Wait, !e.open.queued() && (e.draining || !e.more()))
 }
 
-// fill builds the next batch, as large as the rate allows: first follow-ups, since some
-// challenges are valid for seconds only (EC-14), then retries, then new targets. If no
-// target may start, it sets Stats.Wait to the reason.
+// fill builds the next batch, as large as the rate allows. Follow-ups come first, because
+// some challenges are valid only for seconds (EC-14), then retries, then new targets. If
+// no target may start, fill sets Stats.Wait to the reason.
 func (e *engine) fill(now time.Duration) {
 	e.stats.Wait = WaitNothing
 	room := e.pacer.pace.tokens(now, batchLen)
@@ -363,8 +356,8 @@ func (e *engine) fill(now time.Duration) {
 			sl := e.open.slots.alive(r)
 			switch {
 			case sl == nil:
-			// The target was excluded after its session began: its Result has the replies
-			// so far.
+			// The target was excluded after its session began. Its Result has the replies
+			// that came before.
 			case e.supply.excluded.has(sl.source()):
 				sl.session.Agenda.Drop(^wire.Questions(0), wire.ErrExcluded)
 				sl.session.Flags &^= session.Queued
@@ -413,7 +406,6 @@ func (e *engine) mayStart() Wait {
 	return WaitNothing
 }
 
-// begin opens a target and puts its first request into the batch.
 func (e *engine) begin(addr uint64) {
 	r := e.open.begin(addr)
 	sl := e.open.slots.at(r.slot)
@@ -467,7 +459,6 @@ func (e *engine) idle(now time.Duration) time.Duration {
 	return max(d, 0)
 }
 
-// publish updates the Stats and passes them to the Monitor.
 func (e *engine) publish() {
 	s, now := &e.stats, e.clock()
 	e.pacer.allow(now)
@@ -488,7 +479,7 @@ func (e *engine) publish() {
 	}
 }
 
-// tally copies the counters of all parts to the Stats.
+// tally copies the counters of the parts to the Stats.
 func (e *engine) tally() {
 	s, o, p := &e.stats, e.outage, e.pacer
 	s.Finished, s.Unheard, s.Errors = e.handoff.counts.finished, e.handoff.counts.unheard, e.handoff.counts.errors
@@ -516,7 +507,9 @@ func (e *engine) estimateHeld(now time.Duration) {
 		s.HeldFor, *at = 0, 0
 	case *at == 0 || now-*at >= time.Second:
 		*at = now
-		each := float64(addrBurst) // each target takes a full burst, because a refund comes too late for the next target
+		// A target takes a full burst, because its refund usually comes after the next
+		// target of the address has started.
+		each := float64(addrBurst)
 		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
 			each = max(each, float64(s.DatagramsSent())/float64(done))
 		}

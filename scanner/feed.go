@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// feed reads the target list in its own goroutine, because a list may be a pipe that is
-// empty for now. The loop takes the targets in blocks. A block has all targets that were
-// read since the loop took the previous block.
+// feed reads the target list in its own goroutine, because a list may be a pipe on which
+// nothing comes for a while. The loop takes the targets in blocks. A block has all targets
+// that were read since the loop took the previous block.
 type feed struct {
 	mu      sync.Mutex
 	filling []Target // the next block, to which the reader appends
@@ -41,7 +41,6 @@ func newFeed(wake func()) *feed {
 	return f
 }
 
-// run reads targets until the list ends or the scan needs no more targets.
 func (f *feed) run(targets iter.Seq[Target]) {
 	defer close(f.gone)
 	for t := range targets {
@@ -89,7 +88,7 @@ func (f *feed) next() *Target {
 	return t
 }
 
-// refill takes the next block and reports whether there is one.
+// refill takes the next block. It reports whether there is one.
 func (f *feed) refill() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,11 +105,10 @@ func (f *feed) refill() bool {
 	return true
 }
 
-// leaveBehind is the maximum time that end waits.
 const leaveBehind = 200 * time.Millisecond
 
-// end closes the feed and waits until the reader has ended, so that all its targets are
-// counted. If the list blocks, end gives up after leaveBehind.
+// end closes the feed and waits until the reader has ended, so that all targets that it
+// read are counted. If the list blocks, end waits no longer than leaveBehind.
 func (f *feed) end() {
 	f.close()
 	select {

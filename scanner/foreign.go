@@ -10,7 +10,6 @@ import (
 // router that rewrites addresses may change the port.
 type foreignCause uint8
 
-// The causes.
 const (
 	foreignPort     foreignCause = iota // a reply from the address of a target, with another port
 	foreignAddress                      // a reply from an address that was not queried lately
@@ -24,7 +23,8 @@ const (
 var ForeignCauses = [numForeignCauses]string{"other_port", "other_address", "fragment", "other"}
 
 // foreign finds the likely origin of datagrams that no target sent. It remembers the
-// addresses of recent targets in 256 KiB: a new address may overwrite another one.
+// addresses of recent targets in a table of 256 KiB, in which a new address may overwrite
+// another one.
 type foreign struct {
 	lately [1 << 16]uint32
 }
@@ -36,7 +36,6 @@ func hash(source uint64) uint64 {
 	return h ^ h>>29
 }
 
-// place returns the place of an address in lately.
 func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%uint64(len(f.lately))] }
 
 // begin remembers the address of a target that the scan starts to query.
@@ -57,7 +56,6 @@ func (f *foreign) cause(source uint64, datagram []byte, in *wire.Info) foreignCa
 	return foreignOther
 }
 
-// isReply reports whether a datagram is a well-formed reply.
 func isReply(datagram []byte, in *wire.Info) bool {
 	if !wire.IsSingle(datagram) {
 		return false
@@ -80,7 +78,7 @@ func isReply(datagram []byte, in *wire.Info) bool {
 
 // recent remembers the sources of finished targets for one to two cooldowns, so that the
 // scan can distinguish late replies from foreign ones. It holds at most 2 × maxRecent
-// sources, and forgets sources earlier if more targets finish.
+// sources. If more targets finish in this time, it forgets sources earlier.
 type recent struct {
 	now, before map[uint64]struct{}
 }
@@ -102,7 +100,6 @@ func (r *recent) has(source uint64) bool {
 	return ok
 }
 
-// turn forgets the sources in before, and moves the sources in now to before.
 func (r *recent) turn() {
 	r.now, r.before = r.before, r.now
 	clear(r.now)

@@ -36,14 +36,13 @@ type block struct {
 	counts   resultCounts // what the finisher has processed so far
 }
 
-// resultCounts counts the Results that the finisher has made.
+// resultCounts counts Results.
 type resultCounts struct {
 	finished [NumStatuses]uint64    // by Status
 	unheard  uint64                 // targets with StatusError and without a reply
 	errors   [wire.NumErrors]uint64 // by code
 }
 
-// add counts a Result.
 func (c *resultCounts) add(r *Result) {
 	c.finished[r.Status]++
 	if r.Status == StatusError && !r.Answered() {
@@ -58,11 +57,11 @@ func (c *resultCounts) add(r *Result) {
 
 const (
 	blockLen  = 128
-	maxBlocks = 2 * (maxInFlight + maxListening) / blockLen // enough for all targets that may be open
+	maxBlocks = 2 * (maxInFlight + maxListening) / blockLen // enough for all open targets, if InFlight has its default
 )
 
-// handoff takes outcomes from the loop to the finisher's goroutine, in blocks, without
-// making the loop wait. It also takes the blocks back.
+// handoff passes outcomes from the loop to the finisher's goroutine, in blocks, without
+// making the loop wait. It also takes back the blocks that the finisher has processed.
 type handoff struct {
 	filling   *block
 	counts    resultCounts // the finisher's counts, up to the last block that came back
@@ -82,7 +81,6 @@ func newHandoff(limit int) *handoff {
 	}
 }
 
-// full reports whether too many outcomes wait for the caller's function.
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
 // add appends an empty outcome to the block that is being filled or, if that block is
@@ -119,7 +117,6 @@ func (h *handoff) collect(m *session.Memory) {
 	}
 }
 
-// recycle takes a block back. Its outcomes no longer count as waiting.
 func (h *handoff) recycle(b *block, m *session.Memory) {
 	for i := range b.outcomes {
 		if a := b.outcomes[i].answer; a != nil {
@@ -137,8 +134,8 @@ func (h *handoff) recycle(b *block, m *session.Memory) {
 	h.spare = append(h.spare, b)
 }
 
-// end passes everything that is left to the finisher, and the last snapshot after it.
-// It returns when the caller's function has processed everything.
+// end passes the remaining outcomes and then the last snapshot to the finisher. It returns
+// when the caller's functions have processed them.
 func (h *handoff) end(last *Snapshot, m *session.Memory) {
 	h.give(last)
 	close(h.given)
@@ -148,8 +145,7 @@ func (h *handoff) end(last *Snapshot, m *session.Memory) {
 }
 
 // finisher turns outcomes into Results and passes them to the caller's function. It
-// has its own goroutine with a lower priority than the loop, which never waits for
-// it.
+// has its own goroutine, on Linux with a lower priority than the loop.
 type finisher struct {
 	start     time.Time
 	questions wire.Questions
@@ -162,7 +158,6 @@ type finisher struct {
 	nothing session.Answer // used as the answer of a silent target
 }
 
-// run processes the blocks of h until h ends.
 func (f *finisher) run(h *handoff) {
 	defer close(h.back)
 	thread.Lower()

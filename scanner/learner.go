@@ -12,10 +12,10 @@ import (
 // question. It has no clock: round trips in, timeouts out.
 //
 // It takes one round trip per server, from the only request so far to the first
-// datagram. If there were several requests, it is unknown which of them the datagram
-// answers: perhaps the first one, late. If copies of the answer follow, several requests
-// were answered: the answer was late, and its round trip began with the first request.
-// Loss makes no copies, so loss alone never makes timeouts longer.
+// datagram. If there were several requests, the datagram may be the late answer to any of
+// them, so its age is unknown. If a copy of the datagram follows, several requests were
+// answered, so the datagram answers the first request, late. Loss makes no copies, so loss
+// alone never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
@@ -23,8 +23,7 @@ import (
 // scan has run for a second and knows 256 round trips, because the first answers to
 // arrive are the quick ones. It is also used while more than one answer in five is of
 // unknown age. A /8 has a timeout of its own once 200 of its round trips are known, if
-// the round trip that 1 in 100 of them exceeds differs from that of all servers by a
-// factor of 1.5.
+// these differ much from the round trips of all servers (see update).
 type learner struct {
 	most  time.Duration // the fixed timeout
 	begun time.Duration // when the first datagram was sent; 0 if none was sent
@@ -37,13 +36,12 @@ type learner struct {
 	waits [256]time.Duration // the timeout of each /8
 
 	at      time.Duration // when update last ran
-	high    time.Duration // the longest common timeout since the last sweep
-	sweptAt time.Duration
+	high    time.Duration // the longest Timeouts.Now since the last sweep
+	sweptAt time.Duration // when update last returned true
 
 	seen Timeouts
 }
 
-// The learner's constants.
 const (
 	learnTime    = time.Second // how long a scan must have run before it learns timeouts
 	enoughBlock  = 200         // round trips that must be known for a /8 to have its own timeout
@@ -51,7 +49,7 @@ const (
 	enoughTotals = 500         // round trips that must be known for LastWaits
 	blindPart    = 5           // use the fixed timeout if the age of more than 1 answer in 5 is unknown
 	learnEvery   = 20 * time.Millisecond
-	sweepAfter   = time.Second // minimum time between two sweeps
+	sweepAfter   = time.Second // minimum time between two sweeps, which shorten waits that have begun
 	lastFactor   = 2           // LastWaits are this many times the round trip that 1 in rarestTrip exceeds
 	coolFactor   = 2           // the cooldown is this many times the round trip that 1 in trips.Rare exceeds
 )
@@ -74,7 +72,6 @@ func (l *learner) sent(now time.Duration) {
 // timeout returns how long the first attempt at a source waits.
 func (l *learner) timeout(source uint64) time.Duration { return l.waits[blockOf(source)] }
 
-// blockOf returns the /8 of a packed source.
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
 // first records the round trip of the first datagram of a source. The round trip is
@@ -125,8 +122,8 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	return sweep
 }
 
-// fit turns a round trip that is rarely exceeded into a timeout. If too many answers
-// are of unknown age, it returns the fixed timeout.
+// fit returns the timeout that follows from rare, a round trip that is rarely exceeded. If
+// too many answers are of unknown age, it returns the fixed timeout.
 func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	if blind(t) {
 		return l.most
@@ -140,9 +137,9 @@ func blind(t *trips.Recent) bool {
 	return t.Unknown()*blindPart > t.Unknown()+t.Known()
 }
 
-// last returns the last waits: twice the round trip that one in 5000 answers exceeds,
-// or 0 if too few answers are known. A server that answered something exists, so Heard
-// is at least the fixed timeout.
+// last returns the last waits. Each is twice the round trip that one in 5000 answers
+// exceeds, or 0 if too few round trips are known. Heard is at least the fixed timeout,
+// because a server that answered something exists.
 func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || blind(&l.all) {
 		return w
@@ -165,7 +162,7 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	return min(max(coolFactor*l.all.Upper(trips.Rare), timing.LeastTimeout/3), most)
 }
 
-// Timeouts are the timeouts of a scan that learns them, for the first attempt at a
+// Timeouts says how long a scan that learns timeouts waits after the first attempt at a
 // server.
 type Timeouts struct {
 	Learned bool          // enough round trips are known
@@ -174,8 +171,8 @@ type Timeouts struct {
 	Most    time.Duration // the longest timeout that was learned for any /8
 	Blocks  int           // /8 networks that have their own timeout now
 
-	// Listening counts silent targets that were sent all attempts; the scan still waits for
-	// late answers.
+	// Listening counts silent targets that were sent all attempts, and from which a late
+	// answer may still come.
 	Listening int
 	// Reopened counts silent targets that answered late and were then queried further.
 	Reopened uint64

@@ -40,16 +40,13 @@ type Population struct {
 	People    int  // human players
 	Bots      int  // players that are programs
 	Places    int  // player slots; a relay has none, because its spectators do not play
-	Elsewhere bool // People or Bots come from the game's own data, not from INFO
+	Elsewhere bool // People or Bots come from package game, not from INFO
 }
 
-// Population returns how many people and bots play on a server that answered INFO. It
-// is the only definition of who plays: summaries, tables and comparisons use it too.
-//
-// A relay's players are spectators, so nobody plays there (EC-33). For other servers, the
-// game's own numbers count, if there are any. If there are none, people are INFO's number
-// of players minus its number of bots. Package game corrects this number if INFO's players
-// do not include the bots, or if nothing shows whether they do.
+// Population returns how many people and bots play on a server that answered INFO. A
+// relay's players are spectators, so nobody plays there (EC-33). For other servers, the
+// numbers of package game count, if there are any. Otherwise the number of people is
+// INFO's number of players minus its number of bots.
 func (r *Result) Population() Population {
 	in := &r.Info
 	if in.IsRelay() {

@@ -15,18 +15,17 @@ import (
 // which is stopped while the network is away.
 //
 // The network is away if every send for outageAfter failed with an error of this machine,
-// and the routes to addresses that answered before are gone as well. The routes are also
-// looked up before a silent target is given up, unless a datagram was sent just before,
-// because nothing else shows an outage while a scan only waits. Until the look-ups decide,
-// a datagram that could not be sent counts as lost. If the look-ups show an outage, the
-// datagram is sent again after the outage.
+// and the routes to addresses that answered before are gone as well. While a scan only
+// waits, no send fails. So routes are also looked up whenever a session has waited long
+// enough, unless a datagram was sent just before. Until an outage is certain, a datagram
+// that could not be sent counts as lost. After an outage, it is sent again.
 type outage struct {
 	route func(addr uint64) error // looks up a route; if it is nil, outages are not detected
 	start time.Time               // when the scan began
 
 	answered [16]uint64 // the last addresses that answered, as a ring
 	n        int        // number of addresses that answered
-	reached  uint64     // destination of the last datagram that was sent; 0: none
+	reached  uint64     // the destination to which a datagram was last sent; 0: none
 
 	provedAt time.Duration // when a datagram was last sent, or a route was last found
 	failedAt time.Duration // when the first send after provedAt failed; 0 if none failed
@@ -74,8 +73,8 @@ func newOutage(cfg *settings, sock transport, start time.Time) *outage {
 	return o
 }
 
-// localErrors are the errors of a machine whose network is away. A firewall causes other
-// errors.
+// localErrors are the errors of a machine whose network is away. EPERM and EACCES are not
+// among them, because a firewall causes them.
 var localErrors = map[syscall.Errno]bool{
 	syscall.ENETUNREACH: true, syscall.EHOSTUNREACH: true, syscall.ENETDOWN: true, syscall.EADDRNOTAVAIL: true,
 	syscall.EINVAL: true, syscall.ENODEV: true, syscall.ENXIO: true,
@@ -86,7 +85,7 @@ func isLocal(err error) bool {
 	return ok && localErrors[no]
 }
 
-// clock returns the time of the scan, without its outages.
+// clock returns the time since the scan began, without outages.
 func (o *outage) clock() time.Duration { return o.at(time.Now()) }
 
 func (o *outage) at(t time.Time) time.Duration {
@@ -110,13 +109,13 @@ func (o *outage) shiftAt(at time.Duration) time.Duration {
 
 func (o *outage) away() bool { return !o.since.IsZero() }
 
-// heard notes an address that answers.
 func (o *outage) heard(addr uint64) {
 	o.answered[o.n%len(o.answered)] = addr
 	o.n++
 }
 
-// proved notes that the network is there: each earlier failure was due to its destination.
+// proved notes that the network is there. So earlier sends failed because of their
+// destinations.
 func (o *outage) proved(now time.Duration) {
 	o.provedAt, o.failedAt = now, 0
 	for _, f := range o.failed {
@@ -135,7 +134,6 @@ func (o *outage) settle(now time.Duration) {
 	o.proved(now)
 }
 
-// fail notes a datagram that could not be sent.
 func (o *outage) fail(now time.Duration, f failure) {
 	o.failed = append(o.failed, f)
 	switch {
@@ -146,7 +144,8 @@ func (o *outage) fail(now time.Duration, f failure) {
 	}
 }
 
-// check reports whether the failed sends were the beginning of an outage.
+// check begins an outage if all sends have failed for outageAfter and the routes are gone.
+// It reports whether an outage began.
 func (o *outage) check(now time.Duration) bool {
 	if o.failedAt == 0 || now-o.failedAt < outageAfter {
 		return false
@@ -158,7 +157,8 @@ func (o *outage) check(now time.Duration) bool {
 	return o.lookUp(now, tried)
 }
 
-// doubt reports whether an outage begins. If so, addr may only seem silent.
+// doubt begins an outage if the route to addr and the other routes are gone. It reports
+// whether an outage began: addr may then only seem silent.
 func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	if o.route == nil || now-o.provedAt < provedFor {
 		return false
@@ -172,8 +172,9 @@ func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	return o.lookUp(now, []uint64{addr})
 }
 
-// lookUp looks up the routes to the addresses that answered or, if none answered, to the
-// addresses that were tried. If no route exists, an outage begins.
+// lookUp looks up the routes to addresses that answered or, if none answered, to the
+// addresses in tried and to the last destination that was reached. If no route exists, it
+// begins an outage and returns true.
 func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 	switch {
 	case o.n > 0:
@@ -192,7 +193,6 @@ func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 	return true
 }
 
-// found reports whether a route to one of the addresses exists.
 func (o *outage) found(addrs []uint64) bool {
 	for _, addr := range addrs {
 		if !isLocal(o.route(addr)) {
@@ -220,7 +220,7 @@ func (o *outage) over() bool {
 }
 
 // pauseAfter returns how long to wait before routes are looked up again. The parameter
-// away is the length of the outage so far. After a short outage, the scan resumes soon.
+// away is the length of the outage so far.
 func pauseAfter(away time.Duration) time.Duration {
 	return min(max(away/8, firstPause), longestPause)
 }
@@ -235,8 +235,8 @@ func NetworkAway(err error) bool {
 	return (isLocal(err) || ok && !dns.IsNotFound) && isLocal(udp.Config{}.Route(publicAddr))
 }
 
-// recover resumes the scan after an outage. It repeats requests that could not be sent,
-// and requests whose answers may have been lost in the outage. These repetitions do not
+// recover resumes the scan after an outage. It repeats the requests that could not be
+// sent, and those whose answers may have been lost in the outage. These repetitions do not
 // count as attempts.
 func (e *engine) recover(now time.Duration) {
 	for _, f := range e.outage.failed {
@@ -257,8 +257,8 @@ func (e *engine) recover(now time.Duration) {
 	}
 }
 
-// sleep takes the place of sending in a turn of the loop during an outage. It reports
-// whether the outage is over.
+// sleep is called in each turn of the loop during an outage. It reports whether the outage
+// is over.
 func (e *engine) sleep() bool {
 	e.publish()
 	if !e.outage.over() {
@@ -269,8 +269,8 @@ func (e *engine) sleep() bool {
 	return true
 }
 
-// unsent handles the datagrams of a batch that could not be sent. Each counts as an
-// attempt, and the session waits as if the datagram had been lost on its way.
+// unsent handles the datagrams that could not be sent. Each counts as an attempt, and the
+// session waits as if the datagram had been lost on its way.
 func (e *engine) unsent(now time.Duration, failed []failure) {
 	for _, f := range failed {
 		e.outage.fail(now, f)

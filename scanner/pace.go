@@ -10,22 +10,21 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// pace is the token bucket of the entire scan, and uses a rate.Limiter, once per batch.
-// The bucket starts empty and holds the datagrams of 5 ms, but at least one: after a
-// pause the scan never catches up by more than one bucket.
+// pace is the token bucket of the entire scan. The bucket starts empty and has room for the
+// datagrams of 5 ms, but for at least one. So after a pause the scan never catches up by
+// more than one bucket.
 //
-// Sleeping takes up to a millisecond longer than requested. At rates below two datagrams
-// in 5 ms, a bucket of one datagram would lose this millisecond. At such rates it holds
-// one datagram and a fraction of the next: after a pause the second datagram is sent up
-// to 5 ms early, but never by more than half of its interval. To count fractions, the
-// limiter has a hundred tokens per datagram.
+// A sleep takes up to a millisecond longer than requested. A bucket with room for just one
+// datagram would lose the tokens of this millisecond. At rates below two datagrams in 5 ms,
+// the bucket therefore has room for one datagram and a fraction of the next. After a pause
+// the next datagram may then be sent early, by at most 5 ms and at most half of its
+// interval. To count fractions, the limiter has a hundred tokens per datagram.
 type pace struct {
 	limiter *rate.Limiter // nil: no limit
 	base    time.Time     // the start of the scan's clock
 	rate    float64       // datagrams per second, or Off
 	burst   int           // maximum number of datagrams at once
-	// fullAt is when the bucket will be full; after a call of unused, at least the time of
-	// that call.
+	// fullAt is when the bucket will be full, but not before the last call of unused.
 	fullAt time.Duration
 }
 
@@ -50,7 +49,7 @@ func (p *pace) limit(now time.Duration, perSecond float64) {
 	p.noteFull(now)
 }
 
-// mostTokens returns the size of the bucket in tokens of the limiter.
+// mostTokens returns the size of the bucket, in tokens.
 func (p *pace) mostTokens() int {
 	if p.burst > 1 {
 		return p.burst * tokensEach
@@ -59,7 +58,6 @@ func (p *pace) mostTokens() int {
 	return tokensEach + int(math.Ceil(part*tokensEach))
 }
 
-// at converts a time of the scan to the limiter's clock.
 func (p *pace) at(now time.Duration) time.Time { return p.base.Add(now) }
 
 // have returns how many datagrams the bucket holds.
@@ -91,7 +89,7 @@ func (p *pace) tokens(now time.Duration, most int) int {
 // batch.
 func (p *pace) worth() float64 { return float64(max(1, min(p.burst/4, batchLen/2))) }
 
-// take takes n datagrams, which tokens has granted, out of the bucket.
+// take removes the tokens of n datagrams, which the method tokens has granted.
 func (p *pace) take(now time.Duration, n int) {
 	if p.limiter != nil && n > 0 {
 		p.limiter.ReserveN(p.at(now), n*tokensEach)
@@ -113,7 +111,7 @@ func (p *pace) unused(now time.Duration) time.Duration {
 	return d
 }
 
-// wait returns how long it takes until the bucket holds enough for a batch.
+// wait returns how long it takes until the bucket holds enough datagrams for a batch.
 func (p *pace) wait(now time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0
@@ -146,10 +144,10 @@ func newPacer(cfg *settings, start time.Time) *pacer {
 	return &pacer{pace: p, free: free, finds: free || cfg.FindRate}
 }
 
-// charge accounts for the time since the last call in which the rate allowed datagrams
-// and none was sent. It adds this time to waited, under the reason that the parameter why
-// holds. If that is WaitNothing, charge finds the reason itself. allStarted means that no
-// session and no target has anything to send.
+// charge adds to waited the time since the last call in which the rate allowed datagrams
+// and none was sent. Without a rate, it adds all the time since the last call. The reason
+// is why or, if why is WaitNothing, one that charge finds. allStarted means that every
+// target was started and no request is due.
 func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
@@ -193,8 +191,8 @@ func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	return true
 }
 
-// findRate samples the scan and the socket a hundred times a second, if the scan finds its
-// own rate, and adopts the resulting rate.
+// findRate samples the scan and the socket up to a hundred times a second, if the scan
+// finds its own rate, and adopts the resulting rate.
 func (e *engine) findRate(now time.Duration) {
 	p := e.pacer
 	if e.rate == nil || !e.rate.Due(now) {
@@ -220,8 +218,8 @@ func (p *pacer) adopt(now time.Duration, rate float64) {
 	}
 }
 
-// asked reports a request for q that was just sent to the rate control, if it is the first
-// request for q.
+// asked is called when a request for q was sent. If it is the first request for q, asked
+// tells the rate control.
 func (e *engine) asked(sl *slot, q wire.Question) {
 	heard := sl.session.Got != nil
 	switch {
@@ -231,8 +229,8 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 	}
 }
 
-// answered reports the answers to first requests that a datagram contained to the rate
-// control. before has the questions that were outstanding before the datagram came.
+// answered is called when a datagram came. If it answers first requests, answered tells the
+// rate control. before has the questions that were outstanding before it came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {

@@ -9,14 +9,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// receiver is the receiving part of the loop: it reads datagrams, puts split replies
-// together, and classifies what came.
+// receiver classifies received datagrams and puts split replies together.
 type receiver struct {
 	batch   []udp.Packet // the datagrams of one system call
 	gone    [64]uint64   // sources that ICMP reported as unreachable
 	drained drained
 
-	table   *reasm.Table // puts split replies together
+	table   *reasm.Table
 	unpack  *decompressor
 	scratch []byte
 	foreign foreign
@@ -36,15 +35,16 @@ func newReceiver(cfg *settings) *receiver {
 // event says what a session did with one datagram.
 type event struct {
 	session.Delivery
-	waiting wire.Questions // the questions that were outstanding before
+	waiting wire.Questions // the questions that were outstanding before the datagram came
 }
 
-// take passes one datagram to all parts of the engine. The parameter at is when the kernel
-// received the datagram, and now is when the loop reads it.
+// take passes one datagram to the parts of the engine. The parameter at is the time at
+// which the kernel received the datagram, and now is the time at which the loop reads it.
 func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	i := e.open.slots.find(p.Addr)
 	if i >= 0 {
-		at = max(at, e.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly than the time of arrival
+		// The time of sending is only an estimate; it may be later than the time of arrival.
+		at = max(at, e.open.slots.at(i).session.Clock.FirstAt)
 	}
 	if e.cfg.Control.Trace != nil {
 		e.cfg.Control.Trace(at, false, udp.Unpack(p.Addr), p.Data)
@@ -82,7 +82,7 @@ func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	e.advance(now, i)
 }
 
-// reopen makes a target that answers late one of the targets that the scan waits for again.
+// reopen continues the session of a silent target that answered late.
 func (e *engine) reopen(now time.Duration, sl *slot) {
 	sl.session.Flags &^= session.Listening
 	e.open.listening--
@@ -90,8 +90,7 @@ func (e *engine) reopen(now time.Duration, sl *slot) {
 	e.addrs.reclaim(now, sl.source(), int(sl.sent))
 }
 
-// take gives a datagram to the session of its target, and returns what the session did
-// with the datagram.
+// take gives a datagram to a session, and returns what the session did with it.
 func (r *receiver) take(m *session.Memory, at time.Duration, to ref, sl *slot, datagram []byte) (ev event) {
 	a := sl.session.Got
 	a.LastAt = at
@@ -113,7 +112,6 @@ func (r *receiver) take(m *session.Memory, at time.Duration, to ref, sl *slot, d
 	return ev
 }
 
-// fragment handles a fragment of a split reply.
 func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slot, datagram []byte) session.Delivery {
 	d := session.Delivery{Kind: session.KindFragment, Class: session.Matched}
 	msg, outcome, err := r.table.Add(at, sl.source(), datagram, r.scratch[:0])
@@ -154,7 +152,7 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 	return d
 }
 
-// unpacked gives the replies that come back from the decompressor to their sessions.
+// unpacked gives replies from the decompressor to their sessions.
 func (e *engine) unpacked(now time.Duration) {
 	if e.recv.unpack.pending() == 0 {
 		return
@@ -174,7 +172,7 @@ func (e *engine) unpacked(now time.Duration) {
 }
 
 // keepParts stores the beginnings of the replies that a finished session received only
-// in part, and drops its fragments.
+// in part, and drops the fragments of these replies.
 func keepParts(s *session.Session, m *session.Memory, t *reasm.Table, source uint64, scratch *[]byte) {
 	if s.Flags.Has(session.Split) {
 		*scratch = t.Leading(source, (*scratch)[:0], func(msg []byte, full bool) { s.Got.KeepPart(m, msg, full) })
@@ -182,7 +180,6 @@ func keepParts(s *session.Session, m *session.Memory, t *reasm.Table, source uin
 	}
 }
 
-// unreachable passes ICMP reports of unreachable servers to the sessions of these servers.
 func (e *engine) unreachable(now time.Duration) {
 	gone := &e.recv.gone
 	for n := len(gone); n == len(gone); {
@@ -214,10 +211,10 @@ func codeOf(err error) wire.Error {
 	return wire.ErrMalformed
 }
 
-// drained tracks how far the loop has read the socket. If the answer to a question may
-// still be in the socket, the question has not timed out. So timeouts are compared with
-// until, not with the current time. A socket that is never empty delays timeouts by at
-// most maxBehind.
+// drained tracks how far the loop has read the socket. A question has not timed out while
+// its answer may still be in the socket. So timeouts are compared with the field until,
+// not with the current time. A socket that is never empty delays timeouts by at most
+// maxBehind.
 type drained struct {
 	before  time.Duration // the last time before emptyAt at which the socket was empty
 	emptyAt time.Duration // when the socket was last empty

@@ -51,8 +51,8 @@ type Result struct {
 	// Time is when the first reply came or, without a reply, when the target was given up.
 	Time   time.Time
 	Status Status // how much was answered
-	// Err says why a question has no complete answer. It is zero if there is one,
-	// or if the question was not asked.
+	// Err has, for each question, the reason why there is no complete answer. It is zero if
+	// there is a complete answer or the question was not asked.
 	Err     [wire.NumQuestions]wire.Error
 	Notes   wire.Notes // oddities of complete answers
 	Message []byte     // text of an 'l', 'X' or '9' reply
@@ -70,7 +70,7 @@ type Result struct {
 	Received  uint32         // datagrams matched to this target
 	SentBytes uint64         // UDP payload
 	RecvBytes uint64         // UDP payload
-	Asked     wire.Questions // the questions asked, including ping
+	Asked     wire.Questions // the questions of the scan to this target, including ping
 	// Unchallenged are the questions answered, at least in part, in reply to a request
 	// without a challenge.
 	Unchallenged wire.Questions
@@ -96,9 +96,9 @@ type Result struct {
 	PingRTT time.Duration // round trip of the ping; 0: not known, as in a capture
 
 	// PlayersHash is the 64-bit xxHash of the answer to PLAYER, reassembled and unpacked.
-	// Equal hashes reveal two servers with the same list, which is suspicious. It is 0 if
-	// the list is empty, because all empty lists are alike, or if fragments of the answer
-	// are missing.
+	// Two servers with equal hashes sent the same list, which is suspicious. PlayersHash is
+	// 0 if the list is empty, because all empty lists are alike, or if fragments of the
+	// answer are missing.
 	PlayersHash uint64
 
 	// Game is what the answers mean in the game's terms; nil: package game found nothing.
@@ -153,5 +153,5 @@ type Geo struct {
 	Region    string // the largest part of the country: a state, a province
 	City      string // name in English, if the database has one
 	ASN       uint32 // number of the autonomous system that announces the address
-	Org       string // the owner of the autonomous system
+	Org       string // owner of the autonomous system
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// transport is the network as the loop sees it: a *udp.Conn, or in tests a network
-// in memory. Its methods follow the rules of udp.Conn.
+// transport is a *udp.Conn, or in tests a network in memory.
 type transport interface {
 	Recv(ps []udp.Packet, wait time.Duration) (int, error)
 	Send(ps []udp.Packet) (int, error)
@@ -29,7 +28,7 @@ type transport interface {
 // priority (package thread). The Result is valid until handle returns; use Clone to
 // keep it.
 //
-// Scan returns when the last target is finished and cfg.Cooldown has passed. If
+// Scan returns when the last target is finished and the cooldown is over. If
 // cfg.Control.Drain is closed, Scan starts no new targets, finishes those in progress and
 // returns without the cooldown. If ctx is done, Scan stops querying, calls handle for
 // the targets that are already finished, and returns ctx's error. In both cases
@@ -37,14 +36,14 @@ type transport interface {
 // another goroutine. If targets blocks, that goroutine may outlive the call.
 //
 // Some targets get no Result: those without an IPv4 address or a port, those that are
-// already being queried or were just finished, excluded targets, and those beyond
-// MaxPerAddress. Stats counts each of them.
+// already being queried or were just finished, those that were excluded before anything
+// was sent to them, and those beyond MaxPerAddress. Stats counts them.
 //
 // handle may be slow: Scan continues to receive, but starts no new targets while too
 // many Results wait.
 //
-// Scan returns an error if the network itself fails, for example if it can't open a
-// socket. An unreachable target is not an error.
+// Scan also returns an error if cfg is invalid or the socket fails. An unreachable target
+// is not an error.
 func Scan(
 	ctx context.Context, cfg Config, targets iter.Seq[Target], handle func(*Result),
 ) (Stats, error) {
@@ -67,8 +66,9 @@ func Scan(
 	return newEngine(set, sock, handle).scan(ctx, targets)
 }
 
-// listen opens the socket. While this machine lacks the address to send from, listen
-// waits. If ctx or cfg.Control.Drain ends the scan in this time, it returns nil.
+// listen opens the socket. If the network of this machine is away, for example because the
+// address to send from is missing, listen waits for it. If ctx or cfg.Control.Drain ends
+// the scan in this time, listen returns no socket.
 func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, error) {
 	since := time.Now()
 	for {
@@ -92,8 +92,8 @@ func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, 
 }
 
 // Query queries one server with the questions and limits of cfg, and returns its Result,
-// which belongs to the caller. A server that does not answer has a Result, too: see
-// Result.Status. Query returns the error of Scan, or an error if the address can't be
+// which belongs to the caller. A server that does not answer gets a Result, too: see
+// Result.Status. Query returns the error of Scan, or an error if the server was not
 // queried.
 func Query(ctx context.Context, cfg Config, addr netip.AddrPort) (*Result, error) {
 	cfg.Cooldown, cfg.Tuning.NoOutage = cmp.Or(cfg.Cooldown, Off), true
@@ -113,10 +113,9 @@ const (
 )
 
 // Buffers returns the sizes in bytes of the receive and the send buffer that a scan
-// with cfg requests from the kernel, and the size that it needs for receiving: room
-// for the replies of a tenth of a second at its rate, since a busy machine may keep
-// the loop from reading for that long. udp.Stats has the sizes that the kernel
-// granted.
+// with cfg requests from the kernel. need is the size that it needs for receiving: a busy
+// machine may keep the loop from reading for a tenth of a second, so the buffer needs room
+// for the replies of this time. udp.Stats has the sizes that the kernel granted.
 func (cfg Config) Buffers() (recv, send, need int) {
 	need = maxBuffer
 	if rate := cmp.Or(cfg.Rate, cfg.defaultRate()); rate != Off {

@@ -16,14 +16,13 @@ type sender struct {
 	packets []udp.Packet // the batch
 	out     []outgoing   // one element for each of packets
 	request []byte       // the memory that packets point to
-	again   int          // number of attempts to send out[0]
+	again   int          // how many times in a row the kernel refused out[0] with ErrAgain
 	refused uint64       // how many times the kernel refused a datagram with ErrAgain
 	left    []departure  // the datagrams that the last flush sent
 	failed  []failure    // the datagrams that the last flush could not send
 	gso     gso
 }
 
-// departure is a datagram that was sent.
 type departure struct {
 	outgoing
 	at   time.Duration
@@ -36,7 +35,7 @@ type departure struct {
 type outgoing struct {
 	ref     ref
 	q       wire.Question // the question that it serves
-	request wire.Question // the request itself: q, or GETCHALLENGE in its place
+	request wire.Question // the request itself: q, or GETCHALLENGE or PLAYER in its place
 }
 
 func newSender(cfg *settings) *sender {
@@ -69,9 +68,10 @@ func (s *sender) addDue(plan *session.Plan, r ref, sl *slot, remembered wire.Cha
 	return false
 }
 
-// flush sends the batch. It removes from the batch the datagrams that it sent (left) and
-// those that could not be sent (failed). A datagram that can't be sent does not hold up the
-// others. flush assumes that a system call spends the same time on each datagram.
+// flush sends the batch. Datagrams that were sent move from the batch to s.left, and those
+// that can't be sent move to s.failed, so that they do not hold up the others. flush
+// estimates the time at which each datagram was sent: it assumes that a system call spends
+// the same time on each.
 func (s *sender) flush(sock transport, clock func() time.Duration) {
 	s.left, s.failed = s.left[:0], s.failed[:0]
 	done := 0
@@ -107,7 +107,6 @@ func (s *sender) flush(sock transport, clock func() time.Duration) {
 	s.out, s.packets = s.out[:left], s.packets[:left]
 }
 
-// sent records that a datagram was sent.
 func (e *engine) sent(d *departure) {
 	if e.cfg.Control.Trace != nil {
 		e.cfg.Control.Trace(d.at, true, udp.Unpack(d.addr), d.data)
@@ -138,7 +137,6 @@ func (e *engine) sent(d *departure) {
 // sendFault is the reason why a datagram could not be sent.
 type sendFault uint8
 
-// The faults of sending.
 const (
 	sendOther     sendFault = iota // anything else
 	sendPutOff                     // the kernel refused the datagram with ErrAgain too many times
@@ -155,7 +153,7 @@ var SendFaults = [numSendFaults]string{
 	"other", "put_off", "network_unreachable", "host_unreachable", "forbidden", "bad_address", "interface_down",
 }
 
-// faultOf maps errors to faults. The fault of all other errors is sendOther.
+// faultOf maps errors of the system to faults. Errors that it lacks are sendOther.
 var faultOf = map[syscall.Errno]sendFault{
 	syscall.ENETUNREACH: sendNetwork, syscall.EHOSTUNREACH: sendHost,
 	syscall.EPERM: sendForbidden, syscall.EACCES: sendForbidden,
@@ -164,10 +162,9 @@ var faultOf = map[syscall.Errno]sendFault{
 	syscall.ENETDOWN: sendInterface, syscall.ENODEV: sendInterface, syscall.ENXIO: sendInterface,
 }
 
-// gso decides whether the requests for players and rules go to the kernel in one
-// piece (generic segmentation offload): they have the same length and usually go
-// out together. It marks only the first pair to each server, so that retries reach
-// the server even behind a device that loses such pieces.
+// gso decides whether the requests for players and rules to a server, a pair, go to the
+// kernel in one piece (generic segmentation offload). It marks only the first pair to each
+// server, so that retries reach servers behind a device that loses such pieces.
 type gso struct {
 	off      bool
 	stopped  uint64 // 1 if GSO is off because pairs got lost
@@ -175,9 +172,9 @@ type gso struct {
 	answered int    // pairs for which a request was answered in time
 }
 
-// Every server that gets a pair has just sent a challenge, so it should answer. If at
-// least maxSilentPairs servers don't answer, and more than mostlySilent times as many as
-// answer, some device loses pairs.
+// Every server that gets a pair has answered before, so it should answer again. If at
+// least maxSilentPairs servers don't answer, and these are more than mostlySilent times as
+// many as the servers that answer, some device loses pairs.
 const (
 	maxSilentPairs = 64
 	mostlySilent   = 16
@@ -186,8 +183,8 @@ const (
 // both are the questions whose requests go out in one piece.
 const both = wire.AskPlayers | wire.AskRules
 
-// mark marks the request for players if the request for rules to the same server has
-// just been added to the batch after it. It marks only first requests.
+// mark marks a pair if its requests are the last two in the batch and neither was sent
+// before. Only the request for players gets the mark.
 func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	n := len(out)
 	if g.off || n < 2 || sl.session.Flags.Has(session.Repeat) || sl.session.Agenda.Asked&both != 0 {
@@ -199,8 +196,9 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	}
 }
 
-// waited evaluates the first wait of a session after a pair was sent to it, and turns GSO
-// off if pairs get lost. It does nothing for other waits.
+// waited is called when a wait of a session is over. If a pair was sent before this wait,
+// waited records whether any of its two requests was answered, and turns GSO off if pairs
+// get lost.
 func (g *gso) waited(sl *slot) {
 	if !sl.session.Flags.Has(session.Paired) {
 		return

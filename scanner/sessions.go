@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sessions holds the open targets: the slot of each, its wake-up time, and whether it
-// has requests due. It also remembers closed targets for the cooldown.
+// sessions holds the open targets, their wake-up times, and the queues of those that have
+// requests due. It also remembers closed targets for the cooldown.
 type sessions struct {
 	plan   session.Plan
 	slots  *slots
@@ -20,12 +20,11 @@ type sessions struct {
 	retry  queue // slots with retries due
 
 	learner *learner // nil: the timeouts are fixed
-	// listening counts silent targets that were sent all attempts, and whose late answers
-	// are waited for.
+	// listening counts silent targets that were sent all attempts, and from which a late
+	// answer may still come.
 	listening int
 
-	// Datagrams and bytes that the scan sends to a silent target in all attempts of a
-	// pass.
+	// Datagrams and bytes that the scan sends to a silent target in the first pass.
 	silentSent, silentBytes uint16
 
 	closed   recent        // sources of targets that were closed within the cooldown
@@ -70,7 +69,6 @@ type label struct {
 	infoOnly    bool
 }
 
-// labelOf returns the label of a target of the list, or nil.
 func labelOf(t *Target) *label {
 	if t.Tag == "" && t.Master == "" && t.Challenge == 0 && !t.InfoOnly {
 		return nil
@@ -90,7 +88,7 @@ func (l *label) remembered() wire.Challenge {
 	return l.challenge
 }
 
-// targetOf returns a target as its list gave it, but without its Place and Challenge.
+// targetOf returns a target of the list, but without its Place and Challenge.
 func targetOf(addr uint64, l *label) Target {
 	t := Target{Addr: udp.Unpack(addr)}
 	if l != nil {
@@ -99,10 +97,11 @@ func targetOf(addr uint64, l *label) Target {
 	return t
 }
 
-// maxListening is the maximum of sessions.listening. The slots take 52 MiB.
+// maxListening is the maximum of sessions.listening. So many silent targets take at most
+// 52 MiB.
 const maxListening = 1 << 19
 
-// waiting returns the number of open targets, without those that the scan only listens for.
+// waiting returns the number of open targets, without those that are counted by listening.
 func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target. Its first request is due, and in no queue yet.
@@ -116,12 +115,11 @@ func (s *sessions) begin(addr uint64) ref {
 	return s.slots.ref(i)
 }
 
-// queued reports whether any session has requests due.
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
 // planOf returns the plan with the schedule of a target. If the decompressor had no room
-// for an answer, planOf uses no learned timeout: the answer has to be requested again, and
-// early attempts could all end before there is room.
+// for an answer, the schedule has no learned timeout, because the answer has to be
+// requested again, and all early attempts could come before there is room.
 func (s *sessions) planOf(sl *slot) *session.Plan {
 	if s.learner != nil {
 		s.plan.Schedule.Learned = s.learner.timeout(sl.source())
@@ -141,7 +139,6 @@ func (s *sessions) remembered(sl *slot) wire.Challenge {
 	return s.labels[sl.source()].remembered()
 }
 
-// sent tells the session of a slot that its request for q was sent.
 func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	if s.learner != nil {
 		s.learner.sent(now)
@@ -151,7 +148,7 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	s.wheel.file(s.slots, i)
 }
 
-// learn records what a datagram reveals about round trips.
+// learn tells the learner what a datagram reveals about round trips.
 func (s *sessions) learn(at time.Duration, sl *slot) {
 	l, a := s.learner, sl.session.Got
 	if l == nil {
@@ -173,7 +170,7 @@ func (s *sessions) learn(at time.Duration, sl *slot) {
 	}
 }
 
-// retime makes every session wait according to the current timeouts.
+// retime applies the current timeouts to all sessions.
 func (s *sessions) retime() {
 	for i := range s.slots.all() {
 		if sl := s.slots.at(i); s.planOf(sl).Retime(&sl.session) {
@@ -183,8 +180,7 @@ func (s *sessions) retime() {
 }
 
 // close frees the slot of a session that is done, and remembers its target for the
-// cooldown. In a sweep this is not necessary, because a sweep has a bit for each of its
-// targets.
+// cooldown. If there is a sweep, the target is already remembered there.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source := sl.source()
@@ -202,7 +198,6 @@ func (s *sessions) drop(addr uint64) {
 	delete(s.labels, addr)
 }
 
-// forget drops the sources whose cooldown is over.
 func (s *sessions) forget(now time.Duration) {
 	if s.plan.Schedule.Cooldown > 0 && now-s.turnedAt >= s.plan.Schedule.Cooldown {
 		s.turnedAt = now

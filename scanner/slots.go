@@ -25,16 +25,15 @@ type slot struct {
 // source returns the target's packed address and port.
 func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
-// slots holds the open targets, in chunks so that they never move, and finds them by
-// source. The chains of its hash table are in arrays beside the slots. With a Go map, whose
-// entries are larger, lookups took a third of the CPU time of a sweep, because each of its
-// targets is at another place in memory.
+// slots holds the open targets and finds them by source. Its hash table consists of arrays
+// beside the slots. A Go map, whose entries are larger, took a third of the CPU time of a
+// sweep.
 type slots struct {
-	chunks [][]slot
-	free   int32 // first free slot, -1: none
-	n      int   // slots in use
+	chunks [][]slot // in chunks, so that slots never move
+	free   int32    // first free slot, -1: none
+	n      int      // slots in use
 
-	heads []int32 // the first slot of each chain, -1: none
+	heads []int32 // for each hash value, the first slot of its chain, -1: none
 	chain []int32 // for each slot, the next slot in its chain, -1: none
 }
 
@@ -48,7 +47,7 @@ func newSlots() *slots {
 
 func (s *slots) at(i int32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
 
-// take returns a free slot, cleared except for its generation, for a source without a slot.
+// take returns a free slot for a source, which must not have a slot yet.
 func (s *slots) take(source uint64) int32 {
 	if s.free < 0 {
 		base := int32(len(s.chunks) * chunkSlots)
@@ -73,7 +72,7 @@ func (s *slots) take(source uint64) int32 {
 	return i
 }
 
-// release frees a slot. From then on its refs are no longer alive.
+// release frees a slot, so that its refs are no longer alive.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
 	at := s.head(sl.source())
@@ -97,16 +96,15 @@ func (s *slots) find(source uint64) int32 {
 	return i
 }
 
-// head returns the place of the first slot of a source's chain.
+// head returns a pointer to the head of the chain in which a source belongs.
 func (s *slots) head(source uint64) *int32 { return &s.heads[hash(source)%uint64(len(s.heads))] }
 
-// link puts a slot into the chain of its source.
 func (s *slots) link(i int32) {
 	head := s.head(s.at(i).source())
 	s.chain[i], *head = *head, i
 }
 
-// rehash makes n chains of all slots in use.
+// rehash distributes the slots in use over n new chains.
 func (s *slots) rehash(n int) {
 	s.heads = slices.Repeat([]int32{-1}, n)
 	for i := range s.all() {
@@ -141,10 +139,10 @@ func (s *slots) alive(r ref) *slot {
 	return nil
 }
 
-// queue is a FIFO queue of refs that reuses its memory.
+// queue is a FIFO queue of refs.
 type queue struct {
 	refs []ref
-	head int // index of the first
+	head int // index of the first ref in the queue
 }
 
 func (q *queue) push(r ref) {
@@ -157,10 +155,9 @@ func (q *queue) push(r ref) {
 
 func (q *queue) n() int { return len(q.refs) - q.head }
 
-// wheel is a hashed timing wheel that wakes slots. Its buckets are lists linked
-// through the slots themselves, so that waiting takes no memory and no timer objects.
-// If a wake-up time is postponed, the slot stays in its bucket, and is filed again
-// when the bucket comes up. So an answer, which postpones the time, costs nothing
+// wheel is a hashed timing wheel that wakes slots. The slots themselves have the links of
+// its buckets. If a wake-up time is postponed, the slot stays in its bucket, and is filed
+// again when the bucket comes up. So an answer, which postpones the time, costs nothing
 // here.
 //
 // A slot stores the lowest 16 bits of its tick. These bits are enough, because no slot is
@@ -173,7 +170,7 @@ type wheel struct {
 
 const (
 	wheelTick    = 4 * time.Millisecond
-	wheelBuckets = 1024 // a turn takes 4 s; a later wake-up is filed at the end of the turn
+	wheelBuckets = 1024 // a turn takes 4 s; a slot that wakes later is filed at its end, and then again
 )
 
 func newWheel() *wheel {
@@ -206,10 +203,8 @@ func (w *wheel) file(s *slots, i int32) {
 	w.n++
 }
 
-// due returns the tick for which a slot is filed.
 func (w *wheel) due(sl *slot) int64 { return w.done + int64(sl.tick-uint16(w.done)) }
 
-// remove takes slot i out of the wheel if it is filed there.
 func (w *wheel) remove(s *slots, i int32) {
 	sl := s.at(i)
 	if sl.tick == 0 {

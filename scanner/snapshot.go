@@ -8,13 +8,13 @@ import (
 // Snapshot is the state of a scan from which another scan can resume.
 type Snapshot struct {
 	// Position is the number of targets that the scan has taken from the sequence. Each
-	// of them is finished, in Open, in Silent, or was skipped.
+	// of them is finished, in Open or in Silent, or it gets no Result (see Scan).
 	Position uint64
 	// Place is where to resume the sequence: one more than the Place of the last
 	// target taken from it.
 	Place uint64
-	// Open holds the targets that were taken and are neither finished nor waiting for
-	// the second pass, in no particular order. Their Place is not set.
+	// Open holds the targets that are being queried or wait for the limit of their address,
+	// in no particular order. Their Place is not set.
 	Open []Target
 	// Silent holds all targets so far that stayed silent in the first pass, as
 	// address<<16 | port. The targets before index SecondPassed have begun their second
@@ -23,7 +23,7 @@ type Snapshot struct {
 	Silent []uint64
 	// SecondPassed is how many targets in Silent have begun their second pass.
 	SecondPassed int
-	// SilentLabels holds the labels of the targets in Silent that have one, ordered by
+	// SilentLabels has the labels of those targets in Silent that have a label, ordered by
 	// Index.
 	SilentLabels []SilentLabel
 	// Stats are the statistics at the time of the snapshot.
@@ -37,8 +37,8 @@ type SilentLabel struct {
 	InfoOnly    bool   // as in Target
 }
 
-// SilentTargets returns the targets that wait for the second pass, with Tag and Master
-// as in the list. Their Place is not set.
+// SilentTargets returns the targets that wait for the second pass, without their Place and
+// Challenge.
 func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.SecondPassed}

@@ -53,7 +53,7 @@ var limitNames = [NumWaits]string{
 	"the kernel's send buffer", "the processor", "the receiving side",
 }
 
-// Limit names w as a reason why the scan was below its rate, for a person.
+// Limit names w, for a person, as a reason why the scan was below its rate.
 func (w Wait) Limit() string { return limitNames[w] }
 
 // Word returns the summary's word for w as a reason why the scan was below its rate.
@@ -62,13 +62,13 @@ func (w Wait) Word() string { return limitWords[w] }
 // String names what the scan waits for, for a person.
 func (w Wait) String() string { return waitWords[w] }
 
-// Stats are the numbers of a scan that is running or has ended. Counters are of type
-// uint64 and only grow. Fields of other types hold the current state (see Add).
+// Stats are the numbers of a scan that is running or has ended. Numbers of type uint64
+// are counters, which only grow.
 type Stats struct {
 	Elapsed time.Duration // since the scan began
 	Wait    Wait          // the current reason to wait
-	// Waited is the time, in microseconds, in which the rate allowed datagrams
-	// and none went out, by reason. A scan without a rate counts all its time.
+	// Waited is, for each reason, the time in microseconds in which the rate allowed
+	// datagrams and none was sent. A scan without a rate counts all its time.
 	Waited [NumWaits]uint64
 
 	// Targets. Taken = Unscannable + Excluded + Duplicate + OverLimit + Unfinished
@@ -82,7 +82,7 @@ type Stats struct {
 	Stopped     uint64              // finished targets that were excluded after their first datagram
 	Overdue     uint64              // finished targets that the scanner forgot, because of a fault of its own
 	Unheard     uint64              // targets with StatusError that sent nothing, because this machine failed
-	Unfinished  uint64              // open, held back, waiting for the second pass, or read but not started
+	Unfinished  uint64              // set at the end: all targets that were read and not finished
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // addresses of the targets in Held
@@ -90,7 +90,7 @@ type Stats struct {
 	// WaitAddress.
 	HeldFor  time.Duration
 	Silent   int // silent targets that wait for the second pass
-	PeakOpen int // the maximum number of targets that were waiting for an answer at once
+	PeakOpen int // maximum number of targets that waited for an answer at the same time
 
 	// Datagrams.
 	Sent       [wire.NumRequests]uint64   // datagrams sent, by question
@@ -123,7 +123,7 @@ type Stats struct {
 
 	Path congestion.Path // what a scan with Config.FindRate found
 
-	Rate float64 // current rate in datagrams per second; Off: as fast as possible
+	Rate float64 // current value of Config.Rate
 	// Allowed counts the datagrams that the rate allowed in the time in which nothing else
 	// held the scan back.
 	Allowed uint64
@@ -168,7 +168,7 @@ type Monitor struct {
 	stats Stats
 }
 
-// Stats returns numbers that are at most a tenth of a second old.
+// Stats returns the latest numbers. A running scan updates them about ten times a second.
 func (m *Monitor) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -181,10 +181,9 @@ func (m *Monitor) set(s Stats) {
 	m.mu.Unlock()
 }
 
-// Add adds past to s. The parameter past has the statistics of the earlier parts of a
-// scan, and s has those of its last part. Add adds every counter and Elapsed,
-// takes the higher of each peak, and does not change the current values in s (Open,
-// Bytes, Rate, buffers).
+// Add adds the statistics of the earlier parts of a scan, past, to those of its last part,
+// s. It adds the counters and Elapsed, takes the higher value of PeakOpen and of PeakBytes,
+// and does not change the current values in s, such as Open, Bytes and Rate.
 //
 // If the last part resumed from a Snapshot, the targets that were open at that time
 // are counted twice as Taken.
@@ -198,7 +197,6 @@ func (s *Stats) Add(past *Stats) {
 	}
 }
 
-// counters returns all numbers that only grow.
 func (s *Stats) counters() []*uint64 {
 	k, r, p := &s.Socket, &s.Reasm, &s.Path
 	all := []*uint64{
@@ -220,27 +218,26 @@ func (s *Stats) counters() []*uint64 {
 	return all
 }
 
-// If a scan lost at most slackPart of its time, or at most slackTime, it counts as a scan
+// A scan that lost at most slackPart of its time, or at most slackTime, counts as a scan
 // that reached its rate.
 const (
 	slackPart = 0.02
 	slackTime = 500 * time.Millisecond
 )
 
-// Sending itself is reported as the limit only if it took at least busyPart of the
-// time: below that, the machine was just busy with other work now and then. Another
-// reason that took at least otherPart takes precedence.
+// Sending itself counts as the limit only if it took at least busyPart of the time. A
+// smaller part only shows that the machine was busy with other work now and then. Any
+// other reason that took at least otherPart takes precedence over sending.
 const (
 	busyPart  = 0.2
 	otherPart = 0.05
 )
 
-// LimitedBy returns the reason that kept the scan below its rate for the longest time,
-// and its share, from 0 to 1, of the time in which there were targets to start. The
-// reason is WaitNothing if the scan lost at most two percent of its time or at most
-// half a second. It is WaitSending only if sending took a large share of the time,
-// because a scan that now and then wakes up late looks the same. A scan without a rate
-// always has a reason, if only WaitSending.
+// LimitedBy returns the main reason that kept the scan below its rate, and its share, from
+// 0 to 1, of the time in which there were targets to start. For a scan with a rate, the
+// reason is WaitNothing if the scan lost at most two percent of its time or at most half a
+// second. For such a scan it is WaitSending only if sending took a fifth of the time,
+// because a scan that now and then wakes up late looks the same.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// supply has the targets that were not started: the targets of the list, and the silent
+// supply has the targets that the scan has yet to start: those of the list, and the silent
 // targets that wait for the second pass.
 type supply struct {
 	list     *feed
@@ -29,12 +29,11 @@ func newSupply(cfg *settings, wake func()) *supply {
 // exclusion is Config.Excluded; nil excludes nothing.
 type exclusion func(netip.Addr) bool
 
-// has reports whether an address is excluded: nothing more may be sent to it.
 func (x exclusion) has(addr uint64) bool { return x != nil && x(udp.Unpack(addr).Addr()) }
 
-// nextTarget returns the next target that may start now, or what the scan waits for. It
-// chooses first among the targets that the rate limit of their address held back, then
-// from the list, then from the second pass.
+// nextTarget returns the next target that may start now, or what the scan waits for. The
+// targets that the rate limit of their address held back come first, then those of the
+// list, then those of the second pass.
 func (e *engine) nextTarget(now time.Duration) (addr uint64, wait Wait) {
 	for {
 		if addr = e.addrs.release(now); addr == 0 {
@@ -83,7 +82,8 @@ func (e *engine) accept(t *Target) uint64 {
 	return 0
 }
 
-// admit reports whether a target may start, or has to wait for the limit of its address.
+// admit reports whether a target may start now. If not, it waits for the limit of its
+// address.
 func (e *engine) admit(now time.Duration, addr uint64, lb *label) bool {
 	if lb != nil {
 		e.open.labels[addr] = lb
@@ -128,8 +128,7 @@ func (e *engine) nextSilent(now time.Duration) (uint64, Wait) {
 }
 
 // park saves the target of a finished session for the second pass, and reports whether it
-// did so. It saves no target if the scan has no second pass, if that pass has begun, or
-// if the target sent something.
+// did so. It saves only targets that stayed silent, and only before the second pass begins.
 func (e *engine) park(sl *slot) bool {
 	plan := &e.open.plan
 	if !plan.Schedule.SecondPass || plan.Second || !plan.StayedSilent(&sl.session) {
@@ -149,22 +148,21 @@ func (e *engine) skip(now time.Duration, addr uint64) {
 	}
 }
 
-// more reports whether there are targets that have not been started.
 func (e *engine) more() bool {
 	return !e.supply.list.ended || e.addrs.n > 0 || e.supply.second.waiting() > 0
 }
 
-// unstarted returns the number of targets that were read and never started. It adds the
-// targets that are still in the feed to Stats.Taken.
+// unstarted returns the number of targets that were read and are neither open nor
+// finished. It adds the targets that are still in the feed to Stats.Taken.
 func (e *engine) unstarted() int {
 	rest := e.supply.list.read.Load() - e.stats.Taken
 	e.stats.Taken += rest
 	return int(rest) + e.addrs.n + e.supply.second.waiting()
 }
 
-// secondPass holds the targets that stayed silent, 8 bytes each, until all others are
-// finished; then each gets one more attempt. By then, the cause of most losses is gone, so
-// the second pass finds servers whose datagrams were lost together in the first pass.
+// secondPass holds the targets that stayed silent until all others are finished. Then each
+// gets one more attempt. By that time the cause of most losses is gone, so the second pass
+// finds servers whose datagrams were lost together in the first pass.
 type secondPass struct {
 	silent []uint64      // packed addresses and ports, which never change, so that snapshots share them
 	labels []SilentLabel // labels of the targets that have one; elements never change, either
@@ -172,7 +170,6 @@ type secondPass struct {
 	named  int           // index of the first label whose target is not before next
 }
 
-// push adds a target.
 func (l *secondPass) push(addr uint64, lb *label) {
 	if lb != nil {
 		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
@@ -194,5 +191,4 @@ func (l *secondPass) pop() (addr uint64, lb *label) {
 	return l.silent[l.next-1], lb
 }
 
-// waiting returns how many targets still wait for the second pass.
 func (l *secondPass) waiting() int { return len(l.silent) - l.next }

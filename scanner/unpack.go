@@ -8,10 +8,10 @@ import (
 	"github.com/a2sscan/a2sscan/reasm"
 )
 
-// These constants limit the CPU time of a decompressor: after a reply that took longer than
-// honest replies take, the decompressor rests three times as long, but at most maxRest. A
-// flood of bad replies then costs about a quarter of a core. The time is the only
-// criterion, because the checksum of a bomb can be right.
+// These constants limit the CPU time of a decompressor. After a reply that took at least
+// briskTime, which honest replies do not take, the decompressor rests three times as long
+// as the reply took, but at most maxRest. A flood of bad replies then costs about a quarter
+// of a core. The checksum does not matter, because the checksum of a bomb can be right.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
@@ -29,7 +29,6 @@ type decompressor struct {
 	pause   func(time.Duration) // sleeps; tests replace it
 }
 
-// job is a reply on its way through a decompressor.
 type job struct {
 	from   ref
 	packed []byte
@@ -88,7 +87,6 @@ func (d *decompressor) close() {
 	<-d.ended
 }
 
-// run is the goroutine of the decompressor.
 func (d *decompressor) run() {
 	defer close(d.ended)
 	var u reasm.Unpacker

@@ -1,16 +1,16 @@
-// Package congestion finds a rate for a scan without a fixed rate. It has no clock and no I/O:
-// counts in, rate out.
+// Package congestion finds a rate for a scan without a fixed rate. It has no clock and no
+// I/O: counts in, rate out.
 //
-// Without a maximum, only this machine limits the rate: the scan has no rate until the
-// first sign of overload. Then the rate falls, returns almost to the rate of the
-// overload, stays near it for some seconds, and rises further if no sign comes: a cubic
-// function of the time, as in RFC 9438.
+// Without a maximum, only this machine limits the rate. The scan has no rate until the
+// first sign of overload. Then the rate falls and grows again, as a cubic function of the
+// time (RFC 9438): it returns almost to the rate of the overload, stays near it for some
+// seconds, and rises further if there is no new sign.
 //
 // With a maximum, the package measures the path. Dead targets, random loss and servers
-// without rules look like datagrams that a router dropped, but loss on a full path
-// depends on the rate. So the time is divided into windows with one rate each, and a
-// trial compares a window at a higher rate with the windows at the lower rate before and
-// after it:
+// without rules look like datagrams that a router dropped, but only loss on a full path
+// depends on the rate. So the time is divided into windows with one rate each. A trial
+// compares a window at a higher rate with the windows at the lower rate before and after
+// it:
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
@@ -18,11 +18,13 @@
 //	       more loss: stay a little below what the path carried, and rest longer
 //
 // If a window at rest loses much more than usual, the rate falls to what got through, and
-// the next window shows whether loss follows the rate; if not, the old rate is restored.
-// Requests to servers that have just answered are the evidence. If there are too few such
-// requests, first requests to unknown targets count, too. In this case the high window must
-// be worse than the windows before and after it, since the share of dead targets may change
-// along the list.
+// the next window shows whether loss follows the rate. If it does not, the old rate is
+// restored.
+//
+// The evidence is how many first requests are answered. Requests to servers that answered
+// before count. If there are too few of these, requests to unknown targets count, too. The
+// high window must then be worse than the windows before and after it, since the share of
+// dead targets may change along the list.
 package congestion
 
 import (
@@ -60,8 +62,6 @@ const (
 	numClasses = iota
 )
 
-// classOf returns the class of a first request. heard reports whether the server had
-// answered before.
 func classOf(heard bool) class {
 	if heard {
 		return known
@@ -81,9 +81,9 @@ type Signs struct {
 // fall is the last reduction of a rate without a maximum.
 type fall struct {
 	rate float64 // the rate at the overload
-	part float64 // the share of rate to which the rate fell
-	// at is the time of the overload, or 0 if there was none. It moves forward while the scan
-	// uses little of its rate.
+	part float64 // after the overload, the rate was rate × part
+	// at is the time of the overload, or 0 if there was none. While the scan uses little of
+	// its rate, at moves forward, so that the rate does not grow.
 	at time.Duration
 }
 
@@ -95,8 +95,8 @@ const (
 	leastRate = 1000 // minimum without a maximum
 	nearMuch  = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
 	cubicUp   = 0.01 // factor of the cubic function; time is in seconds
-	// A change of the rate shows in the signs after a delay. The delay is estimated once
-	// enoughTrips round trips are known.
+	// A change of the rate shows in the signs after a delay. enoughTrips is the number of
+	// round trips from which the delay is estimated.
 	enoughTrips = 64
 )
 

@@ -50,15 +50,15 @@ type trials struct {
 	rest      time.Duration
 }
 
-// windows are the latest windows. The ring holds more windows than can begin within a
-// second.
+// windows holds the latest windows in a ring. A window is judged about a second after its
+// end at the latest. The ring has room for more windows than can begin in that time, so no
+// window is overwritten before it is judged.
 type windows struct {
 	ring   [64]window
 	begun  int // number of windows begun; the last of them is not over
 	judged int // number of windows judged
 }
 
-// at returns window number i.
 func (w *windows) at(i int) *window { return &w.ring[i%len(w.ring)] }
 
 // current returns the window that is not over.
@@ -67,18 +67,18 @@ func (w *windows) current() *window { return w.at(max(w.begun-1, 0)) }
 // window is a span of time with one rate.
 type window struct {
 	yields
-	rate     float64 // the limit
+	rate     float64 // maximum number of datagrams per second
 	from, to time.Duration
 }
 
-// yields count first requests and their answers, by class.
+// yields has the counts of one or more windows.
 type yields struct {
-	asked, answered [numClasses]float64
-	sent, drops     float64
-	seconds         float64
+	asked, answered [numClasses]float64 // first requests and their answers
+	sent, drops     float64             // all datagrams; received datagrams that the kernel dropped
+	seconds         float64             // length of the windows
 }
 
-// add adds the given part of o to y.
+// add adds part × o to y.
 func (y *yields) add(o *yields, part float64) {
 	for c := range y.asked {
 		y.asked[c] += part * o.asked[c]
@@ -90,7 +90,7 @@ func (y *yields) add(o *yields, part float64) {
 // speed returns the mean rate at which datagrams were sent.
 func (y *yields) speed() float64 { return y.sent / max(y.seconds, 1e-9) }
 
-// share returns the part of the requests of a class that was answered.
+// share returns the share of the first requests of a class that were answered.
 func (y *yields) share(c class) float64 { return y.answered[c] / max(y.asked[c], 1) }
 
 // The constants of trials. Rates are datagrams per second.
@@ -99,7 +99,7 @@ const (
 	leastPath = 50 // minimum rate
 
 	leastWindow   = 60 * time.Millisecond
-	mostWindow    = 500 * time.Millisecond // upper limit of the minimum length; after twice this, a window ends in any case
+	mostWindow    = 500 * time.Millisecond // a window may have to be this long, and is at most twice as long
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
 	enoughUnknown = 1000                   // requests to unknown targets that make a window long enough
 	judgeKnown    = 100                    // requests to known servers that a comparison needs at each rate
@@ -148,9 +148,9 @@ func (t *trials) answered(at time.Duration, c class) {
 	}
 }
 
-// sample takes the numbers of datagrams that were sent and dropped since the last sample. It
-// ends the current window if the window is long enough, judges the earlier windows whose answers
-// have had time to arrive, and returns the rate.
+// sample takes the numbers of datagrams that were sent and dropped since the last sample.
+// It ends the current window if the window is long enough, judges the earlier windows whose
+// answers have had time to arrive, and returns the rate.
 func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.Recent) float64 {
 	least, echo := mostWindow/2, time.Second
 	if recent.Known() >= enoughTrips {
@@ -185,7 +185,8 @@ func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.
 	return t.windows.current().rate
 }
 
-// watch compares the share of answers in a window at rest with the usual share.
+// watch compares the share of answers in a window at rest with the usual share. If it is
+// much lower, watch lowers the rate and begins a trial.
 func (t *trials) watch(now time.Duration, w *window) {
 	lost, z, _ := compare(&t.usual, &w.yields)
 	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: loss probably has another cause
@@ -206,11 +207,11 @@ func (t *trials) watch(now time.Duration, w *window) {
 // ok is false if there is too little to compare.
 //
 // A server that has answered before answers far more often than an unknown target, and
-// the two rates may have a different mix of both. So the classes are not added up, but
-// compared each on its own, and the differences are added (the test of Cochran, Mantel
-// and Haenszel). For a class with l requests at the lower rate and h requests at the
-// higher rate, of which together a share p was answered, the test computes as follows. It
-// assumes that the rate makes no difference.
+// the mix of both classes may differ between the two rates. So the classes are compared
+// each on its own, and the differences are added (the test of Cochran, Mantel and
+// Haenszel). The test assumes that the rate makes no difference. For a class with l
+// requests at the lower rate and h requests at the higher rate, p is the share of all these
+// requests that was answered, and the test computes:
 //
 //	weight      w = l×h / (l+h)                   few requests on one side count little
 //	difference  w × (share at high − share at low)   0 on average
@@ -218,8 +219,9 @@ func (t *trials) watch(now time.Duration, w *window) {
 //	z           sum of the differences / √(sum of the variances)
 //
 // By chance alone, z is below −2 once in 44 comparisons, and below −4.5 once in 300,000.
-// Datagrams that are sent together are lost together, which makes large values more
-// likely than that. Therefore significant is strict, and a doubtful trial is repeated.
+// Datagrams that are sent together are often lost together, which makes such values more
+// likely. Therefore the constant significant is strict, and a doubtful trial gets another
+// window.
 func compare(low, high *yields) (lost, z float64, ok bool) {
 	first := known
 	if min(low.asked[known], high.asked[known]) < judgeKnown {
@@ -245,7 +247,8 @@ func compare(low, high *yields) (lost, z float64, ok bool) {
 	return 1 - got/expected, difference / math.Sqrt(variance), true
 }
 
-// decide ends a trial, or repeats it if the evidence is doubtful.
+// decide ends a trial, or begins another window at the higher rate if the evidence is
+// doubtful.
 func (t *trials) decide(now time.Duration) {
 	low := t.low
 	if !t.down {
@@ -274,7 +277,7 @@ func (t *trials) decide(now time.Duration) {
 		t.found.Carried, t.found.Lost = carried, lost
 		t.set(now, max(rate, min(leastPath, t.found.Most)), why)
 	case follows && z < doubtful && !t.down && t.high.seconds < 1:
-		t.begin(now, t.tried) // another window at the higher rate gives more evidence
+		t.begin(now, t.tried)
 		return
 	default: // loss did not follow the rate
 		if t.usual = low; t.down { // the path loses this much at any rate now
@@ -291,7 +294,7 @@ func (t *trials) decide(now time.Duration) {
 	t.begin(now, t.rate)
 }
 
-// set changes the rate between trials.
+// set sets the rate after a trial, and records the change.
 func (t *trials) set(now time.Duration, rate float64, why string) {
 	t.rate = rate
 	switch {

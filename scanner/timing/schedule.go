@@ -5,8 +5,7 @@ package timing
 import "time"
 
 // Schedule defines how many times a question without an answer is sent, how long each
-// attempt waits for an answer, and how long the scan waits for late replies. No other code
-// defines these waits:
+// attempt waits for an answer, and how long the scan waits for late replies:
 //
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
@@ -27,9 +26,9 @@ import "time"
 //	2         1 Learned                       1.5 Learned
 //	3         2.5 Learned, at least 1.2 s     1 Learned
 //
-// If a target is still silent then, the scan listens for it until the time at which it
-// would be given up if nothing were learned. The open questions of a target that has
-// answered wait as long.
+// If a target is still silent then, the scan listens for its answer until the time at which
+// it would give up the target without a learned timeout. It waits as long for answers to
+// the open questions of a target that has answered before.
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt, if nothing is learned
 	Learned    time.Duration // the wait of the first attempt, if the scan has learned it; else 0
@@ -88,7 +87,7 @@ func (s Schedule) Silence() time.Duration {
 	return d
 }
 
-// Sum returns how long the first n attempts wait together.
+// Sum returns the sum of the waits of the first n attempts.
 func (s Schedule) Sum(n int) (d time.Duration) {
 	for attempt := range n {
 		d += s.Wait(attempt + 1)
@@ -104,7 +103,8 @@ func (s Schedule) First() time.Duration {
 	return s.Timeout
 }
 
-// Early reports whether the scan makes attempts earlier, because it learned a timeout.
+// Early reports whether the scan has learned a timeout that is shorter than Timeout, and so
+// makes attempts earlier.
 func (s Schedule) Early() bool { return s.Learned > 0 && s.Learned < s.Timeout }
 
 // EarlyWait returns how long attempt n waits if the scan makes attempts earlier. The

@@ -26,8 +26,7 @@ type Conn struct {
 	icmp   icmpQueue
 }
 
-// batcher is the part of an ipv4.PacketConn that moves datagrams. Tests inject
-// faults here.
+// batcher is the part of an ipv4.PacketConn that Conn uses. Tests inject faults here.
 type batcher interface {
 	ReadBatch(ms []ipv4.Message, flags int) (int, error)
 	WriteBatch(ms []ipv4.Message, flags int) (int, error)
@@ -85,8 +84,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is like read, but it waits for the first datagram. The parameter wait is the
-// longest time to wait. A pending error about a sent datagram does not end the wait.
+// readWait is like read, but waits up to wait for the first datagram. A pending error about
+// a sent datagram does not end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
 	for ; wait > 0; wait = time.Until(end) {
@@ -130,7 +129,6 @@ func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	return 0, nil
 }
 
-// take fills ps with the received messages, and counts them.
 func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	if len(ms) == 0 {
 		return
@@ -167,7 +165,8 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 	return n, err
 }
 
-// sendBatch is Send for at most one batch.
+// sendBatch is Send for packets that fit into one batch. If it turns off GSO, it returns
+// before all are sent.
 func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 	for ms := c.out.fill(ps); len(ms) > 0 && err == nil; {
 		n := 0
@@ -214,15 +213,15 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 	return n, nil
 }
 
-// maxTries is the maximum number of times that a datagram is sent again after errors
-// that may have been pending.
+// maxTries is the maximum number of times that writeAgain sends a datagram.
 const maxTries = 4
 
-// writeAgain finds out whether the first datagram of ms caused err, or err was the
-// pending error of an earlier datagram. It sends the datagram again after emptying the
-// error queue. If the second attempt fails with an error that no ICMP message causes, or
-// adds no entry to the queue, the datagram itself causes the error. A firewall may both
-// refuse the datagram and answer it with an ICMP message.
+// writeAgain finds out whether the datagrams in ms, which is one message, caused err, or
+// err was a pending error. It empties the error queue and sends the message again. If this
+// fails with an error that no ICMP message causes, or without a new entry in the queue, the
+// message itself causes the error. Otherwise the error may have been pending again, or a
+// firewall both refuses the datagram and answers it with an ICMP message. So writeAgain
+// gives up after maxTries.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err
@@ -256,7 +255,6 @@ func (c *Conn) Unreachable(addrs []uint64) (n int) {
 	return n
 }
 
-// readKernel sets the numbers in s that only the kernel has.
 func (c *Conn) readKernel(s *Stats) {
 	s.KernelDrops, s.RecvQueued = c.drops.total(c.icmp.raw)
 }

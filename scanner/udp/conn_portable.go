@@ -121,7 +121,6 @@ func (c *Conn) write(p *Packet) error {
 // are unreachable.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
 
-// readKernel does nothing: the kernel's drops are unknown on this system.
 func (c *Conn) readKernel(*Stats) {}
 
 // Interrupt makes Recv return early. If no Recv is waiting, the next Recv that would

@@ -11,14 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// controlSpace is the size in bytes of the control message of a datagram: the kernel's
-// receive timestamp.
+// controlSpace is the size in bytes of the control message that comes with a datagram. It
+// contains the time at which the kernel received the datagram.
 var controlSpace = unix.CmsgSpace(16)
 
-// stampOf returns the kernel's receive timestamp of the datagram with these control
-// messages, in nanoseconds since 1970, or 0 if they contain no timestamp. The timestamp
-// (SO_TIMESTAMPNS) is the seconds and the nanoseconds, each a number of 64 bits, or of 32
-// bits on most 32-bit systems.
+// stampOf returns the kernel's receive timestamp in oob, a control message, in nanoseconds
+// since 1970, or 0 if there is none. The timestamp (SO_TIMESTAMPNS) consists of seconds and
+// nanoseconds, each a number of 64 bits, or of 32 bits on most 32-bit systems.
 func stampOf(oob []byte) int64 {
 	if len(oob) < unix.SizeofCmsghdr {
 		return 0
@@ -46,8 +45,8 @@ type dropCounter struct {
 }
 
 // total returns how many datagrams were dropped, and how many bytes wait to be
-// received. Linux before 4.12 reports neither number, and both are 0. On a closed socket,
-// drops is the last known number.
+// received. Linux before 4.12 reports neither, and total returns zeros. After the socket
+// was closed, drops is the last known number.
 func (d *dropCounter) total(raw syscall.RawConn) (drops uint64, queued int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -3,10 +3,10 @@
 //
 // # Words
 //
-// A batch is what one system call sends or receives, at most Config.Batch
-// datagrams. A culprit is the datagram at which sending stopped. A pending error is
-// an ICMP message about some datagram sent earlier; the kernel reports it on the
-// next call, whatever that call does.
+// A batch is what one system call sends or receives, at most Config.Batch datagrams. A
+// culprit is the datagram at which sending stopped. A pending error is an ICMP message
+// about a datagram that was sent earlier. The kernel reports it on the next call, whatever
+// that call does.
 //
 // # Receiving
 //
@@ -17,7 +17,7 @@
 //
 // # Sending
 //
-// A pending error never causes the loss of a datagram: if such an error interrupts the
+// A pending error does not cause the loss of a datagram: if such an error interrupts the
 // sending of a datagram, Send removes the error from the queue and sends the datagram
 // again at once.
 //

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno has another cause than the datagram, such as full
+// isAgain reports whether something other than the datagram caused errno, such as full
 // buffers.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {

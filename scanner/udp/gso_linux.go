@@ -19,7 +19,7 @@ type outBatch struct {
 	room []ipv4.Message
 	oob  []byte // control messages with the segment size, one per message in room
 	gso  bool
-	// doubt: GSO was turned off because of an EINVAL that may have another cause.
+	// doubt means that GSO was turned off because of an EINVAL that may have another cause.
 	doubt bool
 }
 
@@ -37,7 +37,7 @@ func newOutBatch(n int) *outBatch {
 		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
 		b.room[i].Addr = &addrs[i]
 		b.room[i].Buffers = vecs[2*i : 2*i+1 : 2*i+2]
-		h := (*unix.Cmsghdr)(unsafe.Pointer(&b.segment(i)[0])) // the header is the same in every control message
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&b.segment(i)[0])) // fill changes only the data after the header
 		h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
 		h.SetLen(unix.CmsgLen(2))
 	}
@@ -73,14 +73,13 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 // does not name the cause.
 const maxSegment = 512
 
-// segment returns the control message with the segment size for message i.
 func (b *outBatch) segment(i int) []byte {
 	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
 }
 
-// stopGSO reports whether GSO may be the cause of err, with which the kernel refused m.
-// If so, it turns GSO off. A device that can't compute checksums returns EIO, and some
-// devices return EINVAL, but only when a message is sent.
+// stopGSO reports whether GSO may be the cause of err, the error with which the kernel
+// refused m. If so, it turns GSO off. A device that can't compute checksums causes EIO, and
+// some devices cause EINVAL; neither shows before a message is sent.
 func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	errno := errnoOf(err)
 	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {
@@ -99,7 +98,6 @@ func (b *outBatch) resolve(err error) {
 	}
 }
 
-// datagrams returns how many datagrams ms contains.
 func datagrams(ms []ipv4.Message) (n int) {
 	for i := range ms {
 		n += len(ms[i].Buffers)

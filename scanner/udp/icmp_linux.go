@@ -16,19 +16,20 @@ import (
 type icmpQueue struct {
 	raw syscall.RawConn
 
-	// Held while the queue is read, and while a datagram is sent again.
+	// mu is held while the queue is read, while writeAgain runs, and while addrs is used.
 	mu    sync.Mutex
 	addrs []uint64 // unreachable destinations that Unreachable has not returned yet
 	oob   [128]byte
 }
 
-// maxUnreachable is the maximum number of addresses that wait for Unreachable: 32 KiB.
+// maxUnreachable is the maximum number of addresses that Unreachable has not returned yet.
+// They take 32 KiB.
 const maxUnreachable = 4096
 
-// maxDrain is the maximum number of entries of the queue that are read at a time.
+// maxDrain is the maximum number of entries that drain reads.
 const maxDrain = 256
 
-// drain reads the queue, up to maxDrain entries.
+// drain reads the entries in the queue.
 func (q *icmpQueue) drain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -62,11 +63,10 @@ func (q *icmpQueue) drainLocked() (n int) {
 // icmpError is the type and code of an ICMP message.
 type icmpError struct{ typ, code byte }
 
-// The ICMP messages that report a destination as unreachable (RFC 792), except
-// code 4 of the first, which requests smaller datagrams.
+// Types and a code of ICMP messages (RFC 792).
 const (
-	icmpUnreachable  = 3
-	icmpFragNeeded   = 4
+	icmpUnreachable  = 3 // type
+	icmpFragNeeded   = 4 // code of icmpUnreachable: the datagram was too large
 	icmpTimeExceeded = 11
 )
 
@@ -75,8 +75,7 @@ func (e icmpError) unreachable() bool {
 }
 
 // parseICMP finds the ICMP message in an entry of the error queue, a struct
-// sock_extended_err (ip(7)). It returns false for an entry about a datagram that
-// the system itself refused.
+// sock_extended_err (ip(7)). It returns false if this machine itself refused the datagram.
 func parseICMP(oob []byte) (icmpError, bool) {
 	for len(oob) >= unix.SizeofCmsghdr {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)

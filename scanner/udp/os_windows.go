@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isAgain reports whether errno has another cause than the datagram.
+// isAgain reports whether something other than the datagram caused errno, such as full
+// buffers.
 func isAgain(errno syscall.Errno) bool {
 	return errno == windows.WSAEWOULDBLOCK || errno == windows.WSAENOBUFS
 }
 
-// isICMP reports whether errno may stand for an ICMP message: Windows reports a
-// refused port as a connection reset, and an exceeded TTL as a network reset.
+// isICMP reports whether errno may stand for an ICMP message. Windows reports a refused
+// port as a connection reset, and an exceeded TTL as a network reset.
 func isICMP(errno syscall.Errno) bool {
 	switch errno {
 	case windows.WSAECONNRESET, windows.WSAENETRESET, windows.WSAECONNREFUSED,
@@ -30,7 +31,7 @@ func (cfg Config) setOptions(fd uintptr) error {
 	return os.NewSyscallError("setsockopt", err)
 }
 
-// bufferSizes returns the sizes that the system granted.
+// bufferSizes returns the sizes of the buffers that the system granted.
 func bufferSizes(fd uintptr) (recv, send int) {
 	h := windows.Handle(fd)
 	recv, _ = windows.GetsockoptInt(h, windows.SOL_SOCKET, windows.SO_RCVBUF)

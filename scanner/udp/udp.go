@@ -56,20 +56,20 @@ type Config struct {
 	// default.
 	RecvBuffer int
 	SendBuffer int
-	Batch      int    // maximum datagrams per system call; zero: 128
+	Batch      int    // maximum number of datagrams per system call; zero: 128
 	Device     string // network device (Linux only); empty: none
 }
 
-// defaultBatch is the default for Config.Batch. 64 datagrams are enough to make the
-// cost of the system call small; twice that leaves room for bursts.
+// defaultBatch is the default for Config.Batch. With 64 datagrams per system call, the cost
+// of the call itself is small; twice as many leave room for bursts.
 const defaultBatch = 128
 
 // maxBatch is the maximum number of messages that Linux takes in one call
 // (UIO_MAXIOV).
 const maxBatch = 1024
 
-// bufferSize is the size of the buffer for one datagram: the maximum of UDP's
-// length field.
+// bufferSize is the size of the buffer for one datagram. UDP's length field has no larger
+// value.
 const bufferSize = 1<<16 - 1
 
 // Stats are the statistics of a socket. Counters only grow.
@@ -97,15 +97,13 @@ type counters struct {
 	Stats
 }
 
-// count calls f, which may change the counters.
 func (c *counters) count(f func(s *Stats)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f(&c.Stats)
 }
 
-// Stats returns the current numbers, including the kernel's current count of drops
-// (Linux).
+// Stats returns the current statistics.
 func (c *Conn) Stats() (s Stats) {
 	c.stats.count(func(now *Stats) { s = *now })
 	c.readKernel(&s)
@@ -222,7 +220,6 @@ func errnoOf(err error) syscall.Errno {
 	return 0
 }
 
-// sendError returns what Send returns for an error of the system.
 func sendError(err error) error {
 	switch errno := errnoOf(err); {
 	case errno == 0:

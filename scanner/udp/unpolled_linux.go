@@ -29,7 +29,7 @@ type Unpolled struct {
 	Timeout time.Duration
 
 	calls  atomic.Uint32 // number of reads and writes by package ipv4
-	mu     sync.RWMutex  // read-locked while fd and event are used
+	mu     sync.RWMutex  // read-locked while fd or event is used
 	closed atomic.Bool
 	fd     int
 	event  int // an eventfd that makes wait return
@@ -129,7 +129,6 @@ func (u *Unpolled) SyscallConn() (syscall.RawConn, error) { return (*rawConn)(u)
 
 type rawConn Unpolled
 
-// Control calls f with the socket.
 func (r *rawConn) Control(f func(fd uintptr)) error {
 	return r.Read(func(fd uintptr) bool { f(fd); return true })
 }
@@ -142,11 +141,11 @@ func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POL
 // to send.
 func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
 
-// yieldEvery is the number of calls after which a goroutine lets others run. 16
-// long calls take 10 ms. If a goroutine runs longer than that, Go's monitor thread
-// takes its processor away in the middle of a system call, and then checks every 20
-// µs for further long calls, which interrupts the sender. With yielding, a scan has a
-// fifth as many context switches.
+// yieldEvery is the number of calls after which a goroutine lets others run. If a goroutine
+// runs for 10 ms, in which there is time for about 16 long calls, Go's monitor thread takes
+// its processor away in the middle of a system call. The monitor then looks for further
+// long calls every 20 µs, which interrupts the sender. With yielding, a scan has a fifth as
+// many context switches.
 const yieldEvery = 8
 
 // try calls f until f returns true, and waits for events between the calls.

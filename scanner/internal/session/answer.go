@@ -26,7 +26,7 @@ type Answer struct {
 	InCode      wire.Error     // the error from decoding In; 0 if there was none
 
 	flying  uint8          // number of sent requests without an answer, as far as known
-	heard   wire.Questions // questions to which some reply came: see extraAttempts
+	heard   wire.Questions // questions to which some reply came, so that they get extraAttempts
 	keyed   wire.Questions // questions sent with a challenge at least once
 	openly  wire.Questions // questions whose answer came, in part, in reply to a request without a challenge
 	slow    uint8          // number of consecutive waits without a reply while questions are sent slowly
@@ -160,9 +160,10 @@ func (a *Answer) AppendRaw(dst [][]byte) [][]byte {
 	return dst
 }
 
-// KeepPart stores a reply that never came in full, up to its first gap, as a partial
-// answer to a question that has no other answer. full means that only a last, empty
-// fragment can be missing (EC-149). Such an answer is complete if it can be decoded.
+// KeepPart stores msg, the beginning of a reply whose other fragments did not come, if its
+// question has no other answer. full means that only a last, empty fragment can be missing
+// (EC-149). Such an answer counts as complete if it can be decoded; any other answer is
+// Partial.
 func (a *Answer) KeepPart(m *Memory, msg []byte, full bool) {
 	q, ok := QuestionOf(wire.KindOf(msg))
 	if !ok || *a.Place(q) != nil || q == wire.QuestionInfo && a.Gold != nil {

@@ -16,8 +16,8 @@ type challenges struct {
 	echoed  bool           // current came again since the last datagram was sent
 	// same counts the requests that contained current and were answered with current again.
 	same uint8
-	// resent has the questions that were sent with several challenges. An answer to one
-	// of them may belong to any of these requests.
+	// resent has the questions that were sent with several challenges, or again after an
+	// outage. It is unknown to which of the requests an answer belongs.
 	resent wire.Questions
 	seenAt time.Duration // when current, or a challenge in own, last came
 
@@ -50,9 +50,9 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// echo counts an 'A' that repeats a challenge in use, in answer to a request that
-// contained this challenge. It counts at most one 'A' for each request sent, so that late
-// copies don't make the server look as if it answered only with challenges.
+// echo counts an 'A' with the challenge that is in use. It counts at most one 'A' for each
+// request sent, so that late copies of an 'A' don't make the server look as if it answered
+// only with challenges.
 func (c *challenges) echo() {
 	if !c.echoed {
 		c.echoed = true
@@ -78,7 +78,7 @@ func (c *challenges) note(v wire.Challenge) (known bool) {
 	return known
 }
 
-// forget drops the challenge of an earlier scan.
+// forget drops the challenge of an earlier scan, so that it is not sent again.
 func (s *Session) forget() {
 	if s.Flags.Has(flagKeyed) && s.Got != nil {
 		s.Got.challenges.current = wire.NoChallenge
@@ -168,10 +168,10 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	return first
 }
 
-// ownChallenge handles an 'A' while each question has a challenge of its own. An 'A'
-// does not name its question: it answers the only question that is waited for. If the
-// server repeats a challenge that it seemed to ignore, its silence had another reason,
-// and the session uses one challenge for all questions again.
+// ownChallenge handles an 'A' while each question has a challenge of its own. Only one
+// question is waited for then, and the 'A' answers it. If the server now sends the
+// challenge that it seemed to ignore, its silence had another reason, and the session uses
+// one challenge for all questions again.
 func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Class {
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	if qs == 0 {

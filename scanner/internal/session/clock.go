@@ -38,12 +38,11 @@ func (c *Clock) wakeAt(at time.Duration) {
 // LastAt returns the time at which the last datagram was sent.
 func (c *Clock) LastAt() time.Duration { return c.at(c.sentUS) }
 
-// at converts a number of µs after the first datagram to a time.
 func (c *Clock) at(us uint32) time.Duration { return c.FirstAt + time.Duration(us)*time.Microsecond }
 
-// since returns the time from a request until now, at least a microsecond. The parameter
-// us is when the request was sent, in µs after the first datagram. This is not known
-// exactly, so the answer may seem to come before the request.
+// since returns the time from a request until now. The parameter us is when the request
+// was sent, in µs after FirstAt. This time is not known exactly, and the answer may seem to
+// come before the request, so the result is at least a microsecond.
 func (c *Clock) since(us uint32, now time.Duration) time.Duration {
 	return max(now-c.at(us), time.Microsecond)
 }

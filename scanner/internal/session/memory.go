@@ -75,7 +75,6 @@ func pop[T any](list *[]T) T {
 	return x
 }
 
-// put takes a buffer back.
 func (m *Memory) put(b []byte) {
 	if cap(b) == 0 {
 		return
@@ -99,8 +98,8 @@ func (m *Memory) Learn(a *Answer) {
 	m.usual += (float64(size) - m.usual) / 64
 }
 
-// RoomFor reports whether the budget has room for another answer of the mean size from
-// each of the open targets.
+// RoomFor reports whether the budget has room for one more answer of the mean size from
+// each of the given number of open targets.
 func (m *Memory) RoomFor(open int) bool {
 	return float64(m.Used)+float64(open)*m.usual <= float64(m.budget)
 }

@@ -12,7 +12,7 @@ import (
 // fits. Datagrams of the first two classes belong to no open session.
 type Class uint8
 
-// The classes, in the order in which they are tried.
+// The classes.
 const (
 	Foreign   Class = iota // from a source that is not a target
 	Late                   // from a target that is finished
@@ -48,10 +48,10 @@ type Delivery struct {
 	Full  bool // the message was not stored, because the byte budget has no room
 }
 
-// Hear gives the session an empty answer, which stores what it receives from now on. It is
-// called before the first datagram of the server becomes an event. The parameter at is the
-// time at which that datagram was received, and remembered is the challenge of an earlier
-// scan, or NoChallenge.
+// Hear gives the session an empty answer, in which it stores what the server sends. It is
+// called when the first datagram of the server has come, before Message or Fragment. The
+// parameter at is the time at which that datagram was received, and remembered is the
+// challenge of an earlier scan, or NoChallenge.
 func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Challenge) {
 	s.Got = a
 	a.FirstAt, a.Late = at, at-s.Clock.LastAt()
@@ -141,7 +141,7 @@ func (s *Session) Junk(code wire.Error) {
 	s.Agenda.fault(s.Agenda.Silent(), code)
 }
 
-// askedOnce reports whether exactly one answer to q can be expected: its request was
+// askedOnce reports whether the server should answer q only once, because the request was
 // not repeated, except with the server's challenge.
 func (s *Session) askedOnce(q wire.Question) bool {
 	a := s.Got
@@ -181,8 +181,8 @@ func (x *incoming) info() Delivery {
 	return d
 }
 
-// game notes what the application ID reveals: some games need a different sequence of
-// requests.
+// game notes whether the application ID belongs to a game that needs a different sequence
+// of requests.
 func (x *incoming) game(appID uint32) {
 	if appID == csgoAppID {
 		x.s.Flags |= flagCSGO
@@ -199,8 +199,8 @@ func (x *incoming) game(appID uint32) {
 // answer. A truncated reply does.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
-// gold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but the
-// address that it contains goes into the record (EC-63). A further 'm' is only compared with the first.
+// gold takes an 'm'. An 'm' that comes after the 'I' answers no question, but the address
+// in it goes into the record (EC-63). A second 'm' is only compared with the first.
 func (x *incoming) gold() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}
@@ -378,9 +378,9 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	return Matched
 }
 
-// wants reports whether an answer to q that was decoded with the error code would be
-// of use: q is open, or was given up, or has only a truncated answer or an 'm'. A
-// truncated 'I' is no better than a complete 'm'.
+// wants reports whether an answer to q would be of use. The parameter code is the error
+// from decoding the answer. An answer is of use if q is open, was given up, or has only a
+// truncated answer or an 'm'. But a truncated 'I' is no better than a complete 'm'.
 func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case x.s.Agenda.Open.Has(q):

@@ -6,7 +6,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// count returns the number of questions in qs.
 func count(qs wire.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
 // Agenda holds the state of each question of a session. A question is open until it
@@ -66,8 +65,8 @@ func (a *Agenda) Drop(qs wire.Questions, code wire.Error) {
 	a.giveUp(qs&a.Open, code)
 }
 
-// longest returns the silent question that has the longest answer: RULES, if it is silent
-// (EC-95).
+// longest returns the silent question that usually has the longest answer: RULES, if RULES
+// is silent (EC-95).
 func (a *Agenda) longest() wire.Questions {
 	qs := a.Silent()
 	if qs == 0 {

@@ -1,7 +1,6 @@
-// Package session is the conversation with one server as a pure step: it takes an
-// event, and says what to send and when to wake up. It has no socket and no clock, so
-// text files in testdata can test conversations. Its events are, in the order of a
-// server's life:
+// Package session conducts the conversation with one server: it takes an event, and says
+// what to send and when to wake up. It has no socket and no clock, so text files in
+// testdata can test conversations. The events of a session are:
 //
 //	Start                  a target begins
 //	Sent                   a request was sent; Unsent: it could not be sent
@@ -49,7 +48,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Limits of a session. We chose the values after the observed behaviour of servers.
+// Limits of a session. The values follow from the observed behaviour of servers.
 const (
 	SerialGap = 1200 * time.Millisecond // many servers allow one query per second (docs/FORMATS.md, section 4)
 
@@ -77,7 +76,7 @@ type Plan struct {
 	TrailingNUL bool            // every request but INFO ends with an additional NUL
 
 	Second bool      // this is the second pass: a silent server gets one attempt
-	Last   LastWaits // set at the end of a scan
+	Last   LastWaits // not zero at the end of a scan that learns its timeouts
 }
 
 // AppendRequest appends a request.
@@ -89,14 +88,14 @@ func (p *Plan) AppendRequest(dst []byte, q wire.Question, c wire.Challenge) []by
 	return dst
 }
 
-// Flags are the yes-or-no facts about a conversation.
+// Flags is a set of facts about a conversation.
 type Flags uint32
 
 // Has reports whether one of the flags is set.
 func (f Flags) Has(g Flags) bool { return f&g != 0 }
 
-// The engine reads the exported flags. It owns Queued and Paired, which are stored here to
-// save memory.
+// The exported flags are also for the engine. Queued and Paired are for the engine only,
+// and are stored here to save memory.
 const (
 	Queued Flags = 1 << iota // the target waits in a queue of the sender
 	Paired                   // PLAYER and RULES were sent in one call, and their answers are outstanding
@@ -126,10 +125,10 @@ const (
 	flagInfoOnly // only INFO is asked
 )
 
-// Session is the state of one conversation. For a silent server, nothing but these 40 bytes
-// is stored; most addresses of a network are silent.
+// Session is the state of one conversation. It takes only 40 bytes, since most addresses of
+// a network are silent. What only servers that answer need is in Got.
 type Session struct {
-	Got    *Answer // the replies; nil before the first
+	Got    *Answer // nil before the first reply
 	Clock  Clock
 	Flags  Flags
 	Agenda Agenda
@@ -142,7 +141,7 @@ func (s *Session) Due() wire.Questions {
 	return s.Agenda.due
 }
 
-// SentAt returns the time at which q was last sent to a server that answered.
+// SentAt returns the time at which q was last sent. The server must have answered.
 func (s *Session) SentAt(q wire.Question) time.Duration { return s.Clock.at(s.Got.sentUS[q]) }
 
 // askedAt returns the time at which q was first sent with its present challenge.
@@ -265,8 +264,7 @@ func (s *Session) Unreachable() {
 	s.Agenda.giveUp(s.Agenda.Open, wire.ErrUnreachable)
 }
 
-// Advance is called after every event: it decides what is asked next and when to wake
-// up.
+// Advance is called after every event. It decides what is asked next and when to wake up.
 func (s *Session) Advance(p *Plan, now time.Duration) {
 	if s.Flags.Has(flagAnswered) {
 		s.Agenda.Open &= p.Questions // the fallback may have made further questions due
@@ -373,8 +371,8 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 	s.Flags |= Done
 }
 
-// Overdue reports whether a session that has nothing to send has waited twice as long
-// as its schedule allows since its last datagram.
+// Overdue reports whether the session has waited since its last datagram for more than
+// twice the longest time that its schedule allows.
 func (s *Session) Overdue(p *Plan, now time.Duration) bool {
 	most := 2 * (p.Schedule.Sum(p.Schedule.Attempts+extraAttempts) + maxRTTWait)
 	last := s.Clock.LastAt()

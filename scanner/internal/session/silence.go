@@ -90,10 +90,9 @@ func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	return silent
 }
 
-// ignored handles the end of the last wait for a server that answered nothing. With
-// the fallback, a server that sent nothing at all is then asked for PLAYER and ping; if
-// there is a second pass, this happens in the second pass. Without the fallback, ignored
-// gives up all open questions.
+// ignored handles the end of the last wait for a server that has answered no question. It
+// gives up all open questions, unless fallsBack says that the server must still be asked
+// for PLAYER and ping.
 func (s *Session) ignored(p *Plan) {
 	if !p.fallsBack(s) {
 		for q := range s.Agenda.Open.Each() {
@@ -108,8 +107,8 @@ func (s *Session) ignored(p *Plan) {
 	s.Agenda.due |= wire.AskPing
 }
 
-// fallsBack reports whether a server that has sent nothing so far must still be asked for
-// PLAYER and ping.
+// fallsBack reports whether a server that has sent nothing must still be asked for PLAYER
+// and ping. If there is a second pass, this happens in the second pass.
 func (p *Plan) fallsBack(s *Session) bool {
 	return p.Fallback && (p.Second || !p.Schedule.SecondPass) &&
 		s.Got == nil && !s.Flags.Has(flagFallback) && s.Agenda.Asked.Has(wire.QuestionInfo)
@@ -131,8 +130,8 @@ func (s *Session) reason(q wire.Question) wire.Error {
 }
 
 // getChallenge replaces the last attempt at PLAYER or RULES with GETCHALLENGE, if the
-// question was sent without a challenge and nothing came in reply. It does so once per
-// server, and only for a server that has sent something.
+// question was sent without a challenge and nothing came in reply. It does so at most once
+// per server.
 func (s *Session) getChallenge(p *Plan, again wire.Questions) {
 	qs := (again &^ wire.AskInfo & s.Agenda.bare).Lowest()
 	if qs == 0 || s.Flags.Has(flagGet) || s.Got.challenges.current != wire.NoChallenge {
@@ -144,12 +143,11 @@ func (s *Session) getChallenge(p *Plan, again wire.Questions) {
 	}
 }
 
-// renew takes questions that are about to be repeated. If such a question has one attempt
-// left, and nothing came in reply to a challenge that is old or was obtained for another
-// question, renew makes the session ask the question without a challenge, so that it gets a
-// challenge of its own. Such questions are asked one at a time. Some servers have a
+// renew is called with the questions that are about to be repeated. Some servers have a
 // challenge per question, or forget old challenges, and silently drop requests with a wrong
-// challenge.
+// challenge. So if a question has one attempt left, and its challenge is old or was obtained
+// for another question, renew makes the session ask the question without a challenge. The
+// server then sends a challenge for this question. Such questions are asked one at a time.
 func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	known := &s.Got.challenges
 	if known.current == wire.NoChallenge {
@@ -167,7 +165,7 @@ func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	}
 }
 
-// rarelyAnswered reports whether q is hardly ever answered: RULES of app 730
+// rarelyAnswered reports whether q is RULES of app 730, which is hardly ever answered
 // (EC-99).
 func (s *Session) rarelyAnswered(q wire.Question) bool {
 	return q == wire.QuestionRules && s.Flags.Has(flagCSGO)
@@ -213,8 +211,7 @@ func (p *Plan) timeout(s *Session) time.Duration {
 	return d
 }
 
-// early returns how long to wait after the last request if the scan makes attempts earlier,
-// because it learned a timeout.
+// early returns how long to wait after the last request if Schedule.Early is true.
 func (p *Plan) early(s *Session) time.Duration {
 	if s.Flags.Has(flagFallback) {
 		return s.Clock.FirstAt + p.Schedule.Sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()

@@ -25,7 +25,7 @@ func Timeout(rare time.Duration) time.Duration {
 // Shorter round trips are in the first bucket, longer ones in the last.
 const buckets = 14 * 8
 
-// Counts are round trips, counted by bucket.
+// Counts has the number of round trips in each bucket.
 type Counts struct {
 	counts  [buckets]uint32
 	Known   uint32 // number of round trips in the buckets
@@ -45,8 +45,8 @@ func (c *Counts) Add(trip time.Duration, known bool) {
 	c.Known++
 }
 
-// Upper returns the upper bound of a bucket, chosen so that at most 1/part of the round trips
-// are longer.
+// Upper returns a bound that at most 1/part of the round trips exceed: the upper bound of a
+// bucket.
 func (c *Counts) Upper(part uint32) time.Duration {
 	bucket, n := buckets-1, uint32(0)
 	for ; bucket > 0; bucket-- {
