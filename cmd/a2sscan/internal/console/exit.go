@@ -6,8 +6,8 @@ import (
 )
 
 // These are the exit codes; Exits explains them. They never change, because scripts rely on
-// them. The code 2 is not used, because the Go runtime and many shells use it. ExitPipe is
-// the code of a program that SIGPIPE has ended.
+// them. The code 2 is not used, because the Go runtime and many shells use it. Shells
+// report the code of ExitPipe for a program that SIGPIPE has ended.
 const (
 	ExitOK          = 0
 	ExitUsage       = 1
@@ -22,30 +22,30 @@ const (
 	ExitPipe = 141
 )
 
-// Exits lists the exit codes, with the outcome that each means.
+// Exits lists the exit codes with their meanings.
 var Exits = []struct {
 	Code int
 	When string
 }{
-	{ExitOK, "complete (bad input lines are counted and reported)"},
+	{ExitOK, "complete, even if bad input lines were reported and skipped"},
 	{ExitUsage, "the command line or a configuration is wrong, or no socket can be opened"},
 	{ExitOutput, "results could not be written (full disk, closed pipe, existing file)"},
 	{ExitInterrupted, "interrupted"},
 	{ExitGuard, "stopped by a guard such as --max-runtime, or nothing could be sent; doctor: not ready"},
 	{ExitInput, "input can't be read, a list is incomplete, or nothing is left to query"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
-	{ExitNumbers, "the counts of a scan do not add up, a census is damaged, or verify can't show that it is complete"},
+	{ExitNumbers, "the counts of a scan do not add up, a census is damaged, or verify can't show that a census is complete"},
 	{ExitChanged, "diff --exit-code: something changed"},
 	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
 }
 
-// Failure is an error with its exit code and a hint.
+// Failure is an error with an exit code and a hint.
 type Failure struct {
 	Code       int
 	Err        error
-	Hint       string
-	Reported   bool // main does not print the error
-	ReaderGone bool // the reader closed the pipe
+	Hint       string // empty: no hint
+	Reported   bool   // main does not print the error
+	ReaderGone bool   // the reader closed the pipe
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }
@@ -62,8 +62,8 @@ func (f *Failure) WithHint(format string, args ...any) *Failure {
 	return f
 }
 
-// ExitCode returns the exit code for err. An error that is not a Failure comes from
-// cobra and means a wrong command line.
+// ExitCode returns the exit code for err. An error that is not a Failure means that the
+// command line is wrong, because cobra returns such errors.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK
@@ -74,7 +74,7 @@ func ExitCode(err error) int {
 	return ExitUsage
 }
 
-// Report prints an error and its hint.
+// Report prints an error, and the hint if the error has one.
 func (t *Terminal) Report(err error) {
 	t.Say("%v", err)
 	if f, ok := errors.AsType[*Failure](err); ok && f.Hint != "" {
@@ -82,8 +82,7 @@ func (t *Terminal) Report(err error) {
 	}
 }
 
-// Rule is a combination of flags that must not occur. Broken means that the combination
-// occurs.
+// Rule is a rule about the values of flags. Broken means that the flags break the rule.
 type Rule struct {
 	Broken    bool
 	Err, Hint string
@@ -99,7 +98,7 @@ func FirstBroken(rules ...Rule) error {
 	return nil
 }
 
-// LogEnd logs the error that ends the program, if there is one.
+// LogEnd logs the error that ends the program, unless err is nil.
 func (t *Terminal) LogEnd(err error) {
 	if err == nil {
 		return

@@ -10,18 +10,16 @@ import (
 
 // The rules of the log:
 //
-//   - A line is one notable event: the message says in a few fixed words what
-//     happened, and the attributes have the details. There is never a line per packet.
-//     An event that repeats is logged when it first happens, and then at most once a
-//     minute, as a sum.
-//   - Level info is for events of a scan without trouble, warn for events that
-//     somebody should look into some day, error for why the program ended.
-//   - All text from outside passes through Plain, whichever attribute it is in (see
-//     harmless). So it can neither forge a line nor control the terminal.
+//   - A line is one notable event: the message says in a few fixed words what happened, and
+//     the attributes have the details. There is never a line per packet.
+//   - Level info is for events of a scan without trouble, warn for events that somebody
+//     should look into some day, error for bugs and for the error that ended the program.
+//   - All strings in attributes pass through Plain (see harmless). So text from outside can
+//     neither forge a line nor control the terminal.
 //   - Times are UTC.
 
-// OpenLog opens the log, which is a file or standard error. It opens a file for
-// appending, so a tool may copy the file and truncate it without sending a signal.
+// OpenLog opens the log, which is a file or standard error. It opens a file for appending,
+// so a program that rotates logs may copy the file and then truncate it.
 func (t *Terminal) OpenLog(name string) error {
 	if name == StandardError {
 		t.Log = slog.New(NewLogHandler(&beside{t, t.out}))
@@ -33,23 +31,23 @@ func (t *Terminal) OpenLog(name string) error {
 			WithHint("name a writable file in an existing directory")
 	}
 	t.logged = newQueue(file, func(n int) string {
-		return fmt.Sprintf("time=%s level=WARN msg=\"lines dropped because nobody read them\" lines=%d\n", time.Now().UTC().Format(time.RFC3339Nano), n)
+		return fmt.Sprintf("time=%s level=WARN msg=\"lines lost while nothing read the log\" lines=%d\n", time.Now().UTC().Format(time.RFC3339Nano), n)
 	})
 	t.Log = slog.New(NewLogHandler(&logFile{terminal: t, w: t.logged, name: name}))
 	return nil
 }
 
-// NewLogHandler returns the handler that writes a log to w, as key=value pairs.
+// NewLogHandler returns a handler that writes each event to w as a line of key=value pairs.
 func NewLogHandler(w io.Writer) slog.Handler {
 	return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: harmless})
 }
 
-// StandardError is the file name for a log on standard error. The program does not open
-// this file, because opening fails if standard error is a socket, as under systemd.
+// StandardError is the file name that means standard error. OpenLog does not open this
+// file, because opening fails if standard error is a socket, as under systemd.
 const StandardError = "/dev/stderr"
 
-// logFile writes the lines of the log to a file. If writing fails, it prints the
-// error once and the scan continues, because the scan is worth more than the log.
+// logFile writes the lines of the log to a file. It prints only the first error, because
+// the scan continues without a log.
 type logFile struct {
 	terminal *Terminal
 	w        io.Writer
@@ -57,7 +55,7 @@ type logFile struct {
 	lost     bool
 }
 
-// Write writes one line. slog never calls Write twice at the same time.
+// Write writes one line. The handlers of slog never call Write concurrently.
 func (l *logFile) Write(line []byte) (int, error) {
 	n, err := l.w.Write(line)
 	if err != nil && !l.lost {
@@ -70,8 +68,8 @@ func (l *logFile) Write(line []byte) (int, error) {
 // maxLogged is the maximum number of characters of a string in the log.
 const maxLogged = 1000
 
-// harmless makes an attribute safe to show: it escapes strings, converts errors and
-// other values to strings, and converts times to UTC.
+// harmless makes an attribute safe to show: it escapes strings, converts times to UTC, and
+// converts errors and other values that slog has no kind for to escaped strings.
 func harmless(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The limits of a queue: the number of waiting writes, the time that Write waits when the
-// reader begins to stall, and the time that the program waits at its end.
+// A queue holds at most maxQueued writes. Write waits at most maxWait for its write to be
+// done. When the program ends, it waits at most maxWaitExit for each of its queues.
 const (
 	maxQueued   = 256
 	maxWait     = 200 * time.Millisecond
@@ -17,14 +17,14 @@ const (
 )
 
 // queue writes messages to a file whose reader may stall: a pipe, or a terminal after
-// Ctrl-S. Write waits until p is written, so that messages are in order, but no longer
-// than maxWait. While the reader stalls, Write does not wait at all.
+// Ctrl-S. Write waits until the message is written, at most maxWait. After it has waited
+// that long once, it does not wait again until the queue is empty.
 type queue struct {
 	to      io.Writer
-	lost    func(n int) string // returns a line about n dropped writes
+	lost    func(n int) string // returns a message that says that n messages are lost
 	waiting chan queued
 	stalls  atomic.Bool // the reader has stalled
-	dropped int         // number of writes dropped since the last call of lost
+	dropped int         // number of messages dropped since the last call of lost
 }
 
 type queued struct {
@@ -33,8 +33,8 @@ type queued struct {
 	written chan error
 }
 
-// newQueue returns a queue for w, or w itself if it is not a file, because only files can
-// stall.
+// newQueue returns a queue that writes to w. It returns w itself if w is not a file,
+// because only a file can stall.
 func newQueue(w io.Writer, lost func(n int) string) io.Writer {
 	if _, ok := w.(*os.File); !ok {
 		return w
@@ -52,8 +52,8 @@ func newQueue(w io.Writer, lost func(n int) string) io.Writer {
 	return q
 }
 
-// add queues a write of p to a writer. The returned channel receives the result of the
-// write.
+// add queues a write of p to a writer. When the write is done, the channel receives its
+// result.
 func (q *queue) add(to io.Writer, p []byte) <-chan error {
 	one := queued{to, bytes.Clone(p), make(chan error, 1)}
 	select {
@@ -64,7 +64,7 @@ func (q *queue) add(to io.Writer, p []byte) <-chan error {
 	return one.written
 }
 
-// Write drops p if the queue is full. The caller never calls Write twice at the same time.
+// Write drops p if the queue is full. It must not be called by two goroutines at once.
 func (q *queue) Write(p []byte) (int, error) {
 	n := len(p)
 	if len(q.waiting) == maxQueued {
@@ -88,8 +88,8 @@ func (q *queue) Write(p []byte) (int, error) {
 	}
 }
 
-// Close waits until stalled readers have taken the messages and the log, for each of the two
-// at most maxWaitExit.
+// Close waits until all messages are written, and then until the log is written. For each
+// of the two, it waits at most maxWaitExit.
 func (t *Terminal) Close() {
 	for _, w := range []io.Writer{t.out, t.logged} {
 		if q, ok := w.(*queue); ok {

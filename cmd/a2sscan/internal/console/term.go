@@ -6,15 +6,14 @@ package console
 // The rules of the terminal:
 //
 //   - Results go to standard output, everything else to standard error.
-//   - Each line on standard error begins with "a2sscan: ", is in lower case and has no
-//     full stop.
+//   - A message begins with "a2sscan: " and a lower-case letter, and has no full stop.
 //   - An error names the problem, the place and the offending text. The remedy is on a
 //     line of its own: "a2sscan: hint: …".
 //   - Text from outside (names, paths, input lines, errors of the system) passes
-//     through Plain before it reaches a terminal. The functions below do that for
+//     through Plain before it reaches a terminal. The methods of Terminal do that for
 //     complete lines, so callers cannot forget it.
-//   - A status line is rewritten in place on a terminal. Elsewhere it is printed from
-//     time to time. It is wiped before any other line is printed.
+//   - On a terminal, the status line is rewritten in place, and wiped before another line
+//     is printed. Elsewhere the status line is printed from time to time.
 
 import (
 	"errors"
@@ -33,8 +32,8 @@ import (
 	"golang.org/x/term"
 )
 
-// MaxLine is the maximum number of characters of a line on standard error: enough
-// for a list of words, but too few to fill a screen.
+// MaxLine is the maximum number of characters of a message. A message of this length fills
+// half of a terminal with 24 lines of 80 columns.
 const MaxLine = 1000
 
 // Terminal prints messages for the user. Its methods may be called from several
@@ -42,8 +41,8 @@ const MaxLine = 1000
 type Terminal struct {
 	mu          sync.Mutex
 	err         io.Writer
-	out         io.Writer // err, behind a queue
-	logged      io.Writer // log file, behind a queue; nil: none
+	out         io.Writer // a queue that writes to err
+	logged      io.Writer // a queue that writes to the log file; nil: there is no log file
 	Interactive bool      // err is a terminal
 	Structured  bool      // each message is a line of JSON
 	status      bool      // a status is shown
@@ -51,7 +50,7 @@ type Terminal struct {
 	line        string    // the status that is shown
 	shown       string    // the last line that was printed, if it was a status line
 
-	columns func() int   // width in tests; nil: real width
+	columns func() int   // returns the width in tests; nil: ask the terminal
 	Log     *slog.Logger // discards everything without --log-file
 }
 
@@ -59,7 +58,7 @@ type Terminal struct {
 func New(w io.Writer) *Terminal {
 	t := &Terminal{err: w, Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
 	t.out = newQueue(w, func(n int) string {
-		return t.wrapped(fmt.Sprintf("%s%s dropped because nobody read them", speaker, Plural(n, "line")), len(speaker))
+		return t.wrapped(fmt.Sprintf("%s%s lost while nothing read standard error", speaker, Plural(n, "message")), len(speaker))
 	})
 	return t
 }
@@ -75,10 +74,9 @@ func NewScreen(w io.Writer, columns func() int) *Terminal {
 // Messages returns the writer that messages go to.
 func (t *Terminal) Messages() io.Writer { return t.err }
 
-// speaker is the prefix of every message. It shows which program wrote the message.
 const speaker = "a2sscan: "
 
-// Say prints one line on standard error. On a terminal it is wrapped at words.
+// Say prints a message of one line. On a terminal, Say wraps the line at words.
 func (t *Terminal) Say(format string, args ...any) {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
@@ -88,8 +86,8 @@ func (t *Terminal) Say(format string, args ...any) {
 	t.Line(speaker + fmt.Sprintf(format, args...))
 }
 
-// inOneLine returns the text of an error. It puts semicolons between the texts of joined
-// errors, and omits a text if an earlier text ends with it.
+// inOneLine returns the text of err. If err has joined errors, inOneLine puts semicolons
+// between their texts, and omits a text that an earlier text ends with.
 func inOneLine(err error) string {
 	text := err.Error()
 	for joined := err; joined != nil; joined = errors.Unwrap(joined) {
@@ -106,23 +104,23 @@ func inOneLine(err error) string {
 	return text
 }
 
-// Hint prints one line with a hint.
+// Hint prints a message that begins with "hint: ".
 func (t *Terminal) Hint(format string, args ...any) { t.Say("hint: "+format, args...) }
 
-// Line prints one line without the program's name before it. On a terminal it is
-// wrapped.
+// Line prints one line without the program's name before it. On a terminal, Line wraps the
+// line at words.
 func (t *Terminal) Line(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.print(t.wrapped(s, len(speaker)))
 }
 
-// wrapped returns a line in plain characters, and on a terminal wrapped at words. If messages
-// are structured, it returns the line as JSON, without the program's name.
+// wrapped returns a line as it is printed: safe to show, and on a terminal wrapped at words.
+// If messages are structured, wrapped returns JSON that omits the program's name.
 func (t *Terminal) wrapped(s string, indent int) string {
 	s = Plain(s, MaxLine)
 	if t.Structured {
-		line, _ := JSON(struct { // never fails
+		line, _ := JSON(struct { // can always be encoded
 			Time    time.Time `json:"time"`
 			Message string    `json:"message"`
 		}{time.Now().UTC(), strings.TrimPrefix(s, speaker)}, "")
@@ -134,15 +132,15 @@ func (t *Terminal) wrapped(s string, indent int) string {
 	return s + "\n"
 }
 
-// print wipes the status line and writes text unchanged. The lock must be held.
+// print wipes the status line and writes text unchanged. The caller must hold t.mu.
 func (t *Terminal) print(text string) {
 	t.wipe()
 	t.shown = ""
 	io.WriteString(t.out, text)
 }
 
-// Command prints a line that ends with a command. The line is not wrapped, so that
-// the command can be copied.
+// Command prints a message that ends with a shell command. The message is not wrapped, so
+// that users can copy the command.
 func (t *Terminal) Command(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,8 +151,7 @@ func (t *Terminal) Command(s string) {
 	}
 }
 
-// FinalStatus prints s as the last status line, unless the previous line is the
-// same.
+// FinalStatus prints s as the last status line, unless the previous line was the same.
 func (t *Terminal) FinalStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,10 +160,9 @@ func (t *Terminal) FinalStatus(s string) {
 	}
 }
 
-// ShowStatus shows s as the status line. On a terminal it rewrites the line in
-// place and cuts it to the width; further lines of s appear below the first line.
-// Elsewhere ShowStatus prints the first line of s like a message, unless it equals the
-// previous line.
+// ShowStatus shows s as the status. On a terminal, s replaces the previous status and may
+// have several lines, which ShowStatus cuts to the width. Elsewhere ShowStatus prints the
+// first line of s like a message, unless the previous line was the same.
 func (t *Terminal) ShowStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,7 +177,7 @@ func (t *Terminal) ShowStatus(s string) {
 }
 
 // draw replaces the status on the screen. If the new status has several lines, draw leaves
-// the cursor at the beginning of the first line. The lock must be held.
+// the cursor at the beginning of the first line. The caller must hold t.mu.
 func (t *Terminal) draw(s string) {
 	if t.below {
 		t.wipe()
@@ -211,7 +207,7 @@ func (t *Terminal) StatusWidth() int {
 // LogWidth is the width of a line that does not go to a terminal.
 const LogWidth = 120
 
-// Width returns the current width of a line.
+// Width returns the current maximum width of a line.
 func (t *Terminal) Width() int {
 	switch {
 	case !t.Interactive:
@@ -284,9 +280,9 @@ func Plain(s string, width int) string {
 	return b.String()
 }
 
-// Quoted returns a string from outside in quotes and in a form that is safe to
-// show. It cuts the string to width characters, as Plain does. Then it escapes the
-// quotes in it, so that the string can't be mistaken for the text that follows it.
+// Quoted returns a string from outside in quotation marks and in a form that is safe to
+// show. Quoted cuts the string to width characters, as Plain does, and then escapes the
+// quotation marks in the string, so that readers see where the string ends.
 func Quoted(s string, width int) string {
 	return `"` + strings.ReplaceAll(Plain(s, width), `"`, `\"`) + `"`
 }
@@ -300,8 +296,8 @@ func OpenFailure(name string, err error) error {
 	return f
 }
 
-// These are the intervals of status lines. The shorter interval is for a terminal, where
-// each line replaces the previous line, and for JSON. The longer interval is for a log.
+// These are the times between two status lines. On a terminal the time is short, because a
+// line replaces the line before.
 const (
 	StatusOnTerminal = time.Second
 	statusInLog      = 10 * time.Second
@@ -327,7 +323,7 @@ func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop f
 
 // JSON prints v as a line of JSON, without the program's name before it.
 func (t *Terminal) JSON(v any) {
-	line, _ := JSON(v, "") // never fails
+	line, _ := JSON(v, "") // callers pass only values that can be encoded
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.print(string(line))
@@ -349,11 +345,10 @@ func (b *Block) Say(format string, args ...any) {
 	b.rows = append(b.rows, [2]string{label, text})
 }
 
-// Hint adds a line that suggests a remedy.
+// Hint adds a line with the label "hint".
 func (b *Block) Hint(format string, args ...any) { b.Say("hint: "+format, args...) }
 
-// These are the minimum and maximum width of the label column: enough for the usual
-// labels, but not so wide that the text lacks room.
+// These are the minimum and maximum width of the label column. A longer label is not cut.
 const (
 	leastLabel = 7
 	mostLabel  = 14
@@ -378,9 +373,9 @@ func (b *Block) Print() {
 	}
 }
 
-// Beside returns a writer that writes results to w. If w is the terminal of the messages,
-// the writer wipes the status line before it writes results, and shows the status line
-// again below the results.
+// Beside returns a writer for results that go to w. If w is the terminal that shows the
+// messages, the writer wipes the status line before it writes results, and shows the
+// status line again below the results.
 func (t *Terminal) Beside(w io.Writer) io.Writer {
 	x, isFile := t.err.(*os.File)
 	y, isFileToo := w.(*os.File)
@@ -391,7 +386,7 @@ func (t *Terminal) Beside(w io.Writer) io.Writer {
 		same = err1 != nil || err2 != nil || os.SameFile(first, second)
 	}
 	if !t.Interactive || !same {
-		return w // messages must not wait for w
+		return w // not through the queue, in which messages would wait for w
 	}
 	return &beside{t, w}
 }
@@ -418,7 +413,7 @@ func (b *beside) Write(p []byte) (n int, err error) {
 	if written == nil {
 		return n, err
 	}
-	return len(p), <-written // wait for the write without holding the lock
+	return len(p), <-written // after Unlock, so that messages need not wait for this write
 }
 
 // IsTerminal reports whether r is a terminal.
@@ -427,8 +422,7 @@ func IsTerminal(r any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// WidthOf returns the number of columns of the terminal w, or 80 if w is not a
-// terminal.
+// WidthOf returns the number of columns of the terminal w, or 80 if the number is unknown.
 func WidthOf(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 2 {
@@ -441,8 +435,9 @@ func WidthOf(w any) int {
 // Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether output to w has colours. With auto, it has colours if w
-// is a terminal, unless the environment has NO_COLOR or TERM=dumb.
+// UseColor reports whether output to w has colours. when is the value of --color. If it is
+// auto or empty, output to a terminal has colours, unless the environment has NO_COLOR or
+// TERM=dumb.
 func UseColor(when string, w any) bool {
 	if when != "auto" && when != "" {
 		return when == "always"

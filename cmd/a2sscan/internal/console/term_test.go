@@ -249,7 +249,7 @@ func TestQueue(t *testing.T) {
 		for lines.Scan() && !strings.Contains(lines.Text(), "the end") {
 			if want := fmt.Sprintf("a2sscan: %d y", next); strings.HasPrefix(lines.Text(), want) {
 				next++
-			} else if want := fmt.Sprintf("a2sscan: %s dropped because nobody read them", Plural(many-next, "line")); lines.Text() == want {
+			} else if want := fmt.Sprintf("a2sscan: %s lost while nothing read standard error", Plural(many-next, "message")); lines.Text() == want {
 				next = many
 			} else {
 				t.Errorf("after %d: %.60q", next, lines.Text())

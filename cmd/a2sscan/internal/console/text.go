@@ -17,8 +17,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Wrap breaks a line at spaces so that it fits into width columns. It indents all
-// rows but the first. A word that is too long is not broken.
+// Wrap breaks a line at spaces into rows of at most width columns, and indents all rows
+// but the first. It does not break a word that is too long for a row.
 func Wrap(line string, width, indent int) (rows []string) {
 	for {
 		cells, space, cut := 0, -1, -1
@@ -58,8 +58,8 @@ func Things[N int | uint64](n N, thing string) string {
 	return thing + "s"
 }
 
-// NumberList formats sorted numbers with ranges: 0-3, 5, 7. It shows at most ten
-// numbers or ranges.
+// NumberList formats sorted numbers with ranges: 0-3, 5, 7. After ten numbers or ranges, it
+// ends with "…".
 func NumberList(numbers []int) string {
 	var spans []string
 	for i := 0; i < len(numbers); {
@@ -80,8 +80,8 @@ func NumberList(numbers []int) string {
 	return strings.Join(spans, ", ")
 }
 
-// SumOf formats the parts of a sum: " = 3 ok + 1 partial". It returns "" if all
-// parts are zero.
+// SumOf formats the counters m as a sum: " = 3 ok + 1 partial". It omits counters that are
+// zero, and returns "" if all are zero.
 func SumOf(m map[string]uint64, words []string) string {
 	if s := Listed(m, words, " + "); s != "" {
 		return " = " + s
@@ -93,7 +93,7 @@ func SumOf(m map[string]uint64, words []string) string {
 // meant, or "" if no name is similar.
 func Nearest(word string, names []string) (best string) {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-	least := min(len(word), 1+max(2, len(word)/4)) // at least one character must be the same
+	least := min(len(word), 1+max(2, len(word)/4)) // at least one byte must be the same
 	for _, name := range names {
 		d := distance(word, name)
 		if strings.HasPrefix(name, word+"-") {
@@ -106,8 +106,8 @@ func Nearest(word string, names []string) (best string) {
 	return best
 }
 
-// distance returns how many bytes must be inserted, removed, changed or swapped
-// with their neighbour to turn a into b.
+// distance returns how many edits turn a into b. An edit inserts, removes or changes a
+// byte, or swaps two neighbouring bytes.
 func distance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -132,8 +132,8 @@ func distance(a, b string) int {
 	return d[len(a)][len(b)]
 }
 
-// Listed formats the counters that are not zero, in the order of words, with
-// between as separator: "3 ok + 1 partial".
+// Listed formats those counters in m that are not zero, in the order of words. With the
+// separator " + ", the result is like "3 ok + 1 partial".
 func Listed(m map[string]uint64, words []string, between string) string {
 	var parts []string
 	for _, w := range words {
@@ -144,7 +144,7 @@ func Listed(m map[string]uint64, words []string, between string) string {
 	return strings.Join(parts, between)
 }
 
-// Words returns the results of word for all values from 0 to n-1.
+// Words returns word(0), word(1) and so on up to word(n-1).
 func Words[T ~uint8](n T, word func(T) string) []string {
 	var all []string
 	for v := range n {
@@ -153,8 +153,8 @@ func Words[T ~uint8](n T, word func(T) string) []string {
 	return all
 }
 
-// WithoutPath returns the error in an fs.PathError, without the name of the file.
-// It returns any other error unchanged.
+// WithoutPath returns the error inside an fs.PathError, which does not name the file. It
+// returns any other error unchanged.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -170,7 +170,7 @@ func Percent(part, all uint64) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(all))
 }
 
-// ExactPercent formats a share from 0 to 1 as a percentage with three significant
+// ExactPercent formats a share from 0 to 1 as a percentage with at most three significant
 // digits: 9.09%.
 func ExactPercent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
@@ -185,8 +185,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RoughDuration formats an estimated duration, rounded up: 9 s, 12 min, 3 h, 2
-// days.
+// RoughDuration formats an estimated duration, rounded up: 9 s, 12 min, 3 h, 4 days.
 func RoughDuration(d time.Duration) string {
 	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 	switch {
@@ -200,8 +199,8 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", up(24*time.Hour))
 }
 
-// Every calls do at intervals until stop is called. stop waits until a running call of do
-// has returned.
+// Every calls do at intervals until stop is called. If do is running then, stop waits until
+// do has returned.
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -231,7 +230,8 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// PerSecond formats a rate in datagrams per second. 0 means no limit.
+// PerSecond formats a rate in datagrams per second. The rate 0 means that there is no
+// limit.
 func PerSecond(rate float64) string {
 	if rate == 0 {
 		return "as fast as possible"
@@ -252,8 +252,8 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// PercentDown formats a share from 0 to 1 as a percentage with two decimals, without the
-// sign. It rounds down, so only 1 is 100.00.
+// PercentDown formats a share from 0 to 1 as a percentage with two decimals and without
+// the percent sign. It rounds down: 0.99999 is 99.99, not 100.00.
 func PercentDown(share float64) string {
 	return fmt.Sprintf("%.2f", math.Floor(1e4*share+1e-9)/100)
 }
@@ -293,8 +293,9 @@ func Short(v float64) string {
 	return s + unit
 }
 
-// JSON returns v as JSON that has only visible characters, with a newline at the end. If
-// indent is not empty, the JSON has several lines.
+// JSON returns v as JSON with a newline at the end. Invisible characters in strings are
+// escaped. indent is the indentation of each level; if indent is empty, the JSON has one
+// line.
 func JSON(v any, indent string) (text []byte, err error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -307,9 +308,9 @@ func JSON(v any, indent string) (text []byte, err error) {
 	return text, err
 }
 
-// Visible returns an equivalent line of JSON that has only visible characters. Invisible
-// characters can occur only in the strings of a line, where Visible replaces them with \u
-// escapes.
+// Visible returns an equivalent line of JSON that has only visible characters. It replaces
+// all invisible characters with \u escapes, because in a line of JSON they can occur only
+// in strings.
 func Visible(line []byte) []byte {
 	var b []byte
 	for i := 0; i < len(line); {
@@ -355,9 +356,9 @@ func Shorten(s string, columns int) string {
 	return b.String() + "…"
 }
 
-// TimeOfDay returns the time of day, for a number of seconds since 1970.
+// TimeOfDay returns the local time of day for a Unix time: 15:04:05.
 func TimeOfDay(unix int64) string { return time.Unix(unix, 0).Format(time.TimeOnly) }
 
-// MaxBadLines is the maximum number of bad lines of a file that a command reports one by
-// one, so that a file of another kind does not flood the screen.
+// MaxBadLines is how many bad input lines a command reports one by one. It reports only the
+// number of the others, so that a file of another kind does not flood the screen.
 const MaxBadLines = 20

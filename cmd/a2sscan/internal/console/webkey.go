@@ -1,6 +1,6 @@
-// This file keeps secrets out of what the program shows and writes. A key of the Steam
-// Web API is 32 hexadecimal digits. Users type it where a file name or an address belongs,
-// and paste URLs that contain "key=".
+// This file keeps keys of the Steam Web API out of messages and files. A key is 32
+// hexadecimal digits. Users type keys where a file name or an address belongs, and paste
+// URLs that contain "key=".
 
 package console
 

@@ -15,8 +15,8 @@ import (
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// machine holds the functions that the checks use. A nil field means that the
-// system does not provide this information.
+// machine holds what the checks need from the system. A nil field means that this system
+// does not provide the information.
 type machine struct {
 	root fs.FS // the root directory, for /proc
 
@@ -45,8 +45,7 @@ func Examine(o *Options) *Report {
 }
 
 // examine runs all checks. To add a check, write a method of machine that returns a
-// Finding, and add a row here. If the system lacks the function of a check, the finding is
-// Unknown.
+// Finding, and add a row to the table. If has is false in a row, the finding is Unknown.
 func (m *machine) examine(o *Options) *Report {
 	r := &Report{Schema: 1, Ready: true}
 	if o.Rate != 0 {
@@ -71,7 +70,7 @@ func (m *machine) examine(o *Options) *Report {
 			found = check.run(o)
 		}
 		found.Check = check.word
-		found.Found = console.Plain(found.Found, console.MaxLine) // it may contain hostile text
+		found.Found = console.Plain(found.Found, console.MaxLine) // may contain file names and errors of the system
 		r.Findings = append(r.Findings, found)
 		r.Ready = r.Ready && found.Level != Bad
 	}
@@ -82,8 +81,8 @@ func unknown(format string, args ...any) Finding {
 	return Finding{Level: Unknown, Found: fmt.Sprintf(format, args...)}
 }
 
-// sysctl returns two commands: one sets a kernel parameter now, the other at every
-// boot.
+// sysctl returns two commands. The first sets a kernel parameter now; the second makes the
+// system set it at every boot.
 func sysctl(name string, value uint64) []string {
 	return []string{
 		fmt.Sprintf("sudo sysctl -w %s=%d", name, value),
@@ -91,8 +90,8 @@ func sysctl(name string, value uint64) []string {
 	}
 }
 
-// leastSendBuffer is the minimum size of the send buffer in bytes. It has room for a batch
-// of 128 requests, each of which the kernel counts as at least about 768 bytes.
+// leastSendBuffer is the minimum size of the send buffer in bytes. A batch of 128 requests
+// fits, because the kernel counts a request as about 768 bytes.
 const leastSendBuffer = 160 << 10
 
 // checkBuffer compares the size of a socket buffer that the kernel grants with what a scan
@@ -103,7 +102,7 @@ func (m *machine) checkBuffer(o *Options, send bool) Finding {
 	limit, why := "net.core.rmem_max", "the replies that arrive in 100 ms at this rate; the kernel drops replies that do not fit"
 	if send {
 		got, ask, need = gotSend, askSend, leastSendBuffer
-		limit, why = "net.core.wmem_max", "one batch of requests: with a smaller buffer, sending waits for the network card"
+		limit, why = "net.core.wmem_max", "one batch of requests; with a smaller buffer, the scan waits for the network card while it sends a batch"
 	}
 	if err != nil {
 		return unknown("the program could not open a socket: %v", err)
@@ -119,9 +118,10 @@ func (m *machine) checkBuffer(o *Options, send bool) Finding {
 	return found
 }
 
-// checkConntrack compares the free entries of the connection tracking table with what a
-// scan needs. Netfilter keeps an entry for each target for a while after its last
-// datagram, and a full table drops new connections.
+// checkConntrack checks whether the connection tracking table of the kernel has enough
+// free entries for a scan. The kernel keeps an entry for each target until some time after
+// the target's last datagram. When the table is full, the kernel drops datagrams to new
+// targets.
 func (m *machine) checkConntrack(o *Options) Finding {
 	number := func(name string) (uint64, error) {
 		text, err := fs.ReadFile(m.root, "proc/sys/net/netfilter/"+name)
@@ -132,17 +132,17 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	}
 	most, err := number("nf_conntrack_max")
 	if err != nil {
-		return Finding{Level: OK, Found: "the module nf_conntrack is not loaded, so the kernel tracks no connections"}
+		return Finding{Level: OK, Found: "the kernel module nf_conntrack is not loaded, so the kernel tracks no connections"}
 	}
 	used, err := number("nf_conntrack_count")
 	if err != nil {
-		return unknown("the module nf_conntrack is loaded, but the number of table entries can't be read: %v", err)
+		return unknown("the kernel module nf_conntrack is loaded, but the number of connections that it tracks can't be read: %v", err)
 	}
 	keeps := 30 * time.Second
 	if s, err := number("nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
 		keeps = time.Duration(s) * time.Second
 	}
-	// A silent target costs 1 + Retries datagrams, a target that answers at least three.
+	// A silent target costs 1 + Retries datagrams. A target that answers costs at least three.
 	started := o.rate() / math.Min(float64(1+o.Retries), 3) // targets per second
 	open := o.config().Schedule().Silence()
 	entries := started * (open + keeps).Seconds()
@@ -153,13 +153,13 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	found := Finding{
 		Level: OK,
 		Found: fmt.Sprintf("%s of %s entries in use", console.Grouped(used), console.Grouped(most)),
-		Need: fmt.Sprintf("%s more entries: each target needs an entry until %v after the last datagram, "+
-			"and a full table drops packets. "+
-			"doctor cannot see whether a rule tracks connections; a NOTRACK rule for UDP avoids the table", console.Grouped(need), keeps),
+		Need: fmt.Sprintf("entries for %s at once: the kernel keeps the entry of a target until %v after the last datagram, "+
+			"and drops packets when the table is full. "+
+			"doctor can't see whether a firewall rule tracks connections; a NOTRACK rule for UDP avoids the table", console.Plural(need, "target"), keeps),
 	}
 	switch {
 	case used == 0:
-		found.Found += ": it seems that no rule tracks connections"
+		found.Found += "; probably no firewall rule tracks connections"
 		return found
 	case used+need > most:
 		found.Level = Bad
@@ -173,9 +173,9 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	return found
 }
 
-// If the system allows fewer than fewFiles open files, the finding is Bad; with fewer than
-// someFiles, it is a Warning. A scan opens the socket, the poller, lists, output, summary,
-// checkpoint, and metrics with their clients.
+// If the system allows fewer than fewFiles open files, the finding is Bad; if it allows
+// fewer than someFiles, the finding is a Warning. A scan opens the socket, the poller, the
+// lists, the output, the summary, the checkpoint, and the connections of metrics clients.
 const (
 	fewFiles  = 24
 	someFiles = 128
@@ -195,7 +195,7 @@ func (m *machine) checkFiles(*Options) Finding {
 	}
 	if limit < someFiles {
 		found.Level = Warning
-		found.Mend = []string{ // set the hard limit: Go raises the soft limit to it
+		found.Mend = []string{ // these set the hard limit; Go raises the soft limit to the hard limit
 			"ulimit -n 1024",
 			"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
 		}
@@ -228,13 +228,13 @@ func (m *machine) checkDisk(o *Options) Finding {
 	case nodes == 0:
 		return Finding{Level: Bad, Found: "the disk of " + dir + " has no free inode for a new file"}
 	}
-	need := o.Targets * recordSize // if all targets answer
+	need := o.Targets * recordSize
 	if path.Ext(o.Output) == ".zst" {
 		need = o.Targets * packedRecordSize
 	}
 	found := Finding{
 		Level: OK, Found: fmt.Sprintf("%s free in %s", console.Bytes(free), dir),
-		Need: fmt.Sprintf("up to %s if all %s targets answer", console.Bytes(need), console.Grouped(o.Targets)),
+		Need: fmt.Sprintf("up to %s for the records of %s", console.Bytes(need), console.Plural(o.Targets, "target")),
 	}
 	if o.Targets == 0 {
 		found.Need = "about 6 kB per server that answers, 1 kB with .zst; with -n N, doctor calculates the total for N targets"
@@ -249,14 +249,13 @@ func (m *machine) checkDisk(o *Options) Finding {
 	return found
 }
 
-// setClock is the command that makes NTP set the clock.
 var setClock = []string{"sudo timedatectl set-ntp true"}
 
 func (m *machine) checkClock(*Options) Finding {
 	now := m.now().UTC()
 	found := Finding{
 		Level: OK, Found: now.Format("2006-01-02 15:04:05 UTC"),
-		Need: "the correct time, because scan writes the time into every record",
+		Need: "the correct time, because a scan writes the time into every record",
 	}
 	if now.Year() < 2025 || now.Year() > 2100 {
 		found.Level, found.Mend = Bad, setClock
@@ -274,7 +273,7 @@ func (m *machine) checkSync(*Options) Finding {
 	}
 	return Finding{
 		Level: Warning,
-		Found: "the clock is not synchronised, or no program reports this to the kernel (usual in containers)",
+		Found: "the clock is not synchronised, or the program that synchronises it does not tell the kernel (usual in containers)",
 		Need:  "a clock synchronised by NTP, to compare times with other machines",
 		Mend:  setClock,
 	}

@@ -20,11 +20,11 @@ type Options struct {
 	Targets uint64 // number of targets; 0: unknown
 }
 
-// fastest replaces an unlimited rate, in datagrams per second. No known machine has
-// reached this rate.
+// fastest is the rate, in datagrams per second, with which the checks calculate if the rate
+// of the scan is unlimited. No known machine has reached it.
 const fastest = 1e6
 
-// rate returns the rate to calculate with, in datagrams per second.
+// rate returns the rate with which the checks calculate, in datagrams per second.
 func (o *Options) rate() float64 {
 	if o.Rate == 0 {
 		return fastest
@@ -32,7 +32,6 @@ func (o *Options) rate() float64 {
 	return math.Min(o.Rate, 1e8)
 }
 
-// config returns the configuration of the scan.
 func (o *Options) config() scanner.Config {
 	c := scanner.Config{Rate: o.Rate, Timeout: o.Timeout, Attempts: 1 + o.Retries}
 	if o.Rate == 0 {
@@ -54,12 +53,12 @@ const (
 
 // Finding is the result of one check.
 type Finding struct {
-	Check string `json:"check"` // name of the check, which never changes
+	Check string `json:"check"` // name of the check; names never change
 	Level Level  `json:"level"`
 	Found string `json:"found"`
 	Need  string `json:"need,omitempty"` // how much a scan needs, and why
 	// Mend has the commands that fix the problem. If there are two commands, the first acts at
-	// once, and the second makes the change survive a reboot.
+	// once; the second makes the change permanent.
 	Mend []string `json:"mend,omitempty"`
 
 	// Measured is the number of datagrams per second that were sent and answered on
@@ -78,7 +77,7 @@ type Report struct {
 // Text formats the report in lines of at most width columns.
 func (r *Report) Text(o *Options, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "for a scan with %s, timeout %v, retries %d:\n\n",
+	fmt.Fprintf(&b, "checked for this scan: %s, timeout %v, retries %d\n\n",
 		console.PerSecond(o.Rate), o.Timeout, o.Retries)
 	const column = 26 // where the text of a finding begins
 	indent := strings.Repeat(" ", column)
@@ -103,7 +102,7 @@ func (r *Report) Text(o *Options, width int) string {
 	return b.String()
 }
 
-// Count formats how many findings there are of each level.
+// Count formats the number of findings of each level.
 func (r *Report) Count() string {
 	n := map[Level]int{}
 	for _, f := range r.Findings {

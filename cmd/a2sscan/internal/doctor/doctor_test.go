@@ -129,7 +129,7 @@ func TestDoctorFindings(t *testing.T) {
 			}},
 		{"a table that is nearly enough", "conntrack", Warning, "100 of 60,000 entries", "nf_conntrack_max=131072",
 			written("proc/sys/net/netfilter/nf_conntrack_max", "60000\n")},
-		{"a small table that nobody uses", "conntrack", OK, "no rule tracks connections", "",
+		{"a small table that nobody uses", "conntrack", OK, "no firewall rule tracks connections", "",
 			written("proc/sys/net/netfilter/nf_conntrack_max", "8192\n",
 				"proc/sys/net/netfilter/nf_conntrack_count", "0\n")},
 		{"a table that can't be read", "conntrack", Unknown, "can't be read", "",

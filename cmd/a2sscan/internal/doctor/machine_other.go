@@ -2,5 +2,5 @@
 
 package doctor
 
-// ofSystem sets the functions that only this system has: none.
+// ofSystem does nothing: the fields that it sets on Linux stay nil.
 func (m *machine) ofSystem() {}

@@ -10,24 +10,22 @@ import (
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// This file measures how many datagrams per second this machine can send and receive.
-
-// measuredFrom is the rate, in datagrams per second, above which doctor measures.
-// Every machine reaches this rate. measureTime is the duration of the measurement.
+// measuredFrom is the rate, in datagrams per second, above which doctor measures. Any
+// usual machine reaches this rate. measureTime is the duration of the measurement.
 const (
 	measuredFrom = 20e3
 	measureTime  = time.Second
 )
 
-// scanCost is the CPU time of a scan divided by the CPU time of its system calls: a scan
-// also keeps track of targets, decodes replies and writes records.
+// scanCost is the CPU time of a scan divided by the CPU time of its system calls. It is
+// above 1, because a scan also keeps track of targets, decodes replies and writes records.
 const scanCost = 1.5
 
 // checkThroughput compares the rate of the scan with the rate that this machine reaches on
 // loopback.
 func (m *machine) checkThroughput(o *Options) Finding {
 	if o.rate() <= measuredFrom {
-		return Finding{Level: OK, Found: "not measured: every machine reaches this rate"}
+		return Finding{Level: OK, Found: "not measured, because any usual machine reaches this rate"}
 	}
 	reached, err := m.measure(measureTime)
 	if err != nil {
@@ -38,8 +36,8 @@ func (m *machine) checkThroughput(o *Options) Finding {
 		Level:    OK,
 		Measured: uint64(reached),
 		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(reached)),
-		Need: fmt.Sprintf("%s datagrams per second, because a scan also needs CPU time for its records. "+
-			"This machine reaches at most -r %s, if the network is fast enough; --shard divides a scan among machines",
+		Need: fmt.Sprintf("%s datagrams per second on loopback, because a scan also needs CPU time for its records. "+
+			"A scan on this machine reaches at most -r %s; --shard divides a scan among machines",
 			console.Short(o.rate()*scanCost), console.Short(most)),
 	}
 	switch {
@@ -53,9 +51,9 @@ func (m *machine) checkThroughput(o *Options) Finding {
 	return found
 }
 
-// batch is the number of datagrams sent at a time. requestLength and replyLength are the
-// usual lengths of a request and of a reply in bytes. replyWait is how long receive waits
-// for the next datagram.
+// batch is the number of datagrams that measureLoopback sends at a time. requestLength and
+// replyLength are the usual lengths of a request and of a reply in bytes. replyWait is how
+// long receive waits for the next datagram.
 const (
 	batch         = 128
 	requestLength = 29
@@ -63,10 +61,10 @@ const (
 	replyWait     = 20 * time.Millisecond
 )
 
-// measureLoopback sends batches of requests from one loopback socket to another, which
-// acts as all servers, and receives the replies, as a scan does. It repeats this until the
-// duration long has passed. rate is the number of answered requests divided by the seconds
-// for which the scanning socket was busy.
+// measureLoopback sends batches of requests from a loopback socket, as a scan does, to a
+// second socket, which answers them. It repeats this until the duration long has passed.
+// rate is the number of replies divided by the seconds in which the first socket sent and
+// received.
 func measureLoopback(long time.Duration) (rate float64, err error) {
 	cfg := a2sudp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0"), RecvBuffer: 1 << 20, SendBuffer: 1 << 20}
 	own, err := a2sudp.Listen(cfg)
@@ -116,7 +114,7 @@ func measureLoopback(long time.Duration) (rate float64, err error) {
 	}
 }
 
-// receive fills space with datagrams. It returns earlier if no datagram arrives within
+// receive fills space with datagrams. It returns early if no datagram arrives for
 // replyWait.
 func receive(c *a2sudp.Conn, space []a2sudp.Packet) (got int, err error) {
 	for got < len(space) {

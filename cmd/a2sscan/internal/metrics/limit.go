@@ -7,18 +7,17 @@ import (
 	"sync"
 )
 
-// limit closes the oldest connection of a server when too many are open. So clients that
-// connect and send no request can't use up the file descriptors that a scan needs, nor
-// make other clients wait.
+// limit closes the connection that has been silent longest when a client opens one
+// connection too many. So clients that connect and send no request can't use up the file
+// descriptors that a scan needs, nor make other clients wait.
 type limit struct {
-	most int
+	most int // maximum number of open connections
 
 	mu   sync.Mutex
-	open []net.Conn // oldest first
+	open []net.Conn // the connection that has been silent longest is the first
 }
 
-// changed is the ConnState function of the http.Server, which calls it when the state of a
-// connection changes.
+// changed is the ConnState function of the http.Server.
 func (l *limit) changed(conn net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -28,7 +27,7 @@ func (l *limit) changed(conn net.Conn, state http.ConnState) {
 			l.open[0].Close()
 			l.open = l.open[1:]
 		}
-	case http.StateIdle: // the client has sent a request
+	case http.StateIdle: // the server has answered a request
 		if i := slices.Index(l.open, conn); i >= 0 {
 			l.open = append(slices.Delete(l.open, i, i+1), conn)
 		}

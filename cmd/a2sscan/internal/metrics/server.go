@@ -1,5 +1,5 @@
-// Package metrics serves the metrics of a running scan to Prometheus, and opens the site
-// on which a watch shows its pages and metrics.
+// Package metrics serves the metrics of a running scan to Prometheus. Its Site is also the
+// HTTP server of a watch.
 package metrics
 
 import (
@@ -22,14 +22,14 @@ import (
 )
 
 // Server serves the metrics of one scan over HTTP. It reads most metrics from the scan
-// when a client scrapes. It collects only round-trip times and player counts itself. A nil
-// Server does nothing.
+// when a client scrapes. It collects only round-trip times and player counts itself.
+// Attach, Begin and End may be called on a nil Server.
 type Server struct {
 	site *Site
 
-	trips prometheus.Histogram // round-trip times of servers that answered
-	// people and bots are the numbers on the servers found so far. elsewhere is the number of
-	// servers whose counts come from the game's own data instead of INFO.
+	trips prometheus.Histogram
+	// people and bots are how many people and bots play on the servers found so far.
+	// elsewhere is the number of servers for which scanner.Population.Elsewhere is true.
 	people, bots, elsewhere atomic.Uint64
 
 	mu     sync.Mutex
@@ -38,27 +38,26 @@ type Server struct {
 	begun  time.Time        // when the scanner started
 	ended  bool             // the scanner has ended
 
-	// handing is the time at which the running call of handle began, in ns after begun, or 0
-	// if no call is running.
+	// handing is the time at which the output received the result that it is writing, in
+	// nanoseconds after begun. It is 0 while the output writes no result.
 	handing atomic.Int64
 }
 
 // Source provides what a Server reads from a scan. Its functions may be called from
 // any goroutine and must not block.
 type Source struct {
-	Fill         func(*ledger.Source) // adds the numbers that the scanner and this server do not have
+	Fill         func(*ledger.Source) // adds the numbers that come neither from the scanner nor from the Server
 	OutputFailed func() bool
-	Draining     <-chan struct{} // closed when the scan is draining
+	Draining     <-chan struct{} // closed when the scan begins to drain
 }
 
-// roundTripBuckets are the upper bounds of the histogram in seconds. They range from a server on the
-// same machine to a server that answers only the third request.
+// roundTripBuckets are the upper bounds of the histogram's buckets in seconds.
 var roundTripBuckets = []float64{
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10,
 }
 
-// connections is the maximum number of open connections, which must not use up the
-// file descriptors that a scan needs.
+// connections is the maximum number of open connections. It is small, because a scan needs
+// file descriptors, too.
 const connections = 32
 
 // Listen starts a server at an address, HOST:PORT.
@@ -84,7 +83,6 @@ func newServer() *Server {
 // URL returns the address of the metrics.
 func (m *Server) URL() string { return "http://" + m.site.Addr() + "/metrics" }
 
-// routes returns the handler of all requests.
 func (m *Server) routes(build ledger.Build) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", Values(build, m.counters, m.trips))
@@ -95,8 +93,8 @@ func (m *Server) routes(build ledger.Build) http.Handler {
 	return mux
 }
 
-// counters returns the counters of ledger.Table that are metrics, with the current numbers
-// of the scan.
+// counters returns the counters of ledger.Table that have the name of a metric, with the
+// current numbers of the scan.
 func (m *Server) counters() (all []Value) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +123,7 @@ func (m *Server) counters() (all []Value) {
 	return all
 }
 
-// Attach sets the scan. Call it before the scanner starts.
+// Attach sets the source. Call it before the scanner starts.
 func (m *Server) Attach(src Source) {
 	if m == nil {
 		return
@@ -135,8 +133,8 @@ func (m *Server) Attach(src Source) {
 	m.source = src
 }
 
-// Begin sets the monitor of the scan. It returns a function to which the scanner
-// passes the results: the function calls handle and records when the call began.
+// Begin sets the monitor of the scan, and returns the function to which the scanner must
+// pass its results. The function passes each result to handle and counts it.
 func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func(*scanner.Result) {
 	if m == nil {
 		return handle
@@ -174,11 +172,11 @@ func (m *Server) End() {
 	m.ended = true
 }
 
-// Close waits for running scrapes, at most for closeWait, and ends the server.
+// Close waits for running scrapes, at most closeWait, and ends the server.
 func (m *Server) Close() { m.site.Close() }
 
-// healthz answers with status 200 if the scan is healthy, and with 503 if not. The body
-// describes the state.
+// healthz answers with status 200 if the scan is healthy, and otherwise with 503. The body
+// is the state.
 func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Lock()
 	state, well := m.health(time.Now())
@@ -191,16 +189,16 @@ func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, state)
 }
 
-// A scan is stalled if its loop has not run for stalledLoop, or if the output has
-// blocked on one record for stalledOutput. A scan that waits for its list is not
-// stalled.
+// A scan is stalled if its loop has not run for stalledLoop, or if the output has blocked
+// on one record for stalledOutput. While a scan waits for targets, its loop runs, so the
+// scan is not stalled.
 const (
 	stalledLoop   = 10 * time.Second
 	stalledOutput = 30 * time.Second
 )
 
-// health returns the state of the scan, and whether the scan is healthy. The lock must be
-// held.
+// health returns the state of the scan, and whether the scan is healthy. The caller must
+// hold m.mu.
 func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
 	case m.source.OutputFailed != nil && m.source.OutputFailed():
@@ -209,7 +207,7 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 		return "ended", false
 	}
 	select {
-	case <-m.source.Draining: // before Attach, the channel is nil and never ready
+	case <-m.source.Draining: // nil, and so never ready, before Attach
 		return "stopping", false
 	default:
 	}

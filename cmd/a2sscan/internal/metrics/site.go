@@ -14,29 +14,28 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Site is an HTTP server that its clients can't exhaust: it limits connections, headers,
-// and the time of a request and of its answer.
+// Site is an HTTP server that its clients can't exhaust: it limits the connections, the
+// size of headers, and the time for a request and for the answer.
 type Site struct {
 	http     http.Server
 	listener net.Listener
-	gone     chan struct{} // closed when the HTTP server has ended
+	gone     chan struct{} // closed when Serve returns
 }
 
 // SiteOptions are the settings of a Site.
 type SiteOptions struct {
-	Flag    string // name of the flag, for errors
-	Address string // HOST:PORT
-	// Connections is the maximum number of open connections. The connections must not use up
-	// the file descriptors that a scan needs.
-	Connections int
-	Names       []string
-	// Anywhere makes the site check the host name in requests even if its address is
-	// not on loopback.
+	Flag        string // name of the flag that sets Address, for errors
+	Address     string // HOST:PORT
+	Connections int    // maximum number of open connections
+	// Names are the host names that requests may use, besides localhost and IP addresses.
+	Names []string
+	// Anywhere makes the site check the host name of every request. Otherwise the site
+	// checks only requests to a loopback address.
 	Anywhere bool
 	Log      *slog.Logger
 }
 
-// OpenSite listens at the address. Serve answers requests.
+// OpenSite listens at o.Address. Serve then answers the requests with h.
 func OpenSite(o SiteOptions, h http.Handler) (*Site, error) {
 	l, err := net.Listen("tcp", o.Address)
 	if err != nil {
@@ -64,14 +63,14 @@ func (s *Site) Serve() {
 	_ = s.http.Serve(s.listener)
 }
 
-// Addr returns the address that the site listens at.
+// Addr returns the address at which the site listens, with the real port if
+// SiteOptions.Address has port 0.
 func (s *Site) Addr() string { return s.listener.Addr().String() }
 
-// closeWait is how long Close waits for running requests.
 const closeWait = 2 * time.Second
 
-// Close waits for running requests, at most for closeWait, and ends the site. Serve must
-// have been called.
+// Close stops listening, waits at most closeWait for running requests, and closes all
+// connections. Serve must have been called.
 func (s *Site) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
@@ -81,26 +80,26 @@ func (s *Site) Close() {
 	<-s.gone
 }
 
-// listenFailure returns the error for an address at which the program can't listen.
 func listenFailure(what string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return console.Fail(console.ExitUsage, "%s: another program uses the port", what).
-			WithHint("choose another port, or 0 for any free port")
+			WithHint("choose another port, or port 0 for any free port")
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return console.Fail(console.ExitUsage, "%s does not name an address of this machine", what).
 			WithHint("use PORT alone to listen on 127.0.0.1, or 0.0.0.0:PORT to listen on all addresses")
 	case errors.Is(err, syscall.EACCES):
 		return console.Fail(console.ExitUsage, "%s: only privileged programs may use this port", what).
-			WithHint("use a port from 1024 up")
+			WithHint("use port 1024 or a higher port")
 	}
 	return console.Fail(console.ExitUsage, "%s: %w", what, err)
 }
 
 // ownHost returns a handler that protects h against DNS rebinding, in which an attacker's
-// host name points to this server. The handler accepts IP addresses, localhost and the
-// given names, and refuses all other host names. Unless anywhere is set, it protects only
-// a server on loopback, because an attacker can reach any other server directly.
+// host name points to this machine. The handler refuses a request if its host name is not
+// an IP address, localhost or one of names. Unless anywhere is true, the handler checks
+// only requests to a loopback address, because an attacker can reach other addresses
+// without DNS rebinding.
 func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
@@ -111,7 +110,7 @@ func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 		own := host == "localhost" || net.ParseIP(host) != nil ||
 			slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })
 		if (anywhere || at != nil && at.IP.IsLoopback()) && !own {
-			http.Error(w, "a2sscan does not answer to this host name: use the server's IP address, or localhost", http.StatusMisdirectedRequest)
+			http.Error(w, "a2sscan does not answer requests for this host name: use the server's IP address, or localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		h.ServeHTTP(w, r)

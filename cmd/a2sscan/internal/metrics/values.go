@@ -16,15 +16,13 @@ import (
 type Value struct {
 	Name, Help string
 	Number     float64
-	Labels     prometheus.Labels // never text from servers
+	Labels     prometheus.Labels // must not contain text from servers
 }
 
-// scrapesAtOnce is the maximum number of concurrent scrapes. It limits the cost of
-// a client that scrapes in a loop.
 const scrapesAtOnce = 4
 
-// Values returns a handler that serves the values from the function read, the metrics of
-// the process, and the metrics of the other collectors.
+// Values returns a handler that serves the values that read returns, the metrics of the
+// Go runtime and the process, and the metrics of others.
 func Values(build ledger.Build, read func() []Value, others ...prometheus.Collector) http.Handler {
 	return promhttp.HandlerFor(newRegistry(build, read, others...),
 		promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
@@ -45,7 +43,7 @@ func newRegistry(build ledger.Build, read func() []Value, others ...prometheus.C
 // values implements prometheus.Collector.
 type values func() []Value
 
-// Describe sends nothing, because the metrics vary.
+// Describe sends nothing, because the set of metrics can change between two scrapes.
 func (v values) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the current values.
