@@ -15,41 +15,40 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options are the options of New. Append excludes Replace, Resume and Rotate.
+// Options are the options of New. Append can't be combined with Replace, Resume or
+// Rotate.
 type Options struct {
 	// NameKey is the secret key for hashes that replace the names of players (see
 	// record.NameHasher). If it is nil, names are written unchanged.
 	NameKey *record.NameKey
 
-	// Append adds to an existing census, after removing a partial last record. If there
-	// is no file, Open creates one.
+	// Append adds to an existing census. Open first removes a partial last record. If
+	// there is no file, Open creates one.
 	Append bool
 
-	// Replace allows the file to exist. The new census is written beside it, under
-	// its name with disk.PartSuffix, and Commit replaces the old one with it. Until then,
-	// and after a crash, the old census stays. Symbolic links are followed. Pipes and
-	// devices are written to directly.
+	// Replace allows the file to exist. The new census is written to a file beside the
+	// old one, which has the old name and disk.PartSuffix. Commit renames that file to
+	// the old name. Until then, and after a crash, the old census stays. Symbolic links
+	// are followed. Pipes and devices are written to directly.
 	Replace bool
 
 	// Rotate, if set, divides the census into parts.
 	Rotate *Rotation
 
-	// Resume, if set, truncates the files to a position that Sync returned, and
-	// continues there. With Replace, it does so with the file that was written beside
-	// the old census. The bytes before the position must not have changed; otherwise
-	// the error is ErrChanged, and all files stay as they are. It is no error if complete
-	// parts before the position are missing, because users may move them.
+	// Resume, if set, is a position that Sync returned. Open truncates the files to this
+	// position, and the Output continues there. If the bytes before the position have
+	// changed, the error is ErrChanged, and all files stay as they are. Complete parts
+	// before the position may be missing, because users may move them.
 	Resume *Position
 
-	// Progress is called while an existing file is read again, with the number of bytes
+	// Progress is called while Open hashes existing files, with the number of bytes
 	// read so far and the total number of bytes. It may be nil.
 	Progress func(read, size int64)
 
-	// FlushEvery is the longest time that a record may wait until it is written to
-	// the file. Zero means 200 ms, or a second for a compressed file:
-	// there each flush ends a block of the frame, and short blocks compress badly.
-	// If it is negative, records are written only when a block is full, and by Sync
-	// and Close.
+	// FlushEvery is the interval at which waiting records are written to the file. Zero
+	// means 200 ms, or a second for a compressed file, because there each flush ends a
+	// block of the frame, and short blocks compress badly. If FlushEvery is negative,
+	// records are written only when a block is full, and by Sync and Close.
 	FlushEvery time.Duration
 
 	Stdout *os.File // the file for the paths "-" and ""; nil means os.Stdout
@@ -59,13 +58,13 @@ type Options struct {
 	// shows more than the records.
 	Screen io.Writer
 
-	// Header is a line that is written at the beginning of a file: the names of the
-	// columns that Shown fills. A file that is appended to must begin with it. Nil
-	// means no header.
+	// Header is a line, with its newline, that is written at the beginning of a file: the
+	// names of the columns that Shown fills. With Append, an existing file must begin
+	// with this line. Nil means no header.
 	Header []byte
 
-	// Begins is the beginning of each line of a file that is appended to, if the lines
-	// are written with WriteLine and are not records. Empty means that the lines are
+	// Begins is for lines that are written with WriteLine and are not records: with
+	// Append, an existing file must begin with this text. Empty means that the lines are
 	// records.
 	Begins string
 
@@ -75,12 +74,12 @@ type Options struct {
 	// is written unchanged.
 	Shown func(record []byte) []byte
 
-	// Failed is called when writing fails, once. It may be nil.
+	// Failed is called once, when writing fails for the first time. It may be nil.
 	Failed func()
 }
 
-// The defaults of Options.FlushEvery: somebody who watches a pipe sees a record
-// within 200 ms, and a compressed census stays small.
+// The defaults of Options.FlushEvery. Somebody who watches a pipe soon sees a new record,
+// and a compressed census stays small.
 const (
 	defaultFlush     = 200 * time.Millisecond
 	defaultFlushZstd = time.Second
@@ -113,8 +112,8 @@ type place struct {
 // isFile reports whether the place holds, or will hold, a regular file.
 func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular() }
 
-// place decides where to write the records, or returns why path can't be written
-// to. For standard output it returns the zero place.
+// place decides where to write the records, or returns an error that says why path can't
+// be written to. For standard output it returns the zero place.
 func (o *Options) place(path string) (p place, err error) {
 	if isStandard(path) {
 		return p, nil
@@ -185,7 +184,7 @@ func (o *Options) op() string {
 // isStandard reports whether path stands for standard output or input.
 func isStandard(path string) bool { return path == "" || path == "-" }
 
-// begin opens the file at path and makes it the open file.
+// begin opens or creates the file at path, and stores it in w.now.
 func (w *Output) begin(path string, o *Options) error {
 	p, err := o.place(path)
 	if err != nil {

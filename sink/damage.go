@@ -9,22 +9,26 @@ import (
 type Damage struct {
 	Frames uint64 // number of zstd frames or gzip members
 	Lines  uint64 // number of lines that are not JSON
-	Bytes  int64  // compressed length of these frames, plus the length of these lines
-	At     int64  // offset of the first damage
+	Bytes  int64  // length of the skipped bytes: compressed for frames, unpacked for lines
 
-	// Truncated is the length of a partial line, or of a partial zstd block, at the end of
-	// the file, once Next has returned io.EOF. A killed process leaves such bytes, which no
-	// Sync has ever reported as written; they are not damage. It is 0 if nothing was lost,
-	// even if the last frame has no end yet because the file is still being written.
+	// At is the offset of the first damage: of a frame in the file, or of a line in the
+	// unpacked census.
+	At int64
+
+	// Truncated is the length of the partial line, zstd block or gzip member at the end
+	// of the file. It is known when Next has returned io.EOF. A killed process leaves such
+	// bytes; they are not damage. Truncated is 0 if only the end of the last frame is
+	// missing.
 	Truncated int64
 
-	// Open reports, once Next has returned io.EOF, that the file ends inside a zstd frame or
-	// a gzip member: the file was cut there, or it is still being written.
+	// Open means that the file ends inside a zstd frame or a gzip member: the file was
+	// truncated there, or it is still being written. It is known when Next has returned
+	// io.EOF.
 	Open bool
 
-	// Flushed reports, if Open is set, that the file ends where a flush ended. A
-	// process that was killed, or is still writing, leaves such a file: nothing in it
-	// shows a loss.
+	// Flushed means, if Open is set, that the file ends where a flush ended. A process
+	// that was killed, or is still writing, leaves such a file, so nothing shows that
+	// records were lost.
 	Flushed bool
 }
 

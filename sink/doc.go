@@ -16,44 +16,43 @@
 //
 // To read one, [Open] a [Reader] and call Next until io.EOF.
 //
-// An Output copies what it needs before Write returns. It remembers its first error,
-// and all later calls return it, so that it is enough to check the error of Commit. A
-// line that a Reader returns is valid until the next call.
+// An Output copies what it needs before Write returns. It remembers its first error:
+// from then on, Write, Sync, Close and Commit return that error. So it is enough to check
+// the error of Commit. A line that a Reader returns is valid until the next call.
 //
 // # Durability
 //
-// With Options.Replace the new census is written beside the old one, under its
-// name with [disk.PartSuffix], until Commit renames it. So the name always refers to the
-// complete old census or to the complete new one, even after a crash. The same holds
-// for each part.
+// With Options.Replace the new census is written to a file beside the old one, which has
+// the old name and [disk.PartSuffix]. Commit renames that file to the old name. So the old
+// name always refers to the complete old census or to the complete new one, even after a
+// crash. A part, too, has its final name only when it is complete.
 //
-// When Sync or Close returns nil, every record written before it is in its file, and the
-// disk was told to store it. Between two Syncs, records reach the file in blocks, after
-// Options.FlushEvery at the latest. Close also makes sure that the file still has its
-// name and its length: another program may have removed, renamed or
-// truncated it.
+// When Sync or Close returns nil, every record written before is in its file, and the
+// disk was told to store it. Between two Syncs, records reach the file when a block is
+// full, and every Options.FlushEvery. Close also checks the name and the length of the
+// file, because another program may have removed, renamed or truncated it.
 //
-// A compressed file is a sequence of zstd frames. A frame is a stream of blocks, each of
-// which can be read as soon as it is in the file. Sync ends the frame, so that other
-// programs can read the file up to there; otherwise a frame ends when it holds 8 MiB of
-// records, or is 10 seconds old.
+// A zstd file is a sequence of frames. A frame is a sequence of blocks, each of which can
+// be read as soon as it is in the file. Sync ends the frame, so that other programs can
+// read the file up to there. A frame also ends when it holds 8 MiB of records, or when a
+// flush finds that it is 10 seconds old.
 //
-// A process that is killed leaves at most one partial line at the end of the
-// file, and possibly a frame without its end. A Reader returns every complete line
-// and the length of the rest. Options.Append removes the rest. If the last frame has
-// no end, Append also rewrites its lines as a complete frame, so that other programs
-// can read the complete file. Options.Resume truncates the file to the position of a
-// checkpoint. When the disk fails or is full, the Output repairs the file as Append
-// would, and every later call returns the error.
+// A process that is killed may leave a partial line at the end of a plain file, and a
+// frame without its end in a compressed file. A Reader returns every complete line;
+// Damage.Truncated has the length of the rest. Options.Append removes the rest. If the
+// last frame has no end, Append also rewrites its lines as a complete frame, so that other
+// programs can read the complete file. Options.Resume truncates the file to the position
+// of a checkpoint. When a write fails, for example because the disk is full, the Output
+// tries to repair the file as Append would.
 //
 // # Damage
 //
-// An Output hashes the bytes of its file as it writes them. The hash of everything
-// before a [Mark] belongs in a checkpoint: with Options.Resume, Open reads the file
-// again and returns [ErrChanged] if the hash differs. The hash of the complete file
-// belongs in the summary of the scan, with which a2sscan verify compares the file. The
-// hash is xxHash64, as xxhsum -H64 prints it. It detects damage, not forgery.
+// An Output hashes the bytes of a regular file as it writes them. A checkpoint stores the
+// hash of everything before a [Mark]: with Options.Resume, Open reads the file again and
+// returns [ErrChanged] if the hash differs. The summary of a scan has the hash of the
+// complete file, and a2sscan verify compares the file with it. The hash is xxHash64, as
+// xxhsum -H64 prints it. It detects damage, not forgery.
 //
-// A Reader skips damage, and counts it: a zstd frame whose checksum is wrong, or a
+// A Reader skips damage and counts it: a compressed frame whose checksum is wrong, or a
 // line that is not JSON.
 package sink

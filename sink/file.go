@@ -43,8 +43,8 @@ type file struct {
 	regular bool // whether the file is a regular file, which can be synced
 	born    time.Time
 
-	size int64 // length
-	// The number of records that this Output has written to the file.
+	size int64
+	// records is the number of records that this scan has written to the file.
 	records uint64
 	frame   int64          // start of the open frame
 	cut     int64          // number of bytes of a partial record that were removed
@@ -55,7 +55,7 @@ type file struct {
 	err  error
 	totals
 
-	mu      sync.Mutex // held while the file is synced, closed or renamed; guards the fields below
+	mu      sync.Mutex // held while the file is synced or renamed; guards the fields below
 	name    string     // current name
 	final   string     // the name that commit gives the file, or empty if name is already final
 	durable int64      // length at the last sync
@@ -68,7 +68,8 @@ type totals struct {
 	Sum     string
 }
 
-// write appends a block: its lines or, from a packer, the compressed bytes so far.
+// write appends the block of j. If p is not nil, it compresses the block, and may keep
+// some of the bytes for the next call.
 func (f *file) write(p *packer, j job) error {
 	b := j.block
 	if p != nil {
@@ -99,9 +100,9 @@ func (f *file) write(p *packer, j job) error {
 	return nil
 }
 
-// mend removes the partial record that a failed write has left, if the file can be
-// truncated. It rewrites a truncated frame as a complete frame, with the lines that can
-// be read. written holds the last bytes of the file, which the failed write has added.
+// mend removes the partial record that a failed write has left in a regular file. It
+// rewrites a truncated frame as a complete frame, with the lines that can be read. written
+// holds the bytes that the failed write has added, and err is its error.
 func (f *file) mend(written []byte, err error) error {
 	e := newError("write", f.name, err)
 	if f.sum == nil {
@@ -145,8 +146,8 @@ func (f *file) syncTo(offset int64) error {
 	return f.lost()
 }
 
-// end completes the file: it makes it durable and closes it. A file that has no final
-// name yet stays open, because another scan could write to it otherwise.
+// end makes the complete file durable and closes it. A file that has no final name yet
+// stays open, so that its locks keep other scans from writing to it.
 func (f *file) end() error {
 	err := f.syncTo(f.size)
 	if err == nil {
@@ -222,11 +223,11 @@ func partsOf(files []*file) []Part {
 }
 
 // The system reports no error when another program removes, renames or truncates a file
-// that is being written: the records are lost, or follow a hole. So a file checks its
-// length before each write, and its name and length when it is complete.
+// that is being written: the records are lost, or follow a hole. So an Output checks the
+// length of a file before each write, its name at each Sync, and both when it is complete.
 
-// lost returns an error unless the file has its name. On Linux it finds the file's new
-// name in /proc. f.mu must be held.
+// lost returns an error unless the file still has its name. On Linux lost finds the new
+// name of a renamed file in /proc. f.mu must be held.
 func (f *file) lost() error {
 	if f.sum == nil {
 		return nil
@@ -264,7 +265,7 @@ func (f *file) checkLength() error {
 	if err == nil && end < f.size {
 		err = fmt.Errorf("another program truncated the census to %d of the %d bytes written", end, f.size)
 	} else if err == nil {
-		err = fmt.Errorf("another program wrote to the census, which has %d bytes; this scan wrote only %d bytes", end, f.size)
+		err = fmt.Errorf("another program wrote to the census: it has %d bytes, but should have %d", end, f.size)
 	}
 	e := newError("write", f.name, err)
 	e.Hint = cmp.Or(e.Hint, "read the remaining records of the census with: a2sscan cat")
@@ -275,7 +276,7 @@ func (f *file) checkLength() error {
 func sumText(d *xxhash.Digest) string { return fmt.Sprintf("%016x", d.Sum64()) }
 
 // hashFile adds the first size bytes of f to d. After each chunk it calls progress,
-// unless that is nil.
+// unless progress is nil.
 func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, size int64)) error {
 	b := make([]byte, min(size, 1<<20))
 	for at := int64(0); at < size; {

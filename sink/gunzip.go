@@ -10,9 +10,8 @@ import (
 )
 
 // gunzip unpacks the members of a gzip file, one after the other. From a truncated
-// member it returns the bytes that can be unpacked. Members do not contain their
-// lengths, so after damage it can't find the next member, and skips the rest of the
-// file.
+// member it returns the bytes that can be unpacked. After a damaged member it skips the
+// rest of the file, because members do not contain their lengths.
 //
 // Unlike unzstd, it returns the content of a member before it has compared the
 // checksum.
@@ -22,12 +21,12 @@ type gunzip struct {
 	n      int64  // bytes read from in
 	recent uint32 // the last four bytes read from in
 	member *gzip.Reader
-	open   bool // reading is inside a member
+	open   bool // the next byte to read belongs to a member
 	got    bool // the current member had content
 }
 
-// counter counts the bytes that a member reads. It implements io.ByteReader because gzip
-// would read beyond the end of the member otherwise.
+// counter counts the bytes that gzip.Reader reads. It implements io.ByteReader, because
+// gzip.Reader would read beyond the end of the member otherwise.
 type counter struct{ *gunzip }
 
 func (c counter) Read(p []byte) (int, error) {
@@ -48,8 +47,8 @@ func (c counter) ReadByte() (byte, error) {
 	return b, err
 }
 
-// flushMark is the end of the bytes that a flush writes: the length of an empty block
-// (RFC 1951, 3.2.4).
+// flushMark is the last four bytes that a flush writes: the length 0 of an empty block,
+// and its complement (RFC 1951, 3.2.4).
 const flushMark = 0x0000FFFF
 
 // Read returns the content of the members.
@@ -73,8 +72,8 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// begin starts the next member. The error is io.EOF if no member follows. It skips
-// zeros after the last member, as the gzip command does.
+// begin starts the next member. The error is io.EOF if no member follows. Like the gzip
+// command, begin skips zeros after the last member.
 func (g *gunzip) begin() error {
 	next, err := g.in.Peek(1)
 	for err == nil && g.n > 0 && next[0] == 0 {
@@ -96,8 +95,8 @@ func (g *gunzip) begin() error {
 	return err
 }
 
-// end stops reading at a truncated or damaged member, and counts the bytes that are
-// lost. It returns io.EOF or, if the file can't be read, that error.
+// end handles the error err of a truncated or damaged member: it counts the bytes that are
+// lost, and returns io.EOF. If the file can't be read, it returns the error of reading.
 func (g *gunzip) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

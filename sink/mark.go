@@ -2,18 +2,18 @@ package sink
 
 import "github.com/a2sscan/a2sscan/sink/disk"
 
-// Position is a place between two records of a census, up to which it is durable.
+// Position is a place between two records of a census. All bytes before it are durable.
 type Position struct {
-	// The length in bytes up to this place: of the file or, in a census of parts, of the
-	// part that follows Parts.
+	// Offset is the number of bytes before this place: in the file or, if the census is
+	// divided, in the part that follows Parts.
 	Offset  int64  `json:"offset"`
 	Sum     string `json:"xxh64,omitempty"` // xxHash64 of these bytes in hex, or empty if unknown
 	Parts   []Part `json:"parts,omitempty"`
-	Records uint64 `json:"records,omitempty"` // number of records in these bytes
+	Records uint64 `json:"records,omitempty"` // number of the scan's records in these bytes
 }
 
-// Mark is a place between two records of a census. A scan makes a mark when it takes a
-// snapshot, and continues. Later, for a checkpoint, it asks the mark for the Position.
+// Mark is a place between two records of a census. The bytes before it need not be
+// durable yet: Mark.Sync waits for that, and returns the Position.
 type Mark struct {
 	w       *Output
 	written chan struct{} // closed when the files have been written up to the mark
@@ -22,8 +22,8 @@ type Mark struct {
 	at      Position      // the position in this file, without Parts
 }
 
-// Mark marks the position after all records written so far. Like Write, it waits
-// for the disk only if all blocks are full.
+// Mark marks the place after all records written so far. Like Write, it waits for the
+// disk only if all blocks are full.
 func (w *Output) Mark() (*Mark, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -35,9 +35,9 @@ func (w *Output) Mark() (*Mark, error) {
 	return m, nil
 }
 
-// Sync waits until every record before the mark is in its file, the last frame of which
-// is complete, and the files are durable: after any crash, Options.Resume can return to
-// the position.
+// Sync waits until every record before the mark is in its file, the last frame is
+// complete, and the files are durable. From then on, Options.Resume can return to the
+// Position, even after a crash.
 func (m *Mark) Sync() (Position, error) {
 	<-m.written
 	for _, f := range m.before {

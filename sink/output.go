@@ -14,22 +14,22 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// The sizes of the blocks that wait for the disk, in bytes, and their number. A
-// block is compressed and written in one step; Write waits only if all blocks are
-// full.
+// The sizes in bytes and the number of the blocks that wait for the disk. A block is
+// compressed and written in one step. Write waits only if all blocks are full.
 const (
 	blockSize = 256 << 10
 	blockRoom = 64 << 10 // additional room for the last record of a block
 	numBlocks = 4
-	// Longer blocks, with a long record, are not reused.
+	// maxKept is the largest capacity of a block that is used again. A long record makes
+	// the block larger.
 	maxKept = 1 << 20
 )
 
 // Output writes the records of a scan: to one file or, with Options.Rotate, to parts.
 // Its methods may be called from several goroutines.
 //
-// New plans an Output, and Open creates its file. Parts are created with their first
-// records. From then on each file is in one of three states:
+// Open creates the file. A part is created when its first records are written. From then
+// on each file is in one of three states:
 //
 //		            ┌─ Write, Sync ─┐
 //		            │               ▼   Close, or the part is full     Commit
@@ -44,11 +44,11 @@ const (
 //	  - named: the file has its final name. A part, and a file that replaces another,
 //	    has had disk.PartSuffix until then; any other file has its final name all the time.
 //
-// Records are appended to a block. A goroutine compresses and writes full blocks, on
-// its own thread until Close (package thread). Only this goroutine knows the open file:
-// it creates the next part when the last one is full. If the disk is slower than the
-// scan, Write waits for a free block. The first error is final: every later call
-// returns it, and the file ends with the last complete record that fitted.
+// Write appends a record to a block. Until Close, a goroutine with a thread of its own
+// (package thread) compresses and writes full blocks, and creates the next part when a
+// part is full. If the disk is slower than the scan, Write waits for a free block. After
+// the first error nothing more is written, and the file ends with the last complete record
+// that fitted.
 type Output struct {
 	path   string
 	o      Options
@@ -65,13 +65,13 @@ type Output struct {
 	lines          uint64 // records in the block
 	opened, closed bool
 
-	count   atomic.Uint64 // number of records passed to Write
-	bytes   atomic.Uint64 // total length of the records passed to Write
-	written atomic.Uint64 // number of records that are in the files
+	count   atomic.Uint64 // number of records passed to Write and WriteLine
+	bytes   atomic.Uint64 // total length of the lines of these records
+	written atomic.Uint64 // number of these records that the writing goroutine has written
 	writes  atomic.Bool   // whether a block is being written
 	failed  atomic.Pointer[error]
 
-	files sync.Mutex // guards the fields below; only the writing goroutine sets them
+	files sync.Mutex // guards ended and now, which only the writing goroutine sets after Open
 	ended []*file    // files that are complete or being completed
 	now   *file      // the open file, or nil if there is none
 
@@ -81,8 +81,8 @@ type Output struct {
 }
 
 // job is a block to write; lines is the number of its records. If flush is set,
-// everything written so far becomes readable from the file; if end is set, the frame
-// ends as well. After that, mark gets the position, unless it is nil.
+// everything written so far becomes readable from the file. If end is set, the frame ends
+// as well. If mark is not nil, it gets the place after the block.
 type job struct {
 	block      []byte
 	lines      uint64
@@ -90,8 +90,8 @@ type job struct {
 	mark       *Mark
 }
 
-// New returns an Output that has not created its file yet. "-" and "" are standard
-// output; a file whose name ends in .zst or .gz is compressed.
+// New returns an Output for the file at path, which Open will create. "-" and "" are
+// standard output. A file whose name ends in .zst or .gz is compressed.
 func New(path string, o Options) *Output {
 	return &Output{
 		path: path, o: o, packed: packingOf(path),
@@ -100,7 +100,7 @@ func New(path string, o Options) *Output {
 	}
 }
 
-// Create returns an Output that is open.
+// Create calls New and Open.
 func Create(path string, o Options) (*Output, error) {
 	w := New(path, o)
 	if err := w.Open(); err != nil {
@@ -145,7 +145,6 @@ func (w *Output) Open() error {
 	return nil
 }
 
-// start starts the goroutines that write.
 func (w *Output) start() {
 	w.opened = true
 	for range numBlocks {
@@ -176,14 +175,15 @@ func (w *Output) start() {
 	})
 }
 
-// Write adds the record of r. scan is the name of its scan; if it is empty, the record
-// has no such key. Write keeps no reference to r. The error may concern earlier records.
-// Only Sync and Close report the errors of all records before the call.
+// Write adds the record of r. The parameter scan is the name of its scan; if scan is empty,
+// the record has no such key. Write keeps no reference to r. The error may concern earlier
+// records. Only Sync and Close report the errors of all records before the call.
 func (w *Output) Write(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
 
-// WriteLine adds a record that is already encoded; line has no newline at its end.
+// WriteLine adds a line, such as a record that is already encoded. The parameter line has
+// no newline at its end.
 func (w *Output) WriteLine(line []byte) error {
 	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
 }
@@ -263,9 +263,9 @@ func (w *Output) Sync() (Position, error) {
 	return m.Sync()
 }
 
-// flush makes the file grow while the scan runs. Unless other blocks are waiting, it
-// hands over the current block, even an empty one if the encoder may still hold
-// records.
+// flush hands over the current block if it has records. If the file is compressed and no
+// other block waits, flush hands over an empty block too, because the encoder may still
+// hold records.
 func (w *Output) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -406,7 +406,7 @@ func (w *Output) Keep() error {
 }
 
 // Discard closes the Output if it is open, and removes the file if this Output created
-// it: a scan without targets leaves no file. Parts have records, and stay.
+// it. A scan without targets leaves no file that way. Parts stay, because each has records.
 func (w *Output) Discard() error {
 	err := w.Keep()
 	if w.o.Rotate == nil && len(w.ended) > 0 && w.ended[0].created {
@@ -423,9 +423,10 @@ func (w *Output) each() (ended []*file, open *file) {
 	return w.ended[:len(w.ended):len(w.ended)], w.now
 }
 
-// File describes the file that contains the records. A file that replaces another has
-// that file's name only after Commit. Records, Bytes and Sum are set after Close, for a
-// regular file only. For a census in parts, only Name is set.
+// File describes the file that contains the records. A file that replaces another gets
+// the name of that file only with Commit. Records, Bytes and Sum are set after Close, and
+// only for a regular file. For standard output and for a census in parts, only Name is
+// set.
 func (w *Output) File() Part {
 	ended, open := w.each()
 	p := Part{Name: w.path}
@@ -462,7 +463,7 @@ func (w *Output) Unwritten() uint64 {
 	if _, open := w.each(); open == nil || open.regular {
 		return 0
 	}
-	written := w.written.Load() // read this counter first, because both only grow
+	written := w.written.Load() // load it first: both grow, and the difference must not be negative
 	return w.count.Load() - written
 }
 
@@ -485,9 +486,9 @@ func (w *Output) Cut() int64 {
 	return open.cut
 }
 
-// SetAside renames the file of a census that nobody should use. The file gets the name
-// that it would have while replacing another file, so that the next census can have its
-// name. Call it after Keep or Commit.
+// SetAside adds disk.PartSuffix to the name of a census that nobody should use, so that
+// the next census can have the name. It does nothing for a census in parts. Call it after
+// Keep or Commit.
 func (w *Output) SetAside() error {
 	if w.o.Rotate != nil || len(w.ended) == 0 {
 		return nil

@@ -11,8 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// packing is how a file is compressed: in zstd frames, in gzip members, or not at
-// all.
+// packing says how a file is compressed. Its value is the suffix of the file's name.
 type packing string
 
 const (
@@ -34,7 +33,7 @@ func packingOf(path string) packing {
 
 // The parameters of compression. A frame ends with Sync, when it has frameSize bytes of
 // lines, or when a flush finds that it is frameAge old. Frames are short because, after
-// damage, reading continues at the next frame. The window holds some hundred records: a
+// damage, reading continues at the next frame. The window holds a few hundred records. A
 // longer window would cost time and memory, and save little space.
 const (
 	frameSize  = 8 << 20
@@ -42,15 +41,13 @@ const (
 	packWindow = 512 << 10
 )
 
-// encoder is a zstd.Encoder or a gzip.Writer.
 type encoder interface {
 	io.WriteCloser
 	Flush() error
 	Reset(w io.Writer)
 }
 
-// packer compresses lines to zstd frames or gzip members. It reuses its memory: a
-// frame costs two small allocations.
+// packer compresses lines to zstd frames or gzip members. It reuses its memory.
 type packer struct {
 	enc  encoder
 	out  packed
@@ -58,7 +55,6 @@ type packer struct {
 	born time.Time
 }
 
-// packed is the output of an encoder.
 type packed []byte
 
 func (b *packed) Write(p []byte) (int, error) {
@@ -66,8 +62,8 @@ func (b *packed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// newPacker returns a packer. The level of zstd must be set after the window: in
-// the other order it would shorten the blocks.
+// newPacker returns a packer. WithEncoderLevel must come after WithWindowSize: in the other
+// order it would shorten the blocks.
 func newPacker(how packing) (*packer, error) {
 	if how == inGzip {
 		enc, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
@@ -80,9 +76,10 @@ func newPacker(how packing) (*packer, error) {
 	return &packer{enc: enc}, err
 }
 
-// pack compresses a block, and returns what the encoder has produced so far. It ends the
-// frame if j.end is set, or if the frame is long or old enough; otherwise it makes all
-// lines readable if j.flush is set. The bytes are valid until the next call.
+// pack compresses the block of j, and returns what the encoder has produced. It ends the
+// frame if j.end is set, or if the frame has reached frameSize. If j.flush is set, it ends a
+// frame that has reached frameAge, and makes all lines of a younger frame readable. The
+// returned bytes are valid until the next call.
 func (p *packer) pack(j job) (_ []byte, err error) {
 	p.out = p.out[:0]
 	if len(j.block) > 0 {

@@ -23,9 +23,9 @@ type Rotation struct {
 	Size  int64         // size in bytes at which a part ends; 0 means no limit
 	Every time.Duration // time after which a part ends; 0 means no limit
 
-	// Hold makes complete parts keep disk.PartSuffix until Mark.Commit or Output.Commit. Then
-	// a file without the suffix never changes, although the scan may be cut back to
-	// a checkpoint.
+	// Hold makes complete parts keep disk.PartSuffix until Mark.Commit or Output.Commit. A
+	// scan that commits its parts at each checkpoint never changes a part without the
+	// suffix, even if it is resumed from a checkpoint.
 	Hold bool
 }
 
@@ -48,7 +48,8 @@ func CheckSummary(schema int) error {
 
 // Part is one file of a census.
 type Part struct {
-	// The path, with disk.PartSuffix as long as the file has that suffix.
+	// Name is the current path. Until the file gets its final name, the path ends in
+	// disk.PartSuffix.
 	Name    string `json:"name"`
 	Records uint64 `json:"records"`
 	Bytes   int64  `json:"bytes"`
@@ -56,9 +57,9 @@ type Part struct {
 	Sum string `json:"xxh64,omitempty"` // xxHash64 of the file in hex
 }
 
-// PartName returns the file name of part n of a census; parts are numbered from 1,
-// and start is when the scan began. For census.ndjson.zst it returns, for example,
-// census-20261120T030000Z-00001.ndjson.zst. The names sort by scan, then by part.
+// PartName returns the file name of part n of a census. The first part has the number 1,
+// and start is the time at which the scan began. For census.ndjson.zst it returns, for
+// example, census-20261120T030000Z-00001.ndjson.zst. The names sort by scan, then by part.
 func PartName(path string, start time.Time, n int) string {
 	head, ext := splitName(path)
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
@@ -77,8 +78,8 @@ func splitName(path string) (head, ext string) {
 
 func (w *Output) partName(n int) string { return PartName(w.path, w.o.Rotate.Start, n) }
 
-// resume truncates the parts to a position. Before it changes any file, it compares all
-// files that will stay with the position.
+// resume truncates a census in parts to Options.Resume. It compares all files that will
+// stay with the position before it truncates or removes any file.
 func (w *Output) resume() error {
 	o, at := w.o, w.o.Resume
 	total := at.Offset
@@ -122,8 +123,8 @@ func (w *Output) resume() error {
 	return nil
 }
 
-// checkPart compares a part with its description p. It is not an error if the part is
-// gone: users may move complete parts.
+// checkPart compares the file called name with its description p. A missing file is no
+// error, because users may move complete parts.
 func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,9 +146,9 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	return err
 }
 
-// reopen opens the part that is to be truncated. If that part was complete, reopen
-// renames it to end in disk.PartSuffix first, and restores its name if it can't be
-// resumed.
+// reopen opens the part called name, and truncates it. If that part was complete, reopen
+// first adds disk.PartSuffix to its name. If the part can't be resumed, reopen restores the
+// name.
 func (w *Output) reopen(name string, o *Options) error {
 	renamed := os.Rename(name, name+disk.PartSuffix)
 	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {

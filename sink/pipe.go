@@ -12,16 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// readSize is the usual size in bytes of a Block, with its incomplete last line.
+// readSize is the usual size in bytes of a Block's buffer.
 const readSize = 256 << 10
 
 // Block holds successive complete lines of a census.
 type Block struct {
-	// First is the number of the block's first line, counted from 1. Pipe sets it before
-	// it passes the block to take.
+	// First is the number of the block's first line, counted from 1. Pipe sets First after
+	// the block is parsed, and before it calls take.
 	First int
-	// Out is for the function that parses the block: what it appends here, take can
-	// read. Out is empty at first.
+	// Out is empty at first. The function that parses the block may append to it, for
+	// take to read.
 	Out []byte
 
 	text    []byte // the lines that next has not returned yet
@@ -30,7 +30,7 @@ type Block struct {
 	raw     bool   // next returns lines without checking them
 	checked bool   // a checksum has shown that the lines are as they were written
 	good    bool   // at least one line of the census so far was JSON
-	foreign uint64 // number of lines in earlier blocks, until a line is JSON
+	foreign uint64 // number of lines in earlier blocks before the first line that was JSON
 
 	lines   int // number of lines that next has returned
 	dropped Damage
@@ -77,8 +77,8 @@ func (b *Block) next() (line []byte, ok bool) {
 	return nil, false
 }
 
-// fill reads complete lines into b. It calls Read once, or several times if the first bytes
-// contain no complete line. It returns an error only if no complete line is left.
+// fill reads complete lines into b. It calls Read until there is at least one complete
+// line. It returns an error only if no complete line is left.
 func (r *Reader) fill(b *Block) error {
 	if r.source == nil {
 		if err := r.start(); err != nil {
@@ -118,8 +118,9 @@ func (r *Reader) fill(b *Block) error {
 	return nil
 }
 
-// limit returns the length of the lines before the first one that is longer than maxLine.
-// complete is the length of all complete lines of text.
+// limit returns the length of the lines before the first line that is longer than maxLine,
+// and sets r.failed. If no line is too long, it returns complete, the length of all complete
+// lines of text.
 func (r *Reader) limit(text []byte, complete int) int {
 	from := 0
 	for line := range bytes.Lines(text) {
@@ -132,8 +133,8 @@ func (r *Reader) limit(text []byte, complete int) int {
 	return complete
 }
 
-// finish adds the damage in a block to the damage of the census. It returns the error at
-// which the block ends, or nil.
+// finish adds the damage in b to the damage of the census. It returns the error at which b
+// ends, or nil.
 func (r *Reader) finish(b *Block) error {
 	r.dropped.join(b.dropped)
 	b.dropped = Damage{}
@@ -143,15 +144,15 @@ func (r *Reader) finish(b *Block) error {
 	return nil
 }
 
-// Pipe reads a census on all processors. It divides the census into blocks of lines.
-// Each goroutine calls parser once, and then calls the function that parser returned
-// with each block that the goroutine gets. Pipe itself calls take with each block and the
-// function's result for the block, one block at a time, in the order of the census. So
-// take gets the same lines, whatever the number of processors.
+// Pipe reads a census on all processors, at most 16. It divides the census into blocks of
+// lines. Each goroutine calls parser once. It calls the function that parser returned with
+// each block that it gets. Pipe itself calls take with each block and the result of that
+// function, one block at a time, in the order of the census. So take gets the same lines,
+// whatever the number of processors.
 //
 // Pipe returns nil after the last complete line. If reading fails, take gets the lines
 // before the error, and Pipe returns the error that Next would return. If take returns an
-// error, Pipe returns that error. At most 2n+1 blocks are in memory for n processors.
+// error, Pipe returns that error. For n processors, Pipe has 2n+1 blocks in memory.
 //
 //	               ┌─▶ unpack ─┐                  ┌─▶ parse ─┐
 //	file ─▶ frames ┼─▶ unpack ─┼─▶ lines ─▶ blocks ┼─▶ parse ─┼─▶ take

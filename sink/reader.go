@@ -25,11 +25,10 @@ const maxForeign = 16
 
 // Reader reads the lines of a census from a file that is plain or compressed with
 // zstd or gzip. It detects the format from the first bytes. Several concatenated
-// files are one census. A Reader serves one goroutine at a time. Pipe reads on all
+// files are one census. A Reader serves one goroutine at a time. Pipe reads on several
 // processors.
 //
-// A Reader skips damage: a damaged frame of a compressed file, and a line of a
-// plain file that is not JSON. Damage counts both.
+// A Reader skips damaged frames, and lines that are not JSON. Damage counts both.
 type Reader struct {
 	name    string
 	close   func() error
@@ -42,7 +41,7 @@ type Reader struct {
 	source  io.Reader // the unpacked content; nil before the first read
 	at      int64     // offset of the next block in the unpacked census
 	partial []byte    // the beginning of a line, read after the last block
-	failed  error     // the error of source, to return after the lines before it
+	failed  error     // the error of source, which Next returns after the lines before it
 	good    bool      // at least one line was JSON
 	foreign uint64    // number of lines before the first line that is JSON
 
@@ -56,7 +55,8 @@ type Reader struct {
 // unpacking describes the frames or members that were read from a file.
 type unpacking struct {
 	complete int64 // end of the last complete frame
-	// Bytes after the last complete frame that belong to an unreadable block or member.
+	// truncated is the number of bytes at the end of the file that belong to a partial
+	// block or member.
 	truncated int64
 	noEnd     bool   // the file ends inside a frame
 	flushed   bool   // the file ends where a flush ended
@@ -86,17 +86,17 @@ func OpenTee(path string, w io.Writer) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader returns a Reader of in. It reads nothing before the first call of Next;
-// then it reads ahead.
+// NewReader returns a Reader of in. The Reader reads nothing before the first call of Next
+// or Pipe; then it reads ahead.
 func NewReader(in io.Reader) *Reader {
 	return &Reader{name: "census", in: bufio.NewReaderSize(in, 512)}
 }
 
 // Next returns the next line without its newline. The line is valid until the next
 // call. After the last complete line the error is io.EOF, even if a partial line
-// follows or something was skipped (see Damage). Any other error is
-// an *Error: the file can't be read, contains no records (ErrNotCensus), or has
-// records of an unknown schema (record.SchemaError).
+// follows or something was skipped (see Damage). Any other error before Close is an
+// *Error: the file can't be read, a line is too long, the file contains no records
+// (ErrNotCensus), or a record has an unknown schema (record.SchemaError).
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		if line, ok := r.block.next(); ok {
@@ -109,8 +109,7 @@ func (r *Reader) Next() ([]byte, error) {
 	return nil, r.err
 }
 
-// KeepLines makes Next return every line, even one that is not JSON. It is for
-// programs that report such lines themselves.
+// KeepLines makes Next return every line, even one that is not JSON.
 func (r *Reader) KeepLines() { r.raw = true }
 
 // Damage returns the damage that the Reader has skipped so far.
@@ -128,8 +127,8 @@ func (r *Reader) Damage() Damage {
 	return d
 }
 
-// start detects the format from the first bytes, and if they are damaged, from the
-// name.
+// start detects the format from the first bytes or, if these are damaged, from the name of
+// the file.
 func (r *Reader) start() (err error) {
 	b, err := r.in.Peek(4)
 	if err != nil && err != io.EOF {
@@ -151,8 +150,8 @@ func (r *Reader) start() (err error) {
 	return nil
 }
 
-// isZstd reports whether b begins a frame with data or a skippable frame. b has four
-// bytes, the length of a magic number, or is the complete file if that is shorter.
+// isZstd reports whether b begins with the magic number of a zstd frame or a skippable
+// frame. If b is shorter than four bytes, it must be the complete file.
 func isZstd(b []byte) bool {
 	if len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" {
 		return true
@@ -160,14 +159,14 @@ func isZstd(b []byte) bool {
 	return begins(b, "\x28\xB5\x2F\xFD")
 }
 
-// begins reports whether b, the first bytes of a file or the complete file, begins with
-// magic or, if b is shorter, is the beginning of magic.
+// begins reports whether b begins with magic. If b is shorter than magic, begins reports
+// whether magic begins with b, which must not be empty.
 func begins(b []byte, magic string) bool {
 	return len(b) > 0 && string(b[:min(len(b), len(magic))]) == magic[:min(len(b), len(magic))]
 }
 
-// end records the partial line at the end of the file, or returns why the file
-// can't be read to its end.
+// end stores the partial line at the end of the file, and returns io.EOF. If the file can't
+// be read to its end, or is no census, end returns the error for that.
 func (r *Reader) end(partial []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
@@ -182,7 +181,7 @@ func (r *Reader) end(partial []byte, err error) error {
 	return io.EOF
 }
 
-// Close closes the file that Open opened. After that, Next fails.
+// Close closes the file that Open has opened. After Close, Next returns an error.
 func (r *Reader) Close() error {
 	r.err = errors.New("read " + r.name + ": after Close")
 	if r.zstd != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// The reasons not to append to a file. Cutting off a partial record is safe only in
-// a census.
+// The reasons not to append to a file.
 var (
 	errDamaged   = errors.New("its last frame is damaged")
 	errUnended   = errors.New("its last record is cut off inside a complete frame")
@@ -29,14 +28,14 @@ const maxTail = frameSize + blockSize + 2*record.MaxSize
 // prefix is the beginning of every record.
 const prefix = `{"schema":`
 
-// tail says which bytes of a file stay when a census is appended to it.
+// tail says what stays of a file when records are appended to it.
 type tail struct {
 	keep  int64  // length of the complete lines or frames, which remain
 	lines []byte // complete lines of a truncated frame, to be written again
 	cut   int64  // number of bytes that are lost
 }
 
-// begins returns the bytes with which a file with these options begins.
+// begins returns the bytes with which a file must begin, so that records may be appended.
 func (o *Options) begins() []byte {
 	switch {
 	case o.Header != nil:
@@ -47,7 +46,7 @@ func (o *Options) begins() []byte {
 	return []byte(prefix)
 }
 
-// readTail reads a census that is appended to, and decides which part of it stays: the
+// readTail reads a file to which records will be appended, and decides what stays: the
 // complete lines of a plain file, or the complete frames or members of a compressed
 // file. If a truncated frame follows, its complete lines stay too, and are written
 // again.
@@ -122,8 +121,8 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 }
 
 // repack writes lines as one frame over the truncated frame that begins at start, and
-// truncates the file after it; the file is size bytes long. It returns the new length
-// of the file. If the disk is full, it drops lines until the frame fits.
+// truncates the file after the new frame. The parameter size is the length of the file.
+// repack returns the new length. If the disk is full, it drops lines until the frame fits.
 func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, err error) {
 	p, err := newPacker(how)
 	if err != nil {
@@ -148,11 +147,11 @@ func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, er
 	}
 }
 
-// appendFill appends filler to a frame that overwrites the end of a file. The parameter
-// over is the number of bytes to overwrite; the filler makes the frame at least as
-// long. Readers skip the filler: zeros after gzip members, or a skippable zstd frame.
-// So the file can be read, and appended to, even if the process dies before it cuts off
-// the rest.
+// appendFill appends to a frame what makes readers skip the old bytes after it. The frame
+// will overwrite the end of a file, where the last bytes, as many as the parameter over
+// says, are old. For gzip, appendFill appends zeros that overwrite all old bytes. For zstd,
+// it appends the header of a skippable frame that contains the old bytes. So the file can
+// be read, and appended to, even if the process dies before it truncates the file.
 func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))
@@ -166,8 +165,8 @@ func appendFill(frame []byte, how packing, over int64) []byte {
 	return binary.LittleEndian.AppendUint32(skip, uint32(max(0, rest-header)))
 }
 
-// cutBack truncates a file to the part that stays, and hashes that part. It changes
-// nothing if this is not the file to resume or to append to.
+// cutBack truncates a file to the bytes that stay, and hashes these. It changes nothing if
+// the file is not the one to resume or to append to.
 func (f *file) cutBack(o *Options) (err error) {
 	size := f.info.Size()
 	f.sum = xxhash.New()

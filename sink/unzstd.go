@@ -12,15 +12,15 @@ import (
 
 // maxWindow is the largest window, in bytes, for which a Reader reserves memory: the
 // window of zstd --ultra -22. The default of zstd is 2 MiB; an Output uses packWindow.
-// maxFrame is the largest content, in bytes, of a frame that is unpacked as a unit. Larger
-// frames are unpacked block by block.
+// maxFrame is the largest content, in bytes, of a frame that is unpacked at once. A larger
+// frame is unpacked block by block.
 const (
 	maxWindow = 128 << 20
 	maxFrame  = 32 << 20
 )
 
-// maxAhead is the maximum number of frames that are unpacked before they are needed. A
-// frame takes up to maxFrame bytes, but only 8 MiB if an Output wrote it.
+// maxAhead is the maximum number of frames that are unpacked before they are needed. The
+// content of a frame takes up to maxFrame bytes, but only about 8 MiB if an Output wrote it.
 const maxAhead = 8
 
 // frameMagic begins a zstd frame. It is not valid UTF-8, so no string of a record in a
@@ -35,9 +35,9 @@ var (
 )
 
 // unzstd unpacks the frames of a zstd file. It returns the content of a complete frame
-// only after it has verified the checksum. It returns block by block the content of a
-// truncated frame, or of a frame that is longer than the frames of an Output. After
-// damage it continues with the next frame whose checksum is correct.
+// only after it has verified the checksum. It unpacks a truncated frame, and a frame that
+// is longer than the frames of an Output, block by block. After damage it continues with
+// the next frame whose checksum is correct.
 type unzstd struct {
 	unpacking
 	in  io.Reader
@@ -48,7 +48,7 @@ type unzstd struct {
 	frames *zstd.Decoder // decodes complete frames
 	blocks *zstd.Decoder // decodes all other frames, block by block
 	stream bool          // whether blocks has more content to return
-	good   int64         // offset of the last complete block that blocks has read
+	good   int64         // offset in the file when blocks last returned content
 
 	store, out []byte // out is unpacked content that Read has not returned yet; it lies in store
 
@@ -109,8 +109,8 @@ func (u *unzstd) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// fill makes n bytes of the file available in buf. If the file has fewer, it returns
-// errCut or the error of the file.
+// fill reads until buf holds at least n bytes. If the file ends before that, fill returns
+// errCut; if reading fails, it returns the error.
 func (u *unzstd) fill(n int) error {
 	const chunk, least = 256 << 10, 4 << 10
 	for len(u.buf) < n && u.err == nil {
@@ -137,9 +137,8 @@ func (u *unzstd) take(n int) {
 }
 
 // frameAt returns the header and the length of the frame that begins at index from of buf.
-// It adds up the lengths of the frame's blocks (RFC 8878, 3.1.1). A skippable frame has no
-// content. With an error, n is the length of what seemed to be the frame, as
-// far as it was examined.
+// It adds up the lengths of the frame's blocks (RFC 8878, 3.1.1). With an error, n is the
+// number of bytes up to which frameAt examined the supposed frame.
 func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 	if u.fill(from+1) != nil {
 		return h, 0, u.err
@@ -180,9 +179,9 @@ func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 	return h, end, u.fill(from + end)
 }
 
-// unpack unpacks the frame at the beginning of buf, which must be complete, and returns
-// its length. Other goroutines unpack the next frames meanwhile. With an error, end is the
-// length of what seemed to be the frame, as far as it was examined.
+// unpack unpacks the complete frame at the beginning of buf, and returns its length. Other
+// goroutines unpack the next frames meanwhile. With an error, end is the number of bytes up
+// to which the supposed frame was examined.
 func (u *unzstd) unpack() (end int, err error) {
 	u.lookAhead(0)
 	if len(u.ahead) > 0 && u.ahead[0].at == u.at {
@@ -212,9 +211,9 @@ func (u *unzstd) unpack() (end int, err error) {
 	return end, nil
 }
 
-// lookAhead starts goroutines that unpack the next frames. It ends at the first frame that is
-// damaged, incomplete, or too long. If u.ahead is empty, the first of these frames begins at
-// index from of buf.
+// lookAhead starts goroutines that unpack the next frames. It stops at the first frame that
+// frameAt rejects. If u.ahead is empty, the first of the next frames begins at index from of
+// buf.
 func (u *unzstd) lookAhead(from int) {
 	for len(u.ahead) > 0 && u.ahead[0].at < u.at { // the bytes of this frame were skipped as damage
 		<-u.ahead[0].done
@@ -286,7 +285,7 @@ func (r rest) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readBlocks returns content of the frame that next has begun to unpack block by block.
+// readBlocks reads content of the frame that next has begun to unpack block by block.
 func (u *unzstd) readBlocks(p []byte) (int, error) {
 	n, err := u.blocks.Read(p)
 	if n > 0 {
@@ -315,7 +314,7 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 }
 
 // skipDamage consumes everything before the next frame whose checksum is correct, and
-// unpacks that frame. If no frame follows, it returns the error of the file.
+// unpacks that frame. If no frame follows, it returns io.EOF or the error of reading.
 func (u *unzstd) skipDamage() error {
 	start := u.at
 	end, err := u.findFrame()
@@ -364,8 +363,8 @@ func (u *unzstd) findFrame() (end int, err error) {
 }
 
 // endDamage counts the bytes since start as damaged. The parameter end is the length of
-// the frame that follows them, which endDamage consumes. If the damage cuts off a line,
-// it ends the line with a newline, so that the next line is not joined to it.
+// the frame after them, which endDamage consumes. If the damage cuts off a line, endDamage
+// adds a newline, so that the next line is not joined to that line.
 func (u *unzstd) endDamage(start int64, end int) {
 	u.damage.add(start, u.at-start)
 	u.take(end)

@@ -10,22 +10,22 @@ import (
 	"path/filepath"
 )
 
-// PartSuffix ends the name of a file that is not complete: it is still being
-// written, or waits to replace another file.
+// PartSuffix ends the name of a file that is still being written, or that waits for its
+// final name.
 const PartSuffix = ".part"
 
-// File is a file that this process alone writes. Open writes it where it is. Create
-// begins a new version of it beside the old one, under its name with PartSuffix, until
-// Commit replaces the old one with it. Until then, and after a crash at any moment, the
-// path has the complete old content.
+// File is a file that no other process writes at the same time. A File from Open is written
+// in place. A File from Create is a new version beside the old one: it has the old name and
+// PartSuffix, until Commit renames it to the old name. After a crash, the old name refers
+// to the complete old content or to the complete new content.
 type File struct {
 	*os.File
 	path  string   // the path with links resolved
 	locks [2]*Lock // locks of the file at path and of the new version; nil if not locked
 }
 
-// ReadFile reads a file into memory. The parameter most is its maximum length in bytes;
-// a longer file is an error.
+// ReadFile reads a file into memory. If the file is longer than most bytes, it returns an
+// error.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return ReadAll(f, path, most)
 }
 
-// ReadAll reads the content of a file from r, with the same limit as ReadFile.
+// ReadAll reads the content of the file at path from r, with the same limit as ReadFile.
 func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if int64(len(b)) > most {
@@ -45,10 +45,10 @@ func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 }
 
 // Create begins to replace the file at path. The new version has the mode of the old
-// version. If there is no old version, it has the mode perm, to which the umask
-// applies. It is created exclusively: Create removes a file that a crash left in its
-// place, and refuses a link. The error is ErrLocked if another process is writing to
-// the file or replacing it.
+// version. If there is no old version, it has the mode perm, to which the umask applies.
+// Create removes a new version that a crash has left, and returns an error if that is not
+// a regular file. The error is ErrLocked if another process is writing to the file or
+// replacing it.
 func Create(path string, perm fs.FileMode) (*File, error) {
 	return beside(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
@@ -86,9 +86,9 @@ func beside(path string, flags int, perm fs.FileMode) (f *File, err error) {
 	return f, Names(part, f.File)
 }
 
-// Open opens the file at path to write to it in place. The parameter flags has the
-// flags of os.OpenFile. The error is ErrLocked if another process is writing to the
-// file or replacing it. Pipes and devices are not locked.
+// Open opens the file at path to write to it in place. The flags are those of os.OpenFile.
+// The error is ErrLocked if another process is writing to the file or replacing it. Pipes
+// and devices are not locked.
 func Open(path string, flags int) (*File, error) {
 	for {
 		f := &File{path: Resolve(path)}
@@ -139,8 +139,8 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// Close closes the file. A new version that Create or Reopen began stays beside the old
-// one. After Commit, Close does nothing.
+// Close closes the file and releases its locks. A new version stays beside the old one.
+// After Commit, Close does nothing.
 func (f *File) Close() (err error) {
 	if f.File != nil {
 		if err = f.File.Close(); errors.Is(err, os.ErrClosed) {
@@ -153,7 +153,7 @@ func (f *File) Close() (err error) {
 // Discard removes the new version. It must not follow a successful Commit.
 func (f *File) Discard() error { return errors.Join(os.Remove(f.Name()), f.Close()) }
 
-// Replace replaces the content of the file at path, as Create and Commit do.
+// Replace replaces the content of the file at path by means of Create and Commit.
 func Replace(path string, content []byte, perm fs.FileMode) error {
 	f, err := Create(path, perm)
 	if err != nil {
@@ -198,7 +198,8 @@ func Resolve(path string) string {
 	return path
 }
 
-// Names returns an error unless path itself, and not a link, names the open file.
+// Names returns an error unless path is the name of the open file. A link to the file is an
+// error.
 func Names(path string, f *os.File) error {
 	now, err := os.Lstat(path)
 	if err != nil {

@@ -12,23 +12,20 @@ import (
 	"github.com/gofrs/flock" // locks files on all systems for which a2sscan is built
 )
 
-// Step is called after each change of a file, with the name of the step. Tests end
-// the process there, to simulate a crash. Several goroutines may call it.
+// Step is called between two changes of files, with the name of the step that is done.
+// Tests end the process there, to simulate a crash. Several goroutines may call Step.
 var Step = func(string) {}
 
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("the file is being written by another process")
 
-// errNotRegular is the error for a link, a folder, a pipe or a device where a regular
-// file is expected.
 var errNotRegular = errors.New("the path does not name a regular file")
 
-// Flock takes the lock of a file. Tests replace it, to simulate a file system
-// without locks.
+// Flock tries to lock a file. Tests replace it, to simulate a file system without locks.
 var Flock = (*flock.Flock).TryLock
 
 // Unlocked is called when a file can't be locked because its file system has no
-// locks. The program continues without the lock. Several goroutines may call it.
+// locks. The program continues without the lock. Several goroutines may call Unlocked.
 var Unlocked = func(path string, err error) {}
 
 // Lock is a locked file. Release, or the end of the process, ends the lock.
@@ -38,8 +35,8 @@ type Lock struct {
 }
 
 // TryLock locks the file at path, and creates it if it does not exist. It does not
-// wait: the error is ErrLocked if another process holds the lock. It does not follow
-// a link.
+// wait: the error is ErrLocked if another process holds the lock. For a symbolic link it
+// returns an error.
 func TryLock(path string) (*Lock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -55,9 +52,9 @@ func TryLock(path string) (*Lock, error) {
 	}
 }
 
-// lockOutput locks a file that is written or replaced, so that no two processes do
-// that at the same time. It returns nil if there is no file. It does nothing on
-// Windows, where a lock would keep the file from being written.
+// lockOutput locks a file, so that no two processes write or replace it at the same time.
+// It returns nil if there is no file. On Windows the Lock that it returns locks nothing,
+// because a locked file could not be written there.
 func lockOutput(path string) (*Lock, error) {
 	if runtime.GOOS == "windows" {
 		if _, err := os.Lstat(path); err != nil {
@@ -90,7 +87,7 @@ func lockExisting(path string) (*Lock, error) {
 			}
 		}
 		// If Flock got the lock, the last owner of the lock has removed or renamed the
-		// file: lock the file that now has the name.
+		// file. Then lock the file that now has the name.
 		l.lock.Close()
 		switch notOpened := (*fs.PathError)(nil); {
 		case errors.As(err, &notOpened):
@@ -114,7 +111,7 @@ func (l *Lock) locks(info os.FileInfo) bool {
 	return err == nil && os.SameFile(locked, info)
 }
 
-// Release ends the lock.
+// Release ends the lock. The file stays.
 func (l *Lock) Release() error {
 	if l == nil || l.lock == nil {
 		return nil
@@ -123,7 +120,7 @@ func (l *Lock) Release() error {
 }
 
 // Remove removes the locked file and ends the lock. A process that has opened the file in
-// the meantime notices that the file has lost its name, and locks a new file.
+// TryLock meanwhile notices that the file has lost its name, and locks a new file.
 func (l *Lock) Remove() error {
 	if runtime.GOOS == "windows" { // an open file can't be removed on Windows
 		return errors.Join(l.Release(), os.Remove(l.path))

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A cursor finds the keys and values of JSON. It checks what it reads, but its errors explain
-// nothing: see syntaxError. FuzzCursor compares it with a jsontext.Decoder.
+// A cursor finds the keys and values of JSON. Its only error is errSyntax; syntaxError finds
+// out what is wrong. FuzzCursor compares a cursor with a jsontext.Decoder.
 type cursor struct {
 	b      []byte
 	at     int  // offset of the next byte to read
@@ -18,7 +18,6 @@ type cursor struct {
 	plain  bool // the last key or value is a string without escapes
 }
 
-// errSyntax means that the text is not JSON.
 var errSyntax = errors.New("not JSON")
 
 // maxDepth is the maximum number of objects and arrays around a value, as in package jsontext.
@@ -45,8 +44,9 @@ func closing(b byte) byte {
 	return 0
 }
 
-// more moves to the next member of an object or array. It returns false, and moves to the byte
-// after the closing bracket, if there are no more members. n is the number of members before.
+// more moves to the next member of an object or array. The parameter n is the number of members
+// already read. If there are no more members, more returns false, and moves to the byte after
+// the closing bracket.
 func (c *cursor) more(n int, bracket byte) (bool, error) {
 	switch b := c.peek(); {
 	case b == bracket:
@@ -76,7 +76,7 @@ func (c *cursor) usual(fields []field) int {
 	return -1
 }
 
-// key returns the next key, with its quotes.
+// key returns the next key with its quotes.
 func (c *cursor) key() ([]byte, error) {
 	if c.peek() != '"' {
 		return nil, errSyntax
@@ -94,7 +94,6 @@ func (c *cursor) colon() error {
 	return nil
 }
 
-// value returns the next value.
 func (c *cursor) value() ([]byte, error) {
 	c.peek()
 	from := c.at
@@ -106,8 +105,8 @@ func (c *cursor) value() ([]byte, error) {
 	return c.b[from:end:end], nil
 }
 
-// skip skips the next value. Unless the cursor is strict, skip looks only for the end of the
-// value: quotes and brackets.
+// skip skips the next value. Unless the cursor is strict, skip only finds the end of the
+// value and does not check it.
 func (c *cursor) skip() error {
 	if c.strict {
 		_, err := c.value()
@@ -122,8 +121,8 @@ func (c *cursor) skip() error {
 	return nil
 }
 
-// skipEnd returns the offset after the value at an offset, or -1 if the value has no end. In a
-// string, object or array it looks only at quotes and brackets.
+// skipEnd returns the offset after the value that begins at b[at], or -1 if the value has no
+// end. In a string, object or array it looks only at quotes and brackets.
 func skipEnd(b []byte, at int) int {
 	if at == len(b) {
 		return -1
@@ -153,7 +152,7 @@ func skipEnd(b []byte, at int) int {
 	return -1
 }
 
-// skipString returns the offset after a string whose text begins at an offset, or -1 if
+// skipString returns the offset after the string whose text begins at b[at], or -1 if
 // the string has no end. It does not check the text.
 func skipString(b []byte, at int) int {
 	for {
@@ -172,9 +171,9 @@ func skipString(b []byte, at int) int {
 	}
 }
 
-// valueEnd returns the offset after the value at an offset, or -1 if the value is not JSON.
-// depth is the number of objects and arrays around the value. plain means that the value is a
-// string without escapes.
+// valueEnd returns the offset after the value that begins at b[at], or -1 if the value is not
+// JSON. The parameter depth is the number of objects and arrays around the value. The result
+// plain means that the value is a string without escapes.
 func valueEnd(b []byte, at, depth int) (end int, plain bool) {
 	if at == len(b) {
 		return -1, false
@@ -194,7 +193,8 @@ func valueEnd(b []byte, at, depth int) (end int, plain bool) {
 	return numberEnd(b, at), false
 }
 
-// membersEnd returns the offset after the object or array at an offset, or -1 if it is not JSON.
+// membersEnd returns the offset after the object or array that begins at b[at], or -1 if that
+// is not JSON.
 func membersEnd(b []byte, at, depth int) int {
 	if depth > maxDepth {
 		return -1
@@ -228,8 +228,8 @@ func wordEnd(b []byte, at int, word string) int {
 	return at + len(word)
 }
 
-// stringEnd returns the offset after a string whose text begins at an offset, or -1 if the
-// string is invalid. plain means that the string has no escapes.
+// stringEnd returns the offset after the string whose text begins at b[at], or -1 if the
+// string is invalid. The result plain means that the string has no escapes.
 func stringEnd(b []byte, at int) (end int, plain bool) {
 	plain = true
 	for {
@@ -267,8 +267,8 @@ func stringEnd(b []byte, at int) (end int, plain bool) {
 	}
 }
 
-// escapeLength returns the length of the escape at the beginning of b, or 0 if it is invalid.
-// b begins after the backslash of the escape. A pair of surrogates counts as one escape.
+// escapeLength returns the length of the escape at the beginning of b, which lacks its first
+// backslash, or 0 if the escape is invalid. A pair of surrogates counts as one escape.
 func escapeLength(b []byte) int {
 	if len(b) > 0 && bytes.IndexByte([]byte(`"\/bfnrt`), b[0]) >= 0 {
 		return 1
@@ -285,7 +285,7 @@ func escapeLength(b []byte) int {
 	return 0
 }
 
-// hexEscape returns the number in an escape such as u202e, or -1 if b does not begin with
+// hexEscape returns the character in an escape such as u202e, or -1 if b does not begin with
 // such an escape.
 func hexEscape(b []byte) (r rune) {
 	if len(b) < 5 || b[0] != 'u' {
@@ -301,7 +301,7 @@ func hexEscape(b []byte) (r rune) {
 	return r
 }
 
-// numberEnd returns the offset after the number at an offset, or -1 if there is no number.
+// numberEnd returns the offset after the number that begins at b[at], or -1 if there is none.
 func numberEnd(b []byte, at int) int {
 	if at < len(b) && b[at] == '-' {
 		at++
@@ -331,7 +331,7 @@ func numberEnd(b []byte, at int) int {
 	return at
 }
 
-// digitsEnd returns the offset after the digits at an offset.
+// digitsEnd returns the offset after the digits that begin at b[at].
 func digitsEnd(b []byte, at int) int {
 	for at < len(b) && b[at]-'0' < 10 {
 		at++

@@ -3,9 +3,10 @@
 //
 // # Use
 //
-// [Append] appends the record of a Result; a loop owns an [Encoder]. [Record.Locate]
-// adds the location of an address to its record. [JSONSchema], [DuckDB] and [ClickHouse] describe
-// records to other programs. To add a key, begin at schemaKeys in fields.go.
+// [Append] appends the record of a Result. A loop is faster with one [Encoder].
+// [Record.Locate] adds the location of an address to its record. [JSONSchema], [DuckDB]
+// and [ClickHouse] describe records to other programs. To add a key, begin at schemaKeys
+// in fields.go.
 //
 // A [Reader] reads records, in any JSON spelling, into a [Record]: a scanner.Result and
 // the name of the scan. It decodes only the keys that its caller names:
@@ -19,33 +20,33 @@
 //		rec.Value("rules") // the kept value as it is written, or nil
 //	}
 //
-// Presence of a field: rec.Info.Has&wire.HasMap != 0, rec.Game != nil and
-// rec.Game.Has.Has(game.KeyPlayers), else rec.Has. A Reader stops after the last key
-// that it needs, so Has is false for the keys after it and the rest of the line is
-// not checked. Without names a Reader decodes everything, and [Reader.Strict] also
-// compares it with the schema. Costs for records of 2.4 kB on one core: 7 µs for
-// everything, 2.6 µs for address and info.
+// Some keys of info and game have a bit that shows whether the record has the key: test
+// rec.Info.Has&wire.HasMap != 0, or rec.Game != nil and rec.Game.Has.Has(game.KeyPlayers).
+// For the keys of the record itself, call rec.Has. A Reader stops after the last key that
+// it needs: Has is false for all keys after that, and the rest of the line is not checked.
+// A Reader without keys decodes everything, and [Reader.Strict] also compares the record
+// with the schema. To read a record of 2.4 kB takes 7 µs on one core, or 2.6 µs for only
+// address and info.
 //
 // # The record
 //
-// A record is a JSON object on one line. The table schemaKeys in fields.go has its keys,
-// in the order in which Append writes them, with their types, meanings, and when they are
-// present; JSONSchema describes them to people too. A key that does not apply is absent,
-// and a key never changes its type. The key schema rises when the meaning of a key
-// changes.
+// A record is a JSON object on one line. The table schemaKeys in fields.go has the keys of
+// a record in the order in which Append writes them, with the type and the meaning of each
+// key, and when the key is present. A key that does not apply is absent, and a key never
+// changes its type. The value of the key schema rises when the meaning of a key changes.
 //
-// A Result comes from a capture, which does not show what was sent, if nothing was
-// sent and it has a reply or no time. Its record has neither sent nor sent_bytes, and
-// took_ms only if it is known. For a server to which nothing could be sent, these keys
-// are 0.
+// A capture does not show what was sent. So the record of a Result without sent datagrams,
+// but with a reply or without a time, has neither sent nor sent_bytes, and has took_ms only
+// if that is not 0. For a server to which nothing could be sent, these keys are 0.
 //
 // The object info holds the fields that were read completely. The object game holds
 // what package game decoded: a key is present if the game sent its value, which takes
-// precedence over the same value in info. The key password is present only if its value
-// differs from that in info. sources says where each value came from: info, keywords or
-// rules, a full stop, and the name of the field, tag or rule. "info.players" says that
-// the bots are not among INFO's players, or that nobody knows; with "+list" the list of
-// players shows that they are not.
+// precedence over the same value in info. The key password of game is present only if its
+// value differs from that in info. The object sources says where each value of game came
+// from: info, keywords or rules, a full stop, and the name of the field, tag or rule.
+// "info.players" as the source of players means that the bots are not among INFO's
+// players, or that nobody knows; "info.players+list" means that the list of players shows
+// that they are not.
 //
 // # Text
 //
@@ -63,17 +64,17 @@
 // # Player names
 //
 // Names of players are personal data. With a [NameKey] the Encoder writes hashes
-// in their place. What remains can still identify people: scores, money, connection
-// times and equal hashes let a reader follow a person from one census to the next, and
-// servers may write names of players into their own texts, such as server names,
-// rules, mods and descriptions. Whoever has the
-// key, or owns a server that the scan queries, can test whether a name is there.
+// in their place. What remains can still identify people. Scores, money, connection
+// times and equal hashes let a reader follow a person from one census to the next.
+// Servers may write names of players into their own texts, such as server names,
+// rules, mods and descriptions. Whoever has the key, or owns a server that the scan
+// queries, can test whether a name is there.
 //
 // # Length
 //
-// A record is at most [MaxSize] bytes long. A longer one loses parts, the
-// longest first, until it fits: raw (always, if it is too long by itself),
-// rules_raw, rules, players, info, game with flags, message, tag, geo, master. The
-// notes name each dropped part: raw.dropped, rules_raw.dropped and so on. Append
-// drops the counts players_announced and rules_announced with their lists.
+// A record is at most [MaxSize] bytes long. Append drops parts of a longer record, the
+// longest first, until it fits. The parts are raw, rules_raw, rules, players, info, game
+// with flags, message, tag, geo and master. If raw or master is too long by itself, Append
+// drops it first. The notes name each dropped part: raw.dropped, rules_raw.dropped and so
+// on. Append drops the counts players_announced and rules_announced with their lists.
 package record

@@ -8,10 +8,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record to dst as it is written, but with the location that where returns
-// for the record's address as its key geo. All other bytes stay the same, even keys of a later
-// version. A record stays the same if it has no address, or if it would become longer than
-// MaxSize. Locate calls where at most once. The Reader must decode all keys.
+// Locate appends the record's line to dst, with a new value of the key geo: the location that
+// where returns for the address of the record. All other bytes stay the same, even keys of a
+// later version. A record without an address stays the same, as does a record that would
+// become longer than MaxSize. Locate calls where at most once. The Reader must decode all keys.
 func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte {
 	if !rec.Addr.Addr().IsValid() {
 		return append(dst, rec.line...)
@@ -19,9 +19,9 @@ func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte
 	return rec.splice(dst, "geo", part("geo", &result{Geo: where(rec.Addr.Addr())}))
 }
 
-// Rename appends the record to dst as it is written, but with scan as the name of its scan. If
-// scan is empty, the new record has no name of a scan. All other bytes stay the same. The
-// Reader must decode all keys.
+// Rename appends the record's line to dst, with scan as the new value of the key scan. If scan
+// is empty, the line has no key scan. All other bytes stay the same, and so does a record that
+// would become longer than MaxSize. The Reader must decode all keys.
 func (rec *Record) Rename(dst []byte, scan string) []byte {
 	var name []byte
 	if scan != "" {
@@ -33,10 +33,10 @@ func (rec *Record) Rename(dst []byte, scan string) []byte {
 	return rec.splice(dst, "scan", name)
 }
 
-// splice appends the record to dst with the key replaced by members, which are keys with their
-// values, each with a comma after it. If the record lacks the key, they go before the
-// first key that is later in the table. A record that would become longer than MaxSize
-// stays the same.
+// splice appends the record's line to dst, with members in place of the key and its value. The
+// parameter members has keys with their values, and a comma after each value. If the record
+// lacks the key, members are inserted before the first key that is later in the table. A
+// record that would become longer than MaxSize stays the same.
 func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 	line := rec.line
 	start := bytes.IndexByte(line, '{') + 1
@@ -67,7 +67,7 @@ func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 	return append(append(append(dst, line[:from]...), members...), line[to:]...)
 }
 
-// part returns the member with this key.
+// part returns what Append writes for a key of r.
 func part(key string, r *result) []byte {
 	i := placeOf(schemaKeys, key, 0)
 	var e Encoder

@@ -20,20 +20,20 @@ const MaxSize = 8 << 20
 // scratch memory: Append allocates only when dst or that memory has to grow. Only
 // one goroutine at a time may use an Encoder.
 type Encoder struct {
-	// Names replaces the names of players by hashes, and makes the hash of their
-	// list a keyed hash. If it is nil, names are written unchanged.
+	// Names replaces the names of players with hashes, and makes the hash of the list of
+	// players a keyed hash. If it is nil, names are written unchanged.
 	Names *NameHasher
 
-	members []member // the members of a record; their values point into the Result of and into its Game
+	members []member // their values point into *of and *game
 	of      *result
 	game    *game.Game
 
 	scan  string
 	have  presence // bits of what the Result has
-	names []span   // names of rules
-	// The rules object does not hold all rules exactly.
+	names []span   // hash table of the names of rules
+	// inexact means that the object rules does not hold all rules exactly.
 	inexact bool
-	// The parts that are dropped because the record would be too long.
+	// dropped has the bits of the parts that are dropped from the record.
 	dropped uint16
 	second  int64  // Unix time of the last time written
 	clock   []byte // that time as text, without the milliseconds
@@ -52,9 +52,9 @@ func Append(dst []byte, scan string, r *scanner.Result) []byte {
 }
 
 // Append appends the record of r to dst: one line of JSON with its newline, at most
-// MaxSize bytes. JSONSchema describes its keys. scan is the name of
-// the scan; if it is empty, the record has no such key. The caller must keep it
-// short: Append never drops it.
+// MaxSize bytes. JSONSchema describes its keys. The parameter scan is the name of
+// the scan; if it is empty, the record has no such key. The name must be short, because
+// Append never drops it.
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
 	e.scan, e.inexact, e.dropped = scan, false, 0
@@ -122,21 +122,20 @@ func (e *Encoder) dropLongest(over int, dst []byte) {
 	}
 }
 
-// A member is a row of the table with the place of its value in a Result. An Encoder
-// finds these places once per Result, not once per record, so that Append has little to
-// do for a key.
+// A member is a row of the table with the place of its value in a Result. An Encoder finds
+// these places again only for another Result or another Game. A scan reuses both, so Append
+// has little to do for a key.
 type member struct {
 	value value
 	need  presence // bits that the Result must have
 	row   *field
-	// The name with quotes and colon, in the first bytes. start copies the complete
-	// array, because that is fast.
+	// key begins with the name in quotes, and a colon. start copies the complete array,
+	// because copying a constant number of bytes is fast.
 	key   [24]byte
 	keyed uint8  // number of bytes of key that are used
 	parts uint16 // the member is appended only if none of these parts is dropped
 }
 
-// start appends the key.
 func (m *member) start(dst []byte) []byte {
 	n := len(dst)
 	dst = slices.Grow(dst, len(m.key))[:n+len(m.key)]
@@ -147,8 +146,8 @@ func (m *member) start(dst []byte) []byte {
 // omits reports whether e omits the member m when the value of m is zero.
 func (e *Encoder) omits(m *member) bool { return m.need&^e.have != 0 }
 
-// partOf has the bit of each part by the key of the part. droppedNotes has the note for each
-// part that was dropped, by the number of its bit.
+// partOf maps the key of each part that may be dropped to a bit. droppedNotes has the note for
+// a dropped part at the number of that bit.
 var (
 	partOf       = map[string]uint16{}
 	droppedNotes [16]string
@@ -163,7 +162,7 @@ func init() {
 	}
 }
 
-// membersOf returns the members for rows of the table, without the places of values.
+// membersOf returns the members for rows of the table. point sets the places of their values.
 func membersOf(rows []field) (ms []member) {
 	for i := range rows {
 		f := &rows[i]
@@ -209,7 +208,6 @@ func (e *Encoder) appendMembers(dst []byte, ms []member) []byte {
 	return dst
 }
 
-// An objectValue is an object.
 type objectValue struct{ members []member }
 
 func (v *objectValue) put(e *Encoder, dst []byte, m *member) []byte {

@@ -1,5 +1,5 @@
-// This file is the table of the keys of a record. The Encoder, the Reader, the schemas
-// and the columns of programs come from it.
+// This file is the table of the keys of a record. The Encoder, the Reader and the schemas
+// are derived from it.
 
 package record
 
@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// valueType is the type of a key's values. It never changes.
+// valueType is the type of the values of a key. A key never changes its type.
 type valueType uint8
 
 const (
@@ -38,8 +38,9 @@ const (
 	numTypes = iota
 )
 
-// Paths returns the paths of all keys that a record can have, such as "info.map". open has the
-// paths, each with a dot after it, of the objects and lists whose members have no key here.
+// Paths returns the paths of all keys that a record can have, such as "info.map". The result
+// open has the paths, such as "rules.", below which more paths are possible: of lists, and of
+// objects whose keys the table does not define.
 func Paths() (all, open []string) { return pathsOf(schemaKeys, "") }
 
 func pathsOf(fields []field, within string) (all, open []string) {
@@ -72,7 +73,8 @@ type field struct {
 	words   []string
 	pattern string // regular expression for text and words
 
-	// The value in a Result, or in the last element of its list. An object has none.
+	// at returns the value in a Result or, for a field of a list's elements, in the last
+	// element. For an object that is not in a list, at is nil.
 	at func(*result) value
 
 	beside bool              // another row writes this key too
@@ -86,13 +88,12 @@ type result = scanner.Result
 // schemaKeys are all keys that a record can have, in the order in which Append writes
 // them.
 //
-// To add a key: add its value to scanner.Result, and to Result.Clone if it is text or a
-// list. Add a row here. A key of an object has its row in that object's fields instead:
-// for info, add the field to wire.Info, with a bit of wire.Fields and its place in
-// wire/info.go, and its row to infoFields. Two replies
-// that contradict each other are compared by differing in scanner/internal/session/answer.go.
-// A key that follows from other keys has a value type whose set does nothing, and no bit of
-// wire.Fields. Records in testdata and in cmd/a2sscan/testdata change.
+// To add a key, add its value to scanner.Result, and to Result.Clone if it is text or a
+// list. Then add a row here, or to the fields of the object that has the key. For a key of
+// info, add the field to wire.Info, a bit to wire.Fields, and reading and writing to
+// wire/info.go. For a key that follows from other keys, use a value type whose set does
+// nothing, and no bit of wire.Fields. Finally update the records in testdata and in
+// cmd/a2sscan/testdata.
 var schemaKeys = withHex([]field{
 	{name: "schema", is: typeUint8, present: always, about: "version of the schema, now 1; rises when the meaning of a key changes",
 		at: func(*result) value { return schemaValue{} }},
@@ -343,10 +344,10 @@ func flagsAbout() string {
 // twoLetters matches the code of a country or continent.
 const twoLetters = `^[A-Z]{2}$`
 
-// gameID matches the word for a game.
 const gameID = `^[a-z0-9_]+$`
 
-// withHex inserts after each row of typeText its KEY_hex, the key of the exact bytes.
+// withHex inserts after each row of typeText a row for KEY_hex, which has the exact bytes. It
+// sets the field key of all rows.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
 		all = append(all, f)
@@ -361,8 +362,8 @@ func withHex(fields []field) (all []field) {
 	return all
 }
 
-// perQuestion returns a row like f for each question. at returns the pointer for a
-// question.
+// perQuestion returns a row like f for each question. The function at returns the value for
+// question q.
 func perQuestion(f field, at func(r *result, q int) value) (rows []field) {
 	for q := range wire.NumQuestions {
 		row := f

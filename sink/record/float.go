@@ -82,8 +82,9 @@ func appendOrdinary(dst []byte, b uint32) []byte {
 
 // parseDecimal returns the float32 that is nearest to a short decimal, or false if the text is
 // anything else. The digits and the power of ten are exact as float64, so their quotient is the
-// nearest float64. Its nearest float32 is the nearest float32 to the decimal too: of so few
-// digits, the quotient is in the middle of two float32 only if the decimal itself is.
+// nearest float64. Rounding the quotient to float32 gives the float32 nearest to the decimal as
+// well, because with so few digits the quotient is halfway between two float32 only if the
+// decimal is.
 func parseDecimal(s []byte) (float32, bool) {
 	const most = 14 // maximum length
 	whole := digitsEnd(s, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// modsValue is a list of mods. An empty list says that there are no mods. Properties
+// modsValue is a list of mods. An empty list means that there are no mods. Properties
 // of a mod that the game does not send are absent.
 type modsValue []game.Mod
 
@@ -37,7 +37,7 @@ func (v *modsValue) put(e *Encoder, dst []byte, m *member) []byte {
 
 func (v *modsValue) next(*Reader) { *v = append(*v, game.Mod{}) }
 
-// attributesValue is the values that only some games have. If a value is not UTF-8, its
+// attributesValue holds the values that only some games have. If a value is not UTF-8, its
 // exact bytes are in the rules or keywords of the record.
 type attributesValue []game.Attribute
 
@@ -61,8 +61,8 @@ func (v *attributesValue) pair(r *Reader, name, value []byte) {
 	}
 }
 
-// sourcesValue is where each value of a Game came from. An attribute that came from the
-// keywords, as most do, has no entry.
+// sourcesValue says where each value of a Game came from. An attribute that came from the
+// keywords, as most attributes do, has no entry.
 type sourcesValue game.Game
 
 func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -105,7 +105,6 @@ func (v *sourcesValue) pair(r *Reader, name, value []byte) {
 	}
 }
 
-// allKeys has the bits of all common keys.
 const allKeys game.Keys = 1<<game.NumKeys - 1
 
 // The source of a value from INFO's keywords, and the prefix of an attribute's key

@@ -9,16 +9,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A listValue is a list whose elements are read into a value of their own.
+// A listValue is a list. The Reader calls next before it reads each element.
 type listValue interface{ next(r *Reader) }
 
-// A mapValue is an object of texts.
+// A mapValue is an object whose values are strings. The Reader calls pair for each member.
 type mapValue interface {
 	pair(r *Reader, name, value []byte)
 }
 
-// playersValue is the list of players of a Result, and the number of players that the
-// answer announced.
+// playersValue is the list of players, and the number of players that the answer announced.
 type playersValue result
 
 func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -42,8 +41,8 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	} else {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
-	// An empty name identifies nobody, but helps to judge the list, so it is not
-	// hashed.
+	// An empty name is not hashed, because it identifies nobody, but helps to judge the
+	// list.
 	if e.Names == nil || len(p.Name) == 0 {
 		valid := false
 		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
@@ -61,11 +60,11 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	return append(dst, '}', ',')
 }
 
-// rulesValue is the rules of a Result as an object, with the first rule of each name,
-// and the number of rules that the answer announced.
+// rulesValue is the object of rules, and the number of rules that the answer announced. The
+// object has the first rule of each name.
 type rulesValue result
 
-// put sets e.inexact if the object does not hold all rules exactly.
+// put sets e.inexact unless the object holds all rules exactly.
 func (v *rulesValue) put(e *Encoder, dst []byte, m *member) []byte {
 	dst = append(m.start(dst), '{')
 	start, exact := len(dst), false
@@ -87,8 +86,8 @@ func (v *rulesValue) pair(_ *Reader, name, value []byte) {
 	v.Rules = append(v.Rules, wire.Rule{Name: name, Value: value})
 }
 
-// appendPairs appends rules that all have different names. It stops and reports
-// false if a name or value is not UTF-8.
+// appendPairs appends rules that all have different names. It stops and returns
+// false at a name or value that is not UTF-8.
 func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	for i := range rules {
 		var named, valued bool
@@ -101,8 +100,7 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	return dst, true
 }
 
-// A span is the range of a name in the text of a record. It is zero if there is no
-// name.
+// A span is the range of a rule's name in the text of a record, or zero.
 type span struct{ from, to int }
 
 // seed is known to no server, so no server can choose names whose hashes collide.
@@ -143,8 +141,8 @@ func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 	return dst
 }
 
-// rawRulesValue is the name and value of every rule in hex, in the order of the answer, if
-// the object of rules does not hold them exactly.
+// rawRulesValue is the name and value of every rule in hex, in the order of the answer. The
+// key is absent if the object of rules holds all of them exactly.
 type rawRulesValue result
 
 func (v *rawRulesValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -169,7 +167,6 @@ func (*rawRulesValue) set(r *Reader, _ *field, s []byte) bool {
 
 func (*rawRulesValue) next(r *Reader) { r.pair = r.pair[:0] }
 
-// rawValue is the datagrams in the order of their arrival.
 type rawValue [][]byte
 
 func (v *rawValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -189,7 +186,7 @@ func (v *rawValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// schemaValue is the schema, which the Reader checks.
+// schemaValue is the schema. Its set does nothing, because Reader.set checks the schema.
 type schemaValue struct{}
 
 func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -198,8 +195,8 @@ func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {
 
 func (schemaValue) set(*Reader, *field, []byte) bool { return true }
 
-// scanValue is the name of the scan. Result has no field for it: it is in the Encoder, or in
-// the record of the Reader.
+// scanValue is the name of the scan. A Result has no field for this name; the Encoder and the
+// Record have one.
 type scanValue struct{}
 
 func (scanValue) put(e *Encoder, dst []byte, m *member) []byte {

@@ -15,8 +15,8 @@ const maxMasterDepth = 32
 // masterOptions are the decoder's options for data from masters, which is hostile.
 var masterOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// masterValue is the master's data about the server. If it is not a JSON object, the part
-// is marked as dropped instead.
+// masterValue is the master's data about the server. If appendMaster can't append the data,
+// the part is marked as dropped.
 type masterValue string
 
 func (v *masterValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -37,9 +37,9 @@ func (v *masterValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// appendMaster appends a JSON object in the form of a record: on one line, without
-// spaces, in valid UTF-8, with the escapes of the package documentation, and with a comma
-// after it. It returns false if the JSON is invalid or not an object, or if some parsers
+// appendMaster appends the JSON object in master in the form of a record: on one line,
+// without spaces, in valid UTF-8, with the escapes of the package documentation, and with
+// a comma after it. It returns false if master is not a JSON object, or if some parsers
 // would reject it, because a number is beyond the range of a double or the nesting is
 // deeper than maxMasterDepth.
 func (e *Encoder) appendMaster(dst []byte, master string) (_ []byte, ok bool) {

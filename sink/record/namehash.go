@@ -8,13 +8,13 @@ import (
 	"hash"
 )
 
-// NameKey is the secret key of a NameHasher: random bytes.
+// NameKey is the secret key of a NameHasher. It must be random.
 type NameKey [32]byte
 
-// NameHasher replaces the names of players in records. Each name becomes a 64-bit hash
-// under a secret key: with one key, equal names have equal hashes. Without the key, only
-// the owner of a server that the scan queries can test a guess: the owner can invent
-// players, and look for their hashes in the published census.
+// NameHasher replaces each player's name in records with a 64-bit hash under a secret key.
+// With the same key, equal names have equal hashes. Without the key, only the owner of a
+// server that the scan queries can test a guess: the owner can invent players, and look
+// for their hashes in the published census.
 //
 // The hashes are HMAC-SHA-256, truncated to 64 bits. Only one goroutine at a time
 // may use a NameHasher.
@@ -24,8 +24,8 @@ type NameHasher struct {
 	sum  []byte
 }
 
-// The first byte of the hashed bytes. It keeps hashes of names, lists and keys
-// apart.
+// The first of the hashed bytes. A name, a list and a key with the same bytes have different
+// hashes that way.
 const (
 	hashOfName = 'n'
 	hashOfList = 'l'
@@ -53,8 +53,8 @@ func (h *NameHasher) Name(name []byte) uint64 {
 	return h.hash()
 }
 
-// List returns a keyed hash of hash, the hash of a list of players. If the record had the
-// hash itself, anybody could test a guess of the list.
+// List returns the keyed hash of the unkeyed hash of a list of players. If the record had the
+// unkeyed hash, anybody could test a guess of the list.
 func (h *NameHasher) List(hash uint64) uint64 {
 	h.text = binary.BigEndian.AppendUint64(append(h.text[:0], hashOfList), hash)
 	return h.hash()

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A presence is the condition for a key of a record: the record has the key if the
-// Result has all bits of the presence. The presence 0 stands for nonzero.
+// A presence is the condition for a key: the record has the key if the Result has all bits
+// of the presence, apart from forZero. The presence 0 stands for nonzero.
 type presence uint64
 
 // The bits of a presence: first the bits of wire.Fields, then the bits of game.Keys,
@@ -29,7 +29,8 @@ const (
 	hasGame
 	hasShip // the player has deaths and money
 
-	forZero = known | nonzero // bits that matter only if the value is zero or empty
+	// A value that is not zero is written even without these bits.
+	forZero = known | nonzero
 )
 
 const (
@@ -37,13 +38,13 @@ const (
 	moreBits = 48 // position of the first bit after game.Keys
 )
 
-// info returns the presence of a key that a record has only if INFO has the fields f.
+// info returns the presence of a key that needs the fields f of INFO.
 func info(f wire.Fields) presence { return presence(f) & (1<<keyBits - 1) }
 
-// key returns the presence of a key that a record has only if the game has the common key k.
+// key returns the presence of a key that needs the common key k of the game.
 func key(k game.Key) presence { return 1 << (keyBits + k) }
 
-// present returns the bits of all conditions that r meets.
+// present returns the bits that r has.
 func present(r *result) presence {
 	p := always | info(r.Info.Has)
 	if r.Sent > 0 || r.Received == 0 && !r.Time.IsZero() {
@@ -79,8 +80,8 @@ func present(r *result) presence {
 	return p
 }
 
-// mark changes r so that r meets the condition p. A Reader calls it when it has found a key whose
-// presence is p.
+// mark notes in r that the record has a key with presence p. A Reader calls mark when it finds
+// such a key. For the presences that mark ignores, the value shows that the key is present.
 func (p presence) mark(r *result) {
 	switch {
 	case p < 1<<keyBits:

@@ -21,13 +21,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Record is a record that a Reader has read: the Result that it describes, as far as
-// the record holds it, and the name of the scan.
+// Record is a record that a Reader has read: a Result, and the name of the scan.
 //
-// A record does not hold everything. The Reader chooses lower case for letters, 1 for
-// true (2 if the notes have info.odd_boolean), NaN for a duration that is null, the
-// digits of name_hash as the name of a player, and ShortAppID for an application ID
-// that fits in 16 bits. Texts are exact: a key KEY_hex takes precedence over KEY.
+// A record does not hold every detail of a Result. The Reader chooses lower case for
+// letters, 1 for true (2 if the notes have info.odd_boolean), NaN for a duration that is
+// null, the digits of name_hash as the name of a player, and ShortAppID for an application
+// ID that fits in 16 bits. Texts are exact: a key KEY_hex takes precedence over KEY.
 type Record struct {
 	Scan string
 	scanner.Result
@@ -38,11 +37,11 @@ type Record struct {
 	values [maxKeys]jsontext.Value
 }
 
-// A place is the range of bytes that a key takes in the line, with its value and the
-// comma before it. key is its index in the table; unknown keys have -1.
+// A place is the range of bytes in the line that holds the comma before a key, the key and
+// its value. The field key is the index of the key in schemaKeys, or -1 for an unknown key.
 type place struct{ key, from, to int }
 
-// maxKeys is more than the number of keys that a record can have.
+// maxKeys is the number of bits in a set of keys. schemaKeys has fewer rows.
 const maxKeys = 64
 
 // Has reports whether the record has a key, such as "addr" or "players". It is false
@@ -65,8 +64,8 @@ func (rec *Record) Value(key string) jsontext.Value {
 // and stops reading a line when it has all needed keys. A Reader serves one goroutine.
 type Reader struct {
 	decode, keep uint64 // sets of keys: a bit for each row of schemaKeys
-	// inner has an entry for each object of which only some keys are decoded. It maps the row
-	// of the object in schemaKeys to the set of these keys: a bit for each row of its fields.
+	// inner has an entry for each object of which only some keys are decoded. It maps the
+	// object's row to the set of these keys: a bit for each of the row's fields.
 	inner  map[*field]uint64
 	strict bool
 
@@ -80,13 +79,13 @@ type Reader struct {
 	from  []game.Attribute  // attributes of which only Name and Source are set
 	words map[string]string // short texts of earlier records
 	// allowed maps a field with a pattern to the last text that matched the pattern. Most
-	// records have the same text as the record before, so that it need not be matched again.
+	// records have the same text as the record before, so the text is rarely matched again.
 	allowed map[*field]string
 }
 
 // NewReader returns a Reader that decodes the given keys, such as "addr" (which
 // stands for ip, port and addr), "info", or "game.players" if the other keys of game are
-// not needed. Without keys it decodes all. NewReader panics if there is no such key.
+// not needed. If no keys are given, it decodes all. NewReader panics if a key does not exist.
 func NewReader(keys ...string) *Reader {
 	r := &Reader{inner: map[*field]uint64{}, words: map[string]string{}, allowed: map[*field]string{}}
 	if len(keys) == 0 {
@@ -106,8 +105,8 @@ func NewReader(keys ...string) *Reader {
 	return r
 }
 
-// Keep makes the Reader keep the values of keys as they are written, for
-// Record.Value. It returns the Reader.
+// Keep makes Record.Value return the values of keys as they are written. It returns the
+// Reader.
 func (r *Reader) Keep(keys ...string) *Reader {
 	for _, key := range keys {
 		r.keep |= setOf(schemaKeys, key)
@@ -115,14 +114,15 @@ func (r *Reader) Keep(keys ...string) *Reader {
 	return r
 }
 
-// Strict makes the Reader compare each complete record with the schema, including words,
-// patterns, and missing or repeated keys. It returns the Reader.
+// Strict makes the Reader decode all keys and compare each complete record with the schema,
+// including words, patterns, and missing or repeated keys. It undoes Keep, and returns the
+// Reader.
 func (r *Reader) Strict() *Reader {
 	r.strict, r.decode, r.keep = true, 1<<len(schemaKeys)-1, 0
 	return r
 }
 
-// setOf returns the set with a key and its KEY_hex.
+// setOf returns the set with a key and its KEY_hex. The key addr stands for ip and port too.
 func setOf(fields []field, key string) (set uint64) {
 	i := placeOf(fields, key, 0)
 	if i < 0 {
@@ -142,9 +142,9 @@ func setOf(fields []field, key string) (set uint64) {
 //
 // The Record, and all that it refers to, belongs to the Reader and is valid until the
 // next call; its byte slices may alias line. The error says what is wrong with the
-// line, by the path of the key. It is a SchemaError for a record of another schema. If
-// only the key schema is missing, as in what cat --fields prints, Read returns the
-// Record and an error.
+// line, and at which key. For a record of another schema, the error is a SchemaError. If
+// the key schema is missing, as in the output of cat --fields, Read returns the Record
+// and an error.
 //
 // The Reader checks only the part of a line that it reads. If it skips a value, it looks only
 // for the end of the value. So a Reader with few keys accepts a line that is damaged
@@ -161,8 +161,9 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 	return &r.rec, nil
 }
 
-// explain returns the error for a line from the error of read. If the Reader has skipped text
-// that is not JSON, it returns the error for that text.
+// explain returns the error of Read for err, an error of read. If the line is not JSON up to
+// the place that read has reached, explain returns the error for that. Otherwise it adds the
+// path of the key to err.
 func (r *Reader) explain(err error) error {
 	end := r.c.at
 	if err == errSyntax {
@@ -223,10 +224,10 @@ func (rec *Record) incomplete() error {
 	return fmt.Errorf("is not a complete record: it lacks %s", strings.Join(lacks, ", "))
 }
 
-// Read reads one record, as a Reader does that decodes all keys. It returns the name of
-// the scan, and a Result that shares no memory with line. If Append wrote the record
-// and dropped nothing to shorten it, Append makes the same record again from that
-// Result, byte for byte. To read many records, use a Reader.
+// Read reads one record and decodes all keys. It returns the name of the scan, and a Result
+// that shares no memory with line. If Append wrote the record and dropped nothing to
+// shorten it, Append makes the same record again from that Result, byte for byte. To read
+// many records, use a Reader.
 func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	rec, err := NewReader().Read(line)
 	if err != nil {
@@ -236,7 +237,7 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 }
 
 // syntaxError returns the first syntax error of the JSON value in line, or nil if there is
-// none before the offset end.
+// none before offset end.
 func syntaxError(line []byte, end int) error {
 	err := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true)).SkipValue()
 	if bad, ok := errors.AsType[*jsontext.SyntacticError](err); err == nil || ok && bad.ByteOffset >= int64(end) {
@@ -245,9 +246,10 @@ func syntaxError(line []byte, end int) error {
 	return fmt.Errorf("is not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
-// object reads an object and returns the fields that it has. It decodes the fields in
-// decode, keeps the values of those in keep, and skips the others. If missing is not
-// empty, it ends the reading of the line when it has all of these fields.
+// object reads an object and returns the set of the fields that it has. It decodes the fields
+// in the set decode, keeps the values of the fields in the set keep, and skips all others. If
+// the set missing is not empty, object ignores the rest of the line as soon as it has read all
+// fields in missing.
 func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint64, err error) {
 	if err := r.begin('{', "object"); err != nil {
 		return 0, err
@@ -308,7 +310,8 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	return seen, nil
 }
 
-// member reads the value of a key. bit is the bit of the key; the sets are those of object.
+// member reads the value of a key. The parameter bit is the bit of the key in the sets, which
+// are those of object.
 func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	from := r.c.at
 	switch again := seen&bit != 0; {
@@ -325,8 +328,8 @@ func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	return err
 }
 
-// unquoted returns the text of the JSON string that was read last, which aliases s unless s
-// has escapes.
+// unquoted returns the text of s, which must be the JSON string that was read last. Unless s
+// has escapes, the text aliases s.
 func (r *Reader) unquoted(s []byte) []byte {
 	if r.c.plain {
 		return s[1 : len(s)-1]
@@ -425,8 +428,8 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 	return r.set(f, to, v)
 }
 
-// word returns a short text as a string. It keeps the strings of earlier records,
-// because many records have the same words.
+// word returns b as a string. It keeps the short strings of earlier records and returns them
+// again, because many records have the same words.
 func (r *Reader) word(b []byte) string {
 	const most, longest = 1 << 14, 64
 	if len(b) > longest { // do not keep long texts, which could fill the memory
@@ -443,7 +446,7 @@ func (r *Reader) word(b []byte) string {
 	return s
 }
 
-// finish sets the fields of the Result that depend on several keys.
+// finish sets the fields of the Result that depend on more than one key.
 func (r *Reader) finish() {
 	rec := &r.rec
 	if rec.Has("rules_raw") && len(r.exact) > 0 {
@@ -528,7 +531,8 @@ func (r *Reader) set(f *field, to value, v []byte) error {
 }
 
 // placeOf returns the index of the field with the given name, or -1 if there is no such
-// field. Keys mostly come in the order of the fields, so the search begins at next.
+// field. The search begins at index next, because the keys of a record are mostly in the
+// order of the fields.
 func placeOf[T string | []byte](fields []field, name T, next int) int {
 	for i := next; i < len(fields); i++ {
 		if string(name) == fields[i].name {
@@ -565,8 +569,8 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 
 // Find returns the value at a path of keys with full stops between them, such as
 // info.map, players.0.name or rules.sv_gravity, as it is written. Keys may contain full
-// stops: the longest key that matches is preferred. Find returns nil if there is no such
-// value. The value aliases object.
+// stops; if several keys match, Find prefers the longest. Find returns nil if there is no
+// such value. The value aliases object.
 func Find(object []byte, path string) (found jsontext.Value) {
 	c := cursor{b: object}
 	bracket := closing(c.peek())

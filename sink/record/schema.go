@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// types are the types of columns: how JSON, DuckDB and ClickHouse write them. Tuples,
-// arrays and maps can't be null in ClickHouse: if the key is absent, the column is empty.
+// types says for each valueType how JSON, DuckDB and ClickHouse write it. Tuples, arrays and
+// maps can't be null in ClickHouse, so their columns are empty if the key is absent.
 var types = [numTypes]struct {
 	want        string // description of the type in errors
 	kinds       string // the possible first characters of its JSON, as in jsontext.Kind
@@ -79,8 +79,8 @@ func objectSchema(fields []field) string {
 	return s
 }
 
-// schema returns the members of the schema of f's values. If lists is 1, it is the schema
-// of lists of these values; if lists is 2, of lists of such lists.
+// schema returns the members of the schema of a value of f. If lists is 1, the schema is for
+// a list of such values; if lists is 2, it is for a list of such lists.
 func (f *field) schema(lists int) string {
 	switch {
 	case lists > 0:
@@ -109,9 +109,9 @@ func quoted(v any) string {
 	return string(b)
 }
 
-// DuckDB returns the statement with which DuckDB reads the census in file,
-// compressed or not. The statement names all types: otherwise DuckDB would guess
-// them from the first records, and drop keys that only later records have.
+// DuckDB returns the statement with which DuckDB reads the census in file, compressed or
+// not. The statement names all types, because otherwise DuckDB would guess them from the
+// first records, and drop keys that only later records have.
 func DuckDB(file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "FROM read_json('%s', format = 'newline_delimited', columns = {\n",
@@ -163,7 +163,7 @@ func (f *field) click() string {
 	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)
 }
 
-// comma returns the separator after field i of a statement.
+// comma returns the separator after field i in a list of all fields.
 func comma(i int, fields []field) string {
 	if i < len(fields)-1 {
 		return ","

@@ -28,13 +28,12 @@ var class = func() (t [256]uint8) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string and reports whether it was valid
-// UTF-8. If not, each maximal ill-formed subsequence became one U+FFFD.
+// appendString appends s as a JSON string and reports whether s is valid UTF-8. If not,
+// each maximal ill-formed subsequence becomes one U+FFFD.
 //
-// Most strings need no escapes. appendString copies eight bytes at a time. The last
-// eight bytes may overlap bytes that are copied already, so that strings of similar
-// length take the same branches. It copies short strings by four bytes or by single
-// bytes.
+// Most strings need no escapes. So appendString first copies s, eight bytes at a time. The
+// last eight bytes may overlap bytes that are already copied, so that strings of similar
+// length take the same branches. It copies short strings by four bytes or by single bytes.
 func appendString(dst []byte, s []byte) (_ []byte, valid bool) {
 	old, n := len(dst), len(s)
 	dst = slices.Grow(dst, n+2)[:old+n+2]
@@ -75,13 +74,12 @@ func appendString(dst []byte, s []byte) (_ []byte, valid bool) {
 	return dst, true
 }
 
-// tops are the top bits of eight bytes.
 const tops = 0x8080808080808080
 
-// marks sets the top bit of every byte of x that is not plain. A byte beyond ASCII
-// has that bit already; the arithmetic sets it for control characters, quotes,
-// backslashes and DEL. A byte that is not plain may borrow from the byte above it,
-// or carry into it, and so mark it wrongly. The lowest mark is always right.
+// marks sets the top bit of every byte of x that is not plain. A byte beyond ASCII already
+// has that bit; the arithmetic sets it for control characters, quotes, backslashes and DEL.
+// A byte that is not plain may borrow from the byte above, or carry into the byte above,
+// and so mark that byte wrongly. The lowest mark is always right.
 func marks(x uint64) uint64 {
 	const each = 0x0101010101010101
 	below := x - each*' '
@@ -119,8 +117,8 @@ func clean(s []byte) (n int) {
 	return n
 }
 
-// appendEscaped appends s[i:], escaped, and the closing quote. s[i] must need an escape.
-// It reports whether s[i:] is valid UTF-8.
+// appendEscaped appends s[i:] with escapes, and the closing quote. The character at s[i] must
+// be escaped or replaced. appendEscaped reports whether s[i:] is valid UTF-8.
 //
 // JSON itself demands escapes only below U+0020. DEL, the C1 controls, the line
 // separators and the bidirectional controls are escaped as well, because they would

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A value is a pointer to a value of a Result. Its type is the way in which the value is
-// written and read: it is a scalar, a listValue, a mapValue or an objectValue.
+// A value is a pointer to a value of a Result. Its type determines how the value is written
+// and, with the methods of scalar, listValue or mapValue, how it is read.
 type value interface {
 	// put appends the key, the value and a comma, or nothing if the record lacks the key.
 	put(e *Encoder, dst []byte, m *member) []byte
@@ -23,8 +23,8 @@ type value interface {
 // A scalar is a value that is a single text, number or boolean, or a list of these.
 type scalar interface {
 	// set stores the value, or an element of a list, and returns false if s is not a
-	// value of the type. s is JSON, except that it is the text of a string, and the
-	// decoded bytes of hex and base64.
+	// value of the type. For a string, s is its text; for hex and base64, the decoded
+	// bytes; for other types, the JSON.
 	set(r *Reader, f *field, s []byte) bool
 }
 
@@ -62,8 +62,7 @@ func (v *stringValue) set(r *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// codeValue is a code of two capital letters. The key is absent if the text is anything
-// else.
+// codeValue is a code of two capital letters. For any other text the key is absent.
 type codeValue string
 
 func (v *codeValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -76,8 +75,8 @@ func (v *codeValue) put(_ *Encoder, dst []byte, m *member) []byte {
 
 func (v *codeValue) set(r *Reader, f *field, s []byte) bool { return (*stringValue)(v).set(r, f, s) }
 
-// gameIDValue is the word for a game, followed by the name of the game. If the word is not
-// valid, both are omitted.
+// gameIDValue is the ID of a game, followed by the name of the game. If the ID is not valid,
+// both are omitted.
 type gameIDValue game.Game
 
 func (v *gameIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -93,7 +92,7 @@ func (v *gameIDValue) set(r *Reader, _ *field, s []byte) bool {
 	return isGameID(v.ID)
 }
 
-// isGameID reports whether id can be the word for a game.
+// isGameID reports whether id matches the pattern gameID.
 func isGameID(id string) bool {
 	for i := range len(id) {
 		c := id[i]
@@ -120,7 +119,6 @@ func (v *wordValue) set(_ *Reader, f *field, s []byte) bool {
 	return true
 }
 
-// setValue is a set of words.
 type setValue[T ~uint8 | ~uint16 | ~uint32 | ~uint64] struct{ of *T }
 
 func set[T ~uint8 | ~uint16 | ~uint32 | ~uint64](of *T) value { return setValue[T]{of} }
@@ -145,8 +143,8 @@ func (v setValue[T]) set(_ *Reader, f *field, s []byte) bool {
 	return true
 }
 
-// notesValue is the notes about the answers, and then the notes about parts that were
-// dropped from the record.
+// notesValue holds the notes about the answers. put also writes the notes about parts that
+// were dropped from the record.
 type notesValue wire.Notes
 
 func (v *notesValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -177,7 +175,6 @@ func (v *notesValue) set(r *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// boolValue is a boolean.
 type boolValue bool
 
 func (v *boolValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -204,7 +201,8 @@ func (v *byteBoolValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// letterValue is a letter of the protocol, written as a word, or in hex if it has none.
+// letterValue is a letter of the protocol. It is written as a word, or in hex if the letter
+// has no word.
 type letterValue uint8
 
 func (v *letterValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -228,7 +226,6 @@ func (v *letterValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// numberValue is an integer.
 type numberValue[T uint8 | uint16 | uint32 | uint64 | int32] struct{ of *T }
 
 func number[T uint8 | uint16 | uint32 | uint64 | int32](of *T) value { return numberValue[T]{of} }
@@ -325,8 +322,8 @@ func (v *idValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil && (len(s) == 1 || s[0] != '0')
 }
 
-// hashValue is the hash of an answer; 0 means that there is no hash. If names are
-// hashed, the hash of the players is keyed.
+// hashValue is the hash of an answer; 0 means that there is no hash. If the Encoder hashes
+// names, the hash of the answer that lists the players is keyed.
 type hashValue uint64
 
 func (v *hashValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -362,8 +359,8 @@ func (v *millisValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil && x >= 0
 }
 
-// timeValue is a time with milliseconds. A Result from a capture has none, and RFC 3339
-// can't express a year outside 0 to 9999.
+// timeValue is a time with milliseconds. The key is absent for the zero time, which a Result
+// from a capture has, and for a year outside 0 to 9999, which RFC 3339 can't express.
 type timeValue time.Time
 
 func (v *timeValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -389,7 +386,6 @@ func (v *timeValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil
 }
 
-// unixValue is a Unix time.
 type unixValue int64
 
 func (v *unixValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -426,7 +422,7 @@ func (v *floatValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil
 }
 
-// addressValue is an address: ip and port, and addr with both.
+// addressValue is an address. put writes the keys ip and port, and addr with both.
 type addressValue netip.AddrPort
 
 func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {

@@ -9,8 +9,8 @@ import (
 // knownSchema is the schema of the records that Append writes.
 const knownSchema = "1"
 
-// SchemaError means that this version does not know the schema of a record. Its
-// value is the schema as it is written in the record.
+// SchemaError means that this version does not know the schema of a record. The value of
+// the error is the schema as it is written in the record.
 type SchemaError string
 
 // Error names the schema.

@@ -21,13 +21,13 @@ import (
 // maxProblems is the number of problems that Check describes.
 const maxProblems = 20
 
-// Check reads the files of a census to their end, and returns the files and the
-// problems that it found. The last problem may be the number of further problems. It
-// verifies the checksums of zstd frames and compares each record with the schema, and
-// the files with the summaries in want. It also finds addresses that have several
-// records in one scan. If progress is not nil, Check calls it with the number of bytes
-// read and the size of all files. It needs 8 bytes of memory per record. It returns an
-// error if a file can't be read.
+// Check reads the files of a census to their end, and returns descriptions of the files and
+// of the problems. If there are many problems, the last entry is the number of the others.
+// Check verifies the checksums of compressed files. It compares each record with the schema,
+// and the files with the summaries in want. It also finds IPv4 addresses that have several
+// records in one scan. For that it stores 8 bytes per record. If progress is not nil, Check
+// calls it with the number of bytes read and the size of all files. Check returns an error
+// if a file can't be read.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	debug.SetGCPercent(spareMemory)
 	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
@@ -47,12 +47,11 @@ func Check(files []string, want []*census.Summary, progress func(read, size int6
 		v.compareParts(summary)
 	}
 	if n := len(v.problems); n > maxProblems {
-		v.problems = append(v.problems[:maxProblems], fmt.Sprintf("%d more problems", n-maxProblems))
+		v.problems = append(v.problems[:maxProblems], console.Plural(n-maxProblems, "more problem"))
 	}
 	return v.files, v.problems, nil
 }
 
-// verifier is a verification in progress.
 type verifier struct {
 	files    []sink.Part
 	problems []string
@@ -66,7 +65,7 @@ type verifier struct {
 type scanCount struct {
 	records  uint64
 	byStatus map[string]uint64
-	known    []uint64 // for each record: address<<16 | port, with bit 48 set
+	known    []uint64 // for each record with an IPv4 address: checked.known
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -119,7 +118,7 @@ func (v *verifier) file(name string) error {
 		v.add("%s is damaged: %v", name, d)
 	}
 	if n := r.Damage().Truncated; n > 0 {
-		v.add("%s ends with a truncated record of %d bytes", name, n)
+		v.add("%s ends with %s that belong to no complete record", name, console.Plural(uint64(n), "byte"))
 	} else if r.Damage().Open {
 		v.add("%s is truncated, or still being written: its last compressed frame has no end", name)
 	}
@@ -127,7 +126,7 @@ func (v *verifier) file(name string) error {
 	return nil
 }
 
-// checked is what Check stores about a record.
+// checked is what checker finds out about a record.
 type checked struct {
 	problem error
 	scan    string
@@ -191,10 +190,10 @@ func (v *verifier) addRepeated() {
 	}
 }
 
-// compareCounts compares the numbers of records, in total and by status, with the summary of
-// each scan. Shards may be
-// scans with the same name. Targets that did not answer have records only if the scan
-// was configured to write them. Without such records, their statuses are not compared.
+// compareCounts compares the numbers of records, in total and by status, with the summaries of
+// each scan. Shards may be scans with the same name, so their numbers are added up. Targets
+// that did not answer have records only if the scan was configured to write them. If there
+// are no such records, compareCounts does not compare the numbers for such statuses.
 func (v *verifier) compareCounts(want []*census.Summary) {
 	wanted := map[string]*scanCount{}
 	for _, s := range want {

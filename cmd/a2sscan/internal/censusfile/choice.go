@@ -17,7 +17,7 @@ import (
 // Farms maps the address of each member of a farm to the ID of the farm.
 type Farms map[netip.AddrPort]string
 
-// The values of Choice.Fakes, besides the words of flags.
+// Choice.Fakes has these words, and words of flags.
 const (
 	inFarm    = "only"
 	inNoFarm  = "without"
@@ -25,12 +25,12 @@ const (
 	unflagged = "unflagged"
 )
 
-// Choice chooses records.
+// Choice says which records are chosen.
 type Choice struct {
 	Games    []string // IDs or names; nil means all games
 	Statuses []string // words of statuses; nil means all statuses
-	Farms    []string // IDs of the farms whose servers are chosen; nil means all servers
-	Fakes    []string // words about farms and flags, all of which must hold for a server
+	Farms    []string // IDs of farms, whose servers are chosen; nil means all servers
+	Fakes    []string // words about farms and flags; all of them must apply to a server
 
 	farms    Farms // set by prepare, if the flags need it
 	chosen   func(*census.Server) bool
@@ -58,7 +58,7 @@ func (how *Printing) prepare(files []string) (err error) {
 	for _, word := range c.Fakes {
 		at := slices.Index(all, word)
 		if at < 0 {
-			return console.Fail(console.ExitUsage, "--fakes: %s is neither a flag nor another word that --fakes knows", console.Quoted(word, 40)).
+			return console.Fail(console.ExitUsage, "--fakes: %s is not a flag, nor another word that --fakes accepts", console.Quoted(word, 40)).
 				WithHint("choose from %s", strings.Join(all, ", "))
 		}
 		if at < len(game.FlagRules) {
@@ -146,8 +146,8 @@ func (c *Choice) keep() func(line []byte) bool {
 // sayUnknown warns of games that no record has.
 func (c *Choice) sayUnknown(t *console.Terminal) { SayUnknown(t, c.Games, c.seen) }
 
-// SayUnknown warns of chosen games that are not among seen, the IDs and names of all games in
-// lower case, and suggests those with the nearest names.
+// SayUnknown warns of chosen games that no record has, and suggests similar names. The keys of
+// seen are the IDs and names of the records' games in lower case.
 func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {
 	for _, name := range games {
 		if seen[strings.ToLower(name)] {

@@ -1,4 +1,4 @@
-// Package censusfile reads and writes the files of censuses for commands.
+// Package censusfile reads and writes census files for commands.
 //
 //	files, standard input ──▶ sink.Pipe ──▶ a command's function, line by line, in order
 //	                             │
@@ -7,8 +7,7 @@
 //	records ──▶ Destination ──▶ sink.Output      path, format and fields, as the flags say
 //	               └─▶ Table                     aligned lines, CSV, TSV, or JSON with chosen fields
 //
-//	[Print] is cat, [Verify] and [Check] compare files with their summary, and [Merge]
-//	makes one census from the shards of a scan, after it proved that they belong together.
-//
-// [Databases] add where an address is, and who owns its network.
+// [Print] is the command cat. [Verify] and [Check] compare files with their summaries.
+// [Merge] makes one census from the shards of a scan, after it has proved that they belong
+// together. [Databases] know where an address is, and who owns its network.
 package censusfile

@@ -11,8 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Each calls do with every line of a census that is not empty, and with its number, counted
-// from 1. It returns what it has read before the first error.
+// Each calls do with each line of a census and the number of the line, counted from 1. It
+// skips empty lines, but counts them. It stops at the first error, and describes in read
+// what it has read.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
 	read.File = name
 	for n := 1; ; n++ {
@@ -34,12 +35,13 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 	}
 }
 
-// spareMemory is the argument of debug.SetGCPercent for commands that read a census once:
-// with Go's default of 100, garbage would double the memory for unpacked frames.
+// spareMemory is the argument of debug.SetGCPercent for commands that read a census once,
+// because with Go's default of 100, garbage would double the memory for unpacked frames.
 const spareMemory = 25
 
-// pipe calls sink.PipeFile, and describes in a Reading what was read. take must return the
-// number of records in its block. If take returns an error, pipe returns the same error.
+// pipe calls sink.PipeFile, and describes in a Reading what was read. The function take must
+// return the number of records in its block. If take returns an error, pipe returns that
+// error unchanged.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
 	debug.SetGCPercent(spareMemory)
 	read, taken := census.Reading{File: file}, error(nil)
@@ -56,9 +58,9 @@ func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink
 	return read, err
 }
 
-// Lost compares what was read with the summaries beside the files, and prints what is
-// damaged or missing. If anything is damaged or missing, it returns an error. If
-// complete is set, the files must be all files of their scans.
+// Lost compares what was read with the summaries beside the files. If anything is damaged or
+// missing, Lost prints what, and returns an error. If complete is set, each file of a scan
+// must have been read.
 func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
 	var files []string
 	for _, r := range read {
@@ -98,7 +100,7 @@ func Failure(err error) error {
 	}
 	if errors.Is(err, sink.ErrNotCensus) {
 		return console.Fail(console.ExitInput, "%s is not a census: it does not begin with a record", console.Plain(s.Path, 200)).
-			WithHint("a census is a file that scan wrote: one line of JSON per server, compressed or not")
+			WithHint("a census is a file that a2sscan scan wrote: one line of JSON per server, compressed or not")
 	}
 	return console.Fail(console.ExitInput, "%s", ErrorText(s)).WithHint("%s", s.Hint)
 }
