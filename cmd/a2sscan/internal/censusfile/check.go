@@ -12,6 +12,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
@@ -118,7 +119,7 @@ func (v *verifier) file(name string) error {
 		v.add("%s is damaged: %v", name, d)
 	}
 	if n := r.Damage().Truncated; n > 0 {
-		v.add("%s ends with %s that belong to no complete record", name, console.Plural(uint64(n), "byte"))
+		v.add("%s ends with a truncated record (%s)", name, console.Plural(uint64(n), "byte"))
 	} else if r.Damage().Open {
 		v.add("%s is truncated, or still being written: its last compressed frame has no end", name)
 	}
@@ -211,7 +212,7 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 	for _, scan := range slices.Sorted(maps.Keys(wanted)) {
 		want, found := wanted[scan], cmp.Or(v.scans[scan], &scanCount{})
 		if found.records != want.records {
-			v.add("found %d records of scan %s, but its summary says %d", found.records, scan, want.records)
+			v.add("found %s of scan %s, but its summary says %d", console.Plural(found.records, "record"), scan, want.records)
 		}
 		if want.byStatus == nil {
 			continue
@@ -221,7 +222,7 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 		unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
 		for _, word := range slices.Sorted(maps.Keys(all)) {
 			if n := found.byStatus[word]; n != want.byStatus[word] && (unanswered || !slices.Contains(silent, word)) {
-				v.add("found %d records with status %s, but the summary counts %d", n, word, want.byStatus[word])
+				v.add("found %s with status %s, but the summary counts %d", console.Plural(n, "record"), word, want.byStatus[word])
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Destination says where the records go and in which format.
+// Destination says where the records go, and in which format.
 type Destination struct {
 	Path   string // "-" or empty means standard output
 	Append bool   // add to an existing file
@@ -46,7 +46,7 @@ func (c *Destination) Check() error {
 	)
 }
 
-// The hints for formats of spreadsheets and for compressions that a2sscan can't write.
+// Hints for the suffixes of spreadsheets, and of compressed files that a2sscan can't write.
 const (
 	writeSheet      = "write a .csv file, which spreadsheets can open"
 	writeCompressed = "for a compressed file, use a name that ends in .zst or .gz"
@@ -71,14 +71,12 @@ var ofSuffix = map[string]Format{
 	".json": JSON, ".jsonl": JSON, ".ndjson": JSON,
 }
 
-// suffix returns, in lower case, the suffix of the path that names the format. It first
-// removes .gz and .zst.
+// suffix returns the suffix of the path in lower case. A final .gz or .zst does not count.
 func (c *Destination) suffix() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".zst"), ".gz")
 	return strings.ToLower(filepath.Ext(name))
 }
 
-// onScreen reports whether the records go to a terminal.
 func (c *Destination) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
 
 // checkFormat returns an error if format is not the name of a format.
@@ -116,11 +114,10 @@ func (c *Destination) CheckFormat() error {
 			Err:  fmt.Sprintf("--format %s and the suffix %s contradict each other", c.Format, suffix),
 			Hint: "omit --format, or choose another name"},
 		console.Rule{Broken: c.format() == JSON && len(c.Fields) > 0, Err: "--fields needs --format csv, tsv or text if the output is a file",
-			Hint: "name the file .csv, or scan into a census and choose the fields later with a2sscan cat -f"},
+			Hint: "choose a name that ends in .csv, or scan into a census and choose the fields later with a2sscan cat -f"},
 	)
 }
 
-// format returns the format of the records.
 func (c *Destination) format() Format {
 	named := ofSuffix[c.suffix()]
 	switch {
@@ -157,8 +154,8 @@ func (c *Destination) table() (*Table, error) {
 }
 
 // TableFor returns the table that formats records as lines for w, which may be a terminal.
-// It returns nil if records are written unchanged. With an empty format, a terminal gets
-// text.
+// It returns nil if records are written unchanged. If format is empty, a terminal gets
+// text, and anything else JSON.
 func TableFor(w any, format Format, fields []string, color bool) (*Table, error) {
 	screen := Display{Color: color}
 	if console.IsTerminal(w) {
@@ -173,7 +170,7 @@ func TableFor(w any, format Format, fields []string, color bool) (*Table, error)
 	return NewTable(format, fields, screen)
 }
 
-// Options returns the options for writing the census. It does not create a file.
+// Options returns the options with which package sink writes the records.
 func (c *Destination) Options() sink.Options {
 	o := sink.Options{Append: c.Append, Replace: c.Force}
 	table, _ := c.table() // CheckFormat has already returned this error

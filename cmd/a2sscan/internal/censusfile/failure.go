@@ -12,9 +12,8 @@ import (
 )
 
 // ReadableRecords returns how many records can be read back from the files of an output that
-// failed. The last records written may be lost. If header is set, the first line of each
-// file does not count. A pipe has no readable records. The records of a part that was
-// moved away count as readable.
+// failed. If header is set, the first line of each file does not count. A pipe has no
+// readable records. The records of a part that was moved away count as readable.
 func ReadableRecords(parts []sink.Part, header bool) (n uint64) {
 	for _, p := range parts {
 		info, err := os.Stat(p.Name)
@@ -40,7 +39,8 @@ func ReadableRecords(parts []sink.Part, header bool) (n uint64) {
 	return n
 }
 
-// FilesText describes, for a message, the files of a census, or its parts.
+// FilesText returns the name of a census for a message or, if the census is divided, the
+// number of its parts and the names of the first and the last part.
 func FilesText(name string, divided bool, parts []sink.Part) string {
 	switch {
 	case !divided:
@@ -60,9 +60,8 @@ func IsFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// WriteFailure returns err as a console.Failure with an exit code and a hint. The hint comes
-// from the sink.Error. For fs.ErrExist, WriteFailure has its own hint, which names flags of
-// a2sscan.
+// WriteFailure returns err, an error of writing, as a console.Failure with an exit code. The
+// hint of a sink.Error stays, except that the hint for fs.ErrExist names flags of a2sscan.
 func WriteFailure(err error) error {
 	if err == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// These fields are computed from others: see scanner.Population. farm is the ID of the farm
-// that a server is in.
+// The fields that a record does not have itself. The first three are computed from the keys in
+// counts (see scanner.Population). The value of farm is the ID of the server's farm.
 const (
 	people   = "people"
 	capacity = "capacity"
@@ -22,7 +22,6 @@ const (
 	farm     = "farm"
 )
 
-// computedFields are the fields that a record does not have itself.
 var computedFields = []string{people, capacity, bots, farm}
 
 func isComputed(field string) bool { return slices.Contains(computedFields, field) }
@@ -32,8 +31,8 @@ var counts = []string{
 	"info.players", "info.max_players", "info.bots", "info.server_type", "game.players", "game.max_players", "game.bots",
 }
 
-// readerOf returns a Reader that decodes the keys of a record from which these fields are
-// computed, and keeps the keys that the fields show as they are written.
+// readerOf returns a Reader for these fields. It decodes the keys from which fields are
+// computed, and keeps the keys whose values are shown as they are written.
 func readerOf(fields []string) *record.Reader {
 	keys, kept := []string{"schema"}, []string(nil)
 	for _, field := range fields {
@@ -50,7 +49,7 @@ func readerOf(fields []string) *record.Reader {
 }
 
 // value returns the value of a field as the record writes it, except that whole numbers have
-// their usual form. It returns nil if the record lacks the field.
+// their usual form. It returns nil if the value is not known.
 func (t *Table) value(field string, r *record.Record) []byte {
 	if isComputed(field) {
 		return computedValue(field, r, t.farms)
@@ -84,7 +83,7 @@ func number(value []byte) []byte {
 	return value
 }
 
-// computedValue returns the value of a computed field; nil if it is not known.
+// computedValue returns the value of a computed field, or nil if the value is not known.
 func computedValue(field string, r *record.Record, farms Farms) []byte {
 	n, known := 0, false
 	switch field {
@@ -105,12 +104,13 @@ func computedValue(field string, r *record.Record, farms Farms) []byte {
 	return strconv.AppendInt(nil, int64(n), 10)
 }
 
-// knows reports whether INFO has a field, or the data of the game has the key.
+// knows reports whether INFO has the field, or the data of the game has the key.
 func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }
 
-// checkFields returns an error, which names the flag, for a field that no record can have.
+// checkFields returns an error if no record can have one of the fields. The parameter flag is
+// the name of the flag that has the fields.
 func checkFields(flag string, fields []string) error {
 	all, open := record.Paths()
 	all = append(all, computedFields...)

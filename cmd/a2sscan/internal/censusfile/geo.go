@@ -28,13 +28,13 @@ type Database struct {
 
 	mu     sync.Mutex              // guards the following fields
 	known  map[uintptr]scanner.Geo // decoded places, by offset in the file
-	faults uint64                  // number of addresses with damaged data
+	faults uint64                  // number of lookups that found damaged data
 	fault  error                   // the first error, or nil once it has been reported
 }
 
-// maxKnown is the maximum number of decoded places in memory: 65,536 of about 250 bytes
-// are 16 MiB. Servers are in fewer places than that. Decoding a place again takes 30
-// times as long as finding it in the map.
+// maxKnown is the maximum number of decoded places in memory. They take about 250 bytes each,
+// together 16 MiB. Servers are in fewer places than that. To decode a place again takes 30
+// times as long as to find the place in the map.
 const maxKnown = 1 << 16
 
 const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
@@ -81,9 +81,8 @@ func newDatabase(name string, file []byte) (*Database, error) {
 	return &Database{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}, nil
 }
 
-// maxSample is the maximum number of networks that useful tries in order to find one
-// with a place or an owner. Networks without data count too, because the tree of a
-// damaged file may be endless.
+// maxSample is the maximum number of networks in which useful looks for a place or an owner.
+// Networks without data count too, because the tree of a damaged file may be endless.
 const maxSample = 100_000
 
 // useful reports whether the database has a place or an owner for any IPv4 network.
@@ -103,7 +102,7 @@ func (b *Database) useful() bool {
 	return false
 }
 
-// Fill adds the place and the owner of an address to those fields of g that are empty.
+// Fill sets the empty fields of g to the place and the owner of an address.
 func (d Databases) Fill(g *scanner.Geo, addr netip.Addr) {
 	for _, b := range d {
 		g2 := b.place(b.db.Lookup(addr))
@@ -181,7 +180,7 @@ func (d Databases) Types() (types []string) {
 	return types
 }
 
-// Bytes returns how many bytes of memory the databases take.
+// Bytes returns the total size of the database files, which are in memory.
 func (d Databases) Bytes() (n int64) {
 	for _, b := range d {
 		n += b.size
@@ -194,7 +193,7 @@ type DatabaseNote struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`
 	Built  time.Time `json:"built"`
-	Faults uint64    `json:"faults,omitempty"` // number of addresses with damaged data in this run
+	Faults uint64    `json:"faults,omitempty"` // number of lookups in this run that found damaged data
 }
 
 // Notes describes the databases for a summary.

@@ -26,20 +26,23 @@ type MergeOptions struct {
 	Summary string // path of the summary; empty means beside the output
 	Scan    string // name of the merged scan; empty means the name of the first part
 
-	// Plan returns an empty plan, into which Merge decodes the plan of a part.
+	// Plan returns an empty plan. Merge calls it for each part, and decodes the plan of the
+	// part into the result.
 	Plan    func() Plan
 	Command []string // the command line, for the summary
 	Build   ledger.Build
 }
 
-// Plan is a pointer to the plan of a scan.
+// Plan is the plan of a scan. It must be a pointer, because Merge decodes JSON into it.
 type Plan interface {
-	// Merged returns the settings that merge uses. It compares the others.
+	// Merged returns the settings that Merge uses. All other settings must be equal in all
+	// parts.
 	Merged() (shard *string, maxTargets uint64, unanswered bool)
 }
 
-// Merge checks the parts and writes the merged census and its summary. If the parts
-// do not make one census, its error has ExitNumbers and it leaves no output.
+// Merge checks the parts and writes the merged census and its summary. If the parts do not
+// make one census, Merge leaves no output, and the exit code of its error is
+// console.ExitNumbers.
 func Merge(t *console.Terminal, o MergeOptions) error {
 	m := &merger{term: t, options: o}
 	if err := m.check(); err != nil {
@@ -51,7 +54,6 @@ func Merge(t *console.Terminal, o MergeOptions) error {
 	return m.finish()
 }
 
-// merger holds the state of one merge.
 type merger struct {
 	term    *console.Terminal
 	options MergeOptions
@@ -63,8 +65,8 @@ type merger struct {
 	out      *sink.Output
 }
 
-// gap prints the problems of the parts and returns the error for them, or nil if
-// there are none.
+// gap prints the problems of the parts and returns an error. If there are no problems, it
+// returns nil.
 func (m *merger) gap(problems []string) error {
 	if len(problems) == 0 {
 		return nil
@@ -72,7 +74,7 @@ func (m *merger) gap(problems []string) error {
 	m.term.ClearStatus()
 	for i, p := range problems {
 		if i == 20 {
-			m.term.Say("%d more problems", len(problems)-i)
+			m.term.Say("%s", console.Plural(len(problems)-i, "more problem"))
 			break
 		}
 		m.term.Say("%s", console.Plain(p, 400))
@@ -158,7 +160,7 @@ func (m *merger) write() (err error) {
 func (m *merger) copy(p *part) error {
 	type copied struct {
 		records int
-		index   int // index of the last line read; not copied if problem or foreign is set
+		index   int // index of the last line read; the line that has the problem or foreign address
 		problem error
 		foreign netip.Addr
 	}
@@ -213,9 +215,9 @@ func (m *merger) copy(p *part) error {
 }
 
 // describe fills in the fields of the summary that do not depend on the records. Parts may
-// have run at the same time or one after another: the duration is from the first start to
-// the last end, and the rates add up. If a part has no rate limit, the merged scan has
-// none.
+// have run at the same time or one after another, so the duration is from the first start to
+// the last end. The rates of the parts add up. If a part has no rate limit, the merged scan
+// has none.
 func (m *merger) describe() {
 	first, s := &m.parts[0].sum, &m.sum
 	limit := 0.0
@@ -274,7 +276,7 @@ func (m *merger) describe() {
 }
 
 // finish writes the summary to the path in the options, or beside the output, and prints
-// what was merged. By default, an output on standard output has no summary.
+// what was merged. Without a path, it writes a summary only if the output is a file.
 func (m *merger) finish() error {
 	path := m.options.Summary
 	if path == "" && IsFile(m.options.Output) {

@@ -138,7 +138,7 @@ var refusals = []struct {
 	want   string
 	change func([]*shard) []*shard
 }{
-	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, but DIR/s0.ndjson.zst is one of 3 shards",
+	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, but DIR/s0.ndjson.zst belongs to a scan of 3 shards",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Shard = "1/4"; return s }},
 	{name: "a summary has no plan", want: "DIR/s1.ndjson.zst: the summary has no plan, because another version of a2sscan wrote it",
 		change: func(s []*shard) []*shard { s[1].sum.Plan = nil; return s }},

@@ -31,7 +31,7 @@ func ParseOrder(field string, most int) (o Order, err error) {
 	return o, err
 }
 
-// rank has the values by which a record is sorted.
+// rank has the values by which compare sorts a record.
 type rank struct {
 	known  bool // the record has the field
 	number float64
@@ -39,7 +39,6 @@ type rank struct {
 	addr   netip.AddrPort
 }
 
-// ranked is a record with its rank.
 type ranked struct {
 	rank
 	line []byte
@@ -69,8 +68,8 @@ func (o *Order) ranker(farms Farms) func(line []byte) rank {
 	}
 }
 
-// compare orders records: those without the field come last, and those with the same value
-// come in the order of their addresses.
+// compare orders records by the field. Records without the field come last. Records with the
+// same value are in the order of their addresses.
 func (o *Order) compare(a, b ranked) int {
 	if a.known != b.known {
 		if a.known {

@@ -38,9 +38,9 @@ func group(files []string) (parts []*part) {
 	return parts
 }
 
-// load reads the summary of a part, decodes its plan into plan, and sets its shard. If
-// the summary shows that the part can't be merged, gap says why; otherwise gap is "".
-// err is an error of reading or decoding the summary.
+// load reads the summary of a part, decodes the plan of the scan into plan, and sets the
+// shard. If the part can't be merged, gap says why. If the summary can't be read or decoded,
+// err says why.
 func (p *part) load(plan Plan) (gap string, err error) {
 	text, err := census.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func (p *part) load(plan Plan) (gap string, err error) {
 		gap = "the summary has no plan, because another version of a2sscan wrote it"
 	default:
 		if p.shard, err = list.ParseShard(*shard, ""); err == nil {
-			*shard = "" // apart from the shard, the plans of all parts are equal
+			*shard = "" // so that differences can compare the plans
 			return "", nil
 		}
 		return fmt.Sprintf("%s: %v", p.name, err), nil
@@ -78,8 +78,8 @@ func (p *part) load(plan Plan) (gap string, err error) {
 	return p.name + ": " + gap, nil
 }
 
-// differences describes why parts are not the shards of one scan: they have other plans, or
-// a shard is missing, repeated, or of another number of shards.
+// differences describes why the parts are not the shards of one scan: their plans differ,
+// their numbers of shards differ, or a shard is missing or occurs twice.
 func differences(parts []*part) (gaps []string) {
 	first, count := parts[0], max(parts[0].shard.Count, 1)
 	by := map[int]*part{}
@@ -88,7 +88,7 @@ func differences(parts []*part) (gaps []string) {
 			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: they differ in %s (%s and %s)", first.name, p.name, what, a, b))
 		}
 		if n := max(p.shard.Count, 1); n != count {
-			gaps = append(gaps, fmt.Sprintf("%s is shard %s, but %s is one of %d shards", p.name, p.shard, first.name, count))
+			gaps = append(gaps, fmt.Sprintf("%s is shard %s, but %s belongs to a scan of %s", p.name, p.shard, first.name, console.Plural(count, "shard")))
 			continue
 		}
 		if other := by[p.shard.Index]; other != nil {
@@ -104,9 +104,9 @@ func differences(parts []*part) (gaps []string) {
 	return gaps
 }
 
-// sumLedgers adds up the ledgers of shards. Each shard reads the complete list and counts
-// the addresses of other shards as other_shard. The sum has no other_shard and accounts for
-// every target of the list once. gaps describes contradictions.
+// sumLedgers adds up the ledgers of shards. Each shard reads the complete list, and counts
+// the addresses of other shards as other_shard. The sum has no other_shard, and counts each
+// target of the list once. The result gaps describes contradictions.
 func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 	first := &parts[0].sum.Counts
 	for _, p := range parts {

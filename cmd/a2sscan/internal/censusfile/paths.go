@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Overwritten returns an error if path is one of the files in read, which the command
-// reads. The parameter flag is the name of the flag that has path as its value.
+// Overwritten returns an error if path, the value of a flag for an output, is one of the files
+// that the command reads.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
 		x, err1 := os.Stat(in)

@@ -30,7 +30,7 @@ func parsePlace(data any) scanner.Geo {
 	return g
 }
 
-// find follows a path of keys. In a list it continues with the first element.
+// find returns the value at a path of keys. From a list it takes the first element.
 func find(v any, path string) any {
 	for key := range strings.SplitSeq(path, ".") {
 		if list, ok := v.([]any); ok && len(list) > 0 {
@@ -73,8 +73,8 @@ func findCode(data any, paths ...string) string {
 	return ""
 }
 
-// findNumber returns the first autonomous system number found, which may be a
-// number or text such as AS64500.
+// findNumber returns the first number of an autonomous system found. The data may have it as
+// a number, or as text such as AS64500.
 func findNumber(data any, paths ...string) uint32 {
 	for _, path := range paths {
 		var n uint64

@@ -42,7 +42,6 @@ func (how *Printing) printer() *printer {
 	return p
 }
 
-// line returns what is printed for a record.
 func (p *printer) line(line []byte) []byte {
 	switch {
 	case p.table != nil:
@@ -53,8 +52,8 @@ func (p *printer) line(line []byte) []byte {
 	return line
 }
 
-// printed is the result for a block of records. The lines to print are in Block.Out or, if
-// the records must be sorted, in ranked.
+// printed is the result of printer.block. The lines to print are in Block.Out or, if the
+// records must be sorted, in ranked.
 type printed struct {
 	records, chosen int
 	flat            bool // the first record has no schema
@@ -96,12 +95,11 @@ func (p *printer) block(b *sink.Block) (made printed) {
 	return made
 }
 
-// errEnough makes pipe end early, because the last line to print has been printed.
+// errEnough ends pipe when Order.Most lines have been printed.
 var errEnough = errors.New("enough")
 
-// Print prints the records of files to out. A line that is not a record is printed
-// unchanged. If a file is damaged, Print returns an error after printing the readable
-// records.
+// Print prints the records of files to out. If a file is damaged, Print returns an error
+// after printing the readable records.
 func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) error {
 	if err := how.prepare(files); err != nil {
 		return err
@@ -158,12 +156,13 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 	return Lost(t, read, false)
 }
 
-// needsFields reports whether Print looks into records.
+// needsFields reports whether Print needs fields of the records.
 func (how *Printing) needsFields() bool {
 	return how.Table != nil || how.Order.Field != "" || !how.Choice.everything()
 }
 
-// isFlat reports whether a record has no schema, as the records that cat -f writes.
+// isFlat reports whether a record lacks the key schema. Usually cat -f has written such a
+// record.
 func isFlat(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return line[0] == '{' && !bytes.Contains(line, []byte(`"schema"`))

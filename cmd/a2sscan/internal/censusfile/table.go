@@ -102,8 +102,8 @@ func (t *Table) Header() []byte {
 	return []byte(t.colored(dim, t.fieldLine(t.fields)) + "\n")
 }
 
-// Row returns a record as a line without a newline. It is valid until the next
-// call. A line that is not a record has no values.
+// Row returns the row for a record, without a newline. The row is valid until the next
+// call. If line is not a record, the row has no values.
 func (t *Table) Row(line []byte) []byte {
 	rec, _ := t.reader.Read(line)
 	if rec == nil {
@@ -129,8 +129,8 @@ func (t *Table) Row(line []byte) []byte {
 	return t.join(cells)
 }
 
-// cellOf returns a value as the text of a cell. A list of words is its words with blanks
-// between them.
+// cellOf returns the text of the cell for a value. The words of a list are separated by
+// spaces.
 func cellOf(value []byte) (text string) {
 	switch {
 	case len(value) == 0 || string(value) == "null":
@@ -158,7 +158,7 @@ func (t *Table) Lacks(key string) bool {
 	return chosen && !t.found[key].Load()
 }
 
-// join joins cells to a line of CSV or TSV.
+// join returns the cells as a line of CSV or TSV.
 func (t *Table) join(cells []string) []byte {
 	safe := make([]string, len(cells))
 	for i, cell := range cells {
@@ -193,9 +193,10 @@ func (t *Table) object(values [][]byte) []byte {
 // noLimit is a width that no text reaches.
 const noLimit = 1 << 28
 
-// Harmless makes a cell safe for every program: it escapes invisible characters and line
-// breaks, and puts an apostrophe before text that a spreadsheet would take for a formula:
-// text that begins with a character such as =, possibly after spaces, and is not a number.
+// Harmless makes a cell safe for terminals and spreadsheets. It escapes invisible characters
+// and line breaks. It puts an apostrophe before text that a spreadsheet would take for a
+// formula, because the text begins with a character such as =, possibly after spaces, and is
+// not a number.
 func Harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
 	formula := strings.TrimLeft(cell, " \u00a0")

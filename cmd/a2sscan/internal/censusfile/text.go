@@ -25,7 +25,6 @@ const (
 // the server's address in the list.
 type server struct{ addr, rtt, players, mapName, game, name, tag string }
 
-// titles are the titles of the columns.
 var titles = server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME", ""}
 
 // Widths of the columns that do not depend on the screen.
@@ -35,8 +34,7 @@ const (
 	playersWidth = 10
 )
 
-// server returns the line about a server. Without a record, its cells are empty or
-// placeholders.
+// server returns the line about a server. Cells without a value are empty, or have a dash.
 func (t *Table) server(rec *record.Record) string {
 	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name)), tag: strings.TrimSpace(rec.Tag)}
 	if g := rec.Game; g != nil {
@@ -71,8 +69,8 @@ func (t *Table) server(rec *record.Record) string {
 
 // serverLine aligns the cells of s. The parameters players and game are the colours of
 // these two cells; "" means no colour. On a screen, map, game and name share the width
-// that the other cells leave. The last column of the screen stays empty, because some
-// terminals wrap the line when it is written.
+// that the other cells leave. The last column of the screen stays empty, because a character
+// there makes some terminals begin a new line.
 func (t *Table) serverLine(s server, players, game string) string {
 	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil
@@ -102,8 +100,7 @@ func (s *server) named(width int) string {
 	return console.Shorten(s.name, room-console.Columns(tag)) + " [" + tag + "]"
 }
 
-// fieldWidths are the widths of fields for which the usual width is too large or too
-// small.
+// fieldWidths are the widths of the fields that need another width than fieldLine gives.
 var fieldWidths = map[string]int{
 	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
 	people: 6, capacity: 8, bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,

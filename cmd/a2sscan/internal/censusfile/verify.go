@@ -13,9 +13,9 @@ import (
 )
 
 // Verify checks a census and compares it with the named summary or, if summary is
-// empty, with the summaries beside the files. It prints a line for each file, and the
-// problems. It returns an error unless the census is undamaged and its summaries show that it
-// is complete.
+// empty, with the summaries beside the files. Verify prints a line for each file, and the
+// problems. It returns an error unless the census is undamaged, and the summaries show that
+// the census is complete.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	names := []string{summary}
 	if summary == "" {
@@ -48,7 +48,8 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		return Failure(err)
 	}
 	for _, f := range found {
-		fmt.Fprintf(out, "%s: %d records, %d bytes, xxh64 %s\n", console.Plain(f.Name, 200), f.Records, f.Bytes, f.Sum)
+		fmt.Fprintf(out, "%s: %d %s, %d %s, xxh64 %s\n", console.Plain(f.Name, 200),
+			f.Records, console.Things(f.Records, "record"), f.Bytes, console.Things(uint64(f.Bytes), "byte"), f.Sum)
 	}
 	for _, scan := range scansOf(want) {
 		fmt.Fprintln(out, scan)
@@ -72,8 +73,8 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	return nil
 }
 
-// scansOf returns a line for each scan, with the time at which it began: if the last night's
-// scan did not end, its reader sees that this is an earlier census.
+// scansOf returns a line for each scan, with the time at which the scan began. It shows
+// whether the census is the latest one, or an older one because the latest scan failed.
 func scansOf(summaries []*census.Summary) (lines []string) {
 	for _, s := range summaries {
 		line := fmt.Sprintf("scan %s: started %s", console.Plain(s.Scan, 100), s.Start.UTC().Format("2006-01-02 15:04:05 UTC"))

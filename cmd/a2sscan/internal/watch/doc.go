@@ -13,10 +13,12 @@
 //	                                                         │
 //	                        ┌────────────────┬───────────────┤
 //	                        ▼                ▼               ▼
-//	                  Watch.publish       Webhook       page: live page, API
+//	                  Watch.publish       Webhook      page: history, uptimes
+//
+//	     Watcher: current state ──▶ Panel, page
 //
 // A [Watcher] decides. It sends nothing, and gets the time as an argument. [Watch] connects
 // the Watcher with a scan, a database and outputs. Each reader of the database goes at its
-// own pace, so an output that stalls holds up nothing else. The [Panel] on Discord shows
-// what the Watcher knows, as the live page does.
+// own pace, so an output that stalls holds up nothing else. The [Panel] on Discord and the
+// live page take the current state of the servers from the Watcher.
 package watch
