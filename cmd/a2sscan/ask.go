@@ -18,7 +18,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// askFlags are the flags of ask.
 type askFlags struct {
 	timeoutFlags
 	query       flags.Questions
@@ -88,7 +87,6 @@ could be sent, and 4 if ask was interrupted.`,
 	return cmd
 }
 
-// ask queries a server and prints what happened.
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := scan.Interruptible(true)
 	defer end()
@@ -135,8 +133,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 	return console.Fail(code, "not every question has a complete answer: %s", s.Verdict.Plain())
 }
 
-// printSession prints the verdict, the datagrams and the record, or the complete session
-// as JSON. It ignores write errors: a.out remembers the first error, and run reports it.
+// printSession ignores write errors: a.out remembers the first error, and run reports it.
 func printSession(a *app, s *transcript.Session, f *askFlags) {
 	onScreen := console.IsTerminal(a.out.w)
 	switch {
@@ -156,9 +153,8 @@ func printSession(a *app, s *transcript.Session, f *askFlags) {
 	}
 }
 
-// leastWidth is the minimum width to which lines are wrapped.
 const leastWidth = 60
 
-// width returns the number of columns of the terminal on standard output, or 80 if
-// standard output is not a terminal.
+// width returns the number of columns of the terminal on standard output, but at least
+// leastWidth, or 80 if standard output is not a terminal.
 func (a *app) width() int { return max(console.WidthOf(a.out.w), leastWidth) }

@@ -110,7 +110,6 @@ These say that the server answers in an unusual way:
 	return cmd
 }
 
-// flagMeanings explains the words that a record has for these flags under the key flags.
 func flagMeanings(flags game.Flags) string {
 	var rows []string
 	for i := range game.FlagRules {
@@ -121,7 +120,6 @@ func flagMeanings(flags game.Flags) string {
 	return strings.Join(rows, "\n")
 }
 
-// addGeoFlag adds the flag for databases that map addresses to locations or networks.
 func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 	fs.StringArrayVar(files, "mmdb", nil, "add the location or network of each address from the database in `FILE`, in MaxMind's format (GeoLite2, DB-IP, IPinfo); may be repeated")
 }

@@ -9,9 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// completable sets up shell completion for a command. It completes words if a flag
-// accepts only certain words, file names if a flag accepts a file, and nothing otherwise.
-// The flag itself shows which of the three applies.
+// completable sets up shell completion for a command and its flags.
 func completable(cmd *cobra.Command) {
 	if len(cmd.ValidArgs) == 0 && !strings.Contains(cmd.Use, "FILE") && !takesTargets(cmd) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -26,8 +24,9 @@ func completable(cmd *cobra.Command) {
 	})
 }
 
-// completions returns the possible values of a flag that begin with the text in typed. In a
-// comma-separated list, it completes the last word.
+// completions returns the words that the flag accepts and that begin with the text in typed.
+// In a comma-separated list, it completes the last word. If the flag accepts a file, how
+// makes the shell complete file names.
 func completions(flag *pflag.Flag, typed string) (words []string, how cobra.ShellCompDirective) {
 	before, how := "", cobra.ShellCompDirectiveNoFileComp
 	if isList(flag) {
@@ -51,8 +50,8 @@ func completions(flag *pflag.Flag, typed string) (words []string, how cobra.Shel
 
 var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
 
-// helpWords returns the words in a flag's help that are values of the flag. It returns nil
-// if the flag accepts any string or is a bool.
+// helpWords returns the words in a flag's help that the flag accepts as values. It returns
+// nil if the flag accepts any string or is a bool. It changes the value of the flag.
 func helpWords(flag *pflag.Flag) (words []string) {
 	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
 		return nil

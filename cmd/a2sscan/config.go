@@ -43,9 +43,9 @@ func (a *app) configurable(cmd *cobra.Command) {
 // configure sets the flags of cmd that the configuration file sets, if --config names a
 // file. It returns the command's arguments, which may also come from the file.
 //
-// The command line overrides the file. But if a flag may be repeated, the values of both
-// apply: a network that the file excludes stays excluded. A key in the command's table
-// overrides the same key before the first table.
+// The command line overrides the file. But if a flag may be repeated, its values on the
+// command line and in the file all apply, so a network that the file excludes stays
+// excluded. A key in the command's table overrides the same key before the first table.
 func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	path := cmd.Flags().Lookup(configFlag)
 	if !path.Changed {
@@ -127,8 +127,8 @@ var onlyTyped = map[string]string{
 	"fresh":     "type --fresh: in a file, fresh = true would discard the checkpoint in every run",
 }
 
-// checkKey reports whether a key sets a flag or the targets. It returns an error for a
-// key that no command accepts, or that is allowed only on the command line.
+// checkKey reports whether a key sets a flag or the targets. It returns an error for an
+// unknown table or key, and for a key that is allowed only on the command line.
 func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use bool, err error) {
 	commands := root.Commands()
 	if k.Table != "" {
@@ -180,12 +180,12 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 	return false, f
 }
 
-// hasKey reports whether a configuration file may set this key for the command.
+// hasKey reports whether the key is a flag of the command, or "targets" if the command
+// takes targets.
 func hasKey(cmd *cobra.Command, key string) bool {
 	return cmd.Flags().Lookup(key) != nil || key == targetsKey && takesTargets(cmd)
 }
 
-// commandsWith returns the names of the commands for which a file may set the key.
 func commandsWith(root *cobra.Command, key string) (names []string) {
 	for _, c := range root.Commands() {
 		if hasKey(c, key) {
@@ -210,5 +210,4 @@ func repeatable(flag *pflag.Flag) bool {
 	return slice
 }
 
-// takesTargets reports whether a command's arguments are targets.
 func takesTargets(cmd *cobra.Command) bool { return strings.Contains(cmd.Use, "TARGET") }

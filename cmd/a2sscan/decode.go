@@ -9,7 +9,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// decodeFlags are the flags of decode.
 type decodeFlags struct {
 	outFlags
 	scanID string
@@ -50,7 +49,6 @@ for -, it reads standard input. It detects the format from the first bytes:
 	return cmd
 }
 
-// decode decodes the files or, if there are none, standard input.
 func (a *app) decode(f *decodeFlags, files []string) error {
 	if len(files) == 0 {
 		if console.IsTerminal(a.in) {

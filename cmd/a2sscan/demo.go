@@ -14,7 +14,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// demoFile is the file to which the demo writes its records.
 const demoFile = simulation.DemoFile
 
 // These are the settings of the demo's scan. The rate can be high because the servers are
@@ -48,7 +47,6 @@ the working directory, in ` + demoFile + `.`,
 	return cmd
 }
 
-// demo scans simulated servers and compares the records with the simulation.
 func (a *app) demo(network string) error {
 	d, err := simulation.StartDemo(network)
 	if err != nil {

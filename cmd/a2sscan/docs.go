@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// docsCommand generates the files that packages ship with the program. The help
-// does not list it, because users of a package already have these files.
+// docsCommand generates the files that packages ship with the program. The help does not
+// list this command, because users of a package already have these files.
 func (a *app) docsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
@@ -48,13 +48,11 @@ commands themselves; the same program writes the same bytes.`,
 	}
 }
 
-// docFile is a generated file.
 type docFile struct {
 	name string // path below the output directory
 	text []byte
 }
 
-// docs generates the man pages and the completion scripts.
 func docs(root *cobra.Command) (files []docFile, err error) {
 	var bash, zsh, fish bytes.Buffer
 	err = errors.Join(root.GenBashCompletionV2(&bash, true), root.GenZshCompletion(&zsh), root.GenFishCompletion(&fish, true))

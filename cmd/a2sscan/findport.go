@@ -14,11 +14,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// notWithFindPort are the flags of ask that --find-port excludes, because it sends only
-// one INFO request to each port and prints a line for each answer.
+// notWithFindPort are the flags of ask that --find-port excludes: with --find-port, ask
+// sends only one INFO request to each port and prints a line for each answer.
 var notWithFindPort = []string{"query", "retries", "trailing-nul", "json", "brief"}
 
-// checkFindPort returns an error if flags contradict --find-port.
 func (f *askFlags) checkFindPort() error {
 	if f.allowReserved && !f.findPort {
 		return console.Fail(console.ExitUsage, "--allow-reserved needs --find-port").
@@ -91,7 +90,6 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	return nil
 }
 
-// portsOf yields a target for each port of an address.
 func portsOf(addr netip.Addr, ports []uint16) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		for i, port := range ports {

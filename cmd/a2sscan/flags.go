@@ -16,7 +16,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// outFlags are the flags of commands that write records.
 type outFlags struct {
 	output string
 	append bool
@@ -31,11 +30,10 @@ func (f *outFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.force, "force", false, "replace an existing output")
 }
 
-// toFile reports whether the records go to a file, not to standard output.
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
 
-// nameHint returns a hint if the name of the output suggests a format other than one JSON
-// object per line, which is what the command writes without --format.
+// nameHint returns a hint if the suffix of the output is .json or .txt. Without --format,
+// scan writes one JSON object per line to such a file, which the name does not suggest.
 func (f *outFlags) nameHint() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -47,18 +45,15 @@ func (f *outFlags) nameHint() string {
 	return ""
 }
 
-// choice converts the flags for package censusfile.
 func (f *outFlags) choice() censusfile.Destination {
 	return censusfile.Destination{Path: f.output, Append: f.append, Force: f.force}
 }
 
-// check returns an error if flags contradict each other.
 func (f *outFlags) check() error {
 	c := f.choice()
 	return c.Check()
 }
 
-// formatFlags choose the format of records.
 type formatFlags struct {
 	format string
 	fields []string
@@ -69,10 +64,8 @@ func (f *formatFlags) add(fs *pflag.FlagSet, byDefault string) {
 	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` such as addr,people,info.map")
 }
 
-// rateUsage describes --rate, which means the same in every command that has it.
 const rateUsage = "send `N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: find the highest rate that the path can carry, up to 50k; auto:20k: up to 20k"
 
-// timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {
 	auto    flags.Auto
 	retries int
@@ -80,23 +73,22 @@ type timeoutFlags struct {
 
 func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.auto, &f.retries) }
 
-// addTimeouts adds the flags --timeout and --retries.
 func addTimeouts(fs *pflag.FlagSet, timeout *flags.Auto, retries *int) {
 	timeout.On = true
 	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
 	fs.IntVar(retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
 }
 
-// maxRetries is the largest value of --retries: package scanner allows 101 attempts.
+// maxRetries is the largest value of --retries, because package scanner allows at most 101
+// attempts.
 const maxRetries = 100
 
-// timeout returns the timeout of a command that queries too few servers to learn a
-// timeout from their round trips.
+// timeout returns the value of --timeout. For auto it returns scanner.DefaultTimeout,
+// because only a scan can learn a timeout from round trips.
 func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
 
 func (f *timeoutFlags) check() error { return checkTimeouts(&f.auto, f.retries) }
 
-// checkTimeouts returns an error if the value of --timeout or --retries is invalid.
 func checkTimeouts(timeout *flags.Auto, retries int) error {
 	switch {
 	case timeout.Or(scanner.DefaultTimeout) < time.Millisecond:
@@ -110,7 +102,6 @@ func checkTimeouts(timeout *flags.Auto, retries int) error {
 	return nil
 }
 
-// logFlag is the flag that names the log file.
 type logFlag struct{ file string }
 
 func (f *logFlag) add(cmd *cobra.Command) {
@@ -118,8 +109,8 @@ func (f *logFlag) add(cmd *cobra.Command) {
 		"append one line per notable event to `FILE`; /dev/stderr: to standard error, beside the usual messages")
 }
 
-// check returns an error if the log would go to standard output, or to one of the other
-// files, which other flags name.
+// check returns an error if the log would go to standard output, or to one of others, the
+// files that other flags name.
 func (f *logFlag) check(others ...string) error {
 	switch {
 	case f.file == "-":
@@ -131,7 +122,6 @@ func (f *logFlag) check(others ...string) error {
 	return nil
 }
 
-// openLog opens the log that the flag names.
 func (a *app) openLog(f *logFlag) error {
 	if f.file == "" {
 		return nil
@@ -139,8 +129,6 @@ func (a *app) openLog(f *logFlag) error {
 	return a.term.OpenLog(f.file)
 }
 
-// flagError returns the error for a flag that does not exist or has a bad value. For a flag
-// that does not exist, it suggests a similar flag, or the help of the command.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var bad *pflag.InvalidValueError
@@ -159,8 +147,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return f
 }
 
-// explained returns the error for a bad value of a flag. It replaces messages of the Go
-// library, which do not help a user.
+// explained returns err, the error for a bad value of the flag. Errors of Go's packages
+// strconv and time do not help a user, so explained replaces them.
 func explained(flag *pflag.Flag, err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ") {
 		return errors.New(wanted[flag.Value.Type()])
@@ -181,7 +169,6 @@ var wanted = map[string]string{
 	"bool":     "use true or false",
 }
 
-// flagNames lists the flags of a command.
 func flagNames(cmd *cobra.Command) (names []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -228,7 +215,6 @@ func checkNames(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// noArgs returns an error if there are arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

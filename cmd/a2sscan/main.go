@@ -27,10 +27,9 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// prepare changes settings of this process.
 func prepare() {
-	// A panic ends with SIGABRT instead of exit code 2, which this program never
-	// uses.
+	// With this setting, a panic ends the program with SIGABRT. Otherwise it would exit
+	// with code 2, which is not in console.Exits.
 	debug.SetTraceback("crash")
 	// Make writing to a closed pipe an ordinary error.
 	signal.Ignore(syscall.SIGPIPE)
@@ -42,20 +41,19 @@ func prepare() {
 	}
 }
 
-// app holds what all commands share.
 type app struct {
 	term *console.Terminal
 	args []string // the command line, without the program's name
 	in   io.Reader
 	out  *results
-	// sends is set if the command sends datagrams to servers or masters. Then an early
-	// close of the pipe loses results that the user cannot produce again.
+	// sends is set by a command such as scan, whose results the user cannot produce again.
+	// Then it is an error if the reader closes the pipe early.
 	sends bool
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file
 }
 
-// run runs the program and returns the exit code.
+// run returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{
 		term: console.New(stderr),
@@ -79,7 +77,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a.term.ClearStatus()
 	f, failed := errors.AsType[*console.Failure](err)
 	switch {
-	case failed && f.ReaderGone && !a.sends: // the reader, such as head, needs no more; the user can produce the results again
+	case failed && f.ReaderGone && !a.sends: // normal if the reader is a program such as head
 		err = &console.Failure{Code: console.ExitPipe, Err: err}
 	case err != nil && !(failed && f.Reported):
 		a.term.Report(err)
@@ -129,7 +127,7 @@ and writes one line of JSON per server.`,
 		},
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true, // anyCommand has the suggestions in its hint
+		DisableSuggestions: true, // anyCommand suggests commands instead
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.term.Messages())
@@ -172,8 +170,7 @@ and writes one line of JSON per server.`,
 	return root
 }
 
-// anyCommand returns an error for a word that is not a command. The error suggests a
-// similar command.
+// anyCommand returns an error for a word that is not a command.
 func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -15,8 +15,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// manualTexts has a file per command, with the text that its help lacks. A line such as
-// "EXIT 0 1" stands for these exit codes with their usual meaning.
+// manualTexts has the parts of the man pages that the help of a command lacks, in one file
+// for each command that needs them. A line such as "EXIT 0 1" stands for these exit codes
+// with their usual meaning.
 //
 //go:embed manual/*.md
 var manualTexts embed.FS
@@ -24,7 +25,6 @@ var manualTexts embed.FS
 // manualDate is the date on which the files in manualTexts were last changed.
 const manualDate = "2026-11-24"
 
-// manPages returns the man pages of the program and its commands.
 func manPages(root *cobra.Command) (pages []docFile) {
 	commands := []*cobra.Command{root}
 	for _, c := range root.Commands() {
@@ -96,7 +96,7 @@ func manPage(c *cobra.Command, name string, others []string, below []*cobra.Comm
 	return typeable(string(md2man.Render([]byte(b.String()))))
 }
 
-// flagItem returns a flag with its value, in Markdown, and its help.
+// flagItem returns a flag with the word for its value, in Markdown, and the flag's help.
 func flagItem(f *pflag.Flag) (tag, usage string) {
 	value, usage := pflag.UnquoteUsage(f)
 	tag = "**--" + f.Name + "**"
@@ -117,7 +117,7 @@ func flagItem(f *pflag.Flag) (tag, usage string) {
 
 var exitLine = regexp.MustCompile(`(?m)^EXIT [ \d]+$`)
 
-// usualExits returns the list of the exit codes in a line such as "EXIT 0 1".
+// usualExits returns the exit codes in a line such as "EXIT 0 1" with their meanings.
 func usualExits(line string) string {
 	var b strings.Builder
 	for _, e := range console.Exits {
@@ -141,8 +141,8 @@ var (
 	flagText   = regexp.MustCompile(`(^|[\s(])(--?[a-z][a-z-]*)`)
 )
 
-// typeable keeps roff from replacing characters with typographic ones, so that text
-// copied from a page can be typed. It also prints flags in bold, except in code.
+// typeable keeps roff from replacing characters with typographic ones, so that commands
+// copied from a page work in a shell. It also sets flags in bold, except in code.
 func typeable(page string) string {
 	lines, isCode := strings.Split(strings.ReplaceAll(page, `\-`, "-"), "\n"), false
 	for i, line := range lines {

@@ -14,7 +14,6 @@ import (
 // ofMasters are the flags that addMasterFlags adds.
 var ofMasters = []string{"region", "app", "not-empty", "filter", "key-file"}
 
-// addMasterFlags adds the flags of commands that fetch a list from a master.
 func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	f.Region = master.World
 	fs.Var(&flags.Value[master.Region]{To: &f.Region, Parse: master.ParseRegion, Text: f.Region.String()}, "region", "only servers in the region `NAME`: us-east, us-west, south-america, europe, asia, australia, middle-east, africa or world")
@@ -24,7 +23,6 @@ func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	fs.StringVar(&f.KeyFile, "key-file", "", "read the key of the Web API from `FILE` (default: the variable "+masterlist.KeyVariable+")")
 }
 
-// masterCommandFlags are the flags of the master command.
 type masterCommandFlags struct {
 	masterlist.Options
 	outFlags
@@ -40,7 +38,7 @@ func (a *app) masterCommand() *cobra.Command {
 		Use:   "master",
 		Short: "Fetch a list of servers from the Web API or a master server",
 		Long: `Fetches a list of servers from the Steam Web API or, with --udp, from a master
-server. Writes one ip:port per line, which scan reads. --app, --not-empty,
+server. Writes one ip:port per line, as input for scan. --app, --not-empty,
 --region and --filter select servers; a server must match all of them.
 
 The Web API returns at most 10,000 servers per answer, for some games 20,000.
@@ -83,7 +81,6 @@ the key of the Web API from --key-file or from the variable
 	return cmd
 }
 
-// check returns an error if a flag is invalid or flags contradict each other.
 func (f *masterCommandFlags) check() error {
 	err := console.FirstBroken(
 		console.Rule{Broken: f.UDP != "" && f.URL != "", Err: "--udp and --url exclude each other", Hint: "omit one of the two flags: --url is for a Web API, and --udp for a master server"},
@@ -101,7 +98,6 @@ func (f *masterCommandFlags) check() error {
 	return f.Options.Check()
 }
 
-// master fetches a list and writes it.
 func (a *app) master(f *masterCommandFlags) error {
 	toScreen := !f.toFile() && console.IsTerminal(a.out.w)
 	out, err := masterlist.NewWriter(f.output, f.force, a.out)

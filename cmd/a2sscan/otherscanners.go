@@ -1,5 +1,6 @@
-// This file knows the flags of other scanners. It replaces a flag that has the same
-// meaning here. For any other flag, it suggests one of our flags.
+// This file is for users of other scanners. aliasOf and ourArguments replace flags of
+// other scanners with our flags of the same meaning. For other flags, ourFlag suggests
+// what to use instead.
 
 package main
 
@@ -11,8 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// aliasOf returns our name for a flag that other scanners spell differently. It returns
-// any other name unchanged.
+// aliasOf returns our name for a flag that other scanners spell differently.
 func aliasOf(name string) string {
 	switch name {
 	case "blocklist-file", "blacklist-file", "excludefile":
@@ -74,15 +74,15 @@ var foreignFlags = map[string]string{
 	"limit": "--max-targets, or --max-results to count servers that answer", "no-color": "--color never",
 }
 
-// foreignElsewhere has the advice for commands that lack the flag in foreignFlags.
+// foreignElsewhere has the advice for commands that lack the flag that foreignFlags names.
 var foreignElsewhere = map[string]string{
 	"limit":    "no flag: head -n N limits the number of lines",
 	"sort":     "no flag: sort CSV with the program sort, and records with jq -s 'sort_by(.info.players)'",
 	"no-color": "NO_COLOR=1 in the environment",
 }
 
-// ourFlag suggests what to use in place of another scanner's flag. It returns "" if the
-// flag is unknown, or if its replacement is not among names, the flags of the command.
+// ourFlag suggests what to use in place of another scanner's flag, or returns "". names
+// are the flags of the command; ourFlag suggests no other flag.
 func ourFlag(flag string, names []string) string {
 	ours := foreignFlags[flag]
 	if name, ok := strings.CutPrefix(ours, "--"); ok {

@@ -17,7 +17,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// scanFlags are the flags of scan.
 type scanFlags struct {
 	plan      scan.Plan
 	out       outFlags
@@ -43,7 +42,7 @@ On a terminal it prints a table instead. A TARGET is one of these:
   203.0.113.5-203.0.113.20
                      a range of addresses, with ports as for a network
 
-A list has one target per line, or several targets of one form. Text after the
+A list has one target per line, or several of the same kind. Text after the
 target becomes the tag of its record. A list may also be CSV or TSV with a
 column of addresses, NDJSON such as an earlier census, the output of a2sscan
 master, ZMap, masscan, nmap -oG, RustScan -g, naabu, gamedig, Shodan, Censys or
@@ -168,7 +167,6 @@ func (f *scanFlags) check(a *app, args []string) error {
 	return f.plan.Check(args)
 }
 
-// scan queries the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
 	isPlace := func(field string) bool { return strings.HasPrefix(field, "geo.") }
@@ -197,7 +195,6 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	return scan.Scan(a.term, p, &f.plan, args)
 }
 
-// program describes this program to a scan.
 func (a *app) program() *scan.Program {
 	return &scan.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out,

@@ -162,7 +162,7 @@ func TestInterruptRest(t *testing.T) {
 	if l.Unread == 0 || l.Finished+l.Left() != 4096 {
 		t.Errorf("%v", l)
 	}
-	p.said(errs, `"message":"interrupted: `+console.Grouped(4096-l.Finished)+` of 4,096 targets were not finished"`)
+	p.said(errs, `"message":"interrupted: `+console.Grouped(4096-l.Finished)+` of 4,096 targets left unfinished"`)
 }
 
 // TestInterruptEarly: a scan that is interrupted before its first packet leaves no

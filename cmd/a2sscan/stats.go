@@ -62,7 +62,6 @@ stats reads several files as one census: name all files that scan --rotate or
 	return cmd
 }
 
-// addGameFlag adds the flag that selects servers by game.
 func addGameFlag(fs *pflag.FlagSet, games *[]string) {
 	fs.StringSliceVar(games, "game", nil, "only servers of these `GAMES`, by ID or name, such as rust,cs2")
 }

@@ -19,7 +19,8 @@ type targetingFlags struct {
 	set   *pflag.FlagSet
 }
 
-// add adds the flags, apart from --rate. verb says what the command does with addresses.
+// add adds the flags to cmd, except --rate. The help of --resolve has verb, such as
+// "query", for what the command does with addresses.
 func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string) {
 	fs := cmd.Flags()
 	f.to, f.set = to, fs
@@ -40,19 +41,16 @@ func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string
 	addMasterFlags(fs, &to.From)
 }
 
-// check returns an error if a flag is invalid, or if the user gives a flag that needs
-// --master without --master.
 func (f *targetingFlags) check() error {
 	for _, name := range ofMasters {
 		if f.set.Changed(name) && f.to.From.Where == "" {
 			return console.Fail(console.ExitUsage, "--%s needs --master", name).
-				WithHint("add --master: the flag selects servers from the list of a master")
+				WithHint("add --master, such as --master web: --%s is only for lists from a master", name)
 		}
 	}
 	return checkTimeouts(&f.to.Timeout, f.to.Retries)
 }
 
-// addSource adds the flag for the source address.
 func addSource(fs *pflag.FlagSet, to *netip.AddrPort) {
 	fs.Var(&flags.Value[netip.AddrPort]{To: to, Parse: flags.ParseSource, Word: "ADDR[:PORT]"}, "source",
 		"address of this machine to send from (default: the system chooses)")

@@ -35,7 +35,6 @@ Exit codes:{{range exits}}
   {{printf "%-3d  %s" .Code .When}}{{end}}{{end}}
 `
 
-// flagGroup is a group of flags in the help and on a man page.
 type flagGroup struct {
 	Title string
 	flags []*pflag.Flag
@@ -56,7 +55,6 @@ func (g flagGroup) Usages() string {
 // output, because longer lines are hard to read.
 const widestHelp = 100
 
-// helpWidth returns the width, in columns, of help text that is written to w.
 func helpWidth(w io.Writer) int {
 	if r, ok := w.(*results); ok {
 		w = r.w
@@ -64,8 +62,8 @@ func helpWidth(w io.Writer) int {
 	return min(console.WidthOf(w), widestHelp)
 }
 
-// usualFlags are the flags of scan that its short help shows on one screen, with
-// shorter texts.
+// usualFlags are the flags in the short help of scan, which fits on one screen. Their
+// texts are shorter than those of --help-all.
 var usualFlags = []struct{ name, text string }{
 	{"output", "write to `PATH`: .ndjson, .csv, .tsv; also .zst, .gz"},
 	{"append", "add to an existing output"},
@@ -129,7 +127,6 @@ Flags:
 `, cmd.UseLine(), cmd.Example, g.Usages(), cmd.CommandPath())
 }
 
-// helpAllFlag is the flag that shows all flags of scan.
 const helpAllFlag = "help-all"
 
 // helpCommand returns a command like cobra's help command, but with an error for a word
@@ -148,8 +145,8 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// scanGroups are the groups of scan's flags, which are too many for one screen. Flags
-// outside these groups are listed under "Other flags".
+// scanGroups are groups of scan's flags, because scan has too many flags for one list.
+// flagGroups adds the flags that are not in these groups.
 var scanGroups = []struct{ title, names string }{
 	{"Targets", "port list order seed shard strict resolve max-targets max-results max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
@@ -161,7 +158,6 @@ var scanGroups = []struct{ title, names string }{
 	{"Watching", "status verbose quiet dry-run metrics log-file"},
 }
 
-// flagGroups returns the groups of a command's flags.
 func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	width, placed := helpWidth(cmd.Root().OutOrStdout()), map[string]bool{}
 	group := func(title string, names []string) flagGroup {

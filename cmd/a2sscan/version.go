@@ -26,20 +26,16 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-// versionLine returns one line with the version, the commit, the version of Go and
-// the system.
 func versionLine() string {
 	b := thisBuild()
 	return fmt.Sprintf("a2sscan %s (commit %s) %s %s/%s", b.Version, b.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// The linker sets these variables when packages are built. In other builds they are
-// empty.
+// The linker sets these variables in release builds. In other builds they are empty.
 var releaseVersion, releaseCommit string
 
-// thisBuild returns the version and commit that the linker set. If the linker set none, it
-// returns the version and commit that the Go toolchain recorded. A + after the commit
-// means a modified working tree.
+// thisBuild returns the version and commit that the linker set or, without these, those
+// that the Go toolchain recorded. A + after the commit means a modified working tree.
 func thisBuild() ledger.Build {
 	if releaseVersion != "" {
 		return ledger.Build{Version: releaseVersion, Commit: releaseCommit}

@@ -71,9 +71,9 @@ func Start(t *testing.T) context.Context {
 	return chromium
 }
 
-// NewTab opens a tab, whose pages h serves. The tab is closed at the end of the test, which
-// fails if the tab has faults. The tab has a browser context of its own, because the tabs of one
-// context may share a process and wait for each other.
+// NewTab opens a tab, whose pages h serves. At the end of the test the tab is closed, and
+// the test fails if the tab has faults. The tab has a browser context of its own, because the
+// tabs of one context may share a process and wait for each other.
 func NewTab(t *testing.T, chromium context.Context, h http.Handler) *Tab {
 	t.Helper()
 	b := &Tab{t: t, Server: httptest.NewServer(h)}
@@ -95,7 +95,7 @@ func NewTab(t *testing.T, chromium context.Context, h http.Handler) *Tab {
 	return b
 }
 
-// listen records events that a page without faults does not cause.
+// listen records the events that count as faults.
 func (b *Tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +118,7 @@ func (b *Tab) listen(event any) {
 }
 
 func asJSON(v any) string {
-	text, _ := json.Marshal(v) // the empty text of an error is enough for a fault
+	text, _ := json.Marshal(v) // after an error the text is empty
 	return string(text)
 }
 
@@ -157,8 +157,9 @@ func Eval[T any](b *Tab, expression string) T {
 	return Run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Until waits until an expression is true in the page. If it is not true in time, the test
-// fails with the text of #found.
+// Until waits until an expression is true in the page. If the expression does not become
+// true in time, the test fails, and the message has the text of #found or, without this
+// element, the title of the page.
 func (b *Tab) Until(expression string) {
 	b.t.Helper()
 	if !Eval[bool](b, fmt.Sprintf(`new Promise(done => {
@@ -207,7 +208,7 @@ func (b *Tab) Fits(what string) {
 }
 
 // Axe fails the test if axe-core finds something that people with poor eyesight or without a
-// mouse can't use. Without axe-core it only says so.
+// mouse can't use. If axe-core is not installed, Axe only logs that.
 func (b *Tab) Axe(what string) {
 	b.t.Helper()
 	script, err := os.ReadFile(filepath.Join(os.Getenv("A2SSCAN_AXE"), "node_modules/axe-core/axe.min.js"))

@@ -148,7 +148,7 @@ var refusals = []struct {
 		change: func(s []*shard) []*shard { s[1].sum.Consistent = false; return s }},
 	{name: "the targets differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are not parts of one scan: they differ in the targets",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Targets = []string{"127.9.0.0/24"}; return s }},
-	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst has 128 targets under \"read\", but DIR/s1.ndjson.zst has 129",
+	{name: "the lists had different sizes", want: "the count \"read\" of targets is 128 in DIR/s0.ndjson.zst, but 129 in DIR/s1.ndjson.zst",
 		change: func(s []*shard) []*shard {
 			s[1].sum.Targets.Read++
 			s[1].sum.Targets.Invalid++

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// recorded decodes the records of a census again.
+// recorded decodes the datagrams that are stored in the records of a census.
 func (d *run) recorded(name string, in io.Reader) error {
 	r := sink.NewReader(in)
 	r.KeepLines()

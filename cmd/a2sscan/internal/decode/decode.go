@@ -20,10 +20,9 @@ import (
 type Options struct {
 	Files  []string // "-": standard input
 	Raw    bool     // write the datagrams to the records
-	ScanID string   // scan ID of the records; empty: unchanged
+	ScanID string   // scan ID of the records; empty: the ID in the census, if there is one
 }
 
-// run is one run of decode.
 type run struct {
 	term    *console.Terminal
 	options Options
@@ -67,7 +66,6 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 	return lost
 }
 
-// file decodes one file.
 func (d *run) file(name string) error {
 	r := d.stdin
 	if name != "-" {
@@ -93,9 +91,9 @@ func (d *run) file(name string) error {
 	default:
 		var stats pcapStats
 		if senders, stats, err = readPcap(in); err != nil {
-			return console.Fail(console.ExitInput, "%s: reading failed after %d packets: %w", shown, stats.Packets, err)
+			return console.Fail(console.ExitInput, "%s: reading failed after %s: %w", shown, console.Plural(stats.Packets, "packet"), err)
 		}
-		d.term.Say("%s: %d packets, %d replies, %d truncated", shown, stats.Packets, stats.Replies, stats.Cut)
+		d.term.Say("%s: packets %d, truncated packets %d, replies %d", shown, stats.Packets, stats.Cut, stats.Replies)
 		if stats.Fragments > 0 {
 			d.term.Say("%s: skipped %s, because decode does not reassemble IP packets", shown, console.Plural(stats.Fragments, "IP fragment"))
 		}
@@ -129,7 +127,7 @@ func detect(in *bufio.Reader) (format int) {
 	b, _ := in.Peek(4)
 	switch string(b) {
 	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1", pcapngMagic:
-		return pcapFormat // with microseconds or nanoseconds, in either byte order
+		return pcapFormat // pcapng, or pcap with microseconds or nanoseconds, in either byte order
 	case "\x28\xB5\x2F\xFD": // zstd
 		return recordsFormat
 	}
@@ -174,7 +172,6 @@ func (d *run) reportBadLine(file string) func(int, string, error) {
 	}
 }
 
-// load resets the decoder and adds the datagrams of one server.
 func (d *run) load(datagrams [][]byte) {
 	d.decoder.Reset()
 	for _, b := range datagrams {

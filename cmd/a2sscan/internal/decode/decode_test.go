@@ -298,7 +298,7 @@ func TestRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.ndjson")
 	err := Run(console.New(&said), Options{Files: []string{"-"}}, bytes.NewReader(file[:len(file)-2]), sink.New(path, sink.Options{}))
 	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
-	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 truncated\n" +
+	const numbers = "a2sscan: -: packets 2, truncated packets 0, replies 1\n" +
 		"a2sscan: - is truncated, so decode skipped the last packet\n" +
 		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
 	if got, unread := os.ReadFile(path); err != nil || unread != nil || string(got) != want || said.String() != numbers {

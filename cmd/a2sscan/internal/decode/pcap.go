@@ -11,17 +11,14 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// pcapngMagic is the beginning of a pcapng file.
 const pcapngMagic = "\x0a\x0d\x0d\x0a"
 
 // maxPacket is the maximum length of a packet or block in bytes. tcpdump captures at most
 // 256 KiB of a packet.
 const maxPacket = 1 << 20
 
-// errCapture is the error for a file that can't be a capture, because of a length in it.
 var errCapture = errors.New("the capture is damaged: a packet or block has an impossible length")
 
-// pcapStats counts what readPcap found.
 type pcapStats struct {
 	Packets   int
 	Replies   int  // datagrams from servers
@@ -55,7 +52,6 @@ func readPcap(in *bufio.Reader) ([]*sender, pcapStats, error) {
 	return p.senders.all, p.stats, err
 }
 
-// pcapReader collects the datagrams from servers in a sequence of packets.
 type pcapReader struct {
 	in      *bufio.Reader
 	buf     []byte

@@ -1,8 +1,8 @@
 // Package flags has the types of flag values, and reads configuration files.
 //
 // The files are TOML. The keys are names of flags, and a table has the name of a command.
-// The package knows neither commands nor flags. It returns each key with its line number,
-// so that the caller's errors can name the line.
+// The package does not check these names. It returns each key with its line number, so
+// that the caller's errors can name the line.
 package flags
 
 import (
@@ -25,17 +25,17 @@ import (
 // end on a device such as /dev/zero.
 const MaxFileSize = 1 << 20
 
-// File is a configuration file.
+// File has the keys of a configuration file.
 type File struct {
 	Path   string
 	SHA256 string
 	Keys   []Key // in the order of the file
 }
 
-// Key is a key in a file, with its value.
+// Key is a key in a file, with the key's value, or the header of a table.
 type Key struct {
 	Table  string // empty: the key is before the first table
-	Name   string // empty: this Key is the header of the table
+	Name   string // empty: the header of the table
 	Line   int    // from 1
 	Values []string
 	List   bool // the value is a list, and Values has its elements
@@ -64,8 +64,8 @@ func ReadFile(path string) (*File, error) {
 	return f, f.parse(text)
 }
 
-// parse reads the keys from the syntax tree. First toml.Unmarshal checks the file,
-// because only it rejects keys that occur twice.
+// parse reads the keys from the syntax tree. First toml.Unmarshal checks the file, because
+// the parser of the syntax tree accepts keys that occur twice.
 func (f *File) parse(text []byte) error {
 	if err := toml.Unmarshal(text, new(map[string]any)); err != nil {
 		line := 0

@@ -13,15 +13,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Value is a flag value that the function Parse parses.
+// Value is a flag value of any type. Parse converts the text that the user typed.
 type Value[T any] struct {
 	To    *T
 	Parse func(text string) (T, error)
-	Text  string // as the user typed it; at first, the default
+	Text  string // what the user typed; at first, the default
 	Word  string // placeholder in the help; empty: the flag's help text has the placeholder
 }
 
-// Set parses text.
+// Set parses text and stores the result in v.To.
 func (v *Value[T]) Set(text string) (err error) {
 	*v.To, err = v.Parse(text)
 	v.Text = text
@@ -30,15 +30,15 @@ func (v *Value[T]) Set(text string) (err error) {
 
 func (v *Value[T]) String() string { return v.Text }
 
-// Type returns the placeholder.
+// Type returns the placeholder for the value in the help.
 func (v *Value[T]) Type() string { return cmp.Or(v.Word, "VALUE") }
 
 // Rate is the value of a flag for a number of datagrams per second, such as 800, 5k
 // or 2.5M; 0 means no limit.
 type Rate float64
 
-// Set parses a number, which may be followed by k, K (thousand), M (million) or G
-// (billion), and then by pps.
+// Set parses a number, which may be followed by k, K, M, G or T (powers of 1000), and then
+// by pps.
 func (r *Rate) Set(s string) error {
 	v, err := scaled(strings.TrimSuffix(s, "pps"))
 	if err != nil {
@@ -169,7 +169,6 @@ type Auto struct {
 	On bool // the value is "auto"
 }
 
-// autoWord is the flag value that lets the scan choose.
 const autoWord = "auto"
 
 // Set parses a duration or "auto".

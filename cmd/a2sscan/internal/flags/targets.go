@@ -53,10 +53,10 @@ func (q *Questions) Set(s string) error {
 	return nil
 }
 
-// MarshalText and UnmarshalText store the list in the form that Set reads.
+// MarshalText returns the list in the form that Set reads.
 func (q Questions) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
 
-// UnmarshalText is the opposite of MarshalText.
+// UnmarshalText sets the list from what MarshalText returned.
 func (q *Questions) UnmarshalText(text []byte) error { return q.Set(string(text)) }
 
 func (q Questions) String() string {

@@ -54,7 +54,6 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t.Print()
 }
 
-// duration describes how long the scan took, and how much of that time it only waited.
 func (sum *Summary) duration() string {
 	short := func(seconds float64) string { // formats seconds with few digits
 		switch {
@@ -96,8 +95,7 @@ func (sum *Summary) pace() string {
 	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.Received))
 }
 
-// exclusionsShown is how many sources of exclusions SayCounts lists. The summary file
-// lists all sources.
+// exclusionsShown is how many sources of exclusions SayCounts lists at most.
 const exclusionsShown = 4
 
 // SayCounts adds the counts that most users do not need.
@@ -109,7 +107,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	}
 	for i, x := range sum.Exclusions {
 		if i == exclusionsShown {
-			t.Say("excluded: more targets, by other sources (%d)", len(sum.Exclusions)-i)
+			t.Say("excluded: more targets, by %s", console.Plural(len(sum.Exclusions)-i, "other source"))
 			break
 		}
 		word, by := "excluded", "by "+x.Source
@@ -176,7 +174,6 @@ func (sum *Summary) repliesElsewhere() uint64 {
 	return by["other_port"] + by["other_address"] + by["fragment"]
 }
 
-// sayNobody suggests reasons why no target answered.
 func (sum *Summary) sayNobody(t *console.Block) {
 	l := &sum.Targets
 	unreachable, finished := l.ByStatus[scanner.StatusUnreachable], l.Finished
@@ -194,7 +191,6 @@ func (sum *Summary) sayNobody(t *console.Block) {
 	}
 }
 
-// sendHints has a hint for each reason why a datagram could not be sent.
 var sendHints = map[string]string{
 	"other":               "see the counts in the summary file, and check this machine with a2sscan doctor",
 	"put_off":             "the network device is saturated: use a lower --rate",
@@ -205,10 +201,8 @@ var sendHints = map[string]string{
 	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
-// sayTrouble adds the counts of problems: targets that the scan forgot, servers that
-// contradicted themselves, datagrams that could not be sent, with a hint for the most
-// frequent reason, and datagrams that the kernel dropped. It also says if the receive
-// buffer is smaller than requested.
+// sayTrouble adds the problems of the scan, with hints. For send errors, the hint is about
+// the most frequent kind of error.
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := &sum.Datagrams
 	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {

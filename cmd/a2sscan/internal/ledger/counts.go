@@ -38,7 +38,7 @@ type TargetCounts struct {
 	OtherShard  uint64
 	OverLimit   uint64 // targets skipped because of --max-per-address
 	Stopped     uint64 // finished targets that were excluded after the scan had queried them
-	Overdue     uint64 // finished targets that a2sscan forgot, because of a fault of its own
+	Overdue     uint64 // finished targets that a2sscan forgot for a time, because of a bug
 	Finished    uint64
 	Unfinished  uint64
 	Unread      uint64 // entries of the list that were not read
@@ -67,7 +67,6 @@ type DatagramCounts struct {
 	Conflicts        uint64
 }
 
-// count sets the Counts of a source from the counts of the scanner and of the list.
 func (from *Source) count() {
 	s, l := from.Scan, &from.List
 	from.Targets = TargetCounts{
@@ -87,7 +86,7 @@ func (from *Source) count() {
 	}
 }
 
-// OfList returns the counts of targets for a list that has not been scanned yet.
+// OfList returns the counts of targets for a list from which no target was queried yet.
 func OfList(s list.Stats) *TargetCounts {
 	from := &Source{Scan: &scanner.Stats{}, List: s}
 	from.count()
@@ -128,14 +127,14 @@ func (row *Counter) Counts(s *Source) iter.Seq2[string, *uint64] {
 	}
 }
 
-// Differences describes the counts that should be the same in two shards of a scan and are
-// not. The parameters a and b are the names of the shards.
+// Differences describes the counts that should be the same in two shards of a scan but
+// differ. The parameters a and b are the names of the shards.
 func Differences(one, two *Counts, a, b string) (all []string) {
 	for i := range Table {
 		if row := &Table[i]; row.Kind == Shared {
 			n, m := *row.Count(&Source{Counts: *one}), *row.Count(&Source{Counts: *two})
 			if n != m {
-				all = append(all, fmt.Sprintf("%s has %d targets under %q, but %s has %d", a, n, row.Name, b, m))
+				all = append(all, fmt.Sprintf("the count %q of targets is %d in %s, but %d in %s", row.Name, n, a, m, b))
 			}
 		}
 	}
@@ -225,7 +224,6 @@ func encode(in Section, c Counts) ([]byte, error) {
 	return append(bytes.TrimSuffix(b, []byte(",")), '}'), nil
 }
 
-// decode decodes the counts of a section.
 func decode(in Section, text []byte) (Counts, error) {
 	var s Source
 	var all map[string]json.RawMessage
@@ -255,7 +253,6 @@ func decode(in Section, text []byte) (Counts, error) {
 	return s.Counts, nil
 }
 
-// leftOut returns why entries were read but never queried, with their counts.
 func (t *TargetCounts) leftOut() []reason {
 	return []reason{
 		{"invalid", t.Invalid}, {"unscannable", t.Unscannable}, {"excluded", t.Excluded},
@@ -263,7 +260,6 @@ func (t *TargetCounts) leftOut() []reason {
 	}
 }
 
-// reason is a reason why some entries were never queried, with the number of entries.
 type reason struct {
 	words string
 	n     uint64
@@ -321,7 +317,6 @@ func (t *TargetCounts) Outcome() string {
 	return s + t.AtDefault()
 }
 
-// reasons lists why entries were not queried, with their counts.
 func (t *TargetCounts) reasons() (all []string) {
 	bad := min(t.Invalid, t.BadPort)
 	if bad > 0 {
@@ -347,11 +342,11 @@ func (t *TargetCounts) AtDefault() (s string) {
 	return s
 }
 
-// Undone describes how many targets were not finished.
+// Undone says how many targets were not finished.
 func (t *TargetCounts) Undone() string {
 	switch n := console.Grouped(t.Left()); {
 	case t.Unread > 0:
-		return fmt.Sprintf("%s of %s targets were not finished", n, console.Grouped(t.Read+t.Unread))
+		return fmt.Sprintf("%s of %s targets left unfinished", n, console.Grouped(t.Read+t.Unread))
 	case n == "1":
 		return "1 target was not finished"
 	default:
@@ -359,19 +354,18 @@ func (t *TargetCounts) Undone() string {
 	}
 }
 
-// contradictions describes which sums should be equal but are not. Exit code 0 promises
-// that there are no contradictions.
+// contradictions describes the counts that should be equal but are not.
 func contradictions(sum *Summary, from *Source) (bad []string) {
 	t, d, socket := &sum.Targets, &sum.Datagrams, &from.Scan.Socket
 	for _, c := range []struct {
 		format string
 		a, b   uint64
 	}{
-		{"%d targets read, but %d accounted for", t.Read, t.LeftOut() + t.Finished + t.Unfinished},
-		{"%d targets finished, but %d have a status", t.Finished, total(t.ByStatus[:])},
-		{"%d datagrams sent, but the socket counted %d", d.Sent, socket.Sent},
-		{"%d datagrams received, but the socket counted %d", d.Received, socket.Received},
-		{"%d datagrams matched, but %d have a kind", By(scanner.Classes[:], d.ReceivedByClass[:])["matched"], total(d.MatchedByKind[:])},
+		{"targets: %d read, but %d accounted for", t.Read, t.LeftOut() + t.Finished + t.Unfinished},
+		{"targets: %d finished, but %d with a status", t.Finished, total(t.ByStatus[:])},
+		{"datagrams: %d sent, but %d counted by the socket", d.Sent, socket.Sent},
+		{"datagrams: %d received, but %d counted by the socket", d.Received, socket.Received},
+		{"datagrams: %d matched, but %d with a kind", By(scanner.Classes[:], d.ReceivedByClass[:])["matched"], total(d.MatchedByKind[:])},
 	} {
 		if c.a != c.b {
 			bad = append(bad, fmt.Sprintf(c.format, c.a, c.b))

@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// maxLoggedInputs is the maximum number of lists that are logged one by one.
+// maxLoggedInputs is how many lists Loaded logs one by one at most.
 const maxLoggedInputs = 50
 
 // Loaded logs the lists that were read before the first packet.
@@ -73,8 +73,8 @@ const (
 	rarely      = time.Minute
 )
 
-// seldom tracks a count for the log. The count is logged as soon as it is not zero. After
-// that, it is logged when it has grown, but at most once per minute (see rarely).
+// seldom decides when to log a count: as soon as the count is not zero, and later when it
+// has grown, but at most once in the time rarely.
 type seldom struct {
 	reported uint64
 	at       time.Duration
@@ -105,7 +105,6 @@ func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	}
 }
 
-// sample logs drops, errors and changes of the rate since the last sample.
 func (o *Observer) sample(s *scanner.Stats) {
 	if more := o.drops.news(s.Elapsed, s.Socket.KernelDrops); more > 0 {
 		o.Log.Warn("kernel drops", "datagrams", more, "in_all", s.Socket.KernelDrops,

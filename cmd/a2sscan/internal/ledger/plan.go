@@ -12,9 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// A plan is a struct, or a pointer to one, whose fields are the settings of a scan. Their
-// tags are explained at scan.Plan. The functions in this file read the tags, and so do
-// not need to know the settings.
+// A plan is a struct, or a pointer to one, whose fields are the settings of a scan. The
+// comment on scan.Plan explains the tags of the fields. The functions in this file use
+// only the tags, so a new setting needs no change here.
 
 // settings yields the fields of a plan for which match returns true, including the fields
 // of embedded structs.
@@ -50,10 +50,10 @@ func Select(plan any, word string) any {
 	return selected.Interface()
 }
 
-// Difference returns the first setting that differs between two plans of the same type,
-// and both values. It compares the settings whose tag "same" contains word. The returned
-// name is the setting's tag with the key word or, if there is none, its tag "flag". If no
-// setting differs, Difference returns "".
+// Difference returns the name of the first setting that differs between two plans of the
+// same type, and both values. It compares the settings whose tag "same" contains word. The
+// name is the setting's tag whose key is word or, without such a tag, its tag "flag". If no
+// setting differs, the name is "".
 func Difference(one, two any, word string) (name, a, b string) {
 	text := func(v any) string {
 		if list, ok := v.([]string); ok {

@@ -92,15 +92,16 @@ func (r *Rates) Reached() string {
 	return ", " + console.Short(r.RateReached) + " datagrams per second while querying"
 }
 
-// limitHints suggest, for each limit, how to make a scan faster.
+// limitHints has a hint for each limit: how to make the scan faster, or why it can't be
+// faster.
 var limitHints = map[string]string{
 	"list":        "use a file instead of a pipe, or a faster source of targets",
 	"in_flight":   "use a higher --in-flight, or a shorter --timeout",
-	"per_address": "many targets share an address: --per-address-rate limits the queries to one address",
+	"per_address": "many targets share an address, and --per-address-rate limits the datagrams to one address",
 	"byte_budget": "the replies are unusually large, or arrive faster than they can be written",
-	"output":      "use a faster disk, or do less work behind the pipe",
+	"output":      "use a faster disk, or a faster program behind the pipe",
 	"backlog":     "this machine can't receive faster: use a lower --rate, or more cores",
-	"kernel":      "the network device is saturated: a lower --rate would not slow the scan",
+	"kernel":      "the network device is saturated: a --rate above the rate that was reached makes the scan no faster",
 	"cpu":         "one processor can't send faster: use a lower --rate, or --shard on several machines",
 	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
@@ -111,7 +112,6 @@ var awayFaults = map[string]bool{"network_unreachable": true, "host_unreachable"
 
 const awayHint = "the network of this machine was away for a time; meanwhile the kernel held datagrams back"
 
-// sayLimit prints what limited the rate of the scan, with a hint.
 func (r *Rates) sayLimit(t *console.Block) {
 	if r.limit == scanner.WaitNothing {
 		return
@@ -144,7 +144,7 @@ func pacingError(s *scanner.Stats) *float64 {
 	return &e
 }
 
-// Path is the part of a summary about the rate that the scan found (--rate auto). In a
+// Path is the part of a summary about the rate that a scan with --rate auto found. In a
 // resumed scan, the rates and changes are from the last run.
 type Path struct {
 	Rate float64 `json:"rate"`     // datagrams per second, at the end of the scan
@@ -168,14 +168,13 @@ type PathChange struct {
 	Why    string  `json:"why"`
 }
 
-// whyTexts describe the reasons for a change of the rate.
 var whyTexts = map[string]string{
 	"clear": "no more loss than at the lower rate", "loss": "the path lost more at the higher rate",
 	"drops_here":  "this machine dropped datagrams",
 	"few_answers": "too few servers answer to measure loss",
 }
 
-// newPath returns the Path of a scan, or nil if the scan did not find its rate itself.
+// newPath returns nil if the scan ran without --rate auto.
 func newPath(x *congestion.Path) *Path {
 	if !x.On {
 		return nil
@@ -209,8 +208,8 @@ func (p *Path) String() string {
 	return s
 }
 
-// Timeouts is the part of a summary about timeouts that the scan learned from round
-// trips. In a resumed scan, they are from the last run.
+// Timeouts is the part of a summary about the timeouts that the scan learned from round
+// trips. In a resumed scan, these timeouts are from the last run.
 type Timeouts struct {
 	Last     float64 `json:"last_ms"` // timeout of the first attempt, at the end of the scan
 	Least    float64 `json:"least_ms"`
@@ -219,7 +218,7 @@ type Timeouts struct {
 	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given up on them
 }
 
-// newTimeouts returns the Timeouts of a scan, or nil if the scan learned no timeouts.
+// newTimeouts returns nil if the scan learned no timeouts.
 func newTimeouts(x *scanner.Timeouts) *Timeouts {
 	if !x.Learned {
 		return nil

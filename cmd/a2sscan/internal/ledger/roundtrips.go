@@ -17,7 +17,7 @@ import (
 // an error of at most 1 %. The zero value is empty.
 type roundTrips struct{ h *hdrhistogram.Histogram }
 
-// maxRoundTrip is the maximum of the histogram. A longer round trip counts as
+// maxRoundTrip is the largest value of the histogram. A longer round trip counts as
 // maxRoundTrip.
 const maxRoundTrip = 10 * time.Minute
 

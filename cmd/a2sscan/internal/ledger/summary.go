@@ -95,20 +95,20 @@ type Change struct {
 // Input is one input of a scan.
 type Input struct {
 	Name        string      `json:"name"`
-	Format      string      `json:"format"` // "argument": an address or network on the command line
+	Format      string      `json:"format"` // of a list; or Argument
 	Compression string      `json:"compression,omitempty"`
 	Torn        bool        `json:"torn,omitempty"` // the compressed data is truncated
 	Bytes       int64       `json:"bytes,omitempty"`
 	SHA256      string      `json:"sha256,omitempty"` // SHA-256 of the raw bytes; absent: not read to the end
 	Targets     uint64      `json:"targets,omitempty"`
 	Invalid     uint64      `json:"invalid,omitempty"`
-	Master      *MasterList `json:"master,omitempty"` // the master server that sent the list, with --master
+	Master      *MasterList `json:"master,omitempty"` // the master that sent the list, with --master
 }
 
-// Argument is the format of an address or network on the command line.
+// Argument is the Format of an Input that is not a list, but an argument such as an address.
 const Argument = "argument"
 
-// MasterList describes a query to a master server.
+// MasterList describes the query to a master for a list.
 type MasterList struct {
 	Protocol string `json:"protocol"` // udp or web
 	Address  string `json:"address"`  // HOST:PORT, or the URL without user, password and query
@@ -187,7 +187,7 @@ func (sum *Summary) CheckRecords(unanswered bool) {
 	}
 	if sum.Ended != EndedOutput && sum.Records != want {
 		sum.Wrong = append(sum.Wrong,
-			fmt.Sprintf("%d records expected, but %d written", want, sum.Records))
+			fmt.Sprintf("records: %d expected, but %d written", want, sum.Records))
 		sum.Consistent = false
 	}
 }
@@ -204,8 +204,8 @@ const (
 
 // WriteFile writes the summary to a file. It replaces an existing file atomically.
 func (sum *Summary) WriteFile(path string) error {
-	// Exclusions may quote hostile lists, and a user may print the file on a terminal:
-	// JSON escapes invisible characters.
+	// console.JSON escapes invisible characters, because exclusions may quote hostile
+	// lists, and a user may print the file on a terminal.
 	text, err := console.JSON(sum, "  ")
 	if err != nil {
 		return err

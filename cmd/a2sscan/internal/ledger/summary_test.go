@@ -216,17 +216,17 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"none", func(*list.Stats, *scanner.Stats) {}, ""},
 		{"a target is lost", func(l *list.Stats, s *scanner.Stats) { s.Unfinished-- },
-			"121 targets read, but 120 accounted for"},
+			"targets: 121 read, but 120 accounted for"},
 		{"a datagram was not sent by us", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Sent++ },
-			"100 datagrams sent, but the socket counted 101"},
+			"datagrams: 100 sent, but 101 counted by the socket"},
 		{"a datagram has no class", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Received++ },
-			"33 datagrams received, but the socket counted 34"},
+			"datagrams: 33 received, but 34 counted by the socket"},
 		{"a datagram has no kind", func(_ *list.Stats, s *scanner.Stats) { s.Kinds[0]-- },
-			"30 datagrams matched, but 29 have a kind"},
+			"datagrams: 30 matched, but 29 with a kind"},
 		{"a record was not written", func(l *list.Stats, s *scanner.Stats) {
 			s.Finished[scanner.StatusOK]++
 			s.Unfinished--
-		}, "31 records expected, but 30 written"},
+		}, "records: 31 expected, but 30 written"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ const (
 	Level              // the present value, which may rise and fall
 )
 
-// Unit is what a number counts.
+// Unit is the unit of a number.
 type Unit uint8
 
 // The units of counters.
@@ -73,8 +73,7 @@ const (
 	Microseconds // the metric is in seconds
 )
 
-// Source has the numbers that counters read. In a resumed scan, only Scan and List cover
-// all runs.
+// Source has the numbers that counters read.
 type Source struct {
 	Counts // set by count
 
@@ -92,7 +91,6 @@ type Source struct {
 	Healthy                 bool
 }
 
-// orUnknown returns v, or NaN if v is 0.
 func orUnknown(v float64) float64 {
 	if v == 0 {
 		return math.NaN()
@@ -113,10 +111,9 @@ var (
 	questions = console.Words(wire.NumRequests, wire.Question.String)
 )
 
-// outcomes is the help text of the metric that all outcomes share.
+// outcomes is the help text of the metric targets_total, which all outcomes share.
 const outcomes = "All targets that were read, by outcome."
 
-// outcome returns the counter of one possible outcome of a target.
 func outcome(name string, kind Kind, count func(*Source) *uint64) Counter {
 	return Counter{
 		Name: name, Section: InTargets, Kind: kind, Count: count, Log: name == "unfinished",
@@ -125,9 +122,9 @@ func outcome(name string, kind Kind, count func(*Source) *uint64) Counter {
 }
 
 // Table has all counters. As metrics, the counters start at zero in each process, as
-// Prometheus expects, even in a resumed scan. A label value is a word of this program: a
-// string from a server or a list never becomes a label value. A new metric also needs a
-// panel in packaging/grafana/a2sscan.json: TestDashboard checks that.
+// Prometheus expects, even in a resumed scan. Label values are words of this program, and
+// never strings from a server or a list. A new metric also needs a panel in
+// packaging/grafana/a2sscan.json (TestDashboard).
 var Table = []Counter{
 	// Targets: read = invalid + unscannable + excluded + duplicate + other_shard +
 	// over_limit + finished + unfinished.
@@ -200,7 +197,7 @@ var Table = []Counter{
 	{Name: "received_by_class", Section: InDatagrams, Metric: "datagrams_received_total", Help: "Datagrams received, by class.",
 		Label: "class", Words: scanner.Classes[:], Parts: func(s *Source) []uint64 { return s.Datagrams.ReceivedByClass[:] }},
 	{Name: "matched_by_kind", Section: InDatagrams, Text: "matched", Metric: "replies_total",
-		Help: "Datagrams received of class matched, by kind.", Label: "kind", Words: scanner.ReplyKinds[:],
+		Help: "Received datagrams of the class matched, by kind.", Label: "kind", Words: scanner.ReplyKinds[:],
 		Parts: func(s *Source) []uint64 { return s.Datagrams.MatchedByKind[:] }},
 	{Name: "foreign_by_cause", Section: InDatagrams, Text: "foreign", Words: scanner.ForeignCauses[:],
 		Parts: func(s *Source) []uint64 { return s.Datagrams.ForeignByCause[:] }},
@@ -235,14 +232,14 @@ var Table = []Counter{
 		Label: "kind", Words: scanner.SendFaults[:],
 		Parts: func(s *Source) []uint64 { return s.Datagrams.SendErrorsByKind[:] }},
 	{Name: "away", Kind: Level, Status: "network_away", Metric: "network_away_seconds",
-		Help:  "How long the network of this machine has been away; 0: it is there.",
+		Help:  "How long the network of this machine has been away; 0: the network is not away.",
 		Value: func(s *Source) float64 { return s.Scan.AwayFor.Seconds() }},
 	{Name: "outages", Section: InDatagrams, Log: true, Metric: "network_outages_total",
 		Help:  "How often the network of this machine was away.",
 		Count: func(s *Source) *uint64 { return &s.Datagrams.Outages }},
 	{Name: "outage_ms", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.OutageMS }},
 	{Name: "send_put_off", Section: InDatagrams, Metric: "sends_put_off_total",
-		Help:  "Sends that the kernel deferred, and that the scan repeated.",
+		Help:  "How often the kernel refused a datagram for the moment, so that the scan tried again to send it.",
 		Count: func(s *Source) *uint64 { return &s.Datagrams.SendPutOff }},
 	{Name: "conflicts", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.Conflicts }},
 	{Name: "faults", Text: "faults", Metric: "faults_total", // faults in the questions of finished targets

@@ -106,8 +106,8 @@ func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 }
 
 // estimateMissed returns the probability that an attempt is answered, and the estimated
-// number of servers that answered no attempt. ok is false if there is only one attempt,
-// or if later attempts were answered as often as the first.
+// number of servers that answered no attempt. ok is false if no server answered, if there
+// is only one attempt, or if later attempts were answered about as often as the first.
 func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	var n, sum float64
 	for i, servers := range atAsk {
@@ -138,7 +138,6 @@ func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	return 1 - silent, n * none / (1 - none), true
 }
 
-// ordinals are the words for the first attempts.
 var ordinals = []string{"first", "second", "third", "fourth", "fifth"}
 
 // String formats the counts and the estimate as one line.

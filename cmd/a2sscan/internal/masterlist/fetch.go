@@ -30,7 +30,8 @@ const KeyVariable = "STEAM_WEB_API_KEY"
 
 // Options choose the list to fetch from a master. Where is the HOST:PORT of a master
 // server, the URL of a Web API, "web", or empty. Check sets UDP or URL from Where. If UDP
-// and URL are empty, Fetch uses Valve's Web API, with the key in KeyFile or in KeyVariable.
+// is empty, Fetch uses the Web API at URL or, if URL is empty too, Valve's Web API. The key
+// of the Web API is in KeyFile or in KeyVariable.
 type Options struct {
 	Where    string
 	Keep     bool   // store the master's data in records
@@ -56,10 +57,10 @@ func (f *Filter) Set(s string) error {
 // Type returns the placeholder of the value in the help.
 func (f *Filter) Type() string { return "TEXT" }
 
-// Repeatable returns true: Set appends the conditions of each use of the flag.
+// Repeatable returns true, because Set appends the conditions of each use of the flag.
 func (f *Filter) Repeatable() bool { return true }
 
-// Conditions returns the filter of the request.
+// Conditions returns all conditions of the request.
 func (o *Options) Conditions() master.Filter {
 	var f master.Filter
 	if o.App != 0 {
@@ -71,8 +72,8 @@ func (o *Options) Conditions() master.Filter {
 	return append(f, o.Filter.Filter...)
 }
 
-// Check sets UDP or URL if Where has an address, and returns an error if the address of the
-// master server is not valid.
+// Check sets UDP or URL if Where has an address. It returns an error if the address of a
+// master server is not valid, or if there is a key for a master server.
 func (o *Options) Check() error {
 	switch isURL := strings.Contains(o.Where, "://"); {
 	case isURL:
@@ -134,8 +135,8 @@ func (o *Options) key() (master.Key, error) {
 // error.
 var ErrEnough = errors.New("enough")
 
-// Fetch fetches the list and passes its servers to handle. It shows its progress in the log and,
-// unless quiet is set, in a status line. Its errors have exit codes.
+// Fetch fetches the list and passes each server in it to handle. Unless quiet is set, Fetch
+// shows its progress in a status line. Its errors have exit codes.
 func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*master.Server) error, quiet bool) (master.Stats, error) {
 	cfg := master.Config{UDP: o.UDP, URL: o.URL, Region: o.Region, Filter: o.Conditions()}
 	host, _, _ := net.SplitHostPort(o.UDP)
@@ -150,8 +151,8 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 			host = u.Hostname()
 		}
 	}
-	// A master on this machine is a simulated one or a cache: it has no limits, and is
-	// not worth a long wait.
+	// A master on this machine is a simulation or a cache. Such a master has no limits, and
+	// is not worth a long wait.
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
 		cfg.Unlimited, cfg.Retries, cfg.MaxWait = true, 1, time.Second
 		if o.UDP != "" {
@@ -221,6 +222,7 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 // Load fetches the list and returns it as a source of targets. Unless quiet is set, it
 // reports what was fetched. If the master fails before the end of the list, Load also
 // returns an error, and the source has the servers that were received before the failure.
+// The source is nil if there is no server, or if ctx is done.
 func (o *Options) Load(ctx context.Context, t *console.Terminal, quiet bool) (*list.Source, master.Stats, error) {
 	// Compressed NDJSON in memory takes about 10 bytes per server, or 80 bytes if it includes
 	// the entry that the master sent.
@@ -275,7 +277,7 @@ func (o *Options) Source() string {
 
 // EmptyList returns the error for a list without servers.
 func (o *Options) EmptyList(s *master.Stats) error {
-	hint := "the master knows no servers, or does not list them"
+	hint := "the master has no servers, or does not list them"
 	switch {
 	case s.Elsewhere > 0:
 		hint = "all of the servers are in other regions: omit --region"

@@ -11,7 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// status formats the status line of a list that is being fetched.
 type status struct {
 	start time.Time
 	mu    sync.Mutex
@@ -19,14 +18,13 @@ type status struct {
 	until time.Time // end of the current wait
 }
 
-// line returns the status line.
 func (p *status) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.last
 	line := console.Clock(time.Since(p.start)) + "; " + counts(s)
 	if s.Retries > 0 {
-		line += fmt.Sprintf("; %d repeated", s.Retries)
+		line += "; " + console.Plural(s.Retries, "request") + " repeated"
 	}
 	if left := time.Until(p.until); left > 0 && s.Why != "" {
 		line += fmt.Sprintf("; %s, %.0f s", s.Why, math.Ceil(left.Seconds()))
@@ -34,7 +32,6 @@ func (p *status) line() string {
 	return line
 }
 
-// counts describes how much of the list has arrived.
 func counts(s *master.Stats) string {
 	where := "in " + console.Plural(int(s.Replies), "answer")
 	if s.Replies == 0 && s.Servers > 0 {
@@ -43,8 +40,8 @@ func counts(s *master.Stats) string {
 	return console.Plural(int(s.Servers), "server") + " " + where + ", " + console.Bytes(s.Bytes)
 }
 
-// maxCapped is the maximum number of answers that Report lists because the master's cap
-// made them incomplete.
+// maxCapped is the maximum number of incomplete answers that Report lists. An answer is
+// incomplete if the master's cap cut it off.
 const maxCapped = 10
 
 // Report prints the counts of a list and what was unusual about it. who names the

@@ -14,7 +14,6 @@ import (
 // container image that contains only this program.
 var trustRoots = sync.OnceFunc(func() { x509.SetFallbackRoots(ownRoots()) })
 
-// ownRoots returns the root certificates that are compiled into the program.
 func ownRoots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	for root := range bundle.Roots() {

@@ -18,6 +18,7 @@ import (
 // Writer writes the servers of a list. It creates the file for the first server, so a run
 // that fetches nothing neither creates nor changes a file. Until the list is complete, the
 // servers are in a temporary file, whose name is the path with disk.PartSuffix at the end.
+// For standard output, a pipe or a device there is no temporary file.
 type Writer struct {
 	JSON  bool   // write what the master says about each server, not only its address
 	Most  uint64 // maximum of Count; 0: no limit
@@ -31,7 +32,7 @@ type Writer struct {
 }
 
 // NewWriter returns a writer after checking that the file can be created. The path
-// "-" means stdout. force allows it to replace an existing file.
+// "-" means stdout. force allows the writer to replace an existing file.
 func NewWriter(path string, force bool, stdout io.Writer) (*Writer, error) {
 	info, missing := os.Stat(path)
 	o := &Writer{
@@ -75,8 +76,8 @@ func appendRecord(dst []byte, addr netip.AddrPort, details []byte) []byte {
 	return append(dst, '}')
 }
 
-// Close closes the file. If the list is complete, Close then renames the temporary
-// file to path.
+// Close closes the file. If complete is set, Close then gives the temporary file its final
+// name.
 func (o *Writer) Close(complete bool) error {
 	if o.Count == 0 {
 		return nil

@@ -17,9 +17,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// stepAfter returns the environment of the program of --on-complete, with the names of
-// the files of the census. Pipes and devices do not count as files. A2SSCAN_STATS names a
-// file that does not exist yet: the program may write its statistics there.
+// stepAfter returns the variables for the environment of the --on-complete program. They
+// name the files of the census, but no pipe or device. The file that A2SSCAN_STATS names
+// need not exist: the program may write statistics to it.
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	var files []string
 	gone := 0
@@ -42,9 +42,9 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	}
 }
 
-// completeEarlier runs the step that an earlier run left in the checkpoint, because the
-// program of the step had not succeeded. If the program fails again, the scan begins
-// anyway, and the step is removed.
+// completeEarlier runs the step that an earlier run left in the checkpoint because the
+// --on-complete program had not succeeded. If the program fails again, the step is removed
+// and the scan begins anyway. If the program fails after a signal, the step remains.
 func (s *Run) completeEarlier() error {
 	step := s.checkpoint.Step
 	if step == nil {
@@ -67,7 +67,7 @@ func (s *Run) completeEarlier() error {
 	return nil
 }
 
-// runStep runs the program of --on-complete without a shell, with step in its
+// runStep runs the --on-complete program without a shell, and adds step to its
 // environment. The output of the program goes to standard error. The second signal kills
 // the program and all processes in its group; SIGHUP has no effect. signalled reports
 // whether a signal other than SIGHUP arrived.

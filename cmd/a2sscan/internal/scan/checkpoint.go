@@ -67,13 +67,14 @@ type Checkpoint struct {
 	OpenTargets []scanner.Target `json:"-"` // taken from the list, but not finished
 }
 
-// Step is the environment of the program that must run after a complete scan.
+// Step has the variables that the --on-complete program gets in its environment after a
+// complete scan.
 type Step []string
 
 // OutputState describes how much of the output is durable.
 type OutputState struct {
 	sink.Position
-	Replace bool `json:"replace,omitempty"` // the scan writes beside the file that the output will replace
+	Replace bool `json:"replace,omitempty"` // the scan writes a temporary file, which replaces an existing output at the end
 }
 
 // version is the version of the file format. It must increase if an older a2sscan would
@@ -89,11 +90,11 @@ var (
 	errRange        = errors.New("the file is damaged, because some numbers are impossible") // although the checksum is valid
 )
 
-// versionError is the error for a checkpoint of a newer version of the format.
+// versionError is the version of a checkpoint that is too new.
 type versionError int
 
 func (v versionError) Error() string {
-	return fmt.Sprintf("a newer a2sscan wrote the file with version %d, but this program reads only version %d", int(v), version)
+	return fmt.Sprintf("a newer a2sscan wrote the file in version %d of the format, but this program reads only version %d", int(v), version)
 }
 
 // packer is the encoder that all checkpoints share, because an encoder needs many times
@@ -102,7 +103,6 @@ var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 })
 
-// encode returns the content of the checkpoint file.
 func (c *Checkpoint) encode() ([]byte, error) {
 	c.Stats.Rate = 0 // each run takes its rate from its flags
 	var body bytes.Buffer
@@ -126,9 +126,9 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	return append([]byte(head), packed...), nil
 }
 
-// maxCheckpoint is the maximum length of a checkpoint in bytes. Open targets take most of
-// this length: by default there are at most 262,144, with some hundred bytes each if they
-// have tags.
+// maxCheckpoint is the maximum length of a checkpoint file in bytes. Most of a large file
+// are open targets. By default there are at most 262,144 open targets, and each takes some
+// hundred bytes if it has a tag.
 const maxCheckpoint = 256 << 20
 
 // An unpacked checkpoint may be at most smallBody bytes longer than maxRatio times its packed
@@ -197,8 +197,8 @@ func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
 			return nil, io.ErrUnexpectedEOF
 		}
 		left := uint64(messages.Len()) - size
-		if id := gobUint(&messages); id&1 == 0 { // a value: the definition of a type has a negative ID
-			_ = gobUint(&messages) // skips the number with which each value that is not a struct begins
+		if id := gobUint(&messages); id&1 == 0 { // a value, because its ID is positive; the definition of a type has a negative ID
+			_ = gobUint(&messages) // skips a zero: every value that is not a struct begins with it
 			if n := gobUint(&messages); n > size/leastTarget {
 				return nil, errDamaged
 			}
@@ -230,16 +230,16 @@ func gobUint(r *bytes.Reader) (n uint64) {
 	return n
 }
 
-// possible reports whether a scan can have written these numbers. With a wrong Place, a
-// scan would query targets twice or never.
+// possible reports whether a scan can have written the numbers in c. With a wrong Place, a
+// resumed scan would query targets twice or never.
 func (c *Checkpoint) possible() bool {
 	for _, t := range c.OpenTargets {
 		if !isTarget(&t) || t.Place >= c.Place {
 			return false
 		}
 	}
-	// Every entry before Place was yielded by the list or excluded, and every yielded
-	// target is finished, was excluded later, or is still open or silent.
+	// The list yielded or left out every entry before Place. Every target that it yielded
+	// is finished, was left out later, or is still open or silent.
 	l, s, silent := &c.List, &c.Stats, &c.Silent
 	skipped := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
 	given := s.TargetsFinished() + skipped + uint64(len(c.OpenTargets)) + uint64(max(0, silent.Waiting()))
@@ -266,7 +266,6 @@ func (c *Checkpoint) possible() bool {
 		silent.Bytes >= 0 && 0 <= silent.SecondPassed && silent.SecondPassed <= silent.Targets && int64(silent.Targets) <= silent.Bytes/8
 }
 
-// isTarget reports whether a scan can query t.
 func isTarget(t *scanner.Target) bool { return t.Addr.Addr().Is4() && t.Addr.Port() != 0 }
 
 // hasRecords reports whether a file with this number of bytes can have this number of

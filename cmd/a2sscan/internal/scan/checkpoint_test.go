@@ -154,7 +154,7 @@ func TestCheckpointDamaged(t *testing.T) {
 		}
 	}
 	_, err = DecodeCheckpoint(bytes.Replace(file, []byte("checkpoint 3"), []byte("checkpoint 12"), 1))
-	if want := "a newer a2sscan wrote the file with version 12, but this program reads only version 3"; err == nil || err.Error() != want {
+	if want := "a newer a2sscan wrote the file in version 12 of the format, but this program reads only version 3"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {

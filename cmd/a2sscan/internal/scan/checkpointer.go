@@ -25,7 +25,7 @@ import (
 // up to the mark, then replaces the checkpoint file. Meanwhile the scan handles further
 // results.
 type Checkpointer struct {
-	Enabled      bool        // false: no checkpoint; the methods do nothing
+	Enabled      bool        // false: the scan has no checkpoint
 	Resumes      bool        // this run resumes an earlier one
 	TimesResumed int         // how many times the scan was resumed, including this run
 	Past         Checkpoint  // the checkpoint to resume from; zero: the scan is new
@@ -219,7 +219,6 @@ func (k *Checkpointer) save(c draft) error {
 	return censusfile.WriteFailure(c.mark.Commit())
 }
 
-// write replaces the checkpoint file with the encoding of c.
 func (k *Checkpointer) write(c *Checkpoint) error {
 	c.Written = time.Now().UTC()
 	file, err := c.encode()
@@ -236,8 +235,6 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 	return nil
 }
 
-// unwritten returns the error for a checkpoint that could not be written because of
-// err.
 func (k *Checkpointer) unwritten(err error) error {
 	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.opt.Path, 200), console.WithoutPath(err)).
 		WithHint("the previous checkpoint is unchanged")
@@ -277,8 +274,7 @@ func (k *Checkpointer) Finish() error {
 	return k.failure()
 }
 
-// ListTotal returns the sum of now, the list counts of this run, and the list counts of
-// earlier runs.
+// ListTotal returns the list's counts for all runs together. now has the counts of this run.
 func (k *Checkpointer) ListTotal(now list.Stats) list.Stats {
 	if !k.Resumes {
 		return now
@@ -286,7 +282,7 @@ func (k *Checkpointer) ListTotal(now list.Stats) list.Stats {
 	return k.progress.total(now)
 }
 
-// Taken corrects the list counts of a scan that ended after it took n targets. The list
+// Taken corrects the list's counts for a scan that ended after it took n targets. The list
 // may have yielded one more target, which the scan never took.
 func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	n -= min(n, uint64(len(k.Past.OpenTargets)))
@@ -295,8 +291,8 @@ func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	return list
 }
 
-// Behind returns the number of targets that earlier runs finished, excluded or left to
-// other shards.
+// Behind returns the number of list entries that earlier runs finished or left out,
+// including those of other shards.
 func (k *Checkpointer) Behind() uint64 {
 	l := &k.Past.List
 	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.Past.OpenTargets))
@@ -339,7 +335,6 @@ func (k *Checkpointer) StepDone() {
 	}
 }
 
-// remove removes the checkpoint and the file of silent targets.
 func (k *Checkpointer) remove() {
 	if err := os.Remove(k.opt.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.terminal.Log.Warn("checkpoint can't be removed", "path", k.opt.Path, "error", console.WithoutPath(err))
@@ -366,8 +361,6 @@ func (k *Checkpointer) Close() {
 	}
 }
 
-// sayResumed prints which scan this run resumes, and how many complete parts of the
-// output no longer exist.
 func (k *Checkpointer) sayResumed() {
 	p, resuming, again := &k.Past, "resuming", ""
 	if k.lock == nil { // only a dry run has no lock

@@ -4,9 +4,9 @@
 //	  │
 //	Scan
 //	  ├ OpenCheckpoint    locks the checkpoint, and reads what an earlier run saved
-//	  ├ completeEarlier   runs --on-complete if it did not succeed after the last scan
+//	  ├ completeEarlier   runs the --on-complete program if it failed after the last scan
 //	  ├ prepare           opens databases, key, exclusions and lists, and plans the output
-//	  ├ census            from here on, the scan sends and writes
+//	  ├ census            from here on, the scan queries targets and writes records
 //	  │   ├ listen          signals and guards, which drain the scan
 //	  │   ├ load            reads the lists, as far as the order needs
 //	  │   └ ask             scanner.Scan gives each Result to handle, which writes a record;
@@ -14,7 +14,7 @@
 //	  ├ report            writes the summary, ends the checkpoint, runs --on-complete
 //	  └ verdict           the error that decides the exit code
 //
-// Beside it, a [Status] shows what a [Tracker] computes. The first signal that a [Shutdown]
-// gets drains the scan, and the second cancels it. A [PlayerKey] is the secret key of the
-// hashes that replace player names.
+// During the scan, a [Status] shows what a [Tracker] computes. The first signal that a
+// [Shutdown] gets drains the scan, and the second cancels the scan. A [PlayerKey] is the
+// secret key of the hashes that replace player names.
 package scan

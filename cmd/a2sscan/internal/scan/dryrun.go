@@ -11,7 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// forecast returns the forecast for querying n targets of the list.
 func (s *Run) forecast(n float64) *Forecast {
 	o := s.plan
 	listed := n
@@ -44,8 +43,6 @@ func (s *Run) left() (n uint64, known bool) {
 	return n + uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting()), true
 }
 
-// printPlan prints how many targets are left, in which order the scan queries them, and
-// how many datagrams and how much time the scan needs.
 func (s *Run) printPlan() {
 	plan, left := s.plan, ""
 	if s.checkpoint.Resumes {
@@ -71,14 +68,12 @@ func (s *Run) printPlan() {
 		}
 		s.term.Say("targets%s: queried as they are read, %s; %s", left, rate, order)
 	case shards > 1:
-		s.term.Say("%s targets%s, 1 in %d of them in this shard, %s; %s", console.Grouped(n), left, shards, s.forecast(float64(n)/float64(shards)), order)
+		s.term.Say("%s%s, 1 in %d of them in this shard, %s; %s", console.Plural(n, "target"), left, shards, s.forecast(float64(n)/float64(shards)), order)
 	default:
 		s.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, s.forecast(float64(n)), order)
 	}
 }
 
-// dryRun prints the first targets that the scan would query, how many targets there are,
-// and what would become of the other entries of the lists.
 func (s *Run) dryRun() error {
 	const shown = 10
 	stop, ctx, end := NewShutdown(s.term, s.plan.Exclude.hangupEnds())

@@ -14,18 +14,17 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// outcome says how a scan ended.
 type outcome struct {
 	finished bool  // every target of the lists is finished
-	complete bool  // every target was either finished or excluded
+	complete bool  // no signal, limit or error ended the scan early
 	stopped  bool  // a signal ended the scan before every target was finished
 	output   error // the error of the output; nil: none
 	broken   error // the error that ended the scan early; nil: none
 	unsent   bool  // broken says that not one datagram could be sent
 }
 
-// account returns the counts for the summary: the sums over all runs. own has the counts
-// of this run. If every target is finished, account informs the guard.
+// account returns the counts of all runs together, for the summary. own has the counts of
+// this run. If every target is finished, account calls guard.allFinished.
 func (s *Run) account(own scanner.Stats) *ledger.Source {
 	listed := s.list.Stats()
 	if s.shutdown.Drained.Err() != nil {
@@ -68,7 +67,7 @@ func (s *Run) conclude(all *scanner.Stats) {
 	}
 	if how.complete && s.guard.tripped() == nil && all.DatagramsSent() == 0 && all.SendErrors > 0 {
 		how.complete, how.unsent = false, true
-		how.broken = fmt.Errorf("no target was queried: none of %d datagrams could be sent", all.SendErrors)
+		how.broken = fmt.Errorf("no target was queried, because no datagram could be sent; %s failed", console.Plural(all.SendErrors, "attempt"))
 	}
 	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.plan.Out.Path) {
 		how.output = censusfile.WriteFailure(s.out.Commit())
@@ -82,7 +81,7 @@ func (s *Run) conclude(all *scanner.Stats) {
 
 // startsAnew reports whether the next run of the command begins a new census, although
 // there is a checkpoint. If a scan could send nothing, or too few targets answered, the
-// machine may have had no network: the silent targets of such a scan must not become part
+// machine may have had no network. Then the targets that seemed silent must not become part
 // of a later census.
 func (s *Run) startsAnew() bool {
 	trip := s.guard.tripped()
@@ -106,7 +105,6 @@ func (s *Run) ended() string {
 	return ledger.EndedComplete
 }
 
-// summarize returns the summary of the scan.
 func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	sum, plan := ledger.NewSummary(counts, s.program.Build), *s.plan
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
@@ -141,8 +139,6 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	return sum
 }
 
-// report writes the summary, prints how the scan went and returns the
-// error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary) error {
 	path := cmp.Or(s.plan.Summary, s.plan.summaryPath(s.out.File().Name, s.start))
 	var lost error
@@ -208,7 +204,7 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 	switch {
 	case s.how.output != nil:
 		return s.how.output
-	case s.how.unsent: // a firewall may be the reason, and the user can change it
+	case s.how.unsent: // often because of a firewall, which the user can change
 		return console.Fail(console.ExitGuard, "%w", s.how.broken)
 	case s.how.broken != nil:
 		return console.Fail(console.ExitUsage, "%w", s.how.broken)

@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// ExclusionFailure adds an exit code and a hint to an error in the exclusions. A scan
-// sends nothing unless it can read all exclusions.
+// ExclusionFailure adds an exit code, and usually a hint, to an error in the exclusions. A
+// scan sends nothing unless it can read all exclusions.
 func ExclusionFailure(err error) error {
 	var line list.Invalid
 	var arg *list.ArgError
@@ -29,13 +29,12 @@ func ExclusionFailure(err error) error {
 	return console.Fail(console.ExitInput, "%w", err)
 }
 
-// Truncated returns an error if the compressed data of a list is truncated. The scan has
-// queried the targets before that point.
+// Truncated returns an error if the compressed data of a list is truncated.
 func Truncated(list *list.List) error {
 	for _, in := range list.Inputs() {
 		if in.Truncated {
 			return console.Fail(console.ExitInput, "%s can't be read completely: its compressed data ends early", console.Plain(in.Name, 100)).
-				WithHint("%d targets before that point were read; with --strict, scan rejects such a list before it sends anything", in.Targets)
+				WithHint("up to this point, the list has %s; with --strict, scan rejects such a list before it sends anything", console.Plural(in.Targets, "target"))
 		}
 	}
 	return nil
@@ -59,7 +58,7 @@ func TargetFailure(err error) *console.Failure {
 	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
 }
 
-// ParsePorts parses a list of ports. Its error begins with the name of the flag.
+// ParsePorts parses a list of ports. Its error begins with flag, the name of a flag.
 func ParsePorts(flag, text string) ([]uint16, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {
@@ -69,8 +68,8 @@ func ParsePorts(flag, text string) ([]uint16, error) {
 	return ports, nil
 }
 
-// NothingToAsk returns an error with the reason if the list has yielded no target. It
-// returns nil if the list has yielded a target.
+// NothingToAsk returns an error with the reason if the list could not be read, or has
+// yielded no target. Otherwise it returns nil.
 func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	if err := l.Err(); err != nil {
 		return LoadFailure(err)
@@ -86,7 +85,7 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 			format = in.Format
 		}
 	}
-	var most list.Exclusion // the exclusion that the most targets matched
+	var most list.Exclusion // the exclusion that matched the most targets
 	ipv6 := uint64(0)
 	for _, from := range x.Counts() {
 		switch {
@@ -108,7 +107,7 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	case s.Excluded > 0 && strings.HasPrefix(most.Source, "RFC "):
 		return f.WithHint("to query special-purpose networks, too, use --allow-reserved")
 	case s.Excluded > 0:
-		return f.WithHint("most targets were excluded by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
+		return f.WithHint("the exclusion that matched the most targets is %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
 	case s.Invalid > 0 && format != "text":
 		return f.WithHint("the list was read as %s; if it is plain text, write one ip:port per line", format)
 	case s.Invalid > 0:
@@ -121,8 +120,8 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	return f.WithHint("correct the input: no server can have the addresses in it")
 }
 
-// LoadFailure adds an exit code and a hint to an error from reading the lists. It returns
-// nil if err is nil.
+// LoadFailure adds an exit code, and usually a hint, to an error from reading the lists. It
+// returns nil if err is nil.
 func LoadFailure(err error) error {
 	switch bad, isLine := errors.AsType[list.Invalid](err); {
 	case err == nil:

@@ -16,12 +16,12 @@ import (
 // takes. Each estimate is a range.
 //
 // For the targets of a list, the lower bound assumes that all answer at once, with one
-// datagram per question and one more for the challenge: lists come from masters, which
-// know the servers that are up. The upper bound assumes that a third of these targets
-// leave a question unanswered, such as RULES, which many games never answer.
+// datagram per question and one more for the challenge, because lists usually name servers
+// that are up. The upper bound assumes that a third of these targets leave a question
+// unanswered, such as RULES, which many games never answer.
 //
-// For networks, the lower bound assumes that no address answers, since most addresses
-// have no server. The upper bound assumes that all addresses answer.
+// For networks, one bound assumes that no address answers, because most addresses have no
+// server. The other bound assumes that all addresses answer.
 type Forecast struct {
 	Listed, InNetworks float64 // numbers of targets
 
@@ -34,9 +34,9 @@ type Forecast struct {
 	Ports       int     // number of ports of each address in a network; 0: one
 }
 
-// unansweredShare is for the upper bound: one in unansweredShare targets of a list leaves
-// a question unanswered. addressTurn is how many datagrams a server usually takes from
-// the rate limit of its address.
+// The upper bound assumes that one in unansweredShare targets of a list leaves a question
+// unanswered. addressTurn is the number of datagrams that the rate limit of an address
+// usually counts for one server.
 const (
 	unansweredShare = 3
 	addressTurn     = 4
@@ -48,11 +48,11 @@ func LongestSession(s timing.Schedule, qs wire.Questions) time.Duration {
 	return time.Duration(howMany(qs&wire.AskAll)) * s.Silence()
 }
 
-// howMany returns the number of questions in qs.
 func howMany(qs wire.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// datagrams returns bounds of the number of datagrams sent. The result least is for the
-// case that no address in the networks answers, and most is for the case that all answer.
+// datagrams returns bounds of the number of datagrams sent. An address in a network gets
+// one datagram per attempt if it is silent, and one for the challenge and for each question
+// if it answers; either number may be larger.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	attempts := float64(fc.Schedule.Requests())
@@ -69,9 +69,9 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		// For the upper bound, the default rate is the lowest rate, because few paths
-		// carry less. Schedule.Least knows that a scan of few targets learns no shorter
-		// timeouts. The lower bound assumes that all targets of a list answer at once.
+		// With --rate auto, the upper bound assumes at most the default rate, because few
+		// paths carry less. A scan of few targets learns no shorter timeouts, which
+		// Schedule.Least takes into account.
 		slowest := fc.Rate
 		if fc.Finds {
 			slowest = min(fc.Rate, scanner.DefaultRate)

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Limits end an unattended scan that goes wrong.
+// Limits are the limits at which a scan ends early.
 type Limits struct {
 	MinHitrate    float64       // fraction of targets that must answer; 0: no limit
 	MaxSendErrors int64         // maximum number of datagrams that can't be sent; -1: no limit
@@ -19,14 +19,14 @@ type Limits struct {
 }
 
 // hitSample is the minimum number of finished and silent targets for which the guard
-// judges the hit rate. With fewer targets, a list that begins with a dead network would
-// end a worthwhile scan. Open targets can only make the rate look too high, because
-// targets that answer finish before targets that stay silent.
+// judges the hit rate of a running scan. With fewer targets, a list that begins with a dead
+// network would end a worthwhile scan. The guard does not count open targets. Their absence
+// can only make the rate too high, because targets that answer finish before silent ones.
 const hitSample = 1000
 
-// These are flags of a Trip. After a trip of minHitrate the scan is not resumed, because
-// its results may be wrong. A trip of maxRuntime is withdrawn if every target is
-// finished: then it has only shortened the wait for late replies.
+// These are values of Trip.Flag. After a trip of minHitrate the scan is not resumed, because
+// its results may be wrong. A trip of maxRuntime is withdrawn if every target is finished,
+// because it has only shortened the wait for late replies.
 const (
 	minHitrate = "--min-hitrate"
 	maxRuntime = "--max-runtime"
@@ -71,9 +71,8 @@ func (g *guard) allFinished() {
 	}
 }
 
-// judge compares a scan with the limits. It returns the trip if the scan has just passed
-// a limit, or nil. While the scan runs, judge considers the hit rate only after hitSample
-// targets.
+// judge returns a trip if the scan has just passed a limit, or nil. While the scan runs,
+// judge considers the hit rate only after hitSample targets.
 func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
 	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
 		trip = g.stop("--max-send-errors", "%s could not be sent, but only %d may fail", console.Plural(s.SendErrors, "datagram"), most)

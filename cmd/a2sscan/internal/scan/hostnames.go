@@ -8,7 +8,6 @@ import (
 	"sync"
 )
 
-// resolver looks up the addresses of a host.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // HostName is the result of looking up one name.
@@ -58,7 +57,7 @@ func (n *HostNames) Resolver(lookup resolver) resolver {
 	}
 }
 
-// all returns a copy of all answers so far. A checkpoint saves this copy.
+// all returns a copy of the answers so far, for a checkpoint.
 func (n *HostNames) all() map[string]HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// fetchedList is a list that was fetched before the scan.
+// fetchedList is the list that --master fetched before the scan.
 type fetchedList struct {
 	sources []list.Source
 	err     error // why the list is incomplete; nil: it is complete
@@ -22,8 +22,8 @@ func (s *Run) fetchFirst() error {
 	if s.plan.From.Where == "" {
 		return nil
 	}
-	// Check the output now: fetching may take minutes, and a bad --output must be
-	// reported before that.
+	// Check the output now, because fetching may take minutes, and the user should learn of
+	// a bad --output before that.
 	if _, err := s.planOutput(); err != nil {
 		return err
 	}

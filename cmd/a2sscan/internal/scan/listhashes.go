@@ -19,7 +19,7 @@ import (
 // It returns "" if all hashes are the same.
 func listsDiffer(now []list.Input, was []string) string {
 	if len(now) != len(was) {
-		return fmt.Sprintf("there are now %d lists of targets, but there were %d before", len(now), len(was))
+		return fmt.Sprintf("the number of lists of targets has changed from %d to %d", len(was), len(now))
 	}
 	for i, l := range now {
 		switch {
@@ -33,8 +33,8 @@ func listsDiffer(now []list.Input, was []string) string {
 	return ""
 }
 
-// maxStdin is the length in bytes of the longest list that HashLists reads into memory: 50
-// million addresses.
+// maxStdin is the maximum length of a list on standard input, in bytes, because HashLists
+// keeps this list in memory. 50 million addresses have this length.
 const maxStdin = 1 << 30
 
 // HashLists hashes the lists before the scan sends anything. Only --order input needs
@@ -83,8 +83,9 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	return stdin, nil
 }
 
-// Loaded returns an error if the lists differ from the lists of the checkpoint. Call it
-// after the lists have been read.
+// Loaded stores the hashes of the lists for the next checkpoint. For a resumed scan it
+// prints which scan is resumed, or returns an error if the lists differ from the lists of
+// the checkpoint. Call Loaded after list.Load.
 func (k *Checkpointer) Loaded(list *list.List) error {
 	if !k.Enabled {
 		return nil
@@ -100,7 +101,7 @@ func (k *Checkpointer) Loaded(list *list.List) error {
 		return nil
 	}
 	why := listsDiffer(k.lists, k.Past.Plan.Lists)
-	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // the saved places are no longer valid
+	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // places in the checkpoint are no longer valid
 		why = fmt.Sprintf("the version of a2sscan that started the scan found %s in the lists, but this version finds %s",
 			console.Plural(was, "target"), console.Grouped(k.size))
 	}

@@ -25,7 +25,7 @@ type progressMark struct {
 	stats list.Stats
 }
 
-// pass records that the list yielded the target at place when its counts were s.
+// pass records that the list's counts were s when the list yielded the target at place.
 func (w *listProgress) pass(place uint64, s list.Stats) {
 	s.Read, s.Given = 0, 0
 	w.mu.Lock()

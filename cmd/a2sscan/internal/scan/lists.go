@@ -21,19 +21,18 @@ type BadLines struct {
 	terminal *console.Terminal
 	n        uint64
 	resolves bool // host names in lists are looked up
-	hosts    bool // a line begins with a host name
+	hosts    bool // a bad line begins with a host name that was not looked up
 }
 
-// NewBadLines returns a BadLines that has counted no lines yet. resolves is set if host
-// names in lists are looked up.
+// NewBadLines returns a BadLines that has counted no lines yet. The parameter resolves is
+// true if host names in lists are looked up.
 func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
 	return &BadLines{terminal: t, resolves: resolves}
 }
 
-// namesHost matches lines that begin with a host name.
 var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
 
-// Add counts a line, and reports the first console.MaxBadLines lines.
+// Add counts a line, and reports the line if it is among the first console.MaxBadLines.
 func (b *BadLines) Add(line list.Invalid) {
 	b.n++
 	b.hosts = b.hosts || !b.resolves && namesHost.MatchString(line.Text)
@@ -44,7 +43,8 @@ func (b *BadLines) Add(line list.Invalid) {
 	b.terminal.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
 }
 
-// Close prints how many lines were counted but not reported.
+// Close prints how many lines Add counted but did not report. If a line begins with a host
+// name that was not looked up, Close also prints a hint.
 func (b *BadLines) Close() {
 	if b.n > console.MaxBadLines {
 		b.terminal.Log.Warn("more lines without a target", "lines", b.n-console.MaxBadLines)
@@ -56,7 +56,7 @@ func (b *BadLines) Close() {
 }
 
 // ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called. If
-// there are no exclusion files, it does not handle SIGHUP, so the signal ends the scan.
+// there are no exclusion files, it does nothing.
 func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
 	if len(files) == 0 {
 		return func() {}
@@ -70,11 +70,10 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 			return
 		}
 		t.Log.Info("exclusions reloaded", "rules", rules)
-		t.Say("exclusions: read again, now %d rules", rules)
+		t.Say("exclusions: read again, now %s", console.Plural(rules, "rule"))
 	}, syscall.SIGHUP)
 }
 
-// lookupTime is the maximum duration of a look-up.
 const lookupTime = 10 * time.Second
 
 // Resolve looks up the IPv4 addresses of a host.
@@ -88,17 +87,17 @@ func Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	return addrs, err
 }
 
-// lookupError omits the name, which the caller prints.
+// lookupError is a DNS error without the host name, because the caller prints the name.
 type lookupError struct{ dns *net.DNSError }
 
 func (e lookupError) Error() string { return e.dns.Err }
 func (e lookupError) Unwrap() error { return e.dns }
 
-// maxAddrs is the maximum number of addresses of a host that are printed.
+// maxAddrs is how many addresses of a host ReportAddrs prints at most.
 const maxAddrs = 4
 
-// ReportAddrs returns a resolver that calls lookup and prints the addresses that lookup
-// found.
+// ReportAddrs returns a resolver that calls lookup and prints the first addresses that
+// lookup found.
 func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		addrs, err := lookup(ctx, host)
@@ -116,8 +115,8 @@ func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]ne
 	}
 }
 
-// NotFiles returns the arguments that are not files, and therefore not lists: addresses,
-// ranges and networks.
+// NotFiles returns the arguments that name no file and are not "-": addresses, ranges,
+// networks and host names.
 func NotFiles(args []string) []string {
 	names := []string{}
 	for _, arg := range args {

@@ -10,15 +10,16 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// onlineEvery is how long online waits before it calls try again.
 const (
+	// onlineEvery is how long online waits before it calls try again.
 	onlineEvery = time.Second
 	// settling is how long look-ups of names may still fail after the network is back.
 	settling = 10 * time.Second
 )
 
-// online calls try. If try fails because this machine has no network, as after a boot,
-// online waits until the network is back, for at most --max-outage, and calls try again.
+// online calls try. If try fails because this machine has no network, for example after a
+// boot, online waits until the network is back, for at most --max-outage. Then it calls try
+// until try succeeds, or until the network has been back for longer than settling.
 func (s *Run) online(ctx context.Context, try func() error) error {
 	var since, last time.Time // the first and the last time that the network was away
 	for {
@@ -42,8 +43,8 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 	}
 }
 
-// sayAway prints once that the network is away before the scan has sent anything, and
-// reports whether it did.
+// sayAway prints that the network is away before the scan has sent anything, but only on
+// the first call. first reports whether this is the first call.
 func (s *Run) sayAway(since time.Time, why error) (first bool) {
 	if first = !s.away.Swap(true); first {
 		s.term.Say("the network of this machine has been away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)

@@ -35,11 +35,11 @@ type Program struct {
 	Metrics    *metrics.Server
 }
 
-// Plan is everything that the user chooses about a scan. The command line and the
-// configuration file fill it. Each setting is one field, and its tags say the rest:
+// Plan has the settings of a scan from the command line and the configuration file. Each
+// setting is one field, which may have these tags:
 //
 //	json   its key in the checkpoint, and in the summary under "plan"
-//	flag   its name in errors: its flag, or a description
+//	flag   its name in errors: the flag, or a description
 //	same   "resume" if a resumed scan must keep it, "shards" if all shards must share it
 //	resume the beginning of the error about a changed setting; without this tag, "FLAG is"
 //	log    its key in the log line "scan started"
@@ -94,9 +94,9 @@ type Selection struct {
 	MaxResults    uint64 // end the scan after this many servers have answered; 0: never
 }
 
-// Part returns the shard.
+// Part returns the shard that this scan queries.
 func (s *Selection) Part() list.Shard {
-	shard, _ := list.ParseShard(s.Shard, "") // the flag has checked it
+	shard, _ := list.ParseShard(s.Shard, "") // flags.ParseShard has checked the value
 	return shard
 }
 
@@ -125,8 +125,8 @@ type Records struct {
 	Databases  []string // database files that --mmdb names
 }
 
-// Found is what the files and arguments of the command contain. The scan fills it before
-// it sends anything.
+// Found has settings that the scan derives from its arguments and from the files that the
+// arguments and flags name.
 type Found struct {
 	// Targets are the arguments that are not lists, as the user typed them.
 	Targets []string `json:"targets" flag:"the targets" same:"resume,shards" resume:"the target list is"`
@@ -176,8 +176,8 @@ func (x *Exclude) Open(note func(string)) (*list.Exclusions, error) {
 // reloads these files instead.
 func (x *Exclude) hangupEnds() bool { return len(x.Files) == 0 }
 
-// Check completes the plan with the rate and the seed. It returns an error if settings
-// contradict each other or the arguments.
+// Check completes the plan with the rate and the seed. It returns an error if a setting is
+// invalid, or if settings contradict each other or the arguments.
 func (p *Plan) Check(args []string) error {
 	switch {
 	case p.Bandwidth > 0:
@@ -199,7 +199,6 @@ func (p *Plan) Check(args []string) error {
 	return nil
 }
 
-// checkRules returns the error of the first rule that the plan breaks.
 func (p *Plan) checkRules() error {
 	saved, output := p.Saved.Path != "", console.Plain(p.Out.Path, 100)
 	info, err := os.Stat(p.Out.Path)
@@ -260,7 +259,7 @@ func (p *Plan) checkRules() error {
 	)
 }
 
-// written reports whether the scan itself writes the file at path.
+// written reports whether path names the output, the summary or the player key.
 func (p *Plan) written(path string) bool {
 	return slices.ContainsFunc([]string{p.Out.Path, p.Summary, p.PlayerKey}, func(own string) bool { return censusfile.SamePath(path, own) })
 }
@@ -284,7 +283,7 @@ func (p *Plan) checkInputs(args []string) error {
 	return nil
 }
 
-// ListConfig returns the configuration of the list that the flags describe.
+// ListConfig returns the configuration for reading the targets that args name.
 func (t *Targeting) ListConfig(args []string, stdin io.Reader) (cfg list.Config, err error) {
 	if t.Ports != "" {
 		if cfg.Ports, err = ParsePorts("--port", t.Ports); err != nil {
@@ -310,7 +309,7 @@ func (t *Targeting) Config() scanner.Config {
 	}
 }
 
-// ListConfig returns the configuration of the list that the flags describe.
+// ListConfig returns the configuration for reading the targets that args name.
 func (p *Plan) ListConfig(args []string, stdin io.Reader) (list.Config, error) {
 	cfg, err := p.Targeting.ListConfig(args, stdin)
 	cfg.Max, cfg.InOrder, cfg.Seed, cfg.Shard, cfg.Strict = p.MaxTargets, p.InOrder(), p.Seed, p.Part(), p.Strict
@@ -339,7 +338,7 @@ func (d *Display) StatusKind() StatusKind {
 }
 
 // summaryPath returns the default path of the summary of a census at path. For a pipe or
-// a device it returns "", because these have no summary file.
+// a device there is no default, and summaryPath returns "".
 func (p *Plan) summaryPath(path string, start time.Time) string {
 	switch {
 	case p.Rotate.On():

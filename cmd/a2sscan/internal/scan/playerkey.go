@@ -19,12 +19,11 @@ import (
 // DefaultPlayerKey is the name of the key file, in the folder of the census.
 const DefaultPlayerKey = "a2sscan-player.key"
 
-// prefix is the beginning of the only line of a key file. It is followed by 64 hexadecimal
-// digits.
+// prefix is the beginning of the only line of a key file. 64 hexadecimal digits follow.
 const prefix = "a2sscan-player-key-1 "
 
-// PlayerKey is the key of one scan. With a nil PlayerKey, records have the names of players instead
-// of hashes.
+// PlayerKey is the key with which a scan hashes player names. Without a key, PlayerKey is
+// nil, and records have the names.
 type PlayerKey struct {
 	path string
 	key  record.NameKey

@@ -12,7 +12,7 @@ import (
 // rateControl raises and lowers the rate of a running scan. Its methods may be called from
 // several goroutines.
 type rateControl struct {
-	initial float64      // datagrams per second; 0: the scan controls its rate itself
+	initial float64      // datagrams per second; 0: the rate is not fixed, and signals don't change it
 	rates   chan float64 // holds the newest rate until the scan receives it
 
 	mu      sync.Mutex
@@ -54,14 +54,12 @@ func (c *rateControl) step(up bool) (from, to float64) {
 	return from, to
 }
 
-// state returns the current rate and all changes.
 func (c *rateControl) state() (now float64, changes []ledger.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now, slices.Clone(c.changes)
 }
 
-// turnRate changes the rate of the scan by one step and prints the change.
 func (s *Run) turnRate(up bool) {
 	signal, way := "SIGUSR1", "up"
 	if !up {

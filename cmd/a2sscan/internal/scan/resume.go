@@ -28,8 +28,7 @@ type CheckpointOptions struct {
 	Version  string   // version of the program
 }
 
-// files returns all files, other than its output, that a scan with a checkpoint may create
-// and remove.
+// files returns the names of the checkpoint and of the files beside it.
 func (o *CheckpointOptions) files() []string {
 	if o.Path == "" {
 		return nil
@@ -63,7 +62,6 @@ func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, 
 	return k, nil
 }
 
-// refuse returns the error for a checkpoint that can't be used.
 func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.opt.Path, 200), fmt.Sprintf(format, args...))
 }
@@ -105,8 +103,6 @@ func (k *Checkpointer) read() error {
 	return nil
 }
 
-// startOver returns the hint that shows how to start a new scan instead of
-// resuming.
 func (o *CheckpointOptions) startOver() string {
 	more := []string{"--fresh", "--force"}
 	if slices.Contains(o.Args, "--force") {
@@ -116,8 +112,7 @@ func (o *CheckpointOptions) startOver() string {
 }
 
 // again returns the command that resumes an unfinished scan, quoted for the shell. The
-// command has the arguments of this run without --fresh and --dry-run, then the arguments
-// in more.
+// arguments in more are at the end of the command.
 func (o *CheckpointOptions) again(more ...string) string {
 	args := slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -133,9 +128,9 @@ func (o *CheckpointOptions) again(more ...string) string {
 	return command
 }
 
-// Inherit sets the plan of this command and returns the ID of the scan. A new scan gets
-// scanID, from the command line; a resumed scan has the ID in the checkpoint. Inherit
-// returns an error if this command can't resume the scan of the checkpoint.
+// Inherit stores plan for the checkpoints of this run, and returns the ID of the scan. A
+// new scan gets scanID, from the command line; a resumed scan has the ID in the checkpoint.
+// Inherit returns an error if this command can't resume the scan of the checkpoint.
 func (k *Checkpointer) Inherit(plan *Plan, scanID string) (string, error) {
 	k.plan = plan
 	if !k.Resumes {

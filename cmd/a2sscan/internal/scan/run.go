@@ -64,7 +64,7 @@ type Run struct {
 }
 
 // Scan queries the targets that args name and writes their answers as records. A
-// dry run only prints the targets.
+// dry run only prints what the scan would query.
 func Scan(t *console.Terminal, p *Program, o *Plan, args []string) (err error) {
 	s := newRun(t, p, o, args)
 	if o.Saved.Path != "" {
@@ -109,7 +109,6 @@ func Demo(t *console.Terminal, p *Program, o *Plan, args []string) (*ledger.Summ
 	return sum, s.verdict(sum)
 }
 
-// newRun returns a run without a checkpoint.
 func newRun(t *console.Terminal, p *Program, o *Plan, args []string) *Run {
 	rate := float64(o.Rate.Rate)
 	if o.Rate.On {
@@ -121,8 +120,8 @@ func newRun(t *console.Terminal, p *Program, o *Plan, args []string) *Run {
 	}
 }
 
-// prepare opens all inputs and the checkpoint, and plans the output, before the scan
-// sends or writes anything.
+// prepare opens all inputs, takes over the state in the checkpoint, fetches the list of a
+// master, and plans the output. It sends nothing to targets and writes no file.
 func (s *Run) prepare() (err error) {
 	if s.geo, err = censusfile.OpenDatabases(s.plan.Databases); err != nil {
 		return err
@@ -160,7 +159,6 @@ func (s *Run) prepare() (err error) {
 	return err
 }
 
-// note prints a message about a list to the user.
 func (s *Run) note(text string) { s.term.Say("%s", text) }
 
 // resume takes over the state in the checkpoint, if a checkpoint exists. It returns the
@@ -182,7 +180,6 @@ func (s *Run) resume(stdin io.Reader) (_ io.Reader, err error) {
 	return s.checkpoint.HashLists(s.inputs, stdin)
 }
 
-// openTargets opens the lists of targets.
 func (s *Run) openTargets(stdin io.Reader) error {
 	cfg, err := s.plan.ListConfig(s.inputs, stdin)
 	if err != nil {
@@ -198,7 +195,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		}
 		cfg.Resolve = s.checkpoint.Names.Resolver(cfg.Resolve)
 	}
-	if cfg.OnlyArgs { // lists may have too many names to print
+	if cfg.OnlyArgs { // with --resolve, lists may have too many names to print
 		cfg.Resolve = ReportAddrs(s.term, cfg.Resolve)
 	}
 	if s.list, err = list.Open(cfg); err != nil {
@@ -280,8 +277,8 @@ func (s *Run) census() (*ledger.Summary, error) {
 	return sum, nil
 }
 
-// listen starts the signal handler and the guard. Each can end the scan early. end stops
-// the signal handler and the guard.
+// listen sets up the signal handler, the metrics and the guard. end stops the signal handler
+// and the timer of --max-runtime.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	o, build := s.plan, s.program.Build
 	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds())
@@ -322,9 +319,10 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 }
 
 // load reads as much of the lists as the scan needs before its first target, and compares
-// the lists with the checkpoint. It opens the output of a resumed scan, which truncates
-// the output even if no targets are left. If the output differs from what the checkpoint
-// describes, load returns an error: the scan sends nothing and changes no file.
+// the lists with the checkpoint. For a resumed scan it also opens the output, even if no
+// targets are left, and thus truncates the output to the last checkpoint. If the output
+// differs from what the checkpoint describes, load returns an error; by then nothing was
+// sent, and no file has changed.
 func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
@@ -347,7 +345,6 @@ func (s *Run) load() error {
 	return nil
 }
 
-// attach gives the checkpointer what it needs to know about this scan.
 func (s *Run) attach() {
 	s.checkpoint.Scan = RunningScan{
 		ID: s.id, Start: s.start, Output: s.out, Tally: s.tally.Clone,
@@ -355,10 +352,8 @@ func (s *Run) attach() {
 	}
 }
 
-// judgedEvery is the interval at which the guard judges a running scan.
 const judgedEvery = 100 * time.Millisecond
 
-// ask queries the targets, and shows status lines meanwhile.
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.plan.Config()
 	cfg.Excluded = s.exclusions.Excluded
@@ -393,8 +388,8 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Control.Monitor, s.handle))
 }
 
-// NamesNetworks reports whether an argument is a network, a range or a bare address. Most
-// of the addresses in such arguments have no server.
+// NamesNetworks reports whether an argument is a network, a range or an address, without a
+// port. Most of the addresses in such arguments have no server.
 func NamesNetworks(args []string) bool {
 	return slices.ContainsFunc(NotFiles(args), func(arg string) bool {
 		return !strings.Contains(arg, ":") && arg != "" && arg[0] <= '9' // host names begin with letters
@@ -402,8 +397,8 @@ func NamesNetworks(args []string) bool {
 }
 
 // sweepPort returns the port of all targets if the arguments are networks that do not
-// overlap, so that no address occurs twice. Otherwise, and for more than maxSweep
-// addresses, it returns 0: the scan needs one bit per address.
+// overlap, so that no address occurs twice. Otherwise it returns 0. It also returns 0 for
+// more than maxSweep addresses, because the scan needs one bit of memory per address.
 func sweepPort(port string, args []string) uint16 {
 	const maxSweep = 1 << 28
 	ports, err := list.ParsePorts(port)
@@ -426,7 +421,6 @@ func sweepPort(port string, args []string) uint16 {
 	return ports[0]
 }
 
-// newTracker returns a tracker of the scan's progress.
 func (s *Run) newTracker() *Tracker {
 	f := s.plan
 	input := func() (part float64, known bool) { // fraction of the targets that the list has yielded or skipped
@@ -475,7 +469,8 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 	}
 }
 
-// openOutput creates the output of a new scan, or opens the output of a resumed scan.
+// openOutput stores a new player key and the first checkpoint. Then it creates the output
+// of a new scan, or opens the output of a resumed scan.
 func (s *Run) openOutput() error {
 	if s.unopened = s.names.Store(); s.unopened != nil {
 		return s.unopened
@@ -493,14 +488,12 @@ func (s *Run) openOutput() error {
 	}
 	if n := s.out.Cut(); n > 0 {
 		attrs = append(attrs, "cut_bytes", n)
-		s.term.Say("%s: removed %d bytes after the last complete record", console.Plain(s.plan.Out.Path, 200), n)
+		s.term.Say("%s: removed %s after the last complete record", console.Plain(s.plan.Out.Path, 200), console.Plural(uint64(n), "byte"))
 	}
 	s.term.Log.Info("output opened", attrs...)
 	return nil
 }
 
-// handle counts the result of one target and writes its record. A silent target has no
-// record unless --unanswered is given.
 func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || s.plan.Unanswered
@@ -517,8 +510,6 @@ func (s *Run) handle(r *scanner.Result) {
 	}
 }
 
-// enoughResults reports whether at least --max-results servers have answered in all runs
-// together.
 func (s *Run) enoughResults() bool {
 	return s.plan.MaxResults > 0 && s.tally.Servers >= s.plan.MaxResults
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Interruptible returns a context that the first signal cancels. The second signal
-// kills the program, unless it is SIGHUP, because a closing session may send SIGHUP
-// twice. SIGHUP counts as a signal only if hangup is set and the process does not
-// ignore it, as it does under nohup.
+// Interruptible returns a context that the first signal cancels. A later SIGINT or SIGTERM
+// kills the program. A later SIGHUP does not, because a closing session may send SIGHUP
+// twice. SIGHUP cancels the context only if hangup is set, and not if the process ignores
+// SIGHUP, as a process under nohup does.
 func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
@@ -34,9 +34,9 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
-// HandleSignals calls do for each of the given signals until end is called. end waits for a call
-// of do that is running. After that the signals have no effect until the process exits: a
-// signal at the very end must not kill a run that has reported its success.
+// HandleSignals calls do for each of the given signals until end is called. end waits for a
+// running call of do. After that the signals have no effect until the process exits, so that
+// a signal at the very end does not kill a run that has reported its success.
 func HandleSignals(do func(os.Signal), which ...os.Signal) (end func()) {
 	signals := make(chan os.Signal, 16)
 	var mu sync.Mutex

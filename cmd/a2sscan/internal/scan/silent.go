@@ -25,7 +25,7 @@ type silentFile struct {
 	here int
 }
 
-// SilentState is the part of a checkpoint that describes the file.
+// SilentState is the part of a checkpoint that describes the file of silent targets.
 type SilentState struct {
 	Bytes   int64  `json:"bytes,omitempty"`
 	Sum     uint32 `json:"sum,omitempty"`     // CRC-32C of these bytes

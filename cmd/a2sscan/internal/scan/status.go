@@ -27,7 +27,6 @@ type StatusRecord struct {
 	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent: unknown, or about to end
 }
 
-// milli rounds to three decimal places.
 func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 // unless returns v, rounded to three decimal places, or nil if v is unknown.
@@ -62,13 +61,13 @@ type Status struct {
 	Terminal *console.Terminal
 	Kind     StatusKind
 	Scan     string        // name of the scan
-	InLog    time.Duration // time between lines of text in a log; 0: 10 s
+	InLog    time.Duration // minimum time between lines of text in a log
 
 	tracker *Tracker // computes the status lines in JSON
 }
 
-// sayJSON sets the time and the scan of a status line, and prints the line as JSON. v may
-// be nil.
+// sayJSON sets the time and the scan of r, and prints r as one line of JSON. If v is not
+// nil, the line also has the counters of v.
 func (s *Status) sayJSON(r StatusRecord, v *View) {
 	r.Time, r.Scan = time.Now().UTC(), s.Scan
 	b, err := json.Marshal(r)
@@ -178,7 +177,6 @@ func (s *Status) End(final scanner.Stats, ended string) {
 	}
 }
 
-// sayScan prints a status line of a scan in JSON.
 func (s *Status) sayScan(ended string, now scanner.Stats) {
 	v := s.tracker.Sample(now)
 	r := StatusRecord{Phase: "asking", Ended: ended, Part: unless(!v.known, v.part), Left: unless(v.left <= 0, v.left.Seconds())}

@@ -33,7 +33,7 @@ type Tracker struct {
 	last    scanner.Stats
 	silent  int           // maximum of Stats.Silent so far
 	part    float64       // fraction done; never falls
-	end     time.Duration // latest possible end of the scan; 0: the scan still starts targets
+	end     time.Duration // latest possible end, since the start of the scan; 0: the scan still starts targets
 	cooling bool          // a sample has shown the cooldown
 }
 
@@ -108,8 +108,8 @@ func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
 		return 0
 	}
 	all := max(float64(p.cfg.Given()), taken) / (part - p.cfg.Begun) * (1 - p.cfg.Begun)
-	// Most open targets are silent, and some of the repeats to them are still to come. They
-	// have been open for times from 0 to oldest.
+	// Most open targets are silent, and some of the repeats to them are still to come. The
+	// open targets have been open for times from 0 to oldest.
 	oldest, repeats := max(min(s.Elapsed, p.cfg.Silence), 1), 0.0
 	for _, after := range p.cfg.Repeats {
 		repeats += float64(s.Open) * min(1, float64(after)/float64(oldest))
@@ -121,11 +121,11 @@ func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
 	return time.Duration(float64(s.Elapsed) * datagrams / sent)
 }
 
-// The limits of the progress bar.
+// The limits of the progress bar, in columns.
 const (
 	leastBar = 12
 	mostBar  = 50
-	beside   = 60 // columns reserved for the text; a narrower screen has no bar
+	beside   = 60 // reserved for the text
 )
 
 // barOn returns the length of the bar on a screen of this width. The length depends only
@@ -133,8 +133,8 @@ const (
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
 // Line returns the status line for a screen of this many columns, or for a log if columns
-// is 0. The line begins with what the scan waits for, trouble and progress, which Line always
-// shows. The counts follow as far as there is room.
+// is 0. The line begins with what the scan waits for, trouble and progress. The counts
+// follow as far as there is room.
 func (v *View) Line(columns int) string {
 	wait, trouble := "", ""
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
@@ -155,8 +155,7 @@ func (v *View) Line(columns int) string {
 	if columns == 0 {
 		return strings.Join(append([]string{wait + trouble + progress}, v.flows()...), "; ")
 	}
-	// The bar depends only on the width and on trouble, which lasts: it must not come and go
-	// with the length of the other texts.
+	// The bar does not depend on wait, so that it does not come and go with the text of wait.
 	room := func() int { return columns - console.Columns(trouble+progress) }
 	if v.known && !v.last && columns >= beside+leastBar && room() >= barOn(columns) {
 		progress = v.bar(barOn(columns)) + progress
@@ -191,7 +190,6 @@ func (v *View) bar(length int) string {
 // waits is the prefix that Line omits if the line has no room.
 const waits = "waiting: "
 
-// waiting describes what the scan waits for, and for how long if that is known.
 func (v *View) waiting() string {
 	if v.Wait != scanner.WaitAddress {
 		return v.Wait.String()
@@ -206,7 +204,6 @@ func (v *View) waiting() string {
 	return s
 }
 
-// far returns the elapsed time and, if it is known, the percentage done.
 func (v *View) far() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)
@@ -237,9 +234,8 @@ func (v *View) share() string {
 	return s + ", " + left + " left"
 }
 
-// flows returns the counts of a status line, most important first. It omits the number of
-// open targets when the scan starts no more targets, because share shows that number
-// then.
+// flows returns the counts of a status line, most important first. When the scan is shutting
+// down, flows omits the number of open targets, because share shows it.
 func (v *View) flows() []string {
 	flow := func(word string, n uint64, perSecond float64) string {
 		s := word + " " + console.Short(float64(n))
@@ -248,8 +244,9 @@ func (v *View) flows() []string {
 		}
 		return s
 	}
-	// The hit rate also counts silent and open targets as queried. Finished targets alone
-	// would be too few, because silent targets stay open for long.
+	// The percentage is of all targets that were queried, including silent and open targets.
+	// A percentage of finished targets would be too high, because silent targets stay open
+	// for long.
 	asked := v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open)
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
@@ -265,7 +262,7 @@ func (v *View) flows() []string {
 	switch open := console.Short(float64(v.Open)); {
 	case v.last:
 	case v.Wait == scanner.WaitReplies && v.Open > 0:
-		parts = append(parts, "waiting for "+open+" targets")
+		parts = append(parts, "open "+open+", waiting for replies")
 	default:
 		parts = append(parts, "open "+open)
 	}

@@ -47,9 +47,9 @@ type Demo struct {
 // StartDemo starts servers on the first free port from demoPort on. The servers are the
 // same on every port.
 func StartDemo(network string) (*Demo, error) {
-	// Servers of application 730 mostly ignore RULES, so a scan sends RULES only twice to a
-	// server. With the simulated losses, two requests do not prove that a server does not
-	// answer.
+	// The demo has no servers of application 730. Because these servers mostly ignore RULES,
+	// a scan sends RULES to them only twice. With the simulated losses, that is too seldom to
+	// find every server that answers RULES.
 	all := slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" })
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
@@ -68,7 +68,7 @@ func StartDemo(network string) (*Demo, error) {
 			continue
 		}
 		if err != nil {
-			return nil, failure(err, "--port")
+			return nil, failure(err, "choose another network, such as --network 127.43.0.0/17")
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		served := make(chan error, 1)
@@ -147,7 +147,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes))},
-		{"retries", fmt.Sprintf("%s of the datagrams sent repeat a request that had no reply in time: some datagrams were lost, and %s addresses have no server",
+		{"retries", fmt.Sprintf("%s of the datagrams sent repeat a request that had no reply in time: some datagrams were lost, and %s addresses did not answer",
 			console.Grouped(d.Repeats), console.Grouped(l.ByStatus[scanner.StatusNoReply]))},
 		{"replies", console.Listed(ledger.By(scanner.ReplyKinds[:], d.MatchedByKind[:]), scanner.ReplyKinds[:], ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},
@@ -171,7 +171,7 @@ const (
 	showAtMost  = 2000 // bytes
 )
 
-// writeExample writes the first presentable record of the file.
+// writeExample writes the first record that parts matches and that has a suitable length.
 func writeExample(out io.Writer) error {
 	r, err := sink.Open(DemoFile)
 	if err != nil {

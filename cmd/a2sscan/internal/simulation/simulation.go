@@ -27,12 +27,12 @@ type Options struct {
 	Program string             // command that starts this program, for hints
 }
 
-// Run simulates the servers, and the master if o.Master has one, until o.Span has passed or
-// the user interrupts the program.
+// Run simulates the servers and, if o.Master has an address, a master, until o.Span has
+// passed or the user interrupts the program.
 func Run(t *console.Terminal, o *Options) error {
 	servers, err := fleet.New(o.Fleet)
 	if err != nil {
-		return failure(err, "--port")
+		return failure(err, "choose another port with --port")
 	}
 	defer servers.Close()
 	var m *fleet.Master
@@ -42,7 +42,7 @@ func Run(t *console.Terminal, o *Options) error {
 			err = m.Listen()
 		}
 		if err != nil {
-			return failure(err, "--master or --web, or 0 for any free port")
+			return failure(err, "choose another port with --master or --web, or port 0 for any free port")
 		}
 	}
 	ctx, end := scan.Interruptible(true) // signals are handled before Run reports that it is ready
@@ -88,11 +88,11 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 	done := make(chan error, 1)
 	go func() { done <- m.Serve(ctx) }()
 	if at := m.UDPAddr(); at != "" {
-		t.Say("ready: a master server at %s, %d servers", at, m.Len())
+		t.Say("ready: a master server at %s, %s", at, console.Plural(m.Len(), "server"))
 		t.Hint("fetch the master's list with: %s master --udp %s", o.Program, at)
 	}
 	if url := m.URL(); url != "" {
-		t.Say("ready: a Web API at %s, %d servers; it accepts any key", url, m.Len())
+		t.Say("ready: a Web API at %s, %s; it accepts any key", url, console.Plural(m.Len(), "server"))
 		t.Hint("fetch the Web API's list with: %s=any %s master --url %s", masterlist.KeyVariable, o.Program, url)
 	}
 	return func() {
@@ -101,19 +101,19 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 			t.Say("%v", err)
 		}
 		udp, web := m.Requests()
-		t.Say("the master received %d requests over UDP and %d over HTTP", udp, web)
+		t.Say("requests to the master: %d over UDP, %d over HTTP", udp, web)
 	}
 }
 
-// failure returns the error for sockets that can't be opened. flag names the flag
-// that chooses another port.
-func failure(err error, flag string) error {
+// failure returns the error for servers or a master that can't be started. advice is part
+// of the hint if another program uses the port.
+func failure(err error, advice string) error {
 	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		f.WithHint("another program uses the port: choose another port with %s", flag)
+		f.WithHint("another program uses the port: %s", advice)
 	}
 	if errors.Is(err, fleet.ErrFleet) {
-		f.WithHint("scan the servers of the other fleet, end that fleet, or choose another port with %s", flag)
+		f.WithHint("scan the servers of the other fleet, end that fleet, or %s", advice)
 	}
 	return f
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// hostForm is the form of a host name, which contains a letter.
+// hostForm matches host names. A host name contains at least one letter.
 var hostForm = regexp.MustCompile(`^[\w.-]*[A-Za-z][\w.-]*$`)
 
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host; the default port is

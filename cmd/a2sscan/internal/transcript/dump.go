@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// These constants limit what is shown of one datagram.
+// These constants determine how one datagram is shown.
 const (
 	shownItems = 3 // maximum number of players or rules
 	fieldRows  = 2 // maximum number of rows per field
@@ -30,7 +30,7 @@ func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	if wire.KindOf(b) == wire.KindPlayers {
 		item = "player"
 	}
-	var first wire.Part // first of the fields that are not shown
+	var first wire.Part // first field of a row of fields that are not shown
 	for p := range parts {
 		if p.Item >= shownItems && !p.Cut {
 			if first.End == 0 {
@@ -83,7 +83,7 @@ func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	return rows
 }
 
-// value describes the bytes v of a field of msg, unless the field is text.
+// value describes v, the bytes of a field of msg that is not text.
 func value(name string, v, msg []byte) string {
 	var wide [8]byte // a little-endian number
 	copy(wide[:], v)
@@ -117,12 +117,11 @@ func value(name string, v, msg []byte) string {
 	case "challenge":
 		return fmt.Sprintf("% x", v)
 	case "payload", "number, total and payload", "no mod block", "left over", "content":
-		return fmt.Sprintf("%d bytes, %s", len(v), console.Quoted(string(v[:min(len(v), 100)]), 60))
+		return fmt.Sprintf("%s, %s", console.Plural(len(v), "byte"), console.Quoted(string(v[:min(len(v), 100)]), 60))
 	}
 	return fmt.Sprint(u)
 }
 
-// letter formats a byte as a letter in quotes.
 func letter(v []byte) string { return "'" + console.Plain(string(v), 4) + "'" }
 
 const unknownKind = "unknown to A2S"
@@ -137,7 +136,6 @@ var kindWords = map[wire.Kind]string{
 	wire.KindRedirect: "message: connect to another server",
 }
 
-// kindWord names the kind of a message.
 func kindWord(msg []byte) string {
 	k := wire.KindOf(msg)
 	if _, err := wire.DecodeText(msg); k == wire.KindRedirect && err != nil { // a game's own message (EC-23)

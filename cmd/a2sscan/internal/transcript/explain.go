@@ -11,7 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// explain describes all datagrams, and records what they show about the server.
 func (s *Session) explain() {
 	s.table = reasm.New(0)
 	if r := s.Result; r != nil && r.HasInfo {
@@ -47,7 +46,7 @@ func (s *Session) explain() {
 		if wire.IsReply(e.Data) {
 			s.speaks = true
 		} else if s.junk == "" {
-			s.junk = fmt.Sprintf("%d bytes, %s", len(e.Data), console.Quoted(string(e.Data), 60))
+			s.junk = fmt.Sprintf("%s, %s", console.Plural(len(e.Data), "byte"), console.Quoted(string(e.Data), 60))
 		}
 		if wire.IsSplit(e.Data) {
 			e.rows = append(e.rows, s.reassemble(e)...)
@@ -55,7 +54,7 @@ func (s *Session) explain() {
 	}
 }
 
-// describe describes a datagram in a few words, and returns its fields.
+// describe sets e.What, and returns the fields of the datagram.
 func (s *Session) describe(e *event) iter.Seq[wire.Part] {
 	b := e.Data
 	switch {
@@ -75,8 +74,9 @@ func (s *Session) describe(e *event) iter.Seq[wire.Part] {
 // requests has the kinds of the requests, in the order of their questions.
 var requests = []wire.Kind{wire.KindInfoRequest, wire.KindPlayersRequest, wire.KindRulesRequest}
 
-// describeMessage describes a request, or a reply that is not a fragment. It records for
-// which questions a request had no challenge, and the challenge that the server sends.
+// describeMessage sets e.What for a request, or for a reply that is not a fragment. It
+// records for which questions a request had no challenge, and the last challenge that the
+// server sent.
 func (s *Session) describeMessage(e *event) {
 	k := wire.KindOf(e.Data)
 	e.What = kindWord(e.Data)
@@ -142,7 +142,6 @@ func (s *Session) reassemble(e *event) []string {
 		s.rows(msg, wire.Explain(msg, s.ship))...)
 }
 
-// splitReply is one fragmented reply.
 type splitReply struct {
 	id         uint32
 	layout     wire.Layout
@@ -150,7 +149,8 @@ type splitReply struct {
 	fragments  [][]byte
 }
 
-// describeFragment describes a fragment, adds it to its reply, and returns its fields.
+// describeFragment sets e.What for a fragment, adds the fragment to its reply, and returns
+// the fields of the fragment.
 func (s *Session) describeFragment(e *event) iter.Seq[wire.Part] {
 	b := e.Data
 	id, err := wire.SplitID(b)
@@ -180,7 +180,6 @@ func (s *Session) describeFragment(e *event) iter.Seq[wire.Part] {
 	return wire.ExplainFragment(b, g.layout, g.compressed)
 }
 
-// form returns the layout of the fragments and whether the reply is compressed.
 func (g *splitReply) form() string {
 	if g.compressed {
 		return g.layout.String() + ", bzip2"

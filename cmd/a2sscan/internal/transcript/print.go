@@ -45,7 +45,8 @@ func (s *Session) Text() string {
 	return b.String()
 }
 
-// Datagrams returns a line for each datagram, with the meaning of its bytes below it.
+// Datagrams returns a line for each of the first shownEvents datagrams. Below the lines of
+// the first dumpedEvents, it shows the meaning of the bytes.
 func (s *Session) Datagrams() string {
 	var b strings.Builder
 	for i := range s.events[:min(len(s.events), shownEvents)] {

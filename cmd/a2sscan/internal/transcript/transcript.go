@@ -36,7 +36,7 @@ type Session struct {
 	// The fields below hold what explain has learned from the datagrams so far.
 	table    *reasm.Table
 	unpack   reasm.Unpacker
-	asksAnew [wire.NumQuestions]bool // questions asked without a challenge
+	asksAnew [wire.NumQuestions]bool // questions that were asked without a challenge
 	// strangers has at most three addresses that sent something although they were not
 	// queried.
 	strangers []string
@@ -58,13 +58,13 @@ type event struct {
 	Data   datagram       `json:"hex"`
 
 	at   time.Duration // since the scan began
-	rows []string      // fields of the datagram, and of the message that this fragment completes
+	rows []string      // fields of the datagram; for a last fragment, also of the complete message
 }
 
-// datagram is shown in hexadecimal digits.
+// datagram is written as hexadecimal digits in JSON.
 type datagram []byte
 
-// MarshalText returns the digits.
+// MarshalText returns the hexadecimal digits.
 func (d datagram) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d), nil }
 
 // maxDatagrams is the maximum number of datagrams in memory. If a server floods, further

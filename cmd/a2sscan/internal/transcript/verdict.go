@@ -15,12 +15,12 @@ import (
 
 // Verdict is the diagnosis of a server.
 type Verdict struct {
-	Word  string   `json:"verdict"`         // never changes
+	Word  string   `json:"verdict"`         // the words stay the same in later versions
 	Text  []string `json:"text"`            // most important sentence first
 	Hints []string `json:"hints,omitempty"` // see addHints
 }
 
-// The verdicts that other code mentions. judge has all verdicts.
+// The verdicts that are mentioned more than once. The table in judge has all verdicts.
 const (
 	Up          = "up"
 	Unsent      = "unsent"
@@ -42,8 +42,7 @@ func errorWord(err error) string {
 	return strings.ReplaceAll(code.String(), "_", " ")
 }
 
-// judge sets the first verdict that applies to the server. Verdicts that the server
-// itself reports come first.
+// judge sets the first verdict in its table that applies, and adds explanations and hints.
 func (s *Session) judge() {
 	r := s.Result
 	useless := r.Status == scanner.StatusError
@@ -89,13 +88,12 @@ func (s *Session) judge() {
 	s.addHints()
 }
 
-// answered reports whether any question has an answer.
 func (s *Session) answered() bool {
 	return s.Result.Status == scanner.StatusOK || s.Result.Status == scanner.StatusPartial
 }
 
-// borrowed is the reason why a question has no answer if the question was asked only with
-// the challenge of another question. The scan requested no separate challenge.
+// borrowed is the reason that open gives for a question without an answer if the question
+// was asked only with the challenge of another question.
 const borrowed = wire.Error(wire.NumErrors)
 
 // reasonTexts explain why a question has no complete answer, for errors whose word is not
@@ -139,7 +137,6 @@ func (s *Session) reasons() (all []string) {
 	return all
 }
 
-// summary describes the server briefly.
 func (s *Session) summary() string {
 	r := s.Result
 	var parts []string
@@ -156,7 +153,7 @@ func (s *Session) summary() string {
 		parts = append(parts, text)
 	}
 	if r.HasRules {
-		parts = append(parts, fmt.Sprintf("%d rules", len(r.Rules)))
+		parts = append(parts, console.Plural(len(r.Rules), "rule"))
 	}
 	if r.RTT > 0 {
 		parts = append(parts, fmt.Sprintf("round trip %.1f ms", ms(r.RTT)))
@@ -176,7 +173,7 @@ func (s *Session) explainFaults() {
 	}
 	var lost []string
 	for _, g := range s.replies {
-		// If the server answered completely, the fragments arrived later.
+		// If every question has a complete answer, missing fragments did no harm.
 		if fault := g.fault(); fault != "" && r.Status != scanner.StatusOK {
 			lost = append(lost, fault)
 		}
@@ -184,7 +181,7 @@ func (s *Session) explainFaults() {
 	const most = 4
 	v.Text = append(v.Text, lost[:min(len(lost), most)]...)
 	if len(lost) > most {
-		v.Text = append(v.Text, fmt.Sprintf("and %d more incomplete replies", len(lost)-most))
+		v.Text = append(v.Text, fmt.Sprintf("incomplete replies that are not listed: %d", len(lost)-most))
 	}
 	if m := r.Message; len(m) > 0 {
 		v.Text = append(v.Text, "the server's message: "+console.Quoted(string(m), 120))
