@@ -57,8 +57,8 @@ var (
 	}
 )
 
-// appendName appends a server's name: usually a plain name, sometimes one of the
-// odd sorts found in the wild.
+// appendName appends a server's name. Usually the name is plain; sometimes it is odd in a
+// way that real servers have.
 func appendName(dst []byte, r *random.Stream) []byte {
 	start := len(dst)
 	switch at := r.Below(100); {
@@ -114,7 +114,7 @@ func appendPlayerName(dst []byte, r *random.Stream) []byte {
 	return strconv.AppendInt(dst, int64(r.Below(1000)), 10)
 }
 
-// constants converts strings to byte slices, which must not be changed: the
+// constants converts strings to byte slices, which must not be changed, because the
 // contents of all servers share them.
 func constants(ss ...string) (texts [][]byte) {
 	for _, s := range ss {

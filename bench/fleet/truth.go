@@ -221,8 +221,7 @@ var (
 	unpacked  = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
 )
 
-// faults are the faults of the questions INFO, PLAYER and RULES for each kind of
-// server.
+// faults has, for each kind of server, the faults of the questions INFO, PLAYER and RULES.
 var faults = [numKinds][wire.NumQuestions]fault{
 	InfoOnly:          {{}, timeout, timeout},
 	TrailingNUL:       {{}, timeout, timeout},

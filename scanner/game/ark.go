@@ -67,8 +67,8 @@ func arkDayTime(d *decoder, v []byte, source string) {
 	count(KeyDay)(d, v, source)
 }
 
-// arkBuild reads the version from BuildId_s and MINORBUILDID_s, which follows it in
-// the reply. ARK has no such rules.
+// arkBuild joins BuildId_s and MINORBUILDID_s to the version. ARK: Survival Evolved sends
+// neither rule.
 func arkBuild(d *decoder, v []byte, source string) {
 	for i := range d.in.Rules {
 		if r := &d.in.Rules[i]; string(r.Name) == "MINORBUILDID_s" && len(v) > 0 && len(r.Value) > 0 {

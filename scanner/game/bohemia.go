@@ -46,13 +46,11 @@ type pages struct {
 
 var pageEscape = []byte{1} // begins an escape
 
-// overflowKnown are the known bits of the overflow byte.
-const overflowKnown = 0x03 // mods and signatures
+const overflowKnown = 0x03 // bits for mods and for signatures
 
-// takePages collects the pages from the rules and returns their bytes without
-// escapes. It returns false if no rule is a page. If two pages have the same number,
-// the first one is used. A page with a different total than the first page belongs to
-// another list.
+// takePages collects the pages from the rules and returns their bytes without escapes. It
+// returns false if no rule is a page. If two pages have the same number, the first one is
+// used. A page with another total than the first page is ignored.
 func (d *decoder) takePages() ([]byte, bool) {
 	p := &d.pages
 	p.total, p.have = 0, 0

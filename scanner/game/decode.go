@@ -30,7 +30,7 @@ type decoder struct {
 	pages pages
 }
 
-// parts are the parts of a series that a reply contains.
+// parts holds the parts of one series in a reply.
 type parts struct {
 	seen uint64 // bit n is set if text[n] holds a part
 	text [maxParts][]byte

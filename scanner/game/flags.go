@@ -131,7 +131,7 @@ var FlagRules = [...]FlagRule{
 	{
 		Word: "edge_answers",
 		Rule: "RULES takes at least Time longer than INFO, and at least Percent of INFO's round trip, " +
-			"while PLAYER's round trip, if measured, is closer to INFO's",
+			"while PLAYER's round trip, if measured, is closer to INFO's than to RULES'",
 		Innocent: "rules that take the server long to collect, or that arrive in many datagrams",
 		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
 		Percent:  300, Time: 60 * time.Millisecond,

@@ -36,8 +36,8 @@ func goldSource(folder string) *table {
 // and 26 of 26 in Half-Life.
 var recordedWithBots = []string{"cstrike", "czero", "dod", "valve"}
 
-// cvars are the console variables that Decode reads for every game on the Source or
-// GoldSource engine.
+// cvars are the console variables that Decode reads for games on the Source and GoldSource
+// engines.
 var cvars = []field{
 	{name: "sv_password", read: truth(KeyPassword)}, // 0 or 1, not the password (EC-98)
 }

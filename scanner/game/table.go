@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// table describes where a game hides values and how to read them. Each game has a
-// table, except that CS:GO shares the table of Counter-Strike 2.
+// table describes where the replies of a game have values, and how to read the values. Each
+// game has a table, except that CS:GO shares the table of Counter-Strike 2.
 type table struct {
 	id   string // stable, because records contain it
 	name string
@@ -131,7 +131,6 @@ func find(in *wire.Info) *table {
 // values.
 type someOf uint64
 
-// mayBegin reports whether the first byte of a name may be in the set.
 func (s someOf) mayBegin(name []byte) bool { return len(name) > 0 && s>>(name[0]&63)&1 != 0 }
 
 // add adds the first byte of name, or every possible byte if name is empty.

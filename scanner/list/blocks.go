@@ -80,8 +80,8 @@ type stretch struct {
 	ports []uint16 // in ascending order
 }
 
-// stretches returns all addresses of the blocks, in ascending order, with all ports
-// that an address has in any block.
+// stretches returns the addresses of all blocks in ascending order. A stretch has all ports
+// that its addresses have in any block.
 func (bs *blocks) stretches() (out []stretch) {
 	// edge marks the first address of a network, or the address after its last one.
 	type edge struct {

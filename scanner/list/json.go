@@ -94,7 +94,6 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 // namesPort matches values that may contain a key of a port.
 var namesPort = regexp.MustCompile(`[pP](ort|ORT)`)
 
-// recordSchema is the schema of census records that readNDJSON supports.
 const recordSchema = "1"
 
 func (o *object) parse(text []byte) error {

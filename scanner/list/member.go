@@ -38,8 +38,8 @@ type member struct {
 	rare bool // most rows lack this key
 }
 
-// portKind says which port a key names. If a row has a query port and a port that is only
-// called port, the query port is used.
+// portKind says which port a key names. If a row has both a query port and a value for the
+// key port, the query port is used.
 type portKind uint8
 
 const (
@@ -66,8 +66,8 @@ func (o *object) member(key string) member {
 	return m
 }
 
-// newMember returns what a key means. A key names a port if it contains the word port, and
-// the query port if it also contains query.
+// newMember returns what a key means. Apart from a few special names, a key names a port if
+// it contains the word port, and the query port if it also contains query.
 func newMember(key string) member {
 	m := member{name: strings.ToLower(separators.ReplaceAllString(key, ""))}
 	isPort := portWord.MatchString(noPort.ReplaceAllString(key, "")) || portFirst.MatchString(m.name)

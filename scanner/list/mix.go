@@ -13,9 +13,8 @@ func (s *keyStream) next() uint64 {
 	return z ^ z>>31
 }
 
-// rounds is how many times a number is multiplied and folded. After three rounds,
-// each bit of the results for two neighbouring numbers differs about half of the
-// time.
+// rounds is how many times a number is multiplied, added and folded. After three rounds,
+// the results for two neighbouring numbers differ in about half of their bits.
 const rounds = 3
 
 // perm is a permutation of the numbers below size, which is at most 1<<32. It

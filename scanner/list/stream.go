@@ -98,7 +98,7 @@ var errTruncated = errors.New("the compressed data ends early")
 // the same limit.
 const maxWindow = 128 << 20
 
-// notRead are the first bytes of files in compression formats that are not supported.
+// notRead has the first bytes of files in compression formats that are not supported.
 var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
 
 // decompress returns a reader that decompresses b, and the name of the compression. If the

@@ -82,7 +82,6 @@ type walk struct {
 	done  blocks              // targets that were named as networks or ranges
 }
 
-// take yields the targets of a name, and reports whether to continue.
 func (w *walk) take(n name, s labels) bool {
 	switch n.kind {
 	case kindIPv6:

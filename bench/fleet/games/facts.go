@@ -44,8 +44,8 @@ func (s *Server) is(source string, key game.Key, value any) {
 	s.facts = append(s.facts, fact{key: key, value: value, source: source})
 }
 
-// attribute states that an attribute has a value, which comes from source. It ignores
-// an empty value.
+// attribute states that an attribute has a value, which comes from source. An empty value
+// is ignored.
 func (s *Server) attribute(source, name string, value any) {
 	if v := s.bytes(value); len(v) > 0 {
 		s.facts = append(s.facts, fact{attribute: name, value: v, source: source})

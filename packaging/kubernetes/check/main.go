@@ -76,7 +76,7 @@ func run(dirs []string) error {
 			continue
 		}
 		if shards != nil && !slices.Contains(pod.Spec.Containers[0].Args, fmt.Sprintf("--shard=auto/%d", *shards)) {
-			err = errors.Join(err, fmt.Errorf("%s has %d completions, but lacks the argument --shard=auto/%d", name, *shards, *shards))
+			err = errors.Join(err, fmt.Errorf("%s: completions is %d, but the argument --shard=auto/%d is missing", name, *shards, *shards))
 		}
 		for _, other := range mentioned(&pod.Spec) {
 			if objects[other] == nil {

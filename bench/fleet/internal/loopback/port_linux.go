@@ -215,8 +215,8 @@ func (p *Port) SyscallConn() (syscall.RawConn, error) { return p.conn.SyscallCon
 // Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
 
-// lookUp is the longest time for which a port waits for a query before it checks
-// whether it must end.
+// lookUp is the longest time for which a port waits for a query. After that time, the port
+// checks whether it must end.
 const lookUp = 20 * time.Millisecond
 
 // serve answers until ctx is done or the Group is closed. The handler gets times since
