@@ -118,8 +118,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// All yields every pair of an address and a port of the fleet, in this order,
-// whether or not it has a server. It yields nothing if the Config is invalid.
+// All yields every pair of an address and a port of the fleet, with or without a server, in
+// the order of addresses and then of ports. If the Config is invalid, All yields nothing.
 func (c Config) All() iter.Seq[netip.AddrPort] {
 	return func(yield func(netip.AddrPort) bool) {
 		m, err := newModel(c)

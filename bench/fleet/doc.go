@@ -17,11 +17,11 @@
 //
 // Most servers look like real servers, with usual names, maps, rules and values.
 // Odd servers are more frequent than in the real world, in fixed proportions, so
-// that even a small fleet has all sorts of them. Of 100 server names, 5 are not
-// UTF-8, 5 have control characters, 2 are empty, and 2 are longer than 200 bytes;
-// of 100 player names, 3 are empty and 2 have control characters. One server in 16
-// has odd values among its rules. Each quirk affects one in 24 of the servers that
-// may have it.
+// that even a small fleet has all sorts of them. Of 100 server names, at least 5 are
+// not UTF-8, 5 have control characters, 2 are empty, and 2 are longer than 200 bytes.
+// Of 100 player names, 3 are empty and 2 have control characters. One server in 16
+// has odd values among its rules. Of the servers that may have a quirk, one in 24 has
+// the quirk.
 //
 // Servers of the kind [Games] imitate real games, and the fleet knows what their
 // answers mean: see package games. A fleet has them if Config.Kinds names them.
