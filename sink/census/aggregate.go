@@ -34,7 +34,6 @@ func (c *Census) Stats() *Stats {
 	return s
 }
 
-// addServers adds what is counted for each server.
 func (c *Census) addServers(s *Stats) {
 	var trips, places, fill []float64
 	first, last := int64(math.MaxInt64), int64(0)
@@ -75,7 +74,6 @@ func (c *Census) addServers(s *Stats) {
 // maxScans is the maximum number of scan names in Stats.
 const maxScans = 100
 
-// addAnswer adds a server that answered.
 func (s *Stats) addAnswer(one *Server) {
 	s.All.add(one)
 	if one.farm == 0 {
@@ -108,7 +106,6 @@ func (s *Stats) addAnswer(one *Server) {
 	}
 }
 
-// add adds a server to the sums.
 func (s *Sums) add(one *Server) {
 	s.Servers++
 	s.People += uint64(one.People)
@@ -136,8 +133,8 @@ type label struct {
 	named          bool // the name is known, even if it is empty
 }
 
-// addGroups sets those lists of s that sum up servers by a property. The goroutines of group
-// make the lists.
+// addGroups sets the lists of s that have the type Groups. It starts a goroutine of group for
+// each list.
 func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	within := func(s *Server, known bool, value string) label {
 		if !known {
@@ -184,8 +181,8 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	}
 }
 
-// groups sums up, by label, the servers that answered. It returns the groups with
-// the most servers, and the sums of the remaining groups.
+// groups sums up the servers that answered by label. It returns the groups with the most
+// servers, at most as many as the parameter most says, and the sums of the other groups.
 func (c *Census) groups(most int, of func(*Server) label) Groups {
 	var out Groups
 	by := map[label]*Group{}
@@ -253,7 +250,7 @@ func (c *Census) nameGames(games []Group) {
 // shorten cuts s to at most maxNameBytes bytes.
 func shorten(s string) string { return cut(s, maxNameBytes) }
 
-// round6 rounds to six decimals: further decimals depend on the order of summation.
+// round6 rounds to six decimals, because further decimals depend on the order of summation.
 func round6(v float64) float64 { return math.Round(v*1e6) / 1e6 }
 
 // Lower bounds of the bins: milliseconds, player slots and percent. The last bin
@@ -264,7 +261,7 @@ var (
 	fillBounds      = []float64{0, 0.000001, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 100.000001}
 )
 
-// distribution describes values, which it sorts. It returns nil if there are none.
+// distribution sorts and describes the values. It returns nil if there are none.
 func distribution(values []float64, bounds []float64) *Distribution {
 	n := len(values)
 	if n == 0 {

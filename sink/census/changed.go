@@ -5,10 +5,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Kind is the word for a kind of change, such as "new"; Kinds lists them. The kind
-// "players" is volatile. So are "map" in games that rotate their maps, and a "mode"
-// that changes with such a map. Diff counts volatile changes, but reports them only if
-// its argument volatile is set or its kinds name them.
+// Kind is the word for a kind of change, such as "new". Kinds lists all kinds. Changes of the
+// kind "players" are volatile. So are changes of the kind "map" in games that rotate their
+// maps, and of the kind "mode" together with such a change of the map. Diff counts volatile
+// changes, but reports them only if its argument volatile is set, or its argument kinds has
+// their kind.
 type Kind string
 
 // Kinds lists all kinds, in the order in which the changes of one server are reported,
@@ -76,10 +77,10 @@ var persistentGames = map[string]bool{
 	"zomboid": true, "vrising": true, "soulmask": true,
 }
 
-// Changed returns the kinds of changes of a server that answered on both nights. It is
-// the only definition of a change. A property that is unknown in one of the records, or
-// comes from a different source, counts as unchanged. lasting has the kinds to report,
-// and volatile has the kinds that happen all the time.
+// Changed returns the kinds of changes of a server that answered on both nights. A property
+// that is unknown in one of the records, or comes from a different source, counts as
+// unchanged. The result volatile has the kinds that happen all the time, and lasting has all
+// others.
 func Changed(before, after *Server) (lasting, volatile []Kind) {
 	changed, v := changes(before, after)
 	return (changed &^ v).list(), v.list()
@@ -120,8 +121,8 @@ func changes(a, b *Server) (changed, volatile kinds) {
 	return changed, volatile
 }
 
-// modsKnown reports whether the mods of s are known, even if there are none. other, the
-// record of the other night, shows which reply would list them.
+// modsKnown reports whether the mods of s are known, even if there are none. The record of the
+// other night shows which reply would list them.
 func (s *Server) modsKnown(other *Server) bool {
 	if s.replies.mods != 0 {
 		return s.replies.mods&s.replies.complete != 0

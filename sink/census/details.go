@@ -35,9 +35,11 @@ type Change struct {
 	// estimate of its losses.
 	LossChance float64 `json:"loss_chance,omitempty"`
 
-	// The old values that differ; for gone and not_asked, all known values.
+	// Before has the old values that differ. For gone and not_asked, it has all known
+	// values; for back, only the status.
 	Before *Facts `json:"before,omitempty"`
-	// The new values that differ; for new and back, all known values.
+	// After has the new values that differ. For new and back, it has all known values; for
+	// gone, only the status.
 	After *Facts `json:"after,omitempty"`
 }
 
@@ -59,18 +61,18 @@ type Facts struct {
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
 	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
-	Status     string            `json:"status,omitempty"`       // only for back and gone: the status in the record of this night
+	Status     string            `json:"status,omitempty"`       // for new, gone, not_asked and back: the status in the record of this night
 	Country    string            `json:"country,omitempty"`
 	Network    string            `json:"network,omitempty"` // "AS64496"
 }
 
-// detailBytes is the maximum size of the rules that Diff holds in memory. If the servers
+// detailBytes is about the maximum size of the rules that Diff holds in memory. If the servers
 // whose rules changed have more, Diff reads the censuses several times. A test changes it.
 var detailBytes = 256 << 20
 
-// details calls do with the changes of all events. To show rules and mods, it reads the
-// censuses again: first the old census, then the new one, of which it stores only the
-// differences. It does so for as many servers at a time as detailBytes allows.
+// details calls do with the changes of all events. To find the rules and mods that changed, it
+// reads the censuses again: first the old census, then the new one, of which it stores only
+// the differences. For one reading, it takes as many servers as detailBytes allows.
 func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
@@ -110,7 +112,7 @@ type differences struct {
 	mods  [2][]string
 }
 
-// keepLists returns a function that returns a record with only the keys rules and game of a
+// keepLists returns a function that removes all keys except schema, rules and game from a
 // line. Maps of the rules and mods would take several times as much memory as this JSON.
 func keepLists() func(*event, []byte) []byte {
 	text := record.NewReader("schema").Keep("rules", "game")
@@ -167,7 +169,7 @@ func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event
 				}
 				s := c.find(keyOf(r.Addr))
 				if s == nil || s.at != millis(r.Time) || want[s] == nil {
-					continue // if only the time differs, this is another record of the address
+					continue // an address may have other records, with other times
 				}
 				all = append(all, found{want[s], parse(want[s], line)})
 			}
@@ -204,7 +206,7 @@ func rulesOf(rules []wire.Rule) map[string][]byte {
 	return values
 }
 
-// onlyRules returns the rules that other lacks, or has with another value.
+// onlyRules returns the rules that other lacks, or has with another value: at most maxShown.
 func onlyRules(rules, other map[string][]byte) map[string]string {
 	only := map[string]string{}
 	for name, value := range rules {
@@ -220,7 +222,7 @@ func onlyRules(rules, other map[string][]byte) map[string]string {
 	return only
 }
 
-// onlyMods returns the mods that other lacks.
+// onlyMods returns the mods of g that other lacks: at most maxShown.
 func onlyMods(g, other *game.Game) (only []string) {
 	mods := modsOf(other)
 	for _, mod := range modsOf(g) {
@@ -242,7 +244,6 @@ func modsOf(g *game.Game) (mods []string) {
 	return mods
 }
 
-// event reports the changes of one server.
 func (d *differ) event(e *event, do func(*Change) error) error {
 	for _, kind := range e.kinds.list() {
 		c := NewChange(kind, e.before, e.after)
@@ -273,8 +274,8 @@ func (e *event) shown() *Server {
 	return e.before
 }
 
-// NewChange describes one of the changes that Changed returned for a server, or a move. It
-// names neither rules nor mods, because a Server does not hold them.
+// NewChange describes a change of a server. It has neither rules nor mods nor farms, because
+// a Server does not hold them.
 func NewChange(kind Kind, before, after *Server) *Change {
 	e := event{before: before, after: after}
 	shown := after
@@ -298,7 +299,7 @@ func NewChange(kind Kind, before, after *Server) *Change {
 }
 
 // differs returns the Facts about s that a change of the given kind shows, without
-// rules, mods and farms. other is the record of the other night.
+// rules, mods and farms. The parameter other is the record of the other night.
 func (s *Server) differs(kind Kind, other *Server) *Facts {
 	f := &Facts{}
 	switch kind {

@@ -17,11 +17,11 @@ type Comparison struct {
 	Old Night `json:"old"`
 	New Night `json:"new"`
 
-	// Number of servers that answered on both nights and have no changes except
-	// volatile changes.
+	// Same is the number of servers that answered on both nights and have no changes
+	// except volatile changes.
 	Same uint64 `json:"unchanged"`
-	// Number of changes of each kind, including volatile changes and changes that are
-	// not reported.
+	// Changes has the number of changes of each kind. Volatile changes count, and so do
+	// changes that Diff does not report.
 	Changes  map[Kind]uint64 `json:"changes"`
 	Volatile map[Kind]uint64 `json:"volatile"` // number of volatile changes among Changes
 
@@ -35,9 +35,8 @@ type Comparison struct {
 	PeopleMore  uint64 `json:"people_more"`  // number of people gained by the servers that gained people
 	PeopleFewer uint64 `json:"people_fewer"` // number of people lost by the servers that lost people
 
-	// Unknown counts the servers that answer in the new census, but whose old records
-	// may be among those that the old census lost (Census.Lost): nothing shows whether
-	// they are new.
+	// Unknown is the number of servers of which nothing shows whether they are new: they
+	// answer in the new census, and the old census may have lost their records.
 	Unknown uint64 `json:"unknown,omitempty"`
 	// AskedKnown says how it is known which servers the new scan queried. "unanswered"
 	// means that the census has records of silent servers; "" means that it is not
@@ -87,11 +86,11 @@ type event struct {
 	differences        // of rules and mods
 }
 
-// Diff compares two censuses. It calls do with every change of the given kinds, ordered
-// by address, then as in Kinds. Without kinds it reports all lasting changes and, if
-// volatile is set, the volatile changes too. do may keep the Change. If do returns an
-// error, Diff ends and returns that error. To show the rules and mods that changed,
-// Diff reads both censuses again.
+// Diff compares two censuses. It calls do with each change of the given kinds, in the order
+// of addresses, and for one address in the order of Kinds. Without kinds it reports all
+// lasting changes and, if volatile is set, the volatile changes too. The function do may keep
+// the Change. If do returns an error, Diff ends and returns that error. To find the rules and
+// mods that changed, Diff reads both censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
 	for _, c := range []*Census{before, after} {
 		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
@@ -178,8 +177,8 @@ func (c *Census) night() Night {
 	return n
 }
 
-// pair compares the two records of an address. A nil record means that this night has
-// none.
+// pair compares the two records of an address. If one of the nights has no record of the
+// address, the parameter for that night is nil.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
 		d.compare(from, after, kindMoved)
@@ -216,8 +215,8 @@ func (d *differ) pair(before, after *Server) {
 	}
 }
 
-// compare compares the records of a server that answered on both nights. k has the
-// kinds of changes that are already known.
+// compare compares the records of a server that answered on both nights. The parameter k has
+// the kinds of changes that are already known.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
 	const verdict = wire.AskInfo | wire.AskPlayers // the answers that farms are found from
@@ -275,10 +274,10 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 	}
 }
 
-// estimateLost estimates how many of the servers that are silent now are alive, and
-// sets LikelyLost and d.chance. It starts from the new scan's estimate of live servers
-// that it missed because of losses. It assumes that the old census knew the same share
-// of these servers as of the servers that answered now.
+// estimateLost estimates how many of the servers that are silent now are alive, and sets
+// LikelyLost and d.chance. It starts from Night.Missed of the new night, the estimated
+// number of live servers that were silent because datagrams were lost. It assumes that the
+// old census had the same share of these servers as of the servers that answered now.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {

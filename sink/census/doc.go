@@ -2,6 +2,5 @@
 //
 // [Open] reads the files of a census: plain, zstd or gzip, parts and shards, in any
 // order. [Census.Stats] returns the aggregates of a night, and [Diff] finds each
-// [Change] between two nights. [Changed] is the only definition of what a change of a
-// server is.
+// [Change] between two nights. [Changed] compares two records of one server.
 package census

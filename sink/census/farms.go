@@ -22,12 +22,12 @@ const (
 	// customer different names.
 	leastClones = 10
 	// leastBare replaces leastClones for servers whose rules are unknown. If most of the
-	// servers are empty, it is instead the minimum number of their IP addresses: one idle
-	// process may serve many ports of an address with the same settings.
+	// servers are empty, they must have at least leastBare different IP addresses, because
+	// one idle process may serve many ports of an address with the same settings.
 	leastBare = 25
-	// leastSharing is the minimum number of servers with the same list of players
-	// that count as sharing it. One server is often reached at two ports, or at the
-	// addresses of its DDoS protection.
+	// leastSharing is the minimum number of servers with the same list of players that
+	// make a farm. One server is often reached at two ports, or at the addresses of its
+	// DDoS protection.
 	leastSharing = 4
 	// leastListed is the minimum number of named players, with as many different
 	// times, in a list that two servers do not have by chance.
@@ -47,13 +47,13 @@ const (
 
 // farm is a group of servers with a verdict.
 type farm struct {
-	servers []*Server // by address
+	servers []*Server // in the order of addresses
 	clones  bool      // whether servers of the farm are clones
 	list    bool      // whether servers of the farm share a list of players
 	id      string    // see nameFarms
 }
 
-// findFarms finds clones and shared lists of players.
+// findFarms finds clones and shared lists of players, and sets c.farms.
 func (c *Census) findFarms() {
 	var clones, lists map[uint64][]*Server
 	var group sync.WaitGroup
@@ -137,8 +137,9 @@ func (s *Server) isPublic() bool {
 }
 
 // sameRules returns the servers whose rules are unknown and, if there are at least
-// leastClones of them, the servers with the most frequent rules: names and maps alone
-// can coincide. It returns nil if both sets are too small.
+// leastClones servers with the most frequent rules, these servers too. Servers with other
+// rules are no clones, because names and maps alone can coincide. If neither set is large
+// enough, sameRules returns nil.
 func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
@@ -193,7 +194,8 @@ func distinct(all []*Server, bits int) uint64 {
 	return uint64(len(seen))
 }
 
-// network returns the prefix of a server's address, whose length is bits.
+// network returns the prefix of a server's address. The parameter bits is the length of the
+// prefix.
 func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 
 // unite makes a farm of each group. Groups that have servers in common become one
@@ -229,10 +231,10 @@ func (c *Census) unite(groups []farm) {
 	c.nameFarms()
 }
 
-// nameFarms gives each farm its ID: a hash of the game and the name that most of its servers
-// have. Maps, versions, players and addresses change overnight, so they are no part of it. If
-// several farms have the same game and name, only the largest gets this ID. Those of the others
-// depend on their lowest address, too.
+// nameFarms gives each farm an ID: a hash of the game and the name that most servers of the
+// farm have. The ID does not depend on maps, versions, players and addresses, because these
+// change overnight. If several farms have the same game and name, only the largest gets this
+// ID. The IDs of the others also depend on their lowest address.
 func (c *Census) nameFarms() {
 	taken := map[uint64]bool{}
 	for n := range c.farms {
@@ -262,7 +264,7 @@ func (c *Census) farmOf(s *Server) string {
 	return c.farms[s.farm-1].id
 }
 
-// addFarms adds descriptions of the farms to s.
+// addFarms sets s.Farms.
 func (c *Census) addFarms(s *Stats) {
 	s.Farms.Top = []Farm{}
 	for _, f := range c.farms {

@@ -25,8 +25,9 @@ func (s *Server) placeless() uint64 {
 	return mix(mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game)), xxhash.Sum64String(s.Map))
 }
 
-// Identities returns hashes by which a server is recognised at another address: of its
-// persistent Steam ID, and of its name, game and map. Each is 0 if it identifies no server.
+// Identities returns the numbers by which a server is recognised at another address: its
+// persistent Steam ID, and a hash of its name, game and map. A number is 0 if it is not known,
+// or does not identify the server.
 func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID(), s.placeless() }
 
 // match pairs each server of the old night with the server of the new night that
@@ -48,7 +49,7 @@ func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server
 	return all
 }
 
-// unique returns the servers by key, and nil for a key that several of them have.
+// unique returns the servers by key. For a key that several servers have, it returns nil.
 func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	all := map[uint64]*Server{}
 	for _, s := range c.servers {
@@ -86,8 +87,7 @@ func (d *differ) accept(all map[*Server]*Server, by string) {
 		delete(d.movedTo, from)
 		delete(d.movedFrom, to)
 		delete(d.movedBy, to)
-		// The acceptance of these moves depended on the rejected move: check them
-		// again.
+		// These moves were possible only because of the rejected move, so check them again.
 		if was != nil {
 			check = append(check, was)
 		}

@@ -21,7 +21,8 @@ type Options struct {
 	// the summaries beside the files, if there are any.
 	Summaries []string
 
-	// Only servers of these games, by ID or name in any letter case; nil means all.
+	// Games are the IDs or names, in any letter case, of the games whose servers are chosen.
+	// Nil means all games.
 	Games []string
 	// Top is the maximum number of groups in each of Stats's lists of games, maps, versions,
 	// modes, systems, countries and networks. 0 selects the usual limits.
@@ -30,7 +31,8 @@ type Options struct {
 	// what the record says. Several goroutines call it at the same time.
 	Locate func(netip.Addr) scanner.Geo
 
-	// Only servers in these networks, such as 203.0.113.0/24 or AS64496; nil means all.
+	// Networks are the networks, such as 203.0.113.0/24 or AS64496, whose servers are
+	// chosen. Nil means all networks.
 	Networks []string
 }
 
@@ -41,8 +43,8 @@ type Census struct {
 
 	files     []string
 	summaries []*Summary
-	// One server per address, in the order of addresses. Servers without an address
-	// come first.
+	// servers has one server per address, in the order of addresses. Servers without an
+	// address come first.
 	servers    []*Server
 	duplicates uint64   // number of records whose address already has a record
 	scans      []string // names of the scans, sorted
@@ -112,9 +114,9 @@ var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
 }
 
-// unasked reports whether a record shows that its server was not queried: the scan sent
-// nothing, or a fault of the scan prevented an answer. Records of captures lack the
-// counts that would show this.
+// unasked reports whether a record shows that the scan sent nothing to the server, or that a
+// fault of the scan prevented an answer. A record from a capture lacks the counts that would
+// show this.
 func unasked(r *record.Record) bool {
 	replied := r.Received > 0 || r.HasInfo || r.HasPlayers || r.HasRules
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
@@ -176,7 +178,6 @@ func addOrg(orgs map[uint32]string, asn uint32, org string) {
 	}
 }
 
-// load reads all records.
 func (c *Census) load() error {
 	var readings []Reading
 	scans := map[string]bool{}
@@ -215,7 +216,8 @@ func (c *Census) load() error {
 	return nil
 }
 
-// sort sorts the servers. It compares mostly keys, which are side by side in memory.
+// sort sorts the servers. It copies the keys first, because comparisons are faster if the keys
+// are side by side in memory.
 func (c *Census) sort() {
 	type keyed struct {
 		key uint64

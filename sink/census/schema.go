@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 // StatsSchema returns the schema of a stats.json as a JSON Schema (draft
-// 2020-12). It allows keys that it does not name: later versions may add some.
+// 2020-12). The schema allows other keys, because later versions may add some.
 func StatsSchema() []byte {
 	s := schemaOf(reflect.TypeFor[Stats]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -23,8 +22,8 @@ func StatsSchema() []byte {
 	return append(b, '\n')
 }
 
-// schemaOf returns the JSON Schema for a Go type. Every kind of type that has no case
-// here is a non-negative integer.
+// schemaOf returns the JSON Schema for a Go type. Types without a case here are non-negative
+// integers.
 func schemaOf(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -21,7 +21,8 @@ import (
 // Server holds the facts of a record that a census needs. Texts are cut to 1024 bytes.
 type Server struct {
 	Game string // Group.ID of the game, or "" if nothing is known
-	// The proper name of the game if a2sscan knows it, otherwise the name in INFO.
+	// GameName is the proper name of the game if a2sscan knows the game, otherwise the
+	// name in INFO.
 	GameName string
 	Name     string // not always UTF-8
 	// Map and Version come from the game itself if it sends them, else from INFO.
@@ -36,7 +37,7 @@ type Server struct {
 	Status                   scanner.Status
 	HasInfo                  bool // INFO was answered, at least in part
 
-	// A census has millions of servers, so the larger fields come first.
+	// The larger fields come first, because this order takes the least memory.
 	key    uint64 // see keyOf
 	at     int64  // time of the record as Unix time in milliseconds, or 0 if unknown
 	steam  uint64
@@ -46,7 +47,7 @@ type Server struct {
 		mods    uint64
 	}
 	fields wire.Fields // fields that INFO has
-	// Keys that the game itself sends. Their values take precedence over INFO.
+	// own has the keys that the game itself sends. Their values take precedence over INFO.
 	own  game.Keys
 	asn  uint32
 	size uint32 // size of all rules, in bytes
@@ -54,27 +55,27 @@ type Server struct {
 
 	replies struct {
 		complete wire.Questions
-		// Questions answered, at least in part, without a challenge.
+		// open has the questions answered, at least in part, without a challenge.
 		open wire.Questions
-		// The question whose reply lists the mods; 0 means unknown.
+		// mods is the question whose reply lists the mods; 0 means unknown.
 		mods   wire.Questions
 		errors [wire.QuestionRules + 1]wire.Error
 	}
 	system  byte // environment byte of INFO
 	hasGame bool // the record has the key game
 	pvp     bool
-	// The player list is distinctive: no two servers have it by chance.
+	// listed means that no two servers have this list of players by chance.
 	listed bool
 	other  bool // Options exclude the server
-	// Nothing was sent to the server, or a fault of the scan prevented an answer: the
-	// record says nothing about the server.
+	// unasked means that the record says nothing about the server, because the scan sent
+	// nothing, or a fault of the scan prevented an answer.
 	unasked bool
 }
 
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return newServer(r, nil) }
 
-// newServer returns the Server for a result. Texts that are in known are used again.
+// newServer returns the Server for a result. It takes the texts from known, if they are there.
 func newServer(r *scanner.Result, known texts) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -141,7 +142,7 @@ func keyOf(a netip.AddrPort) uint64 {
 	return 1<<48 | uint64(binary.BigEndian.Uint32(b[:]))<<16 | uint64(a.Port())
 }
 
-// addGame sets what the game says about itself. It takes precedence over INFO.
+// addGame sets what the game says about itself. These values take precedence over INFO.
 func (s *Server) addGame(g *game.Game, known texts) {
 	s.hasGame, s.own, s.pvp = true, g.Has, g.PVP && g.Has.Has(game.KeyPVP)
 	if !g.Corrects(game.KeyPlayers) {
@@ -168,7 +169,7 @@ func (s *Server) addGame(g *game.Game, known texts) {
 	}
 }
 
-// identify sets the game of a record that does not name one.
+// identify sets the game of a server whose record does not name the game.
 func (s *Server) identify(in *wire.Info, texts texts) {
 	if s.Game != "" || !s.HasInfo {
 		return
@@ -194,9 +195,9 @@ func (s *Server) identify(in *wire.Info, texts texts) {
 	s.GameName = texts.of(in.Game)
 }
 
-// digest returns a hash of a list of players. distinct reports whether no two servers
-// can have the list by chance: at least leastListed players have a name and a time, and
-// there are as many different times.
+// digest returns a hash of a list of players. The result distinct means that no two servers
+// have the list by chance: at least leastListed players have a name and a time, and these
+// players have at least leastListed different times.
 func digest(players []wire.Player) (hash uint64, distinct bool) {
 	named, times := 0, make([]float32, 0, leastListed)
 	for _, p := range players {
@@ -216,7 +217,7 @@ func digest(players []wire.Player) (hash uint64, distinct bool) {
 	return hash | 1, named >= leastListed && len(times) == leastListed
 }
 
-// mix combines two hashes. Their order matters.
+// mix combines two hashes. mix(a, b) differs from mix(b, a).
 func mix(a, b uint64) uint64 {
 	const odd = 0x9E3779B97F4A7C15
 	x := a*odd + b

@@ -33,7 +33,8 @@ const (
 // or how they are compressed. They contain no player names and no list of servers
 // that answer without a challenge.
 //
-// The struct tag about explains a key; StatsSchema prints it.
+// The explanation of a key is in its struct tag about:"…". StatsSchema prints the
+// explanations.
 type Stats struct {
 	Schema int      `json:"schema" about:"version of the schema, now 1; rises when the meaning of a key changes"`
 	Scans  []string `json:"scans" about:"names of the scans in the records, sorted"`
@@ -45,7 +46,7 @@ type Stats struct {
 	Lost []string `json:"lost,omitempty" about:"a sentence for each thing that is damaged or missing; absent if no damage is known"`
 
 	Records    uint64            `json:"records" about:"number of records, one per address"`
-	Duplicates uint64            `json:"duplicates" about:"number of ignored records, whose addresses have an earlier record"`
+	Duplicates uint64            `json:"duplicates" about:"number of ignored records, whose addresses have another record that counts"`
 	Statuses   map[string]uint64 `json:"statuses" about:"number of records with each status"`
 
 	All          Sums `json:"all" about:"servers that answered"`
@@ -100,12 +101,12 @@ type Sums struct {
 // Moment is a time that is written as records write times: in UTC, to the millisecond.
 type Moment struct{ time.Time }
 
-// MarshalJSON encodes the time.
+// MarshalJSON encodes the time in this form.
 func (m Moment) MarshalJSON() ([]byte, error) {
 	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
 
-// Groups sums up, by one property, the servers that answered.
+// Groups sums up the servers that answered by one property.
 type Groups struct {
 	Distinct uint64  `json:"distinct" about:"number of different values"`
 	Top      []Group `json:"top" about:"the largest groups; most servers first, then by game, id and name"`

@@ -22,7 +22,7 @@ import (
 
 // Summary holds the keys of a scan's summary file that a reader of the census needs.
 type Summary struct {
-	// The numbers of one scan, without Asked and the values that need all summaries.
+	// The numbers of one scan. The fields that Census.run computes are not set.
 	Run
 
 	Schema   int         `json:"schema"`
@@ -44,12 +44,12 @@ type Summary struct {
 	name string
 }
 
-// partNumber matches what distinguishes the names of the parts of a census: the time of
-// the scan and the number of the part.
+// partNumber matches what sink.PartName inserts into the name of a census: the time at which
+// the scan began, and the number of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// Beside returns the name of a file that belongs beside a census, such as its
-// ".summary.json" or its ".stats.json". file is the census, or one of its parts.
+// Beside returns the name of a file that belongs beside a census. The suffix is, for example,
+// .summary.json or .stats.json. The parameter file is the census, or one of its parts.
 func Beside(file, suffix string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
@@ -143,9 +143,9 @@ type Reading struct {
 	Damage  sink.Damage // what was skipped
 }
 
-// Lost compares what was read with the summaries of the scans, and describes the damage
-// and what is missing, in a sentence each. If all is set, the files should be all files
-// that the scans wrote.
+// Lost compares what was read with the summaries of the scans. It returns a sentence for each
+// thing that is damaged or missing. If all is set, a file that a scan wrote, and that was not
+// read, counts as missing.
 func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	var names []string
@@ -155,7 +155,7 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 			say("%s is damaged: skipped %s", r.File, r.Damage)
 		}
 		if n := r.Damage.Truncated; n > 0 {
-			say("%s is truncated: ignored %d bytes after its last complete record", r.File, n)
+			say("%s is truncated: ignored %s after its last complete record", r.File, plural(uint64(n), "byte", "bytes"))
 		} else if r.Damage.Open && !r.Damage.Flushed {
 			say("%s is truncated: its last compressed frame has no end", r.File)
 		}
@@ -183,7 +183,7 @@ func plural(n uint64, one, many string) string {
 	return fmt.Sprint(n, " ", many)
 }
 
-// run returns the sums of the summaries, or nil if there are none.
+// run returns the sums of the summaries, or nil if there are no summaries.
 func (c *Census) run() *Run {
 	if len(c.summaries) == 0 {
 		return nil
@@ -257,7 +257,6 @@ type Run struct {
 	Lists []runList `json:"lists,omitempty" about:"the inputs of the scans, each once"`
 }
 
-// runTargets counts what became of the targets of the lists.
 type runTargets struct {
 	Read        uint64            `json:"read"`
 	Invalid     uint64            `json:"invalid"`
@@ -273,7 +272,6 @@ type runTargets struct {
 	ByStatus    map[string]uint64 `json:"by_status"`
 }
 
-// runDatagrams counts datagrams.
 type runDatagrams struct {
 	Sent        uint64            `json:"sent"`
 	Repeats     uint64            `json:"repeats"`

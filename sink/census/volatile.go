@@ -2,10 +2,10 @@ package census
 
 import "strings"
 
-// volatileRules are the rules that Diff ignores, in lower case: their values change by
-// themselves, or repeat what another kind of change reports. It also ignores rules whose
-// names begin with a control character: the binary pages of Arma 3 and DayZ, which hold the
-// mods.
+// volatileRules are the rules, in lower case, that a census ignores, because their values
+// change by themselves, or repeat what another kind of change reports. A census also ignores
+// rules whose names begin with a control character. These are the binary pages of Arma 3 and
+// DayZ, which hold the mods.
 var volatileRules = func() map[string]bool {
 	all := map[string]bool{}
 	for _, rules := range []string{
@@ -33,7 +33,7 @@ var volatileRules = func() map[string]bool {
 	return all
 }()
 
-// isVolatile reports whether Diff ignores a rule.
+// isVolatile reports whether a census ignores the rule called name.
 func isVolatile(name []byte) bool {
 	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) {
 		return true

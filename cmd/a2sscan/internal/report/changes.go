@@ -23,7 +23,7 @@ type changes struct {
 	*census.Comparison
 	Kinds  []row
 	Games  []gameChange
-	Hidden int // further games
+	Hidden int // number of further games
 	Single []singleChange
 	Notes  []string
 }

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// timeline is a chart of values over nights. charts.js draws it with uPlot from its
-// JSON. A table on the page has the same numbers, for readers without a script.
+// timeline is a chart of values over nights. Package report writes the timeline as JSON, and
+// charts.js draws it with uPlot. A table on the page has the same numbers, for readers without
+// a script.
 type timeline struct {
 	Label  string  `json:"-"`    // description for screen readers
 	Axis   string  `json:"axis"` // title of the vertical axis
 	Unit   string  `json:"unit"`
 	Nights []int64 `json:"nights"` // Unix seconds, in ascending order
 	Series []Line  `json:"series"`
-	Low    []int64 `json:"low,omitempty"` // doubtful nights
+	Low    []int64 `json:"low,omitempty"` // the nights whose numbers are doubtful
 }
 
 // Line is a line of a chart. A nil value is unknown; the line has a gap there.

@@ -101,9 +101,9 @@ func nightLine(n *census.Night) string {
 // KindText returns a kind as pages show it.
 func KindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// countOf returns the number of changes of a kind that the page counts, and a remark or
-// "". Volatile changes are counted separately, unless they are listed or there are no
-// others.
+// countOf returns the number of changes of a kind that the page shows, and a remark or
+// "". The number includes volatile changes only if they are listed, or if all changes of the
+// kind are volatile.
 func countOf(k census.Kind, c *census.Comparison, o *DiffOptions) (n uint64, remark string) {
 	n, volatile := c.Changes[k]-c.Volatile[k], c.Volatile[k]
 	switch {
@@ -151,8 +151,8 @@ func lineOf(c *census.Change, screen int) string {
 	return console.Shorten(strings.TrimRight(s, " "), screen-2)
 }
 
-// Detail describes a change by its values on both nights. It returns "" if the kind of
-// the change says everything.
+// Detail describes a change by the values on both nights or, for a change of a whole server,
+// by the number of people. It returns "" if there is nothing to say.
 func Detail(c *census.Change) string {
 	if WholeServer(c.Kind) {
 		if c.People > 0 {

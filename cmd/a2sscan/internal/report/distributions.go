@@ -20,7 +20,8 @@ type distribution struct {
 	Columns     []column
 }
 
-// tick is a number at the vertical axis of a histogram, and Y is its SVG length from the top.
+// tick is a number at the vertical axis of a histogram. Y is its distance from the top, an SVG
+// length.
 type tick struct{ Y, Text string }
 
 // column is a column of a histogram. X, Width, Y and Height are SVG lengths. Label is the
@@ -99,7 +100,7 @@ func distributions(s *census.Stats) (all []distribution) {
 	return all
 }
 
-// histogram returns the rows of a distribution.
+// histogram returns a row for each bin of d, without the empty bins at the end.
 func histogram(unit string, d *census.Distribution) (rows []row) {
 	bins := d.Bins
 	for len(bins) > 1 && bins[len(bins)-1].Servers == 0 {

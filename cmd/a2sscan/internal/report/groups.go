@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The first rows of a table are always visible. The reader can unfold rowsUnfolded
+// The numbers of rows that are always visible. The reader can unfold at most rowsUnfolded
 // further rows.
 const (
 	gamesShown     = 20
@@ -92,7 +92,7 @@ func newGroupTable(head string, groups *census.Groups, names map[string]string, 
 	return t
 }
 
-// countries returns the table of countries, with their English names.
+// countries returns the table of countries with English names.
 func countries(s *census.Stats) *groupTable {
 	named := s.Countries
 	named.Top = slices.Clone(named.Top)
@@ -107,8 +107,8 @@ func countries(s *census.Stats) *groupTable {
 }
 
 // rest describes what a table omits: small groups, with the command that lists them, and servers
-// whose group is not known. word is one of GroupWords. The groups in cut are in the stats, but
-// not in the table.
+// whose group is not known. The parameter word is one of GroupWords. The groups in cut are in the
+// stats, but not in the table.
 func rest(word string, groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {

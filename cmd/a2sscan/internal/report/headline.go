@@ -66,9 +66,9 @@ func duration(seconds float64) string {
 	}
 }
 
-// lead says in a few sentences what the night was like: how many people were on how many
-// servers, compared with last time, and which games they played; then which servers look made
-// up, and how many others have flags. Its numbers of people and games leave out farms.
+// lead says in a few sentences how many people were on how many servers, compared with last
+// time, and which games they played; then how many servers look made up, and how many other
+// servers have flags. The numbers of people and games leave out farms.
 func lead(in *Input) string {
 	s := in.Stats
 	all := &s.WithoutFarms
@@ -182,8 +182,8 @@ func missedShare(s *census.Stats) (share float64, known bool) {
 	return *s.Run.Missed / (*s.Run.Missed + float64(s.All.Servers)), true
 }
 
-// doubtful reports whether the numbers of a night are doubtful: because the scan missed
-// too many servers or was not complete, or because its sums do not add up.
+// doubtful reports whether the numbers of a night are doubtful, because the scan missed too
+// many servers or is not complete, or because its sums do not add up.
 func doubtful(s *census.Stats) bool {
 	share, _ := missedShare(s)
 	return share > lossy || s.Run != nil && (s.Run.Ended != "complete" || !s.Run.Consistent)

@@ -53,7 +53,6 @@ func facts(s *census.Stats) (facts []fact) {
 	return append(facts, records)
 }
 
-// ledger returns the numbers of targets by outcome.
 func ledger(r *census.Run) []row {
 	if r == nil {
 		return nil
@@ -148,8 +147,8 @@ func byCount(counts map[string]uint64) (rows []row) {
 	return rows
 }
 
-// openGames returns the games with servers that answer without a challenge. Those with the most
-// such servers come first.
+// openGames returns the games with servers that answer without a challenge. The games with the
+// most such servers come first.
 func openGames(s *census.Stats) []census.Group {
 	games := slices.Clone(s.Games.Top)
 	slices.SortStableFunc(games, func(a, b census.Group) int { return cmp.Compare(b.Unchallenged, a.Unchallenged) })

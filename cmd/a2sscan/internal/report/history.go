@@ -18,7 +18,6 @@ const (
 // History has the data of past nights that the page shows.
 type History struct{ nights []pastNight }
 
-// pastNight has the data of one night.
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
@@ -167,7 +166,6 @@ func (n *pastNight) people(game string) float64 {
 	return math.NaN()
 }
 
-// row returns the table row of a night.
 func (n *pastNight) row(games []census.Group) nightRow {
 	r := nightRow{Date: n.time.Format("2 Jan 2006")}
 	r.Values = []string{number(n.all.Servers), number(n.without.Servers), number(n.all.People), number(n.without.People)}

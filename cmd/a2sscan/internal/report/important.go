@@ -13,8 +13,8 @@ const (
 	gamesKept   = 4000
 )
 
-// Important has the most important changes of each game, which are the changes of the
-// servers with the most people. It ignores changes of the kind challenge.
+// Important has the most important changes of each game: see weight. It ignores changes of
+// the kind challenge.
 type Important struct {
 	games map[string][]census.Change
 }
@@ -45,9 +45,8 @@ func (m *Important) Add(c *census.Change) {
 func (m *Important) Of(game string) []census.Change { return m.games[game] }
 
 // weight returns how important a change is: the number of people on the server plus one,
-// times four for the more important kinds. The other kinds are less important: sooner or
-// later most servers get a new version or other rules, and not_asked is not about the
-// server.
+// multiplied by four except for five kinds. These kinds are less important, for example
+// because sooner or later most servers get a new version or other rules.
 func weight(c *census.Change) uint64 {
 	people := uint64(c.People) + 1
 	switch c.Kind {

@@ -60,8 +60,8 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 }
 
 // compare finds the changes since the previous census. If no previous census is given,
-// it compares only the sums, with the sums of the previous night in the history. lost
-// describes what is missing from the previous census.
+// the page compares only sums, with those of the previous night in the history. The result
+// lost describes what is damaged or missing in the previous census.
 func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
@@ -110,7 +110,11 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 		in.History.Add(s)
 	}
 	if len(bad) > 0 {
-		t.Say("ignored %s in %s: %s", console.Plural(len(bad), "file"), console.Plain(folder, 200), console.Plain(bad[0], 200))
+		which := ": "
+		if len(bad) > 1 {
+			which = ", the first of them "
+		}
+		t.Say("ignored %s in %s%s%s", console.Plural(len(bad), "file"), console.Plain(folder, 200), which, console.Plain(bad[0], 200))
 	}
 	if folder != "" && len(names) == 0 {
 		t.Say("%s has no stats of other nights", console.Plain(folder, 200))

@@ -70,7 +70,7 @@ func addTable(b *strings.Builder, word string, groups *census.Groups, most int) 
 	}
 }
 
-// overviewOf shows stats to a person.
+// overviewOf returns stats as text for a person.
 func overviewOf(s *census.Stats, width, most int) []byte {
 	var b strings.Builder
 	name := "a census without a name"
@@ -95,7 +95,7 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 	if run := s.Run; run != nil {
 		fmt.Fprintf(&b, "%s asked, %.1f%% answered; end of the scan: %s\n", console.Plural(run.Asked, "target"), 100*run.HitRate, console.Plain(run.Ended, 40))
 		if run.Missed != nil {
-			fmt.Fprintf(&b, "about %.0f servers stayed silent because datagrams were lost\n", *run.Missed)
+			fmt.Fprintf(&b, "live servers that stayed silent because datagrams were lost: about %.0f\n", *run.Missed)
 		}
 	}
 	for _, list := range groupLists[:5] {

@@ -31,7 +31,7 @@ type Input struct {
 	Servers   *Servers
 }
 
-// Before has the numbers that the headline numbers are compared with.
+// Before has the earlier numbers with which the headline numbers are compared.
 type Before struct {
 	All, WithoutFarms census.Sums
 
@@ -44,9 +44,9 @@ type Before struct {
 //go:embed page.html page.css charts.js page.js uplot/uPlot.iife.min.js uplot/uPlot.min.css
 var files embed.FS
 
-// Style and Charts are the style and the script that every page of the program begins
-// with. Each element of the class plot contains a timeline as JSON. The script draws it
-// as a chart in the element, and adds the chart to the array charts. The first call
+// Style and Charts return the style and the script that all pages of the program share. In a
+// page, each element of the class plot contains a timeline as JSON. The script draws the
+// timeline as a chart in the element, and adds the chart to the array charts. The first call
 // builds the text, so that commands without a page start faster.
 var (
 	Style  = embedded("uplot/uPlot.min.css", "page.css")
@@ -57,7 +57,7 @@ var (
 	})
 )
 
-// embedded returns a function that returns the content of embedded files.
+// embedded returns a function that returns the content of embedded files as one text.
 func embedded(names ...string) func() string {
 	return sync.OnceValue(func() (all string) {
 		for _, name := range names {
@@ -170,7 +170,6 @@ func night(s *census.Stats) time.Time {
 	return time.Time{}
 }
 
-// gameNames returns the names of games by ID.
 func gameNames(s *census.Stats) map[string]string {
 	names := map[string]string{"": "Unknown game"}
 	for _, g := range s.Games.Top {

@@ -11,9 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// FileKind is a kind of file that a command makes from censuses. It lists the texts
-// with which a file of this kind may begin, whether this or an earlier version wrote
-// it.
+// FileKind is a kind of file that a command makes from censuses: the texts with which such
+// files of this and of earlier versions may begin.
 type FileKind []string
 
 // The kinds of files that stats, diff and report write.
@@ -66,7 +65,7 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	return result
 }
 
-// remembering is a file that remembers the first error of a write.
+// remembering is a file that stores the first error of Write.
 type remembering struct {
 	*os.File
 	err error

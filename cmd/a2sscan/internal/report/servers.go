@@ -24,7 +24,7 @@ const (
 )
 
 // Servers collects the servers with the most people, which the page may list. It does not
-// store which of them answer without a challenge.
+// store which servers answer without a challenge.
 type Servers struct {
 	Farms map[netip.AddrPort]string // ID of the farm of each server that is in a farm
 
@@ -72,7 +72,6 @@ func (l *Servers) Add(s *census.Server) {
 	}
 }
 
-// newServer returns the row about a server.
 func newServer(s *census.Server) *server {
 	k := &server{addr: s.Addr(), people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
 	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
@@ -141,8 +140,8 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// table returns the table of servers, with as many servers as fit. The parameter budget
-// is the maximum size in bytes.
+// table returns the table of servers, with as many servers as fit in budget, a number of
+// bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
 	budget -= rowsReserve
@@ -178,7 +177,7 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	return t
 }
 
-// size is the size of all lists of words as JSON, in bytes.
+// size returns the size of all lists of words as JSON, in bytes.
 func (d *tableData) size() int64 {
 	return d.Games.size + d.Maps.size + d.Versions.size + d.Countries.size + d.Flags.size
 }

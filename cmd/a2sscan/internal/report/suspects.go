@@ -12,14 +12,14 @@ const (
 	farmsShown    = 20
 )
 
-// suspects are the servers that have a flag or are in a farm: their number, and those with the
-// most people.
+// suspects are the servers that have one flag, or are in one farm: the number of all of them,
+// and the servers with the most people.
 type suspects struct {
 	n   uint64
 	top []*census.Server
 }
 
-// suspect adds a server to the list with a name, which is also the anchor of the list.
+// suspect adds a server to a list. The name of the list is its anchor in the page.
 func (l *Servers) suspect(name string, s *census.Server) {
 	if l.lists == nil {
 		l.lists = map[string]*suspects{}
@@ -65,8 +65,8 @@ func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
 	return all
 }
 
-// Link returns the anchor of the list about a flag or a farm, or "" if the page has none. kind is
-// flag or farm.
+// Link returns the anchor of the list about a flag or a farm, or "" if the page has no such list.
+// The parameter kind is "flag" or "farm".
 func (p *page) Link(kind, id string) string {
 	anchor := kind + "-" + id
 	if slices.ContainsFunc(p.Suspects, func(l suspectList) bool { return l.Anchor == anchor }) {

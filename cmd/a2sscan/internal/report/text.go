@@ -49,7 +49,6 @@ func Shown(s string, limit int) string {
 	return console.Plain(b.String(), limit)
 }
 
-// functions has the functions that the template calls.
 var functions = template.FuncMap{
 	// functions that describe the stats
 	"when": when, "trust": trust, "distributions": distributions, "otherSystems": otherSystems, "questions": questions,
@@ -74,7 +73,6 @@ func named(names ...string) string {
 	return cmp.Or(Shown(cmp.Or(names...), maxName), "(no name)")
 }
 
-// number formats a count.
 func number(n uint64) string { return console.Grouped(n) }
 
 // rounded formats a number: with at most one decimal if it is below 100, otherwise as an
@@ -148,7 +146,6 @@ func joined(words []string) string {
 // sentence changes the first letter to a capital and appends a full stop.
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
-// reasons describes why servers count as a farm.
 func reasons(all []string) string {
 	var words []string
 	for _, reason := range all {

@@ -16,7 +16,7 @@ const (
 	versionsShown = 5 // number of versions shown per game
 )
 
-// versionView shows the versions of one game, tonight and over the last nights.
+// versionView shows the versions of one game tonight and on earlier nights.
 type versionView struct {
 	Game  string
 	Parts []part
