@@ -102,18 +102,14 @@ func (w *Output) Check() (err error) {
 	return err
 }
 
-// place says to which file a census is written.
 type place struct {
 	name  string      // the file that is written
 	final string      // the name that Commit gives the file, or empty if name is already final
 	info  fs.FileInfo // describes the file called name, or nil if it does not exist
 }
 
-// isFile reports whether the place holds, or will hold, a regular file.
 func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular() }
 
-// place decides where to write the records, or returns an error that says why path can't
-// be written to. For standard output it returns the zero place.
 func (o *Options) place(path string) (p place, err error) {
 	if isStandard(path) {
 		return p, nil
@@ -163,12 +159,10 @@ func (o *Options) place(path string) (p place, err error) {
 	return p, nil
 }
 
-// refuse returns an error that says why path can't be written to.
 func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
-// op returns the word for the operation in errors.
 func (o *Options) op() string {
 	switch {
 	case o.Append:

@@ -43,7 +43,6 @@ func (d *Damage) add(at, n int64) {
 	d.Bytes += n
 }
 
-// join adds the damage in later lines.
 func (d *Damage) join(later Damage) {
 	if d.Bytes == 0 {
 		d.At = later.At

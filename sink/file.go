@@ -61,7 +61,6 @@ type file struct {
 	durable int64      // length at the last sync
 }
 
-// totals describes a complete file for Output.Parts.
 type totals struct {
 	Records uint64
 	Bytes   int64
@@ -123,7 +122,6 @@ func (f *file) mend(written []byte, err error) error {
 	return e
 }
 
-// position returns the Position at the end of the file.
 func (f *file) position() Position {
 	at := Position{Offset: f.size, Records: f.records}
 	if f.sum != nil {
@@ -180,7 +178,6 @@ func (f *file) close() error {
 	return nil
 }
 
-// commit gives a complete file its final name.
 func (f *file) commit() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -201,14 +198,12 @@ func (f *file) commit() error {
 	return nil
 }
 
-// shown returns the current name of the file.
 func (f *file) shown() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.name
 }
 
-// partsOf returns a Part for each of the files.
 func partsOf(files []*file) []Part {
 	parts := make([]Part, len(files))
 	for i, f := range files {

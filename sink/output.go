@@ -188,7 +188,6 @@ func (w *Output) WriteLine(line []byte) error {
 	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
 }
 
-// add adds the record that appendTo appends to the block.
 func (w *Output) add(appendTo func([]byte) []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -382,7 +381,6 @@ func (w *Output) Commit() error {
 	return commit(w.ended)
 }
 
-// commit waits until files are complete, and gives them their final names.
 func commit(files []*file) error {
 	for _, f := range files {
 		if <-f.done; f.err != nil {
@@ -415,8 +413,6 @@ func (w *Output) Discard() error {
 	return err
 }
 
-// each returns the files that are complete or being completed, and the open file or
-// nil.
 func (w *Output) each() (ended []*file, open *file) {
 	w.files.Lock()
 	defer w.files.Unlock()

@@ -20,7 +20,6 @@ const (
 	inGzip   packing = ".gz"
 )
 
-// packingOf returns the packing that a file name implies.
 func packingOf(path string) packing {
 	path = strings.TrimSuffix(path, disk.PartSuffix)
 	for _, p := range []packing{inZstd, inGzip} {

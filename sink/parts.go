@@ -161,7 +161,6 @@ func (w *Output) reopen(name string, o *Options) error {
 	return err
 }
 
-// removeAfter removes the parts with numbers above n, starting with the last.
 func (w *Output) removeAfter(n int) error {
 	dir, err := os.ReadDir(filepath.Dir(w.path))
 	if err != nil {

@@ -61,7 +61,6 @@ type unzstd struct {
 	most   int      // the maximum length of ahead
 }
 
-// frame is a frame that a goroutine unpacks.
 type frame struct {
 	at      int64 // offset in the file
 	end     int   // packed length in bytes
@@ -130,7 +129,6 @@ func (u *unzstd) fill(n int) error {
 	return u.err
 }
 
-// take consumes n bytes of buf.
 func (u *unzstd) take(n int) {
 	u.buf = u.buf[n:]
 	u.at += int64(n)
@@ -273,7 +271,6 @@ func (u *unzstd) next() error {
 	return u.blocks.Reset(rest{u})
 }
 
-// rest reads the rest of the file.
 type rest struct{ *unzstd }
 
 func (r rest) Read(p []byte) (int, error) {

@@ -71,7 +71,6 @@ func (c *Census) addServers(s *Stats) {
 	s.Capacity, s.Fill = distribution(places, capacityBounds), distribution(fill, fillBounds)
 }
 
-// maxScans is the maximum number of scan names in Stats.
 const maxScans = 100
 
 func (s *Stats) addAnswer(one *Server) {
@@ -116,7 +115,6 @@ func (s *Sums) add(one *Server) {
 	}
 }
 
-// answers yields the servers that answered, except those that Options exclude.
 func (c *Census) answers() iter.Seq[*Server] {
 	return func(yield func(*Server) bool) {
 		for _, s := range c.servers {
@@ -181,8 +179,9 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	}
 }
 
-// groups sums up the servers that answered by label. It returns the groups with the most
-// servers, at most as many as the parameter most says, and the sums of the other groups.
+// groups sums up the servers of each label. Only servers that answered count. It returns the
+// groups with the most servers, at most as many as the parameter most says, and the sums of
+// the other groups.
 func (c *Census) groups(most int, of func(*Server) label) Groups {
 	var out Groups
 	by := map[label]*Group{}
@@ -247,7 +246,6 @@ func (c *Census) nameGames(games []Group) {
 	}
 }
 
-// shorten cuts s to at most maxNameBytes bytes.
 func shorten(s string) string { return cut(s, maxNameBytes) }
 
 // round6 rounds to six decimals, because further decimals depend on the order of summation.

@@ -58,7 +58,6 @@ const ( // in the order of Kinds
 	kindPlayers
 )
 
-// list returns the kinds of a set, in the order of Kinds.
 func (set kinds) list() (all []Kind) {
 	for i, k := range Kinds {
 		if set&(1<<i) != 0 {

@@ -129,8 +129,6 @@ func keepLists() func(*event, []byte) []byte {
 	}
 }
 
-// compareLists returns a function that compares the lists of an event with a line of the new
-// census.
 func compareLists() func(*event, []byte) differences {
 	first, second := record.NewReader("rules", "game"), record.NewReader("rules", "game")
 	return func(e *event, line []byte) (d differences) {
@@ -190,8 +188,6 @@ func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event
 	return nil
 }
 
-// maxShown is the maximum number of rules, or of mods, that a change shows of one
-// night.
 const maxShown = 200
 
 // rulesOf returns the rules that are not volatile. If a name is repeated, its last value
@@ -266,7 +262,6 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 	return nil
 }
 
-// shown returns the server under whose address an event is reported.
 func (e *event) shown() *Server {
 	if e.after != nil {
 		return e.after
@@ -339,7 +334,6 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 	return f
 }
 
-// facts returns everything in a Server that a change may show.
 func (s *Server) facts() *Facts {
 	f := &Facts{Status: s.Status.String(), Flags: s.Flags.Words(), Country: s.Country}
 	if s.fields&wire.HasName != 0 {

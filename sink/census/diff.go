@@ -60,7 +60,6 @@ type Night struct {
 	Lost         []string `json:"lost,omitempty"`            // see Census.Lost
 }
 
-// differ compares two censuses.
 type differ struct {
 	old, new *Census
 	report   kinds // the kinds to report
@@ -77,7 +76,6 @@ type differ struct {
 	unreachable uint64 // number of gone servers that are reported unreachable
 }
 
-// event is a server with changes to report.
 type event struct {
 	before, after *Server // nil if the night has no record
 	kinds         kinds
@@ -153,7 +151,6 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	return d.out, d.details(do)
 }
 
-// night returns the sums of one side of the comparison.
 func (c *Census) night() Night {
 	n := Night{Scans: c.scans[:min(len(c.scans), maxScans)], Lost: c.Lost}
 	farms := map[int32]bool{}

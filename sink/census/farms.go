@@ -256,7 +256,6 @@ func (c *Census) nameFarms() {
 	}
 }
 
-// farmOf returns the ID of a server's farm, or "" if it is in none.
 func (c *Census) farmOf(s *Server) string {
 	if s.farm == 0 {
 		return ""
@@ -264,7 +263,6 @@ func (c *Census) farmOf(s *Server) string {
 	return c.farms[s.farm-1].id
 }
 
-// addFarms sets s.Farms.
 func (c *Census) addFarms(s *Stats) {
 	s.Farms.Top = []Farm{}
 	for _, f := range c.farms {

@@ -130,7 +130,6 @@ type loader struct {
 	slab   []Server                     // unused Servers, allocated together to save work for the garbage collector
 }
 
-// loaded is what load has read from a block of lines.
 type loaded struct {
 	servers []*Server
 	bad     uint64
@@ -139,7 +138,6 @@ type loaded struct {
 	orgs    map[uint32]string
 }
 
-// load makes Servers from the records in a block.
 func (l *loader) load(b *sink.Block) (out loaded) {
 	out.scans, out.orgs = map[string]bool{}, map[uint32]string{}
 	for _, line := range b.Lines() {
@@ -238,7 +236,6 @@ func (c *Census) sort() {
 	}
 }
 
-// millis returns a record's time in Unix milliseconds, or 0 if it is not known.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -246,7 +243,6 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// find returns the server with an address, or nil.
 func (c *Census) find(key uint64) *Server {
 	i, ok := slices.BinarySearchFunc(c.servers, key, func(s *Server, key uint64) int { return cmp.Compare(s.key, key) })
 	if !ok || key == 0 {

@@ -115,7 +115,6 @@ func newServer(r *scanner.Result, known texts) Server {
 	return s
 }
 
-// knows reports whether INFO has a field, or the game itself sends a key.
 func (s *Server) knows(field wire.Fields, key game.Key) bool {
 	return s.fields&field != 0 || s.own.Has(key)
 }
@@ -269,7 +268,6 @@ func valid(s string) string {
 	return b.String()
 }
 
-// shownName returns the first maxNameBytes of a server's name.
 func (s *Server) shownName() string { return shorten(valid(s.Name)) }
 
 // cut shortens s without splitting a character. The parameter most is the maximum

@@ -106,7 +106,7 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
 
-// Groups sums up the servers that answered by one property.
+// Groups has sums for each value of a property. Only servers that answered count.
 type Groups struct {
 	Distinct uint64  `json:"distinct" about:"number of different values"`
 	Top      []Group `json:"top" about:"the largest groups; most servers first, then by game, id and name"`

@@ -37,7 +37,6 @@ func appendExact(dst []byte, name string, s []byte) []byte {
 	return appendHex(append(dst, `_hex":`...), s)
 }
 
-// appendQuoted appends a word that needs no escapes.
 func appendQuoted(dst []byte, word string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, word...)
@@ -98,5 +97,4 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 	return dst
 }
 
-// digit returns the last decimal digit of v.
 func digit(v uint64) byte { return '0' + byte(v%10) }

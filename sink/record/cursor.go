@@ -76,7 +76,6 @@ func (c *cursor) usual(fields []field) int {
 	return -1
 }
 
-// key returns the next key with its quotes.
 func (c *cursor) key() ([]byte, error) {
 	if c.peek() != '"' {
 		return nil, errSyntax
@@ -84,7 +83,6 @@ func (c *cursor) key() ([]byte, error) {
 	return c.value()
 }
 
-// colon moves from a key to its value.
 func (c *cursor) colon() error {
 	if c.peek() != ':' {
 		return errSyntax
@@ -193,8 +191,6 @@ func valueEnd(b []byte, at, depth int) (end int, plain bool) {
 	return numberEnd(b, at), false
 }
 
-// membersEnd returns the offset after the object or array that begins at b[at], or -1 if that
-// is not JSON.
 func membersEnd(b []byte, at, depth int) int {
 	if depth > maxDepth {
 		return -1
@@ -301,7 +297,6 @@ func hexEscape(b []byte) (r rune) {
 	return r
 }
 
-// numberEnd returns the offset after the number that begins at b[at], or -1 if there is none.
 func numberEnd(b []byte, at int) int {
 	if at < len(b) && b[at] == '-' {
 		at++
@@ -331,7 +326,6 @@ func numberEnd(b []byte, at int) int {
 	return at
 }
 
-// digitsEnd returns the offset after the digits that begin at b[at].
 func digitsEnd(b []byte, at int) int {
 	for at < len(b) && b[at]-'0' < 10 {
 		at++

@@ -86,7 +86,6 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	return dst
 }
 
-// record appends the record of r without the parts in e.dropped.
 func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
 	e.have = present(r)
 	dst = e.appendMembers(append(dst, '{'), e.members)
@@ -197,8 +196,6 @@ func point(ms []member, r *result) {
 	}
 }
 
-// appendMembers appends keys with their values and commas. It appends nothing for a
-// value that the Result lacks.
 func (e *Encoder) appendMembers(dst []byte, ms []member) []byte {
 	for i := range ms {
 		if m := &ms[i]; m.need&^e.have&^forZero == 0 && m.parts&e.dropped == 0 {

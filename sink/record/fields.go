@@ -331,7 +331,6 @@ func lastPlayer(r *result) *wire.Player { return &r.Players[len(r.Players)-1] }
 
 func lastMod(r *result) *game.Mod { return &r.Game.Mods[len(r.Game.Mods)-1] }
 
-// flagsAbout explains the flags.
 func flagsAbout() string {
 	about := "what is suspicious about the answers; evidence, not a verdict"
 	for i := range game.FlagRules {
@@ -341,7 +340,6 @@ func flagsAbout() string {
 	return about
 }
 
-// twoLetters matches the code of a country or continent.
 const twoLetters = `^[A-Z]{2}$`
 
 const gameID = `^[a-z0-9_]+$`
@@ -382,7 +380,6 @@ var (
 	errorWords    = wordsOf(wire.NumErrors, func(i int) string { return wire.Error(i).String() })
 )
 
-// wordsOf returns word(0) to word(n-1).
 func wordsOf(n int, word func(int) string) (words []string) {
 	for i := range n {
 		words = append(words, word(i))

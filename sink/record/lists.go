@@ -17,7 +17,6 @@ type mapValue interface {
 	pair(r *Reader, name, value []byte)
 }
 
-// playersValue is the list of players, and the number of players that the answer announced.
 type playersValue result
 
 func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {

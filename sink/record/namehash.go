@@ -60,7 +60,6 @@ func (h *NameHasher) List(hash uint64) uint64 {
 	return h.hash()
 }
 
-// hash returns the keyed hash of h.text.
 func (h *NameHasher) hash() uint64 {
 	h.mac.Reset()
 	h.mac.Write(h.text)
@@ -68,7 +67,6 @@ func (h *NameHasher) hash() uint64 {
 	return binary.BigEndian.Uint64(h.sum)
 }
 
-// appendHash appends h as 16 hexadecimal digits.
 func appendHash(dst []byte, h uint64) []byte {
 	var digits [16]byte
 	for i := range digits {

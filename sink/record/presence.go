@@ -29,7 +29,7 @@ const (
 	hasGame
 	hasShip // the player has deaths and money
 
-	// A value that is not zero is written even without these bits.
+	// forZero has the bits without which a value is written unless it is zero or empty.
 	forZero = known | nonzero
 )
 
@@ -80,7 +80,7 @@ func present(r *result) presence {
 	return p
 }
 
-// mark notes in r that the record has a key with presence p. A Reader calls mark when it finds
+// mark sets in r that the record has a key with presence p. A Reader calls mark when it finds
 // such a key. For the presences that mark ignores, the value shows that the key is present.
 func (p presence) mark(r *result) {
 	switch {

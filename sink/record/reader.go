@@ -179,7 +179,6 @@ func (r *Reader) explain(err error) error {
 	return fmt.Errorf("%s: %w", strings.Join(r.path, "."), err)
 }
 
-// read reads the record at r.c.
 func (r *Reader) read() (err error) {
 	rec := &r.rec
 	*rec = Record{Result: scanner.Result{
@@ -213,7 +212,6 @@ func (r *Reader) read() (err error) {
 	return nil
 }
 
-// incomplete returns the error for a record without a schema.
 func (rec *Record) incomplete() error {
 	var lacks []string
 	for _, key := range []string{"schema", "ip", "port", "status"} {
@@ -352,7 +350,6 @@ func (r *Reader) begin(bracket byte, want string) error {
 	return wrongType(v, want)
 }
 
-// field reads the value of a field into the Result.
 func (r *Reader) field(f *field) error {
 	res := &r.rec.Result
 	switch p := f.present; p {
@@ -370,7 +367,6 @@ func (r *Reader) field(f *field) error {
 	return r.elements(f, to, f.lists)
 }
 
-// elements reads a value, or a list of values, or a list of lists.
 func (r *Reader) elements(f *field, to value, lists int) error {
 	switch {
 	case lists > 0:
@@ -477,7 +473,6 @@ func (r *Reader) finish() {
 	}
 }
 
-// set stores the value v of a field, or adds an element to it.
 func (r *Reader) set(f *field, to value, v []byte) error {
 	if f == &schemaKeys[0] {
 		if string(v) != knownSchema {
@@ -551,7 +546,6 @@ func wrongType(value []byte, want string) error {
 	return fmt.Errorf("%.60s is not of type %s", value, want)
 }
 
-// patterns are the compiled patterns of the schema.
 var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	all := map[string]*regexp.Regexp{}
 	var collect func([]field)

@@ -63,7 +63,6 @@ func JSONSchema() []byte {
 	return b.Bytes()
 }
 
-// objectSchema returns the members of the schema of an object with these keys.
 func objectSchema(fields []field) string {
 	var keys, required []string
 	for _, f := range fields {
@@ -100,7 +99,6 @@ func (f *field) schema(lists int) string {
 	return t.schema
 }
 
-// quoted returns the JSON of a string or of a list of strings.
 func quoted(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -163,7 +161,6 @@ func (f *field) click() string {
 	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)
 }
 
-// comma returns the separator after field i in a list of all fields.
 func comma(i int, fields []field) string {
 	if i < len(fields)-1 {
 		return ","

@@ -167,7 +167,6 @@ func risky(r rune) bool {
 		r >= 0x2066 // isolates
 }
 
-// illFormed is what decode returns for bytes that are not a character.
 const illFormed rune = -1
 
 // decode returns the first character of s and its length. If s does not begin with
@@ -186,7 +185,6 @@ func decode(s []byte) (r rune, n int) {
 	return illFormed, n
 }
 
-// appendHex appends the bytes of s as a JSON string of lower-case hex.
 func appendHex(dst []byte, s []byte) []byte {
 	dst = append(dst, '"')
 	for i := range len(s) {

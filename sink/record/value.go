@@ -28,7 +28,6 @@ type scalar interface {
 	set(r *Reader, f *field, s []byte) bool
 }
 
-// bytesValue is text that the result holds as bytes.
 type bytesValue []byte
 
 func (v *bytesValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -47,7 +46,6 @@ func (v *bytesValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// stringValue is text that the result holds as a string.
 type stringValue string
 
 func (v *stringValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -92,7 +90,6 @@ func (v *gameIDValue) set(r *Reader, _ *field, s []byte) bool {
 	return isGameID(v.ID)
 }
 
-// isGameID reports whether id matches the pattern gameID.
 func isGameID(id string) bool {
 	for i := range len(id) {
 		c := id[i]
@@ -186,7 +183,6 @@ func (v *boolValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// byteBoolValue is a byte that is true unless it is 0.
 type byteBoolValue uint8
 
 func (v *byteBoolValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -288,7 +284,6 @@ func parseNumber(f *field, s []byte) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-// appIDValue is the application ID of an Info.
 type appIDValue wire.Info
 
 func (v *appIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -402,7 +397,6 @@ func (v *unixValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil
 }
 
-// floatValue is a number, or null if it is not finite.
 type floatValue float32
 
 func (v *floatValue) put(_ *Encoder, dst []byte, m *member) []byte {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 )
 
-// knownSchema is the schema of the records that Append writes.
 const knownSchema = "1"
 
 // SchemaError means that this version does not know the schema of a record. The value of

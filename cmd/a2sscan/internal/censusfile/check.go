@@ -156,7 +156,6 @@ func checker() func(*sink.Block) []checked {
 	}
 }
 
-// count counts a record that conforms to the schema.
 func (v *verifier) count(one *checked) {
 	s := v.scans[one.scan]
 	if s == nil {

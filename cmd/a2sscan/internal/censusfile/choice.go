@@ -99,12 +99,10 @@ func (how *Printing) prepare(files []string) (err error) {
 	return nil
 }
 
-// everything reports whether c chooses all records.
 func (c *Choice) everything() bool {
 	return len(c.Games)+len(c.Statuses)+len(c.Farms)+len(c.Fakes) == 0
 }
 
-// has reports whether Fakes has a word.
 func (c *Choice) has(word string) bool { return slices.Contains(c.Fakes, word) }
 
 // keep returns a function that reports whether a line is a record that c chooses.
@@ -143,7 +141,6 @@ func (c *Choice) keep() func(line []byte) bool {
 	}
 }
 
-// sayUnknown warns of games that no record has.
 func (c *Choice) sayUnknown(t *console.Terminal) { SayUnknown(t, c.Games, c.seen) }
 
 // SayUnknown warns of chosen games that no record has, and suggests similar names. The keys of

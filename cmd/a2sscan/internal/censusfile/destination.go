@@ -65,7 +65,6 @@ var notWritten = map[string]string{
 	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb prints the SQL statement",
 }
 
-// ofSuffix maps a file name's suffix to its format.
 var ofSuffix = map[string]Format{
 	".csv": CSV, ".tsv": TSV,
 	".json": JSON, ".jsonl": JSON, ".ndjson": JSON,
@@ -79,7 +78,6 @@ func (c *Destination) suffix() string {
 
 func (c *Destination) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
 
-// checkFormat returns an error if format is not the name of a format.
 func checkFormat(format Format) error {
 	if format == "" || slices.Contains(Formats, format) {
 		return nil

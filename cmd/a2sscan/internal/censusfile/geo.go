@@ -72,7 +72,6 @@ func OpenDatabases(files []string) (bases Databases, err error) {
 	return bases, nil
 }
 
-// newDatabase returns a database with the content of a file.
 func newDatabase(name string, file []byte) (*Database, error) {
 	db, err := maxminddb.OpenBytes(file)
 	if err != nil {
@@ -126,7 +125,6 @@ func (d Databases) Lookup(addr netip.Addr) (g scanner.Geo) {
 	return g
 }
 
-// place returns the place and the owner in one entry of the database.
 func (b *Database) place(r maxminddb.Result) scanner.Geo {
 	b.mu.Lock()
 	defer b.mu.Unlock()

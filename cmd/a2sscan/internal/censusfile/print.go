@@ -21,7 +21,6 @@ type Printing struct {
 	Table     *Table    // nil means that records are printed unchanged
 }
 
-// printer turns records into lines of output. Each goroutine has its own printer.
 type printer struct {
 	how     *Printing
 	keep    func(line []byte) bool
@@ -168,7 +167,6 @@ func isFlat(line []byte) bool {
 	return line[0] == '{' && !bytes.Contains(line, []byte(`"schema"`))
 }
 
-// firstLines returns the first n lines of text.
 func firstLines(text []byte, n int) []byte {
 	end := 0
 	for line := range bytes.Lines(text) {

@@ -77,7 +77,6 @@ func newTable(format Format, fields []string, screen Display) *Table {
 	return t.clone()
 }
 
-// clone returns a Table for another goroutine.
 func (t *Table) clone() *Table {
 	c := &Table{format: t.format, fields: t.fields, screen: t.screen, farms: t.farms, found: t.found}
 	c.reader = readerOf(t.fields)
@@ -190,7 +189,6 @@ func (t *Table) object(values [][]byte) []byte {
 	return append(object, '}')
 }
 
-// noLimit is a width that no text reaches.
 const noLimit = 1 << 28
 
 // Harmless makes a cell safe for terminals and spreadsheets. It escapes invisible characters

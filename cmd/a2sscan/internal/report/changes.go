@@ -28,14 +28,12 @@ type changes struct {
 	Notes  []string
 }
 
-// gameChange is a row about the changes in one game.
 type gameChange struct {
 	ID                             string
 	New, Gone, Back, Version, Rest uint64
 	all                            uint64
 }
 
-// singleChange is a change of one server.
 type singleChange struct {
 	*census.Change
 	People     uint64

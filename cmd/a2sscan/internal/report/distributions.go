@@ -31,7 +31,6 @@ type column struct {
 	X, Width, Y, Height, Label string
 }
 
-// labels is the largest number of labels below a histogram.
 const labels = 8
 
 // The vertical axis of a histogram begins axisTop pixels below the top and is axisHeight pixels
@@ -52,7 +51,6 @@ func axisEnd(most uint64) float64 {
 	return end
 }
 
-// columns returns the columns of a histogram and the numbers at its vertical axis.
 func columns(bins []row, d *census.Distribution) (all []column, ticks []tick) {
 	end := axisEnd(bins[0].Most)
 	y := func(n float64) string { return fmt.Sprintf("%.1f", axisTop+axisHeight*(1-n/end)) }
@@ -73,7 +71,6 @@ func columns(bins []row, d *census.Distribution) (all []column, ticks []tick) {
 	return all, ticks
 }
 
-// distributions returns the histograms for which the census has data.
 func distributions(s *census.Stats) (all []distribution) {
 	add := func(title, value, unit string, d *census.Distribution, text func(half, most string) string) {
 		if d != nil && d.Servers > 0 && len(d.Bins) > 0 {

@@ -24,7 +24,6 @@ const (
 	rowsUnfolded   = 180
 )
 
-// groupTable is a table of groups, such as games, maps or networks.
 type groupTable struct {
 	Head   string // title of the first column
 	Rows   []groupRow
@@ -48,7 +47,6 @@ func mostPeople(groups []census.Group) []census.Group {
 	return sorted
 }
 
-// withoutFarms returns the groups without the servers and people of farms.
 func withoutFarms(groups []census.Group) []census.Group {
 	groups = slices.Clone(groups)
 	for i := range groups {
@@ -92,7 +90,6 @@ func newGroupTable(head string, groups *census.Groups, names map[string]string, 
 	return t
 }
 
-// countries returns the table of countries with English names.
 func countries(s *census.Stats) *groupTable {
 	named := s.Countries
 	named.Top = slices.Clone(named.Top)
@@ -154,10 +151,8 @@ func peopleByGame(s *census.Stats) (parts []part) {
 	return parts
 }
 
-// systemNames maps the operating systems of records to their names.
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
-// systemsInBar is the number of operating systems with a segment of their own.
 const systemsInBar = 6
 
 // otherSystems describes the servers that the bar of operating systems omits.
@@ -165,7 +160,6 @@ func otherSystems(s *census.Stats) []string {
 	return rest("system", &s.Systems, s.Systems.Top[min(systemsInBar, len(s.Systems.Top)):])
 }
 
-// systems returns the segments of the bar of operating systems.
 func systems(s *census.Stats) (parts []part) {
 	var all, before uint64
 	for _, g := range s.Systems.Top {

@@ -12,7 +12,6 @@ import (
 // doubtful.
 const lossy = 0.01
 
-// tile is a headline number.
 type tile struct {
 	Label, Value string
 	Change       string // change since the previous census, or empty if unknown
@@ -20,7 +19,6 @@ type tile struct {
 	Spark        string // SVG path
 }
 
-// statement is a sentence about how reliable the numbers are.
 type statement struct {
 	Class string // good, warn or bad
 	Text  string
@@ -36,7 +34,6 @@ func title(in *Input) string {
 	return "Game servers"
 }
 
-// when describes the time of the scan.
 func when(s *census.Stats) string {
 	from := night(s)
 	if from.IsZero() {
@@ -54,7 +51,6 @@ func when(s *census.Stats) string {
 	return text
 }
 
-// duration formats a number of seconds.
 func duration(seconds float64) string {
 	switch d := time.Duration(seconds * float64(time.Second)); {
 	case d < time.Minute:
@@ -109,7 +105,6 @@ func lead(in *Input) string {
 	return text
 }
 
-// favourites returns a sentence about the games with the most people, or "" if nobody plays.
 func favourites(s *census.Stats) string {
 	var sum uint64
 	var top []string
@@ -130,8 +125,6 @@ func favourites(s *census.Stats) string {
 	}
 }
 
-// lostShown is the maximum number of sentences about damaged and missing files on the
-// page.
 const lostShown = 5
 
 // trust summarises how reliable the numbers are. The section about the scan has more
@@ -189,7 +182,6 @@ func doubtful(s *census.Stats) bool {
 	return share > lossy || s.Run != nil && (s.Run.Ended != "complete" || !s.Run.Consistent)
 }
 
-// tiles returns all headline numbers of the page.
 func tiles(in *Input) []tile {
 	s := in.Stats
 	all := []tile{
@@ -206,7 +198,6 @@ func tiles(in *Input) []tile {
 	return append(all, games)
 }
 
-// tile returns the headline number of one sum.
 func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	s := in.Stats
 	t := tile{Label: label, Value: number(of(&s.All))}
@@ -231,7 +222,6 @@ func percentChange(now, before uint64) float64 {
 	return 100 * (float64(now) - float64(before)) / float64(before)
 }
 
-// relative formats a change as a percentage.
 func relative(now, before uint64) string {
 	if before == 0 {
 		return signed(now, before)

@@ -10,7 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// fact is a number with its name and a remark.
 type fact struct{ Name, Value, Aside string }
 
 // row is a row of a table with bars. The row shows N as a share of Of. Most is the
@@ -87,7 +86,6 @@ func ledger(r *census.Run) []row {
 	return all
 }
 
-// classNames maps the classes of received datagrams to names.
 var classNames = map[string]string{
 	"matched": "Answers to our questions", "duplicate": "Duplicates", "malformed": "Malformed",
 	"late": "Late", "foreign": "From elsewhere",
@@ -117,8 +115,6 @@ func datagrams(r *census.Run) []row {
 	return all
 }
 
-// question counts the servers that were asked a question and the servers that answered
-// it.
 type question struct {
 	census.Question
 	Name  string

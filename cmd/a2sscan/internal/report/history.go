@@ -42,7 +42,6 @@ func (h *History) Add(s *census.Stats) {
 	}
 }
 
-// newPastNight returns the data of a night that the page shows.
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
@@ -82,7 +81,6 @@ func (h *History) before(t time.Time) *Before {
 	return nil
 }
 
-// last returns the values of a sum in the last n nights, the oldest first.
 func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 	if h.Len() == 0 {
 		return nil
@@ -93,7 +91,6 @@ func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 	return values
 }
 
-// historyView is the section about all nights.
 type historyView struct {
 	Nights                 string // number of nights, first and last date
 	People, Servers, Games *timeline
@@ -104,7 +101,6 @@ type historyView struct {
 	Rows                   []nightRow
 }
 
-// nightRow is a row of the table of nights.
 type nightRow struct {
 	Date, Note string
 	Values     []string

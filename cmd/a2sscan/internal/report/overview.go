@@ -41,7 +41,6 @@ func GroupWords() (words []string) {
 	return words
 }
 
-// tableOf shows the largest groups of one list.
 func tableOf(s *census.Stats, word string, most int) []byte {
 	var b strings.Builder
 	for _, list := range groupLists {
@@ -55,7 +54,6 @@ func tableOf(s *census.Stats, word string, most int) []byte {
 	return []byte(b.String()[1:]) // without the empty line before the table
 }
 
-// addTable writes the table of a list of groups.
 func addTable(b *strings.Builder, word string, groups *census.Groups, most int) {
 	rows := [][2]string{}
 	for _, g := range groups.Top[:min(len(groups.Top), most)] {
@@ -70,7 +68,6 @@ func addTable(b *strings.Builder, word string, groups *census.Groups, most int) 
 	}
 }
 
-// overviewOf returns stats as text for a person.
 func overviewOf(s *census.Stats, width, most int) []byte {
 	var b strings.Builder
 	name := "a census without a name"

@@ -98,7 +98,6 @@ func Write(w io.Writer, in *Input) (Written, error) {
 	return Written{Bytes: out.n, Listed: p.Servers.Listed, Servers: in.Stats.All.Servers}, err
 }
 
-// counter counts the bytes written through it.
 type counter struct {
 	w io.Writer
 	n int64

@@ -33,7 +33,6 @@ type Servers struct {
 	lists map[string]*suspects
 }
 
-// server is a row of the table.
 type server struct {
 	addr              netip.AddrPort
 	name, game        string
@@ -81,7 +80,6 @@ func newServer(s *census.Server) *server {
 	return k
 }
 
-// serverTable is the section with the table of servers.
 type serverTable struct {
 	Text   string
 	Listed int
@@ -89,7 +87,6 @@ type serverTable struct {
 	Data   *tableData  // all rows, for the script
 }
 
-// serverRow is a row that is written as HTML.
 type serverRow struct {
 	Name, Game, Map, People, Version, Country, RTT, Flags, Addr string
 }
@@ -106,7 +103,6 @@ type tableData struct {
 	Rows      []json.RawMessage `json:"rows"`
 }
 
-// words is a list of distinct strings.
 type words struct {
 	list  []string
 	index map[string]int
@@ -131,7 +127,6 @@ func (w *words) number(s string) int {
 // MarshalJSON encodes the list.
 func (w words) MarshalJSON() ([]byte, error) { return asJSON(w.list), nil }
 
-// asJSON encodes a value that JSON can represent.
 func asJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -182,7 +177,6 @@ func (d *tableData) size() int64 {
 	return d.Games.size + d.Maps.size + d.Versions.size + d.Countries.size + d.Flags.size
 }
 
-// row encodes a server for the script.
 func (d *tableData) row(k *server) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -203,7 +197,6 @@ func (k *server) millis() int {
 	return int(math.Round(k.rtt.Seconds() * 1000))
 }
 
-// row returns a server as a row for HTML.
 func (k *server) row() serverRow {
 	r := serverRow{
 		Name: cmp.Or(k.name, "(no name)"), Game: k.game, Map: k.world, Version: k.version, Country: k.country,

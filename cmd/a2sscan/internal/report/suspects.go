@@ -37,7 +37,6 @@ func (l *Servers) suspect(name string, s *census.Server) {
 	}
 }
 
-// suspectList is a list of servers to which the page links.
 type suspectList struct {
 	Anchor, Title string
 	N             uint64
@@ -45,7 +44,6 @@ type suspectList struct {
 	Choice        string // the arguments with which cat prints all servers of the list
 }
 
-// suspectLists returns the lists of the flags and of the largest farms.
 func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
 	add := func(anchor, title, choice string) {
 		if list := l.lists[anchor]; list != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// maxName is the maximum number of characters of a name on the page.
 const maxName = 80
 
 // maxMarks is the maximum number of combining marks after a character. More marks would
@@ -62,7 +61,6 @@ var functions = template.FuncMap{
 	"more":  func(found uint64, shown int) uint64 { return found - min(found, uint64(shown)) },
 }
 
-// first returns at most the first n elements of a list.
 func first(n int, list any) any {
 	v := reflect.ValueOf(list)
 	return v.Slice(0, min(n, v.Len())).Interface()
@@ -87,7 +85,6 @@ func rounded(v float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
 }
 
-// percent formats a part of all as a percentage.
 func percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
@@ -131,7 +128,6 @@ func signed(now, before uint64) string {
 	return "±0"
 }
 
-// joined joins words to a list: a, b and c.
 func joined(words []string) string {
 	switch n := len(words); n {
 	case 0:
