@@ -160,7 +160,7 @@ func (m *merger) write() (err error) {
 func (m *merger) copy(p *part) error {
 	type copied struct {
 		records int
-		index   int // index of the last line read; the line that has the problem or foreign address
+		index   int // index of the last line read, which has the problem or foreign address if there is one
 		problem error
 		foreign netip.Addr
 	}
