@@ -56,7 +56,7 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 	}
 	bad := console.Plural(d.badLines, "bad line")
 	if d.noRaw > 0 {
-		t.Say("skipped %s without complete datagrams; scan with --raw to store the datagrams", console.Plural(d.noRaw, "record"))
+		t.Say("skipped %s, because datagrams are missing; a scan with --raw stores all datagrams", console.Plural(d.noRaw, "record"))
 	}
 	if d.records == 0 && lost == nil {
 		return console.Fail(console.ExitInput, "found no datagrams in the input; %s", bad).

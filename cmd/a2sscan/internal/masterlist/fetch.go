@@ -174,7 +174,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	if !quiet {
 		defer t.RepeatStatus(t.StatusInterval(), p.line)()
 	}
-	t.Log.Info("list begun", "from", o.Source())
+	t.Log.Info("fetching list", "from", o.Source())
 	stats, err := master.Fetch(ctx, cfg, handle)
 	for _, key := range stats.Unknown {
 		t.Say("filter %s: no known master understands this filter, and masters ignore unknown filters", console.Quoted(key, 40))

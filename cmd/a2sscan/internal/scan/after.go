@@ -88,7 +88,7 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 		default:
 			signalled = true
 			s.term.Say("interrupted: waiting for --on-complete %s", name)
-			s.term.Hint("interrupt again to end the program")
+			s.term.Hint("interrupt again to kill this program, which --on-complete runs")
 		}
 	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err = cmd.Run()

@@ -18,7 +18,7 @@ type TrackerConfig struct {
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
 	Silence    time.Duration   // how long a silent target stays open
-	Repeats    []time.Duration // when the scan repeats its request to a silent target
+	Repeats    []time.Duration // when the scan repeats its request to a silent target, since the first request
 	Longest    time.Duration   // how long a target that answers some questions stays open
 	SecondPass bool            // silent targets get a second pass
 	Cooldown   time.Duration
