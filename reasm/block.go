@@ -89,7 +89,6 @@ func (m *memory) block() *block {
 	return b
 }
 
-// freeBlocks frees the chain of blocks of a datagram.
 func (m *memory) freeBlocks(b *block) {
 	for b != nil {
 		next := b.more
@@ -116,7 +115,6 @@ func (m *memory) group() *group {
 	return g
 }
 
-// freeGroup frees a group, which must not be in any list.
 func (m *memory) freeGroup(g *group) {
 	*g = group{}
 	m.used -= groupCost

@@ -32,7 +32,7 @@
 // A group is the fragments that came from the same address and port with the
 // same ID. There are three layouts of the header, and nothing in a header identifies
 // its layout; nor do the application ID, the protocol number or the order of arrival.
-// Only fragment 0 shows the layout, by the data after its header ([wire.ShowLayout]).
+// Only fragment 0 can show the layout, by the data after its header ([wire.ShowLayout]).
 // Until fragment 0 arrives, the Table keeps the other fragments undecoded.
 //
 // In a group

@@ -54,7 +54,6 @@ type place struct {
 	number uint8
 }
 
-// numbers is a set of fragment numbers.
 type numbers [4]uint64
 
 func (s *numbers) has(n uint8) bool { return s[n>>6]&(1<<(n&63)) != 0 }
@@ -82,7 +81,6 @@ func (g *group) holds(sum uint64) bool {
 	return false
 }
 
-// sums appends the digests of the group's fragments to dst.
 func (g *group) sums(dst []byte) []byte {
 	for b := g.first; b != nil; b = b.later {
 		dst = binary.LittleEndian.AppendUint64(dst, b.sum)
@@ -90,7 +88,6 @@ func (g *group) sums(dst []byte) []byte {
 	return dst
 }
 
-// sorted reports whether the layout is known.
 func (g *group) sorted() bool { return g.shape.layout != wire.LayoutUnknown }
 
 // accepts reports whether p has the same total as the group and a number that the
@@ -144,7 +141,6 @@ func (g *group) remove(b *block) {
 	}
 }
 
-// takeAll empties the group and returns its fragments in order of arrival.
 func (g *group) takeAll() *block {
 	b := g.first
 	g.first, g.last = nil, nil

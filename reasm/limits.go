@@ -142,7 +142,6 @@ func (s *shard) limitGroups(from uint64, done bool) {
 	}
 }
 
-// unlink removes a group from the list of its source.
 func (s *shard) unlink(g *group) {
 	first := s.sources[g.from]
 	at := &first

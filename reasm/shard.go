@@ -118,7 +118,6 @@ func readable(msg []byte) bool {
 	return err == nil
 }
 
-// refuse counts a fragment that is dropped because of err, and returns err.
 func (s *shard) refuse(err error) error {
 	if err == wire.ErrTooLarge {
 		s.stats.TooLarge++

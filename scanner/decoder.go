@@ -80,8 +80,9 @@ func (d *Decoder) Add(datagram []byte) {
 }
 
 // deliver takes a complete message. If an 'I', a 'D', an 'E' or a text causes an error of a
-// question, deliver stores it in faults. It ignores errors that other messages cause,
-// because such a message may be the reply to any question, even to one that was not asked.
+// question, deliver stores the error in faults. It does not store the errors that other
+// messages cause, because they may be replies to any question, even to one that was not
+// asked.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -262,8 +263,8 @@ func (d *Decoder) dropLeading(known *Result) {
 }
 
 // keepFaults returns the errors of questions whose replies could not be used, and adds
-// these questions to r.Asked. If all three questions have the same error, it returns none,
-// because the reply may belong to any of them, unless the error is ErrBanned.
+// these questions to r.Asked. If all three questions have the same error, and it is not
+// ErrBanned, keepFaults returns none, because the reply may belong to any question.
 func (d *Decoder) keepFaults(r *Result) (errs [wire.NumQuestions]wire.Error) {
 	f := &d.faults
 	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {

@@ -339,7 +339,6 @@ func (e *engine) send(now time.Duration) int {
 	return len(left) + len(failed)
 }
 
-// charge accounts for the time in which the rate allowed datagrams and none was sent.
 func (e *engine) charge(now time.Duration) {
 	e.pacer.charge(now, e.stats.Wait, !e.open.queued() && (e.draining || !e.more()))
 }
@@ -479,7 +478,6 @@ func (e *engine) publish() {
 	}
 }
 
-// tally copies the counters of the parts to the Stats.
 func (e *engine) tally() {
 	s, o, p := &e.stats, e.outage, e.pacer
 	s.Finished, s.Unheard, s.Errors = e.handoff.counts.finished, e.handoff.counts.unheard, e.handoff.counts.errors

@@ -88,7 +88,6 @@ func (f *feed) next() *Target {
 	return t
 }
 
-// refill takes the next block. It reports whether there is one.
 func (f *feed) refill() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,7 +38,6 @@ func hash(source uint64) uint64 {
 
 func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%uint64(len(f.lately))] }
 
-// begin remembers the address of a target that the scan starts to query.
 func (f *foreign) begin(addr uint64) { *f.place(ipOf(addr)) = ipOf(addr) }
 
 // cause returns the cause of a datagram whose source is not a target. The parameter in is

@@ -36,7 +36,6 @@ type block struct {
 	counts   resultCounts // what the finisher has processed so far
 }
 
-// resultCounts counts Results.
 type resultCounts struct {
 	finished [NumStatuses]uint64    // by Status
 	unheard  uint64                 // targets with StatusError and without a reply

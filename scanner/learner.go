@@ -12,10 +12,10 @@ import (
 // question. It has no clock: round trips in, timeouts out.
 //
 // It takes one round trip per server, from the only request so far to the first
-// datagram. If there were several requests, the datagram may be the late answer to any of
-// them, so its age is unknown. If a copy of the datagram follows, several requests were
-// answered, so the datagram answers the first request, late. Loss makes no copies, so loss
-// alone never makes timeouts longer.
+// datagram. If there were several requests, the datagram may answer any of them, so its age
+// is unknown. If a copy of the datagram follows, several requests were answered, so the
+// datagram is the late answer to the first request. Loss makes no copies, so loss alone
+// never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
@@ -62,14 +62,12 @@ func newLearner(most time.Duration) *learner {
 	return l
 }
 
-// sent records when the first datagram was sent.
 func (l *learner) sent(now time.Duration) {
 	if l.begun == 0 {
 		l.begun = max(now, 1)
 	}
 }
 
-// timeout returns how long the first attempt at a source waits.
 func (l *learner) timeout(source uint64) time.Duration { return l.waits[blockOf(source)] }
 
 func blockOf(source uint64) byte { return byte(source >> 40) }
@@ -138,8 +136,8 @@ func blind(t *trips.Recent) bool {
 }
 
 // last returns the last waits. Each is twice the round trip that one in 5000 answers
-// exceeds, or 0 if too few round trips are known. Heard is at least the fixed timeout,
-// because a server that answered something exists.
+// exceeds, or 0 if too few round trips are known. If Heard is not 0, it is at least the
+// fixed timeout, because a server that answered something exists.
 func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || blind(&l.all) {
 		return w

@@ -44,7 +44,6 @@ type outage struct {
 	awayFor time.Duration // length of the current outage so far
 }
 
-// failure is a datagram that could not be sent.
 type failure struct {
 	outgoing
 	addr  uint64
@@ -52,7 +51,6 @@ type failure struct {
 	err   error
 }
 
-// span is an outage that is over.
 type span struct {
 	at    time.Duration // the time of the scan at which its clock was stopped
 	shift time.Duration // how far the clock is behind real time after the outage

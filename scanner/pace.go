@@ -11,7 +11,7 @@ import (
 )
 
 // pace is the token bucket of the entire scan. The bucket starts empty and has room for the
-// datagrams of 5 ms, but for at least one. So after a pause the scan never catches up by
+// datagrams of 5 ms, and for at least one. So after a pause the scan never catches up by
 // more than one bucket.
 //
 // A sleep takes up to a millisecond longer than requested. A bucket with room for just one
@@ -60,7 +60,6 @@ func (p *pace) mostTokens() int {
 
 func (p *pace) at(now time.Duration) time.Time { return p.base.Add(now) }
 
-// have returns how many datagrams the bucket holds.
 func (p *pace) have(now time.Duration) float64 {
 	return p.limiter.TokensAt(p.at(now)) / tokensEach
 }

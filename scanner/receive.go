@@ -32,7 +32,6 @@ func newReceiver(cfg *settings) *receiver {
 	}
 }
 
-// event says what a session did with one datagram.
 type event struct {
 	session.Delivery
 	waiting wire.Questions // the questions that were outstanding before the datagram came
@@ -152,7 +151,6 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 	return d
 }
 
-// unpacked gives replies from the decompressor to their sessions.
 func (e *engine) unpacked(now time.Duration) {
 	if e.recv.unpack.pending() == 0 {
 		return
@@ -203,7 +201,6 @@ func (e *engine) stranger(p *udp.Packet) {
 	e.stats.Foreign[e.recv.foreign.cause(p.Addr, p.Data, &e.recv.info)]++
 }
 
-// codeOf returns err as a code, or ErrMalformed if err is not a wire.Error.
 func codeOf(err error) wire.Error {
 	if code, ok := err.(wire.Error); ok {
 		return code

@@ -134,7 +134,6 @@ func (e *engine) sent(d *departure) {
 	}
 }
 
-// sendFault is the reason why a datagram could not be sent.
 type sendFault uint8
 
 const (
@@ -162,9 +161,9 @@ var faultOf = map[syscall.Errno]sendFault{
 	syscall.ENETDOWN: sendInterface, syscall.ENODEV: sendInterface, syscall.ENXIO: sendInterface,
 }
 
-// gso decides whether the requests for players and rules to a server, a pair, go to the
-// kernel in one piece (generic segmentation offload). It marks only the first pair to each
-// server, so that retries reach servers behind a device that loses such pieces.
+// gso decides whether a pair, the requests for players and rules to one server, goes to
+// the kernel in one piece (generic segmentation offload). It marks only the first pair to
+// each server, so that retries reach servers behind a device that loses such pieces.
 type gso struct {
 	off      bool
 	stopped  uint64 // 1 if GSO is off because pairs got lost

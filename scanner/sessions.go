@@ -148,7 +148,6 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	s.wheel.file(s.slots, i)
 }
 
-// learn tells the learner what a datagram reveals about round trips.
 func (s *sessions) learn(at time.Duration, sl *slot) {
 	l, a := s.learner, sl.session.Got
 	if l == nil {
@@ -170,7 +169,6 @@ func (s *sessions) learn(at time.Duration, sl *slot) {
 	}
 }
 
-// retime applies the current timeouts to all sessions.
 func (s *sessions) retime() {
 	for i := range s.slots.all() {
 		if sl := s.slots.at(i); s.planOf(sl).Retime(&sl.session) {
@@ -205,7 +203,6 @@ func (s *sessions) forget(now time.Duration) {
 	}
 }
 
-// known reports whether a target is open, held back, or closed within the cooldown.
 func (s *sessions) known(addr uint64) bool {
 	return s.closed.has(addr) || s.held[addr] || s.slots.find(addr) >= 0
 }

@@ -22,7 +22,6 @@ type slot struct {
 	sent      uint16
 }
 
-// source returns the target's packed address and port.
 func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
 // slots holds the open targets and finds them by source. Its hash table consists of arrays
@@ -72,7 +71,6 @@ func (s *slots) take(source uint64) int32 {
 	return i
 }
 
-// release frees a slot, so that its refs are no longer alive.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
 	at := s.head(sl.source())
@@ -139,7 +137,6 @@ func (s *slots) alive(r ref) *slot {
 	return nil
 }
 
-// queue is a FIFO queue of refs.
 type queue struct {
 	refs []ref
 	head int // index of the first ref in the queue
@@ -170,7 +167,7 @@ type wheel struct {
 
 const (
 	wheelTick    = 4 * time.Millisecond
-	wheelBuckets = 1024 // a turn takes 4 s; a slot that wakes later is filed at its end, and then again
+	wheelBuckets = 1024 // a turn takes 4 s; a slot that wakes later is filed again after each turn
 )
 
 func newWheel() *wheel {

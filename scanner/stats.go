@@ -237,7 +237,7 @@ const (
 // 0 to 1, of the time in which there were targets to start. For a scan with a rate, the
 // reason is WaitNothing if the scan lost at most two percent of its time or at most half a
 // second. For such a scan it is WaitSending only if sending took a fifth of the time,
-// because a scan that now and then wakes up late looks the same.
+// because waking up late now and then looks like slow sending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

@@ -77,7 +77,6 @@ func (d *decompressor) poll(f func(from ref, msg []byte, err error)) {
 	}
 }
 
-// pending returns the number of replies submitted and not polled yet.
 func (d *decompressor) pending() int { return int(d.waiting.Load()) }
 
 // close ends the decompressor and waits for its current reply. Replies that are already

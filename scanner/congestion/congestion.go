@@ -51,7 +51,6 @@ type Control struct {
 	path    *trials // measures the path; nil if only this machine limits the rate
 }
 
-// class says what was known about a server when a first request was sent.
 type class uint8
 
 // The classes of first requests.

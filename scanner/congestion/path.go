@@ -74,11 +74,10 @@ type window struct {
 // yields has the counts of one or more windows.
 type yields struct {
 	asked, answered [numClasses]float64 // first requests and their answers
-	sent, drops     float64             // all datagrams; received datagrams that the kernel dropped
+	sent, drops     float64             // datagrams that were sent; received datagrams that the kernel dropped
 	seconds         float64             // length of the windows
 }
 
-// add adds part × o to y.
 func (y *yields) add(o *yields, part float64) {
 	for c := range y.asked {
 		y.asked[c] += part * o.asked[c]
@@ -87,10 +86,8 @@ func (y *yields) add(o *yields, part float64) {
 	y.sent, y.drops, y.seconds = y.sent+part*o.sent, y.drops+part*o.drops, y.seconds+part*o.seconds
 }
 
-// speed returns the mean rate at which datagrams were sent.
 func (y *yields) speed() float64 { return y.sent / max(y.seconds, 1e-9) }
 
-// share returns the share of the first requests of a class that were answered.
 func (y *yields) share(c class) float64 { return y.answered[c] / max(y.asked[c], 1) }
 
 // The constants of trials. Rates are datagrams per second.
@@ -99,7 +96,7 @@ const (
 	leastPath = 50 // minimum rate
 
 	leastWindow   = 60 * time.Millisecond
-	mostWindow    = 500 * time.Millisecond // a window may have to be this long, and is at most twice as long
+	mostWindow    = 500 * time.Millisecond // no window has to be longer; at twice this length a window ends in any case
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
 	enoughUnknown = 1000                   // requests to unknown targets that make a window long enough
 	judgeKnown    = 100                    // requests to known servers that a comparison needs at each rate
@@ -128,7 +125,6 @@ func newTrials(most float64) *trials {
 	return t
 }
 
-// begin begins the next window, with the given rate.
 func (t *trials) begin(now time.Duration, rate float64) {
 	w := t.windows.current()
 	w.to, w.seconds = now, (now - w.from).Seconds()

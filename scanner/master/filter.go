@@ -76,7 +76,7 @@ func parseCondition(parts *[]string) (Condition, error) {
 	addresses := 0
 	for range n {
 		if len(*parts) == 0 {
-			return c, fmt.Errorf("the group %s announces %d conditions, but only %d follow", c.Key, n, len(c.Group))
+			return c, fmt.Errorf("the value of the group %s is %d, but the number of conditions after it is %d", c.Key, n, len(c.Group))
 		}
 		inner, err := parseCondition(parts)
 		if err != nil {
@@ -124,8 +124,6 @@ func (f Filter) String() string {
 	return b.String()
 }
 
-// unknown returns the keys in the filter, including those in groups, that no known
-// master understands.
 func (f Filter) unknown() (keys []string) {
 	for _, c := range f {
 		if !slices.Contains(known, c.Key) {

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// kind is the type of a field in the answers of the Web API.
 type kind uint8
 
 const (
@@ -51,13 +50,12 @@ var fields = [...]struct {
 	{"gmsindex", "gms_index", number},
 }
 
-// newDecoder returns a decoder that accepts the JSON that masters send.
 func newDecoder(r io.Reader) *jsontext.Decoder {
 	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 var (
-	// An empty list would be {"response":{}}.
+	// errNoAnswer is not for an empty list, which is {"response":{}}.
 	errNoAnswer = fmt.Errorf("%w: the answer is empty", ErrMalformed)
 	errNoAddr   = errors.New("the entry has no address")
 )

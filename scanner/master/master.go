@@ -66,7 +66,7 @@ type Config struct {
 	Transport http.RoundTripper // for the Web API; nil means http.DefaultTransport
 }
 
-// limit is the maximum number of requests in any time span of a given length.
+// limit is a maximum number of requests in a time span.
 type limit struct {
 	requests int
 	in       time.Duration
@@ -164,7 +164,6 @@ func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, 
 	return f.stats, cmp.Or(f.own, err)
 }
 
-// fetch is the state of Fetch.
 type fetch struct {
 	Config
 	handle func(*Server) error
@@ -177,7 +176,6 @@ type fetch struct {
 	sent []time.Time
 }
 
-// withDefaults sets the waits and limits that Config leaves open.
 func (f *fetch) withDefaults(timeout, maxWait time.Duration, retries int, answers uint64, limits []limit) {
 	f.Timeout = cmp.Or(f.Timeout, timeout)
 	f.MaxWait = cmp.Or(f.MaxWait, maxWait)
@@ -198,7 +196,7 @@ func (f *fetch) add(s *Server) (fresh bool, err error) {
 		return false, nil
 	}
 	if f.stats.Servers == f.Max {
-		return false, fmt.Errorf("%w: more than %d servers", ErrTooMuch, f.Max)
+		return false, fmt.Errorf("%w: the list has more servers than the maximum, %d", ErrTooMuch, f.Max)
 	}
 	f.seen[s.Addr] = struct{}{}
 	f.stats.Servers++
@@ -289,7 +287,6 @@ func show(s string) string {
 	return strconv.Quote(s)
 }
 
-// times returns "once", or "n times" if n is not 1.
 func times(n int) string {
 	if n == 1 {
 		return "once"

@@ -18,8 +18,8 @@ const (
 	maxConditions = 24
 	// The maximum length of an escaped filter in bytes. It keeps the URL below 8 KiB.
 	maxWebFilter = 6000
-	// If the answers to two parts have the same number of servers, and at least minTwin,
-	// both answers were cut (EC-159).
+	// If the answers to two parts have the same number of servers, and this number is at
+	// least minTwin, both answers were cut (EC-159).
 	minTwin = 1000
 )
 
@@ -82,11 +82,10 @@ func (w *webList) fetchParts(ctx context.Context) error {
 	return nil
 }
 
-// capped records a part that can't be divided.
 func (w *webList) capped(p *part) {
 	if !p.capped {
 		p.capped = true
-		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("%s: received %d servers; the master has more servers, but no further condition can divide them",
+		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("the filter %s selects more than the %d servers that the master sent, and no condition can divide this selection further",
 			show(p.filter.String()), len(p.sample)))
 	}
 }

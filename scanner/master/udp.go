@@ -21,7 +21,6 @@ const maxStale = 3
 
 var errNoProgress = fmt.Errorf("%w: the master makes no progress", ErrMalformed)
 
-// overUDP fetches the list page by page.
 func (f *fetch) overUDP(ctx context.Context) error {
 	f.withDefaults(3*time.Second, 61*time.Second, 3, 50_000, udpLimits)
 	if text := f.Filter.String(); len(text) > maxUDPFilter {
@@ -44,7 +43,7 @@ func (f *fetch) overUDP(ctx context.Context) error {
 	}
 	for f.stats.End = ""; f.stats.End == ""; {
 		if f.stats.Replies == f.Answers {
-			return fmt.Errorf("master %s: %w: more than %d pages", f.UDP, ErrTooMuch, f.Answers)
+			return fmt.Errorf("master %s: %w: the list has more pages than the maximum, %d", f.UDP, ErrTooMuch, f.Answers)
 		}
 		datagram, err := l.fetchPage(ctx)
 		if err == nil {
@@ -57,7 +56,6 @@ func (f *fetch) overUDP(ctx context.Context) error {
 	return nil
 }
 
-// pages is the state of a fetch over UDP.
 type pages struct {
 	*fetch
 	conn    net.Conn

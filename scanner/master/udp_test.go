@@ -241,7 +241,7 @@ func TestFetchUDPBounds(t *testing.T) {
 	if !errors.Is(err, master.ErrTooMuch) || len(got) != 25 {
 		t.Errorf("%v after %d servers", err, len(got))
 	}
-	wantError(t, err, "more than 25 servers")
+	wantError(t, err, "more servers than the maximum, 25")
 
 	long := filter(strings.Repeat(`\map\a_rather_long_name`, 20))
 	before, _ := m.Requests()

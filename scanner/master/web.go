@@ -19,7 +19,6 @@ import (
 // servers has 5 MiB.
 const maxAnswer = 64 << 20
 
-// overWeb fetches the list from the Web API.
 func (f *fetch) overWeb(ctx context.Context) error {
 	f.withDefaults(time.Minute, 5*time.Minute, 4, 1000, webLimits)
 	base, err := checkURL(cmp.Or(f.URL, DefaultWeb))
@@ -61,7 +60,6 @@ func checkURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// webList is the state of a fetch from the Web API.
 type webList struct {
 	*fetch
 	base   *url.URL
@@ -76,7 +74,7 @@ type webList struct {
 // their properties. It repeats a request that failed.
 func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 	if w.stats.Replies == w.Answers {
-		return nil, fmt.Errorf("%w: the list is incomplete after %d answers", ErrTooMuch, w.Answers)
+		return nil, fmt.Errorf("%w: the list needs more answers than the maximum, %d", ErrTooMuch, w.Answers)
 	}
 	for try := 0; ; try++ {
 		if err := w.awaitLimits(ctx); err != nil {
@@ -179,7 +177,6 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.is }
 
-// hideIn replaces an error of another package with a hiddenError.
 func (w *webList) hideIn(err error) error {
 	h := &hiddenError{}
 	for _, is := range []error{context.Canceled, context.DeadlineExceeded, ErrMalformed} {
@@ -203,13 +200,11 @@ func (w *webList) hideIn(err error) error {
 	return h
 }
 
-// statusError is the error for an HTTP status other than 200.
 type statusError struct {
 	code int
 	wait time.Duration // the value of Retry-After; negative if there is none
 }
 
-// temporary reports whether the request may succeed later.
 func (e *statusError) temporary() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= 500
 }

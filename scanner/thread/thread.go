@@ -10,5 +10,4 @@ package thread
 // scheduler then gives the thread a tenth of the weight of the others.
 const lower = 10
 
-// nicest is the highest possible niceness.
 const nicest = 19

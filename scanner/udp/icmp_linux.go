@@ -26,10 +26,8 @@ type icmpQueue struct {
 // They take 32 KiB.
 const maxUnreachable = 4096
 
-// maxDrain is the maximum number of entries that drain reads.
 const maxDrain = 256
 
-// drain reads the entries in the queue.
 func (q *icmpQueue) drain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -60,7 +58,6 @@ func (q *icmpQueue) drainLocked() (n int) {
 	return n
 }
 
-// icmpError is the type and code of an ICMP message.
 type icmpError struct{ typ, code byte }
 
 // Types and a code of ICMP messages (RFC 792).

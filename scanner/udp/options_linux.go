@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setOptions sets the options before the socket is bound.
 func (cfg Config) setOptions(fd uintptr) error {
 	s := int(fd)
 	if cfg.Device != "" {

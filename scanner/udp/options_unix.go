@@ -15,7 +15,6 @@ func (cfg Config) setOptions(fd uintptr) error {
 	return os.NewSyscallError("setsockopt", err)
 }
 
-// bufferSizes returns the sizes of the buffers that the kernel granted.
 func bufferSizes(fd uintptr) (recv, send int) {
 	recv, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
 	send, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)

@@ -31,7 +31,6 @@ func (cfg Config) setOptions(fd uintptr) error {
 	return os.NewSyscallError("setsockopt", err)
 }
 
-// bufferSizes returns the sizes of the buffers that the system granted.
 func bufferSizes(fd uintptr) (recv, send int) {
 	h := windows.Handle(fd)
 	recv, _ = windows.GetsockoptInt(h, windows.SOL_SOCKET, windows.SO_RCVBUF)

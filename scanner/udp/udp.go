@@ -192,7 +192,6 @@ func (c *Conn) Close() error { return c.sock.Close() }
 // cause: the same datagram may be sent later.
 var ErrAgain = errors.New("can't send now")
 
-// againError is an error of the system that matches ErrAgain.
 type againError syscall.Errno
 
 func (e againError) Error() string {

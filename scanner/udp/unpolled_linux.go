@@ -67,7 +67,6 @@ func (u *Unpolled) interrupt() {
 	}
 }
 
-// ring makes event readable by adding 1 to its counter.
 func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
 // ready says why a wait ended. If both fields are false, the socket may be readable, or the

@@ -39,7 +39,6 @@ type challenges struct {
 	values [32]wire.Challenge // the most recent distinct values
 }
 
-// of returns the challenge to send with q.
 func (c *challenges) of(q wire.Question) wire.Challenge {
 	switch {
 	case c.fresh.Has(q):

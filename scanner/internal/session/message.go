@@ -88,7 +88,6 @@ func (s *Session) came() {
 	s.Got.flying -= b2u8(s.Got.flying > 0)
 }
 
-// incoming is a complete message on its way into a session.
 type incoming struct {
 	s      *Session
 	memory *Memory

@@ -23,7 +23,6 @@ type Agenda struct {
 	Err [wire.NumQuestions]wire.Error
 }
 
-// count counts one more attempt for each of qs.
 func (a *Agenda) count(qs wire.Questions) {
 	for q := range qs.Each() {
 		a.Attempts[q] += b2u8(a.Attempts[q] < 255)

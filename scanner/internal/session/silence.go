@@ -114,7 +114,6 @@ func (p *Plan) fallsBack(s *Session) bool {
 		s.Got == nil && !s.Flags.Has(flagFallback) && s.Agenda.Asked.Has(wire.QuestionInfo)
 }
 
-// reason returns the error to record for a question that is given up.
 func (s *Session) reason(q wire.Question) wire.Error {
 	switch {
 	case s.Agenda.Err[q] != 0:
