@@ -287,5 +287,5 @@ func TestSplitMasters(t *testing.T) {
 	if !errors.Is(err, master.ErrTooMuch) || blind.calls != 3 || len(got) < limit {
 		t.Errorf("three calls: %v, %d servers, %d calls", err, len(got), blind.calls)
 	}
-	wantError(t, err, "3 answers")
+	wantError(t, err, "more answers than the maximum, 3")
 }
