@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// titles are all games. Their shares follow the numbers of real servers.
+// titles are all games. Their shares roughly follow the numbers of real servers.
 var titles = []*Title{
 	{
 		ID: "rust", recorded: "Rust", app: 252490, share: 90, folder: "rust", name: "Rust", version: "2571",
