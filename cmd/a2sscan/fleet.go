@@ -19,7 +19,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// fleetFlags are the flags of fleet.
 type fleetFlags struct {
 	simulation.Options
 	delay [2]time.Duration // minimum and maximum
@@ -33,9 +32,9 @@ func (a *app) fleetCommand() *cobra.Command {
 		Short: "Simulate game servers to scan on loopback",
 		Long: `Simulates game servers on loopback, honest ones and hostile ones: one at each
 address of --network and each port of --port. They answer only this machine.
---master and --web add a master server and a Web API that list all of them. The
+--master and --web add a master server and a Web API that list all servers. The
 same flags always give the same servers. --truth prints the records that a
-perfect scan of them would write.`,
+perfect scan of these servers would write.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
   a2sscan fleet --kinds games --games rust,arma3 --truth`,
@@ -51,12 +50,11 @@ perfect scan of them would write.`,
 	return cmd
 }
 
-// add adds the flags. Each help text has the unit; pflag appends the default.
 func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
 	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. Other port numbers in the same order give the same servers")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. Different ports in the same order give the same servers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
@@ -76,8 +74,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Var(&flags.Value[[]fleet.MasterFault]{To: &m.Faults, Parse: fleet.ParseMasterFaults}, "master-faults", "`LIST` of faults in the answers of the master and the Web API, such as endless,twice (default: none)")
 }
 
-// check returns an error if flags contradict each other. It also reads the list of
-// ports.
+// check returns an error if flags contradict each other, and completes f.Fleet.
 func (f *fleetFlags) check() error {
 	words := strings.Split(strings.ReplaceAll(f.Ports, " ", ""), ",")
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "0" })

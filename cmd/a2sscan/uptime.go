@@ -22,7 +22,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// uptimeFlags are the flags of uptime.
 type uptimeFlags struct {
 	state    string
 	from, to time.Time
@@ -61,8 +60,7 @@ days where the database has only daily rows.`,
 	return cmd
 }
 
-// parseTime parses the value of a flag for a time. The value may be an age: 24h means 24
-// hours ago.
+// parseTime parses a time or an age, such as 24h, which means 24 hours ago.
 func parseTime(s string) (time.Time, error) {
 	if age, err := time.ParseDuration(s); err == nil && age >= 0 {
 		return time.Now().Add(-age), nil
@@ -75,7 +73,6 @@ func parseTime(s string) (time.Time, error) {
 	return time.Time{}, errors.New("use a time such as 2026-11-20, 2026-11-20T03:00:00Z (UTC), or 24h for a day ago")
 }
 
-// run prints the uptime of servers.
 func (f *uptimeFlags) run(a *app) error {
 	if f.format == "" {
 		f.format = map[bool]string{true: "text", false: "json"}[console.IsTerminal(a.out.w)]
@@ -161,11 +158,11 @@ func (f *uptimeFlags) run(a *app) error {
 	return out.Flush()
 }
 
-// nameColumns is the width of the names in the table for people.
+// nameColumns is the width of the column of names in the table for people.
 const nameColumns = 22
 
-// uptimeTotal writes the table for people. After the lines of the servers, it writes the
-// sums of their columns.
+// uptimeTotal writes the table for people: the lines of the servers, and at the end a line
+// with sums.
 type uptimeTotal struct {
 	write   func(cells []string)
 	servers int
@@ -173,7 +170,7 @@ type uptimeTotal struct {
 	mean    float64 // sum of the mean numbers of people
 }
 
-// add writes the line of a server.
+// add writes the line of a server whose values are in the order of the fields in run.
 func (t *uptimeTotal) add(values []any) {
 	var names [3]string // the first that is not empty is shown
 	for i := range names {
@@ -195,12 +192,11 @@ func (t *uptimeTotal) add(values []any) {
 	t.mean += mean
 }
 
-// end writes the total.
 func (t *uptimeTotal) end() {
 	t.line(console.Plural(t.servers, "server"), false, &t.sum, []string{fmt.Sprintf("%.1f", t.mean), ""})
 }
 
-// line writes a line. never means that the server never answered.
+// line writes a line. never is true if the server never answered.
 func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []string) {
 	cells := []string{name, "–"} // the share is unknown
 	if share, asked := p.Share(); asked {
@@ -214,7 +210,7 @@ func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []strin
 	t.write(append(append(cells, fmt.Sprint(p.Outages)), people...))
 }
 
-// compact formats a duration as 20s, 12m5s, 3h12m or 5d3h. It rounds to the nearest.
+// compact formats a duration as 20s, 12m5s, 3h12m or 5d3h.
 func compact(d time.Duration) string {
 	switch minutes := d.Round(time.Minute); {
 	case minutes < time.Hour:

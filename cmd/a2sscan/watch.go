@@ -31,7 +31,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// watchFlags are the flags of watch.
 type watchFlags struct {
 	opts watch.Options
 	scan.Targeting
@@ -45,15 +44,14 @@ type watchFlags struct {
 	downAfter  string
 	reference  []string
 	hook       hookFlags
-	listen     string // address; "": none
+	listen     string // address; "": no live page
 	page       page.Options
 	names      string       // own or list
-	windows    string       // file of the windows of maintenance
-	fetched    *list.Source // the latest list of a master; nil: none
+	windows    string       // file of --maintenance; "": none
+	fetched    *list.Source // the latest list of the master; nil: none
 	loaded     bool         // the lists were read
 }
 
-// hookFlags are the flags of the webhook.
 type hookFlags struct {
 	file   string
 	panel  string // file with the URL of the panel; "": none
@@ -70,7 +68,7 @@ func watchCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [TARGET…]",
 		Short: "Watch servers all day: who is up, who is down, what changed",
-		Long: `Queries every server once a minute, and prints an event when one goes down,
+		Long: `Queries every server once a minute, and prints an event when a server goes down,
 comes back, restarts, moves or changes. A TARGET is what scan accepts: a file, an
 address, a network, a host name, or - for standard input.
 
@@ -88,10 +86,10 @@ counts as unseen, never as down.
 Events are lines of JSON, or readable lines on a terminal. --state stores
 servers, events and uptime in an SQLite database, so that the next watch
 continues where this one ends, and a2sscan uptime and sqlite3 can read them. With
---state and --output, each event is in the file exactly once, even after a crash.
-When the reader of the output stops reading, the watch continues, and after ten
-seconds it reports that the output is blocked. The next watch with the same
---state writes the remaining events.
+--state and --output, each event is in the output file exactly once, even after a
+crash. When the reader of the output stops reading, the watch continues, and
+after ten seconds it reports that the output is blocked. The next watch with the
+same --state writes the remaining events.
 
 In the file of --maintenance, a line has WHO, WHEN and a reason. WHO is all, an
 address, a network, or a name from a list, in double quotes if it has blanks.
@@ -101,13 +99,13 @@ WHEN is in the time zone of this machine unless it has its own:
   "Survival EU"    Mon,Thu 23:30-00:30        weekly wipe
   203.0.113.0/24   2026-12-01T04:00Z/06:00Z   new hardware
 
-A server that goes down in its window is down as planned: its events say so, and
-are not posted. If it is still down at the end, the watch reports that at once.
+When a server goes down in this time, its events are marked as planned, and are
+not posted. If the server is still down at the end, the watch reports that at once.
 
 --listen serves a live page: who is up, people over time, events, a page for
 each server, JSON at /api/, and metrics for Prometheus at /metrics. The page is
 read-only and has no password: anyone who reaches the port can see it. For the
-Internet, put a web server with TLS in front, and name it with --public-name:
+Internet, put a web server with TLS in front, and give its name in --public-name:
 
   Caddy:  status.example.org {
             reverse_proxy 127.0.0.1:8080
@@ -116,11 +114,11 @@ Internet, put a web server with TLS in front, and name it with --public-name:
             location / { proxy_pass http://127.0.0.1:8080;
                          proxy_set_header Host $host; } }
 
-When a list, a file of exclusions or the file of --maintenance changes, it is
-read again within two minutes. A new list that can't be read, or that has less
-than half as many servers as the old one, is ignored. SIGHUP makes the watch read
-everything at once, and accept even a much shorter list. But if SIGHUP came
-because the terminal was closed, it ends the watch, as do Ctrl-C (SIGINT) and
+When a list, a file of exclusions or the file of --maintenance changes, the watch
+reads it again within two minutes. A new list that can't be read, or that has
+less than half as many servers as the old list, is ignored. SIGHUP makes the
+watch read everything at once, and accept even a much shorter list. But if
+standard input is a terminal, SIGHUP ends the watch, as do Ctrl-C (SIGINT) and
 SIGTERM.`,
 		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
@@ -142,7 +140,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.opts.Rules.Every, "every", time.Minute, "check each server once every `D`")
 	fs.DurationVar(&f.opts.Rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once every `D`")
 	fs.StringVar(&f.downAfter, "down-after", "3", "report a server as down after `N` checks in a row without an answer, or after a time without an answer, such as 3m")
-	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "per server and `D`, report at most one pair of events of each kind, such as down and up, and only count the rest")
+	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "within `D`, report at most two events of a kind for a server, and only count the others; down and up are one kind")
 	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers have been silent for `D`, report them as down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: their silence makes the watch blind, and the silence of other servers does not; may be repeated")
 	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
@@ -157,11 +155,11 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "leave out the links of the live page with which players join a server (steam://connect/)")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
-	fs.StringVar(&f.windows, "maintenance", "", "do not report servers as down during the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart")
-	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when `N` people are on a server, and again only after fewer than half of them were left; 0: never (default 0)")
+	fs.StringVar(&f.windows, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart; planned events are not posted")
+	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when `N` people are on a server, and again only after their number was below half of N; 0: never (default 0)")
 	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "while a server stays down, report it again once every `D`, as a reminder; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
-	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once every `D`; 0: never, not even when a file changes")
+	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once every `D`; 0: only after SIGHUP, not even when a file changes")
 	f.Rate.Rate = scanner.DefaultRate
 	fs.VarP(&f.Rate.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
 	f.log.add(cmd)
@@ -246,7 +244,6 @@ func (f *watchFlags) check(args []string) (err error) {
 	)
 }
 
-// run watches until a signal ends it.
 func (f *watchFlags) run(a *app, args []string) (err error) {
 	a.term.Structured = f.StatusKind() == scan.StatusJSON
 	if err := f.check(args); err != nil {
@@ -278,7 +275,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	}
 	ctx, end := scan.Interruptible(!hangup)
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.maxRuntime, math.MaxInt64)) // by default without an end
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.maxRuntime, math.MaxInt64)) // MaxInt64 is 292 years
 	defer cancel()
 	if f.state == "" {
 		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour
@@ -313,8 +310,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o; nothing was changed")
 	}
 	a.sends = true
-	// Most of the heap is a table that does not change. With the default of 100 %,
-	// garbage could double the memory.
+	// Most of the heap is the table of servers, which is never garbage. With the default of
+	// 100 %, garbage could double the memory.
 	debug.SetGCPercent(30)
 	reload := make(chan os.Signal, 1)
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
@@ -360,8 +357,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	return watch.Run(ctx, &f.opts)
 }
 
-// files returns the files that the watch reads again when they change: lists, exclusions and
-// the windows of maintenance.
+// files returns the names of the regular files among the lists, the exclusions and the file
+// of --maintenance. The watch reads them again when one of them changes.
 func (f *watchFlags) files(args []string) (files []string) {
 	for _, name := range slices.Concat(args, f.Exclude.Files, []string{f.windows}) {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -371,7 +368,6 @@ func (f *watchFlags) files(args []string) (files []string) {
 	return files
 }
 
-// readWindows reads the windows of maintenance.
 func (f *watchFlags) readWindows() ([]watch.Window, error) {
 	if f.windows == "" {
 		return nil, nil
@@ -388,8 +384,8 @@ func (f *watchFlags) readWindows() ([]watch.Window, error) {
 	return windows, nil
 }
 
-// stateHeld returns a function that tells the user that another program has locked the
-// database.
+// stateHeld returns a function that db.Retry calls when another program has locked the
+// database. The function tells the user.
 func (a *app) stateHeld(path string) func(time.Time) {
 	return func(since time.Time) {
 		if !since.IsZero() {
@@ -407,7 +403,7 @@ func stateFailure(path string, err error) error {
 	case errors.Is(err, disk.ErrLocked):
 		return console.Fail(console.ExitInput, "--state %s: another watch uses this database", name).WithHint("a2sscan uptime can still read the database")
 	case errors.Is(err, db.ErrBusy):
-		return console.Fail(console.ExitInterrupted, "--state %s: interrupted, because %w", name, err)
+		return console.Fail(console.ExitInterrupted, "--state %s: interrupted while waiting: %w", name, err)
 	case errors.Is(err, db.ErrOld):
 		return console.Fail(console.ExitInput, "--state %s: %w", name, err).WithHint("upgrade the database with a2sscan watch --state; nothing was changed yet")
 	case errors.Is(err, db.ErrVersion):
@@ -418,8 +414,8 @@ func stateFailure(path string, err error) error {
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
 }
 
-// readSecret returns the content of a file that a flag names and that holds a secret URL. For
-// error messages, where names the flag and the file.
+// readSecret returns the content of the file in a flag, which is a secret URL. where names
+// the flag and the file in error messages.
 func readSecret(flag, file string) (secret, where string, err error) {
 	if strings.Contains(file, "://") {
 		return "", "", console.Fail(console.ExitUsage, "%s takes the name of a file, not the URL itself", flag).
@@ -432,7 +428,7 @@ func readSecret(flag, file string) (secret, where string, err error) {
 	return string(b), flag + " " + console.Plain(file, 200), nil
 }
 
-// open returns the webhook that the flags name, or nil.
+// open returns the webhook of --webhook-file or of the environment, or nil if there is none.
 func (h *hookFlags) open() (*watch.Webhook, error) {
 	secret, where := os.Getenv(hookVariable), hookVariable
 	if h.file != "" {
@@ -451,8 +447,8 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	return hook, nil
 }
 
-// load reads the exclusions again, and returns the servers that the arguments, lists and
-// masters name. It warns if the rate is too low to check so many servers.
+// load does what watch.Lists.Load demands. It warns if the rate is too low to check all
+// servers in one cycle.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string, fetch bool) (*watch.List, error) {
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
@@ -491,14 +487,14 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 		}
 	}
 	f.loaded = true
-	// A check takes one datagram, or a few more after a loss or a change. A full check
-	// takes four.
+	// A check takes about 1.1 datagrams, because a few checks repeat their request. A full
+	// check takes four more.
 	rules, rate := &f.opts.Rules, f.Rate.Rate
 	datagrams := float64(len(all.Addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {
-		a.term.Say("a cycle will take about %s instead of %s: %s need about %s datagrams per second, and --rate is %s",
+		a.term.Say("a cycle will take about %s instead of %s, because --rate is %s: to check %s takes about %s datagrams per second",
 			console.RoughDuration(time.Duration(datagrams/float64(rate)*float64(time.Second))), rules.Every,
-			console.Plural(len(all.Addrs), "server"), console.Short(need), rate.String())
+			rate.String(), console.Plural(len(all.Addrs), "server"), console.Short(need))
 	}
 	return all, l.Err()
 }

@@ -1111,7 +1111,7 @@ func TestStateHeld(t *testing.T) {
 	text := make(chan string, 1)
 	go func() { text <- watchFor(said, "", nil) }()
 	endsSoon(t, cmd, 1, console.ExitOutput)
-	if all := <-text; !strings.Contains(all, "events could not be stored") || !strings.Contains(all, `"message":"the state: another program has locked the database`) {
+	if all := <-text; !strings.Contains(all, "events could not be stored") || !strings.Contains(all, `"message":"can't use the state: another program has locked the database`) {
 		t.Error(all)
 	}
 	release()

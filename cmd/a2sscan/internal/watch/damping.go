@@ -14,28 +14,26 @@ type damping struct {
 	open   map[damped]*window
 }
 
-// damped identifies events that are damped together: the events of one kind of a server, or
-// its pair of up and down.
+// damped identifies the events that share a window: events of one kind of one server. Planned
+// events have a window of their own.
 type damped struct {
-	server int
-	kind   string // kind of the events; "up" covers "down", too
-	// planned is set for planned events, which are damped separately.
+	server  int
+	kind    string // "up" also stands for "down"
 	planned bool
 }
 
-// window damps events that are damped together. It begins with an event, and lasts for
-// Rules.Damp.
+// window is a time in which at most two events are reported. It begins with an event, and
+// lasts for Rules.Damp.
 type window struct {
 	end     uint32   // Unix time
 	shown   int      // number of events reported in the window, at most 2
 	last    db.Event // the latest reported event
 	waiting db.Event // the latest event that was held back
 	leftOut int      // number of events held back since last
-	// lasts is the number of checks since waiting that showed the state that waiting is about.
-	lasts int
+	lasts   int      // number of checks that have confirmed the state in waiting
 }
 
-// tell returns the latest event that was held back, because it is reported now.
+// tell returns waiting for its report. Its LeftOut counts the other events held back.
 func (d *window) tell() db.Event {
 	e := d.waiting
 	e.LeftOut, d.leftOut = d.leftOut-1, 0
@@ -65,9 +63,9 @@ func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 	return e, true
 }
 
-// confirm is called after each check that shows whether a server is up or down. If the event
-// about this state is held back, and Rules.DownAfter further checks have shown the same state,
-// confirm returns the event, which is reported now.
+// confirm is called after each check that shows whether a server is up or down: kind is this
+// state. If the event of this kind is held back, and Rules.DownAfter checks have confirmed
+// the state since, confirm returns the event for its report.
 func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
 	in := d.open[key]
 	if in == nil || in.leftOut == 0 || in.waiting.Kind != kind {
@@ -79,8 +77,8 @@ func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
 	return in.tell(), true
 }
 
-// release ends the windows that are over. It returns the latest event that a window held back
-// if this event differs from the last event reported.
+// release ends the windows that are over. If a window held back events, release begins it
+// anew, and returns the latest of these events if it differs from the last reported event.
 func (d *damping) release(now uint32) (due []db.Event) {
 	for key, in := range d.open {
 		switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// CheckKinds returns an error if one of the words is not a kind of event.
+// CheckKinds trims the words in kinds, and returns an error if one is not a kind of event.
 func CheckKinds(kinds []string) error {
 	for i, kind := range kinds {
 		if kinds[i] = strings.TrimSpace(kind); !slices.Contains(db.Kinds, kinds[i]) {
@@ -28,7 +28,6 @@ func Text(e *db.Event) string {
 	return fmt.Sprintf("%s  %-9s%s", e.Time.Local().Format("15:04:05"), e.Kind, about(e))
 }
 
-// about returns the part of Text after the kind.
 func about(e *db.Event) (text string) {
 	if e.Addr != "" {
 		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(cmp.Or(e.Label, e.Name), 40))
@@ -42,7 +41,7 @@ func about(e *db.Event) (text string) {
 	return text
 }
 
-// Details returns the part of Text after the name.
+// Details returns what happened, in words. It is safe to print.
 func Details(e *db.Event) string {
 	parts := []string{"", report.Detail(&census.Change{Before: e.Before, After: e.After})}
 	lasted := console.RoughDuration(time.Duration(e.For) * time.Second)
@@ -56,7 +55,7 @@ func Details(e *db.Event) string {
 	case e.Kind == "seeing":
 		parts[0] = "was blind for " + lasted
 	case e.Kind == "blind":
-		parts[0] = fmt.Sprintf("%d of %d servers are silent at once: is this machine's network down?", e.Evidence.Silent, e.Evidence.Servers)
+		parts[0] = fmt.Sprintf("%d of %s silent at once: is this machine's network down?", e.Evidence.Silent, console.Plural(e.Evidence.Servers, "server"))
 	}
 	if e.Evidence != nil {
 		parts = append(parts, console.Plain(strings.Join(e.Evidence.Signs, "; "), 200))
@@ -71,12 +70,10 @@ func Details(e *db.Event) string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// wanted reports whether events of a kind are reported.
 func (w *Watcher) wanted(kind string) bool {
 	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 
-// report adds an event to w.decided.
 func (w *Watcher) report(e db.Event, now uint32) {
 	e.Reported = moment(now)
 	w.decided.events = append(w.decided.events, e)
@@ -108,8 +105,8 @@ func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	}
 }
 
-// confirm is called after each check that shows whether a server is up or down. It reports the
-// event about this state if damping held the event back and the state lasts.
+// confirm is called after each check that shows whether a server is up or down. It reports
+// the event that damping.confirm returns.
 func (w *Watcher) confirm(i int, kind string, now uint32) {
 	w.catchUp(i, now)
 	if e, due := w.damping.confirm(pairOf(i, &w.servers[i]), kind); due {
@@ -117,7 +114,8 @@ func (w *Watcher) confirm(i int, kind string, now uint32) {
 	}
 }
 
-// catchUp holds back the event up or down that an earlier watch held back and did not report.
+// catchUp makes damping hold back the event up or down that an earlier watch held back and
+// did not report.
 func (w *Watcher) catchUp(i int, now uint32) {
 	s := &w.servers[i]
 	if !s.untold {
@@ -136,7 +134,6 @@ func (w *Watcher) catchUp(i int, now uint32) {
 	w.emit(i, e, now)
 }
 
-// inMaintenance reports whether the events of a server are planned.
 func (s *server) inMaintenance() bool { return s.planned || s.stopped }
 
 // Finish reports the events that damping still holds back. It is called when the watch ends.
@@ -148,15 +145,15 @@ func (w *Watcher) Finish(now time.Time) {
 	}
 }
 
-// match stores a server that went down, or that is new, under its identities. If another
-// server is already stored under an identity, one of the two is new and the other is
-// down, and no third server has the identity, match reports a move.
+// match is called for each server that is down or new, and stores it in w.noted. It reports
+// a move if a server that is down and a new server have the same identity or the same Steam
+// ID, and no third server has it.
 func (w *Watcher) match(i int, now uint32) {
 	s := &w.servers[i]
 	if s.known == nil {
 		return
 	}
-	if len(w.noted) > 4*len(w.servers)+100 { // most entries are Steam IDs that no server has any more
+	if len(w.noted) > 4*len(w.servers)+100 { // most are Steam IDs that no server has any more
 		clear(w.noted)
 	}
 	found, by := i, ""

@@ -12,9 +12,9 @@ const secondsOfHour = 3600
 // hours are the two hours that may still change. The database has the earlier hours.
 type hours [2]db.Hour
 
-// hourOf returns the samples of the hour that contains the time at. If this hour is later than
-// the hours in memory, it replaces the older of them. If it is earlier, hourOf returns the hour
-// that replaced it.
+// hourOf returns the hour that contains the time at. If this hour is later than the hours in
+// memory, it replaces the older of them. If it is earlier, hourOf returns the hour that
+// replaced it.
 func (w *Watcher) hourOf(at uint32) *db.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
@@ -30,10 +30,10 @@ func (w *Watcher) hourOf(at uint32) *db.Hour {
 // counted maps a status to the index of its counter in a db.Sample.
 var counted = map[db.Status]int{db.Up: db.UpFor, db.Down: db.DownFor, db.Unknown: db.UnseenFor}
 
-// count counts the time of a server from the end of the previous call to the moment until:
-// the server was up, down or, if status is db.Unknown, unseen. If the server was down because
-// of maintenance, the time is planned. If the time is in an hour that is no longer in memory,
-// count drops it, so it appears as unseen.
+// count counts the time of a server since the previous call, up to the moment until, as up,
+// down or, if status is db.Unknown, unseen. Time down because of maintenance counts as
+// planned. Time in hours that are no longer in memory is not counted, so it appears as
+// unseen.
 func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s := &w.servers[i]
 	field := counted[status]
@@ -51,8 +51,8 @@ func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s.upto = max(s.upto, until)
 }
 
-// Resume restores the hours that the previous watch had not finished. It ignores hours that
-// are far in the future, because a wrong clock made them.
+// Resume restores the hours that the previous watch had not finished. It ignores hours far in
+// the future, which come from a wrong clock.
 func (w *Watcher) Resume(stored []db.Hour, now time.Time) {
 	for _, h := range stored {
 		if h.Number > now.Unix()/secondsOfHour+1 {
@@ -63,7 +63,7 @@ func (w *Watcher) Resume(stored []db.Hour, now time.Time) {
 	}
 }
 
-// running returns copies of the hours that have samples.
+// running returns copies of the hours that may still change, unless they have no samples.
 func (h *hours) running() (copies []db.Hour) {
 	latest := max(h[0].Number, h[1].Number)
 	for _, hour := range h {

@@ -10,22 +10,21 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Lists reads the files that say which servers to watch.
+// Lists has the functions that read which servers to watch, and says when to call them.
 type Lists struct {
 	// Load reads the exclusions and the lists, and returns the servers that are not excluded.
-	// If fetch is set, it fetches the list of a master; if not, it takes the list that it
+	// If fetch is true, Load fetches the list of a master. Otherwise it uses the list that it
 	// fetched last.
 	Load func(ctx context.Context, fetch bool) (*List, error)
 	// Extend reads the files of exclusions, and adds what is new in them. Exclusions that are
 	// no longer in the files apply until the next call of Load.
-	Extend func()
-	// Windows reads the windows of maintenance.
-	Windows func() ([]Window, error)
+	Extend  func()
+	Windows func() ([]Window, error) // reads the windows of maintenance
 	// Files are the names of the files that these functions read. When a file changes, the
 	// watch calls the functions.
 	Files []string
-	// Every is the time between two calls of Load and Windows if no file changes. If it is 0,
-	// the watch does not look for changes, and calls the functions only after a signal.
+	// Every is the time between two calls of Load and Windows. If it is 0, the watch does not
+	// look for changes of files either, and calls the functions again only after a signal.
 	Every time.Duration
 	// Reload receives a signal when the watch should call Load and Windows at once.
 	Reload <-chan os.Signal
@@ -41,11 +40,9 @@ type List struct {
 type reason int
 
 const (
-	atStart reason = iota
-	// bySignal means that the user sent SIGHUP. Then the new list may be much shorter.
-	bySignal
-	// byChange means that a file has changed. Then the list of a master is not fetched.
-	byChange
+	atStart  reason = iota
+	bySignal        // the new list may be much shorter
+	byChange        // the list of a master is not fetched
 	byTime
 )
 
@@ -54,7 +51,7 @@ const (
 // program may still be writing the file.
 const lookEvery = time.Minute
 
-// look is the size of a file and the time of its last change. It is zero if there is no file.
+// look is the size and the time of change of a file, or zero if the file does not exist.
 type look struct {
 	size int64
 	time time.Time
@@ -70,8 +67,8 @@ func lookAt(files []string) []look {
 	return found
 }
 
-// relist reads the lists again when a file has changed, after each signal of Reload, and
-// once in Every, until ctx ends.
+// relist reads the lists again when a file has changed, after each signal from Lists.Reload,
+// and once every Lists.Every, until ctx ends.
 func (r *Watch) relist(ctx context.Context) (err error) {
 	var due, looks <-chan time.Time
 	if r.Lists.Every > 0 {
@@ -102,7 +99,6 @@ func (r *Watch) relist(ctx context.Context) (err error) {
 	return err
 }
 
-// list reads the lists and gives them to the watcher.
 func (r *Watch) list(ctx context.Context, why reason) error {
 	r.read = lookAt(r.Lists.Files)
 	windows, err := r.Lists.Windows()
@@ -151,7 +147,6 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 	return nil
 }
 
-// maintain gives the windows of maintenance to the watcher.
 func (r *Watch) maintain() {
 	r.mu.Lock()
 	idle := r.watcher.Maintain(r.windows, time.Now())

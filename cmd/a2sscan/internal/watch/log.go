@@ -26,8 +26,8 @@ type Log struct {
 	began atomic.Pointer[time.Time]
 
 	path string
-	// stream is standard output, a pipe or a device. It is nil if path is a file, or is
-	// not open yet.
+	// stream is standard output, a pipe or a device. It is nil if path is a file, or if the
+	// stream is not open yet.
 	stream io.Writer
 	text   bool
 	rotate sink.Rotation
@@ -36,10 +36,10 @@ type Log struct {
 }
 
 // OpenLog returns a Log that appends to the file at path. If screen is not nil, the Log
-// writes to screen, which is standard output, and to no file. If text is set, events are
-// lines for people, and lines of JSON if not. When the file reaches the size or the age in
-// rotate, Write renames the file and begins another one. If path is a pipe or a device, the
-// first Write opens it, because opening it may wait for a reader.
+// writes to screen, which is standard output, and to no file. If text is true, events are
+// lines for people, otherwise lines of JSON. When the file reaches the size or the age in
+// rotate, Write renames it and begins a new file. If path is a pipe or a device, the first
+// Write opens it, because opening a pipe may wait for a reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
 	l := &Log{path: path, stream: screen, text: text, rotate: rotate}
 	if info, err := os.Stat(path); screen != nil || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -95,9 +95,9 @@ func (l *Log) findLast(path string) error {
 	}
 }
 
-// Write writes events. It returns when the stream has taken them, or when they are on disk
-// if the output is a file. Each event is a single write to a stream, so a pipe takes an
-// event of at most 4096 bytes completely or not at all.
+// Write writes events. It returns when the stream has taken them or, if the output is a file,
+// when they are on disk. It writes each event to a stream with a single system call, so a
+// pipe takes an event of at most 4096 bytes completely or not at all.
 func (l *Log) Write(events []db.Event) (err error) {
 	defer l.began.Store(nil)
 	l.began.Store(new(time.Now()))

@@ -14,24 +14,23 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// Window is a time of maintenance: some servers may be down in it.
+// Window is a time of maintenance, in which some servers may be down.
 type Window struct {
 	Who    string
 	Reason string
-	// covers reports whether the window is for a server.
-	covers func(addr netip.AddrPort, label string) bool
+	covers func(addr netip.AddrPort, label string) bool // reports whether the window is for a server
 	// from and to are the beginning and the end of a window that occurs once. They are zero
 	// if the window repeats.
 	from, to time.Time
-	// days has the days of the week on which a window that repeats begins. Sunday is the
-	// first. begin and end are minutes since midnight; if end is smaller, the window ends on
-	// the next day.
+	// days has the days of the week on which a window that repeats begins. The index of
+	// Sunday is 0. begin and end are minutes since midnight. If end is smaller, the window
+	// ends on the next day.
 	days       [7]bool
 	begin, end int
 	zone       *time.Location
 }
 
-// ReadWindows reads windows, one a line: WHO WHEN [reason]. Times without a zone are in
+// ReadWindows reads windows, one per line: WHO WHEN [reason]. Times without a zone are in
 // the given zone.
 func ReadWindows(from io.Reader, zone *time.Location) (windows []Window, err error) {
 	lines := bufio.NewScanner(from)
@@ -100,8 +99,8 @@ func parseWindow(line string, zone *time.Location) (w Window, err error) {
 
 const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Thu 23:30-00:30"
 
-// parseOnce parses 2026-12-01T04:00Z/06:00Z. The end may have a date, too. It has the zone
-// of the beginning unless it has its own.
+// parseOnce parses 2026-12-01T04:00Z/06:00Z. The end may have a date and a zone, too. By
+// default the end is in the zone of the beginning.
 func (w *Window) parseOnce(text string) error {
 	from, to, _ := strings.Cut(text, "/")
 	wrong := fmt.Errorf("%s is not a time of maintenance: %s", console.Quoted(text, 40), howToWrite)
@@ -200,7 +199,7 @@ func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 		begins := midnight.Add(time.Duration(w.begin) * time.Minute)
 		ends := begins.Add(time.Duration(lasts) * time.Minute)
 		begin, end = inZone(begins, w.zone), inZone(ends, w.zone)
-		if !end.After(begin) { // the clock change skips all of it
+		if !end.After(begin) { // the clock change skips the whole window
 			end = begin.Add(time.Duration(lasts) * time.Minute)
 		}
 		if !now.Before(begin) && now.Before(end) {
@@ -210,12 +209,12 @@ func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 	return begin, end, false
 }
 
-// maintained is a window with its servers.
+// maintained is a window with the indexes of its servers.
 type maintained struct {
 	Window
 	servers []int
-	// begin and end are when the window began and when it will end, if it is going on. They
-	// are 0 if it is not.
+	// While the window is going on, begin and end are its beginning and its end. Otherwise
+	// they are 0.
 	begin, end uint32
 }
 
@@ -244,7 +243,7 @@ func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
 }
 
 // begin finds out which windows have begun or ended, and which servers are in a window now.
-// If anew is set, the windows are new, so begin looks at all servers in any case.
+// If anew is true, begin looks at the servers even if no window has begun or ended.
 func (w *Watcher) begin(now uint32, anew bool) {
 	for n := range w.windows {
 		m := &w.windows[n]
@@ -282,14 +281,13 @@ func (w *Watcher) begin(now uint32, anew bool) {
 			s.ends, s.covered, s.stopped = 0, 0, false
 			s.over = min(was[i], now)
 		case s.window > 0 && was[i] == 0 && s.status == db.Down:
-			s.planned = s.since >= s.covered // the watch began in the window
+			s.planned = s.since >= s.covered // true only if the watch began in the window
 			w.store(i, nil)
 		}
 	}
 }
 
-// outlast reports that a server is down, because its maintenance is over and it still does not
-// answer.
+// outlast reports that a server is down although its maintenance is over.
 func (w *Watcher) outlast(i int, now uint32) {
 	s := &w.servers[i]
 	w.count(i, s.over, db.Down)
@@ -298,7 +296,7 @@ func (w *Watcher) outlast(i int, now uint32) {
 	w.hourOf(now).Samples[i][db.Outages]++
 	w.setStatus(i, db.Down, s.over)
 	s.remindAt = now + uint32(w.rules.Remind.Seconds())
-	for _, planned := range []bool{false, true} { // this is no flapping
+	for _, planned := range []bool{false, true} { // damping must not hold back the event
 		delete(w.damping.open, damped{i, "up", planned})
 	}
 	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{

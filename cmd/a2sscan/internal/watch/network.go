@@ -6,17 +6,18 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// The watcher suspects its own network if at least this many servers, in this many
-// networks, and this share of the servers that were up are silent at once.
+// The watcher becomes blind if at least blindServers servers in at least blindNetworks /24
+// networks are silent at once, and if they are at least blindPercent percent of the servers
+// that were up.
 const (
 	blindServers  = 20
 	blindNetworks = 4
 	blindPercent  = 60
 )
 
-// doubtPercent is a percentage of the latest checks. If at least so many of them were
-// answered, the watcher's own network works, and a silent server is reported as down at once.
-// Otherwise the watcher waits for a complete cycle, which shows whether it is blind.
+// If at least doubtPercent percent of the latest checks were answered, the watcher's own
+// network works, and the watcher reports silent servers as down. Otherwise it first waits
+// for a complete cycle, which shows whether it is blind.
 const doubtPercent = 40
 
 // network holds what the checks of all servers show about the watcher's own network.
@@ -57,14 +58,14 @@ func (v *network) count(n int, since uint32) (all, answered int) {
 
 func isSilent(s *server) bool { return s.status == db.Up && s.silent > 0 }
 
-// survey says which servers are silent.
+// survey is what Watcher.survey found out about the servers.
 type survey struct {
-	up, silent int
+	up, silent int // without the servers in maintenance
 	// networks has at most blindNetworks /24 networks with servers that are up, and
 	// dead has the /24 networks with silent servers.
 	networks, dead map[uint64]bool
-	// references counts the references that were checked, and answering counts the
-	// references whose latest check was answered.
+	// references counts the references that were checked and are not in maintenance.
+	// answering counts those of them whose latest check was answered.
 	references, answering int
 	// suspects are the servers that have been silent for long enough to be down.
 	suspects []int
@@ -72,8 +73,7 @@ type survey struct {
 	overdue []int
 }
 
-// survey counts the servers, and reports once more that a server is down if Rules.Remind has
-// passed.
+// survey counts the servers, and reports the reminders that are due.
 func (w *Watcher) survey(now uint32) survey {
 	n := Status{Servers: len(w.schedule.order)}
 	v := survey{networks: map[uint64]bool{}, dead: map[uint64]bool{}}
@@ -125,9 +125,9 @@ func (w *Watcher) provesDown(s *server) bool {
 	return s.silent > 0 && s.asked > w.ignore && !w.view.blind
 }
 
-// doubtItself finds out whether the watcher becomes blind or sees again, and reports
-// either change. If it just began to see again, it forgets all silence and returns
-// true.
+// doubtItself finds out whether the watcher becomes blind or sees again, and reports either
+// change. If the watcher sees again, doubtItself forgets the silence of all servers and
+// returns true.
 func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 	v := &w.view
 	dark := s.silent >= blindServers && s.silent*100 >= s.up*blindPercent && len(s.dead) >= blindNetworks
@@ -165,8 +165,8 @@ func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 	return saw
 }
 
-// judge sets the status of the suspects to down, unless the network of the watcher is
-// in doubt.
+// judge sets the status of the suspects to down, unless the network of the watcher is in
+// doubt.
 func (w *Watcher) judge(s *survey, now uint32) {
 	v := &w.view
 	// After BlindMax even a blind watcher reports silent servers as down.

@@ -18,15 +18,15 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// Panel is a message on Discord that shows all servers. The watch posts the message once, and
-// then edits it. The ID of the message is in the database, as the cursor panelName.
+// Panel is a message on Discord that shows the servers. The watch posts the message once, and
+// then edits it. The database stores the ID of the message as the cursor panelName.
 //
 //	no ID ──▶ POST ──▶ ID in the database ──▶ PATCH, at most once a minute
 //	             ▲                               │
 //	             └── "unknown message": no ID ◀──┘
 //
 // If the watch is killed after Discord took the POST and before the ID is in the database, the
-// next watch posts another message. Then nobody edits the first message any more.
+// next watch posts another message. The first message then stays as it is.
 type Panel struct {
 	Hook  *Webhook
 	Title string
@@ -40,10 +40,9 @@ const (
 	unknownMessage = 10008 // Discord's code for a message that somebody deleted
 )
 
-// errEnded means that the webhook of the panel does not exist any more.
 var errEnded = errors.New("the webhook does not exist any more")
 
-// deliver keeps the message up to date until ctx ends.
+// deliver keeps the message up to date until ctx ends or the webhook no longer exists.
 func (p *Panel) deliver(ctx context.Context, r *Watch) {
 	var shown []byte // the message that Discord has
 	for wait := PanelEvery; ; {
@@ -93,7 +92,7 @@ func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.D
 		}
 	}
 	query := to.Query()
-	query.Set("wait", "true") // the answer has the ID then
+	query.Set("wait", "true") // so that the answer has the ID of the message
 	to.RawQuery = query.Encode()
 	answer, wait, err := p.Hook.send(ctx, http.MethodPost, to.String(), body, "")
 	if err != nil {
@@ -108,7 +107,7 @@ func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.D
 	return 0, store(posted.ID)
 }
 
-// ended returns errEnded for the answer "not found".
+// ended returns errEnded if err is the status "not found", and otherwise err.
 func ended(err error) error {
 	if no, ok := errors.AsType[refused](err); ok && no.status == http.StatusNotFound {
 		return errEnded
@@ -116,11 +115,10 @@ func ended(err error) error {
 	return err
 }
 
-// Discord's limit of the text of an embed is 4,096 characters. mostShown servers with names
-// and maps cut to these lengths keep it, also if each character is escaped.
+// Discord limits the text of an embed to 4,096 characters. These limits of the number of
+// servers and of the lengths of texts keep it, even if each character is escaped.
 const mostShown, nameWidth, mapWidth, reasonWidth = 25, 32, 20, 20
 
-// message returns the message as JSON.
 func (p *Panel) message(r *Watch) ([]byte, error) {
 	rows := slices.Collect(r.Rows())
 	slices.SortStableFunc(rows, func(a, b Row) int {
@@ -142,7 +140,6 @@ func (p *Panel) message(r *Watch) ([]byte, error) {
 	return json.Marshal(map[string]any{"embeds": []any{embed}, "allowed_mentions": noMentions})
 }
 
-// panelLine returns the line of a server.
 func (r *Watch) panelLine(row *Row) string {
 	name := "**" + inDiscord(r.name(row), nameWidth) + "**"
 	switch {
@@ -168,7 +165,8 @@ func (r *Watch) panelLine(row *Row) string {
 	return text
 }
 
-// name returns the name of a server, which strangers may have chosen.
+// name returns the name of a server. Strangers may have chosen the name, so it is not safe
+// to show.
 func (r *Watch) name(row *Row) string {
 	own, label := "", row.Label
 	if row.Known != nil {

@@ -23,13 +23,11 @@ import (
 // Options are the settings of Run, and the objects that it uses.
 type Options struct {
 	Rules Rules
-	// Scan configures the scans. Run sets the fields that depend on the cycle.
-	Scan scanner.Config
-	DB   *db.DB
-	Log  *Log
-	Hook *Webhook // nil if there is no webhook
-	// Panel is a message on Discord that shows all servers, or nil.
-	Panel *Panel
+	Scan  scanner.Config // Run sets the fields that Rules determine
+	DB    *db.DB
+	Log   *Log
+	Hook  *Webhook // nil: no webhook
+	Panel *Panel   // nil: no panel
 
 	Lists Lists
 
@@ -38,8 +36,7 @@ type Options struct {
 	Hourly, Daily time.Duration
 
 	Terminal *console.Terminal
-	// Show is called once, when the servers are known. end is called when the watch has
-	// ended.
+	// Run calls Show when it knows the servers, and end when it has ended.
 	Show func(*Watch) (end func())
 }
 
@@ -92,14 +89,14 @@ func (s *Status) String() string {
 // them.
 type Watch struct {
 	*Options
-	// Only relist uses the next three fields.
+	// Only list and its callers use the next three fields.
 	size    int      // number of servers in the list
 	windows []Window // the windows of maintenance
 	read    []look   // what lookAt found when the files were read
 
 	lastID  atomic.Int64  // ID of the latest event
 	dropped atomic.Uint64 // number of dropped events
-	// held is the time when another program locked the state, or nil if it is not locked.
+	// held is the time when another program locked the state, or nil if none has.
 	held atomic.Pointer[time.Time]
 	// alive is the last time at which Watch.loop saw that the loop of the scan had done
 	// something, or at which a scan failed.
@@ -112,22 +109,20 @@ type Watch struct {
 	events  uint64
 	sent    time.Time     // time of the last datagram
 	then    scanner.Stats // the counters when sent was last set
-	elapsed time.Duration // Elapsed of the statistics that checkSending saw last
+	elapsed time.Duration // scanner.Stats.Elapsed that checkSending saw last
 }
 
-// The intervals and limits of Run.
 const (
 	tickEvery  = 200 * time.Millisecond
 	flushEvery = time.Minute
 	// atRest is the time for which Watch.ask sleeps if no server is due.
 	atRest = 250 * time.Millisecond
-	// outputCursor is the cursor of the output stream, after which the next watch
-	// continues.
+	// outputCursor is the name of the cursor of the output stream in the database.
 	outputCursor = "output"
-	// An output that takes nothing for stallAfter is reported as stalled. At the end, the
-	// watch waits for the output for endWait, and for a locked state for stateWait.
+	// An output that takes nothing for stallAfter is reported as blocked. At the end, the
+	// watch waits at most endWait for the output, and at most stateWait for a locked state.
 	stallAfter, endWait, stateWait = 10 * time.Second, time.Second, 10 * time.Second
-	// If no loop does anything for stillAfter, checks count as stopped.
+	// If the loop of the scan does nothing for stillAfter, checks count as stopped.
 	stillAfter = 10 * time.Second
 )
 
@@ -183,7 +178,7 @@ func Run(ctx context.Context, o *Options) error {
 	return err
 }
 
-// end waits for up to endWait until all events are written.
+// end waits at most endWait until all events are written.
 func (r *Watch) end(published <-chan error) error {
 	select {
 	case err := <-published:
@@ -248,8 +243,8 @@ func (r *Watch) saveCursor() error {
 	return r.DB.SetCursor(outputCursor, r.Log.last.Load())
 }
 
-// hold reports that another program has locked the state since the given time. If since
-// is zero, it reports that the lock is gone.
+// hold reports that another program has locked the state since the given time. If since is
+// zero, hold logs that the lock is gone.
 func (r *Watch) hold(since time.Time) {
 	if since.IsZero() {
 		r.held.Store(nil)
@@ -273,19 +268,18 @@ func (r *Watch) Trouble() string {
 	return strings.Join(all, "; ")
 }
 
-// Alive reports whether checks run.
+// Alive reports whether the watch still checks servers.
 func (r *Watch) Alive() bool { return time.Since(*r.alive.Load()) < stillAfter }
 
 // waiting returns the number of events that the output has not taken yet.
 func (r *Watch) waiting() uint64 { return uint64(max(0, r.lastID.Load()-r.Log.last.Load())) }
 
-// ask queries the servers as they become due. If a scan fails, ask begins another scan,
-// and the watcher is blind until then.
+// ask queries the servers as they become due. If a scan fails, ask begins another scan.
 func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
-	// The watch handles an outage itself, by becoming blind. A scan that follows a
-	// failed scan may query a server again that the failed scan had just finished.
+	// The watch handles an outage itself, by becoming blind.
 	cfg.Tuning.NoOutage = true
+	// After a failed scan, the next scan may query the same server again at once.
 	cfg.Cooldown = scanner.Off
 	cfg.Attempts = r.Rules.Attempts
 	cfg.Excluded = r.Rules.Excluded
@@ -318,8 +312,8 @@ func (r *Watch) ask(ctx context.Context) error {
 	return nil
 }
 
-// scanFailed prepares the next scan after a scan has failed. stats has the counters of
-// the failed scan. The watcher is blind until a datagram can be sent.
+// scanFailed prepares the next scan after a scan has failed. stats has the counters of the
+// failed scan. The watcher is blind until a datagram can be sent.
 func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -336,7 +330,7 @@ func (r *Watch) stats() scanner.Stats {
 	return stats
 }
 
-// loop calls Watcher.Tick and reports a stalled output until ctx ends.
+// loop calls Watcher.Tick and reports a blocked output, until ctx ends.
 func (r *Watch) loop(ctx context.Context) {
 	tick, stalled := time.Tick(tickEvery), false
 	for {
@@ -413,9 +407,8 @@ func (r *Watch) checkSending(now time.Time) {
 }
 
 // flush gives the new events their IDs, and stores them together with the servers that
-// changed, so that the next watch does not report them again after a kill. If there are
-// no new events, it stores servers only if many have changed. If all is set, it always
-// stores everything.
+// changed, so that the next watch does not report them again after a kill. If all is false,
+// flush does nothing unless something is urgent. If all is true, it also stores the hours.
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []db.Hour
 	r.mu.Lock()
@@ -451,8 +444,8 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 	return err
 }
 
-// publish writes the stored events that still wait for the output. After stored is
-// closed, it writes the remaining events and returns.
+// publish writes the stored events to the output. After stored is closed, it writes the
+// remaining events and returns.
 func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 	first := r.lastID.Load()
 	for final := false; ; {
@@ -498,7 +491,7 @@ func outputFailed(err error) error {
 
 func stateFailed(err error) error {
 	if err != nil {
-		return console.Fail(console.ExitOutput, "the state: %w", err)
+		return console.Fail(console.ExitOutput, "can't use the state: %w", err)
 	}
 	return nil
 }
@@ -537,8 +530,8 @@ func (r *Watch) NotUp(limit int) (lines []string) {
 	return lines
 }
 
-// rank orders servers: those that are down come first, then those that are down for
-// maintenance, then those that do not answer at present, then the others.
+// rank returns a number by which servers are sorted. The servers that are down come first,
+// then those in maintenance, then those that did not answer the latest check, then the rest.
 func (row *Row) rank() int {
 	switch {
 	case row.Status == db.Down && !row.Planned:
@@ -579,13 +572,10 @@ type Row struct {
 	People, Places int       // -1 if unknown
 	// Silent is the time when the first of the latest unanswered checks began. It is zero
 	// if the last check was answered.
-	Silent time.Time
-	// Planned is set while the server is down for maintenance. Until is the end of the
-	// maintenance that is going on, also while the server is up, or zero. Reason is the
-	// reason of that maintenance.
-	Planned bool
-	Until   time.Time
-	Reason  string
+	Silent  time.Time
+	Planned bool      // the server is down for maintenance
+	Until   time.Time // end of the current maintenance, in which the server may be up, or zero
+	Reason  string    // reason of the current maintenance
 }
 
 // copied is the maximum number of servers that Rows copies before it releases the lock.

@@ -18,21 +18,21 @@ type schedule struct {
 	took time.Duration
 }
 
-// rearrange begins a new cycle. It is called at the start, after the order has changed,
-// and after a pause.
+// rearrange starts the timing of the cycle anew. It must be called at the start, after order
+// has changed, and after a pause.
 func (c *schedule) rearrange(now time.Time, every time.Duration) {
 	if c.pos >= len(c.order) {
 		c.pos = 0
 	}
 	c.began, c.took = now, 0
-	// Checks may be late by a second. If a slow rate or a pause delays them for longer,
-	// they must not follow in one burst.
+	// A second of late checks may follow in one burst. If a slow rate or a pause delays more
+	// checks, they must not.
 	perSecond := float64(len(c.order)) / every.Seconds()
 	c.pace = rate.NewLimiter(rate.Limit(perSecond), 2+int(perSecond))
 	c.pace.AllowN(now, 1+int(perSecond))
 }
 
-// next returns the server that is due, if there is one.
+// next returns the index of the server that is due, if there is one.
 func (c *schedule) next(now time.Time) (i int, due bool) {
 	if len(c.order) == 0 || !c.pace.AllowN(now, 1) {
 		return 0, false

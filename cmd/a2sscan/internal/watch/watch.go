@@ -26,8 +26,7 @@ type Rules struct {
 	FullEvery time.Duration // time between two full queries of a server
 	DownAfter int           // number of unanswered checks in a row after which a server is down
 	Attempts  int           // number of requests in a check that stays unanswered
-	// Damp is a time in which at most one pair of events of each kind is reported for a
-	// server.
+	// Damp is the time in which at most two events of a kind are reported for a server.
 	Damp time.Duration
 	// BlindMax is the time for which a blind watcher assumes that the servers are up.
 	BlindMax time.Duration
@@ -36,17 +35,12 @@ type Rules struct {
 	References []netip.AddrPort
 	// Kinds are the kinds of events to report. Nil means all kinds except routine changes.
 	Kinds []string
-	// Excluded is called before every check, and reports whether the address is excluded.
-	// Nil means that no address is excluded.
+	// Excluded reports whether an address is excluded. Nil means that no address is.
 	Excluded func(netip.Addr) (no bool)
-	Answers  bool // whether to store the latest answers
-	Names    bool // whether the label of a server in the list is its name
-	// Crowd is the number of people on a server that makes a crowd. 0 means that no number
-	// does.
-	Crowd int
-	// Remind is the time after which a server that stays down is reported again. 0 means
-	// never.
-	Remind time.Duration
+	Answers  bool          // whether to store the latest answers
+	Names    bool          // whether the label of a server in the list is its name
+	Crowd    int           // number of people that makes a crowd; 0: none does
+	Remind   time.Duration // time after which a server that stays down is reported again; 0: never
 }
 
 // keepAsking is the number of seconds for which the watch still checks a server that
@@ -68,88 +62,64 @@ const askPlainly = 16
 // server is what the watcher knows about one server. Times are seconds since 1970, and
 // 0 means never.
 type server struct {
-	// key is udp.Pack of the server's address.
-	key uint64
+	key uint64 // udp.Pack of the address
 
-	// known is the last full answer of the server, or nil if there is none. fullAt is
-	// the time of this answer. The next five fields come from it too: infoHash, the
-	// Steam ID, the time when the world began, the value of the rule uptime, and the
-	// longest time that a player was connected. A field is 0 if the answer did not
-	// contain its value.
+	// known is the last full answer of the server, or nil if there is none. The next six
+	// fields come from this answer, too. A field is 0 if the answer did not contain its value.
 	known   *census.Server
-	info    uint64
-	steam   uint64
-	started int64
-	uptime  int64
-	longest float32
-	fullAt  uint32
+	info    uint64  // infoHash
+	steam   uint64  // Steam ID
+	started int64   // when the world began
+	uptime  int64   // value of the rule uptime
+	longest float32 // longest time for which a player was connected, in seconds
+	fullAt  uint32  // when the answer came
 
-	// challenge is the latest challenge of the server, or 0 if it sent none.
-	challenge uint32
-	// last is the time of the latest answer.
-	last uint32
-	// since is the time when status began.
-	since uint32
-	// asked is the time of the latest check.
-	asked uint32
-	// silentAt is the time of the first of the latest unanswered checks.
-	silentAt uint32
-	// upto is the end of the time that count has counted.
-	upto uint32
-	// until is the time until which a server that has left the list is checked.
-	until uint32
+	challenge uint32 // latest challenge, or 0 if the server sent none
+	last      uint32 // when the latest answer came
+	since     uint32 // when status began
+	asked     uint32 // when the latest check began
+	silentAt  uint32 // when the first of the latest unanswered checks began
+	upto      uint32 // end of the time that count has counted
+	until     uint32 // until then, a server that has left the list is checked
 	// people and places are the latest counts, or -1 if they are unknown.
 	people, places int32
 	// silent and requests count the checks and requests in a row without an answer.
 	silent, requests uint32
-	// poor counts the incomplete answers in a row that were ignored.
-	poor uint8
-	// plain is the number of coming checks that omit the challenge.
-	plain  uint8
-	status db.Status
-	// flying is set while a check runs.
-	flying bool
-	// listed is set while the server is in the list.
-	listed bool
-	// elsewhere is set if INFO does not contain the number of people.
-	elsewhere bool
-	// reference is set if the server is one of Rules.References.
-	reference bool
-	// answers is set if the latest check was answered.
-	answers bool
-	// crowded is set when Rules.Crowd people are on the server, and cleared when fewer than
-	// half as many are.
+	poor             uint8 // number of incomplete answers in a row that were ignored
+	plain            uint8 // number of coming checks that omit the challenge
+	status           db.Status
+	flying           bool // a check is running
+	listed           bool // the server is in the list
+	elsewhere        bool // INFO does not contain the number of people
+	reference        bool // the server is one of Rules.References
+	answers          bool // the latest check was answered
+	// crowded becomes true when Rules.Crowd people are on the server, and false when fewer
+	// than half as many are.
 	crowded bool
-	// counted is set after the first count of people, which reports no crowd: an earlier watch
-	// may have reported it.
-	counted bool
-	// remindAt is when the watcher reports once more that the server is down.
-	remindAt uint32
+	// counted is true after the first count of people. This count reports no crowd, because
+	// an earlier watch may have reported it.
+	counted  bool
+	remindAt uint32 // when the next reminder is due
 
-	// port is the port at which players join, or 0 if it is unknown.
-	port uint16
-	// label is the text after the address in the list.
-	label string
+	port  uint16 // port at which players join, or 0 if it is unknown
+	label string // text after the address in the list
 	// window is 1 plus the index in Watcher.windows of the window in which the server is now,
 	// or 0 if the server is in no window. ends is when that window ends. covered is when the
 	// server came into a window; since then it has always been in one.
 	window        int
 	ends, covered uint32
-	// planned is set while the server is down because of maintenance. over is when the
-	// window of that maintenance ended, and means nothing before.
-	planned bool
-	over    uint32
-	// stopped is set from the planned stop of the server until the window ends.
+	planned       bool   // the server is down because of maintenance
+	over          uint32 // when the last window of the server ended
+	// stopped is true from a stop or restart of the server in a window until the window ends.
 	stopped bool
 
-	// untold is set if the last event up or down that an earlier watch reported does not
-	// match status: damping held back the matching event, and that watch ended before it
-	// reported it. catchUp clears untold.
+	// untold means that the last event up or down of an earlier watch contradicts status:
+	// damping held back the event about status, and that watch ended before it reported the
+	// event. catchUp clears untold.
 	untold bool
 
-	// gone is set when the server is not watched any more.
-	gone bool
-	// arrived is set if the first full answer of the server came after the first two cycles
+	gone bool // the server is not watched any more
+	// arrived means that the first full answer of the server came after the first two cycles
 	// of the watcher, so the server is new.
 	arrived bool
 }
@@ -171,7 +141,7 @@ type Watcher struct {
 	ticked uint32
 	// paused is the time, since the latest Tick, in which the program did not run.
 	paused time.Duration
-	// An unanswered check that began at ignore or earlier counts as no evidence.
+	// An unanswered check that began at ignore or earlier proves nothing.
 	ignore uint32
 
 	view    network
@@ -180,8 +150,8 @@ type Watcher struct {
 
 	windows []maintained
 
-	// noted maps an identity or a Steam ID to the index of a server that has this identity or
-	// Steam ID: of the server that went down last, or that was new last.
+	// noted maps an identity or a Steam ID to the index of the last server with it for which
+	// match was called.
 	noted map[uint64]int
 	hours hours
 
@@ -205,7 +175,7 @@ type effects struct {
 	size    int
 }
 
-// maxPending is a size in bytes: rows that are larger in total are stored at once, not
+// If the rows to store are larger than maxPending bytes, they are stored at once, and not
 // after a minute.
 const maxPending = 8 << 20
 
@@ -231,7 +201,6 @@ func New(rules Rules, now time.Time) *Watcher {
 	return w
 }
 
-// seconds returns a time in the form that server stores.
 func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
 // Restore adds a server from the database. Call it in the order of IDs.
@@ -309,7 +278,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (joined, left int
 	return joined, left
 }
 
-// Label sets the labels of all servers, by address.
+// Label sets the labels of all servers. The keys of labels are their addresses.
 func (w *Watcher) Label(labels map[netip.AddrPort]string) {
 	for i := range w.servers {
 		w.servers[i].label = labels[w.servers[i].addr()]
@@ -357,7 +326,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, due bool) {
 // Answered processes the result of a check.
 func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	w.notice(now)
-	i := int(w.index[udp.Pack(r.Addr)]) // the index has every server that is checked
+	i := int(w.index[udp.Pack(r.Addr)]) // index has every server that is checked
 	s, at := &w.servers[i], seconds(now)
 	s.flying = false
 	if s.gone {
@@ -388,8 +357,8 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 }
 
-// fall sets the status of a server to down and reports the event. allSilent says that
-// most of the other servers are silent, too.
+// fall sets the status of a server to down and reports the event. allSilent means that most
+// of the other servers are silent, too.
 func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, db.Up)
@@ -409,7 +378,6 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	w.match(i, now)
 }
 
-// answer processes a check that was answered.
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	was := s.status
@@ -424,8 +392,8 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s.last, s.answers = now, true
 	full := r.Asked&wire.AskAll == wire.AskAll
 	if r.Challenge != 0 {
-		// The server ignored the old challenge: the watch sent one request with the old
-		// challenge, one without a challenge, and one with a new challenge.
+		// If a server ignores an old challenge, a check sends three requests: with the old
+		// challenge, without a challenge, and with the new challenge.
 		const ignored = 3
 		if s.plain == 0 && s.challenge != 0 && s.challenge != r.Challenge && r.Sent >= ignored && !full {
 			s.plain = askPlainly
@@ -464,7 +432,7 @@ func (w *Watcher) store(i int, answer []byte) {
 		status = db.Planned
 	}
 	if n := len(changed) - 1; n >= 0 && answer != nil && changed[n].ID == int64(i+1) {
-		changed = changed[:n] // the last entry has the status from the same answer: replace that entry
+		changed = changed[:n] // replace the last entry, which is about the same server
 	}
 	changed = append(changed, db.Server{
 		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: status, Answer: answer,
@@ -596,7 +564,6 @@ func restartSigns(was, is *server, now uint32) []string {
 	return nil
 }
 
-// population records the number of people on a server.
 func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	s := &w.servers[i]
 	before, wasFull := s.people, s.isFull()
@@ -646,9 +613,9 @@ func (w *Watcher) notice(now time.Time) {
 	}
 }
 
-// Tick lets time pass. It must be called several times a second. It returns the time
-// since the previous Tick in which the program did not run, and the number of events
-// that were dropped because nobody took them.
+// Tick does what is due at the time now. It must be called several times a second. It
+// returns the time since the previous Tick in which the program did not run, and the number
+// of events that were dropped because nobody took them.
 func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 	w.notice(now)
 	if at := seconds(now); at != w.ticked {
@@ -698,8 +665,8 @@ func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
 	return rows, end
 }
 
-// gap is the longest time between two calls. After a longer time, the process did not run
-// or the clock was set, so no server was checked.
+// If more than gap passes between two calls of a Watcher, the program did not run or the
+// clock was set, so the Watcher treats this time as a pause.
 const gap = 2 * time.Second
 
 // pause counts the time between two moments as unseen, and resets all silent servers.
@@ -727,9 +694,9 @@ func (w *Watcher) pause(from, to time.Time) {
 	w.schedule.rearrange(to, w.rules.Every)
 }
 
-// unseen counts the time of a server between since and now as unseen, and the time
-// before since in which the server was silent but not yet down. Afterwards the server
-// is not silent.
+// unseen counts the time of a server between since and now as unseen. If the server is
+// silent but not yet down, it also counts the time since it became silent. Afterwards the
+// server is not silent.
 func (w *Watcher) unseen(i int, since, now uint32) {
 	s := &w.servers[i]
 	if isSilent(s) {

@@ -26,8 +26,7 @@ type Webhook struct {
 	URL     string // secret, never shown
 	Discord bool   // whether messages have Discord's format instead of plain JSON
 	Kinds   []string
-	// Site is the URL of the live page, or empty. Messages in Discord's format link to it.
-	Site string
+	Site    string // URL of the live page, to which messages on Discord link; empty: no links
 
 	client http.Client
 }
@@ -35,13 +34,13 @@ type Webhook struct {
 const (
 	cursorName = "webhook"
 	maxQueue   = 10_000 // maximum number of waiting events; older events are dropped
-	batchLimit = 10     // if a message is about more events, it only counts them
+	batchLimit = 10     // a message about more events only counts them
 	gather     = time.Second
 	maxBackoff = 5 * time.Minute
 )
 
-// NewWebhook returns a webhook, or an error if the URL is not valid. The error does not
-// contain the URL.
+// NewWebhook returns a webhook, or an error if the URL secret is not valid. The error does
+// not contain the URL.
 func NewWebhook(secret string, discord bool, kinds []string) (*Webhook, error) {
 	u, err := url.Parse(strings.TrimSpace(secret))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -68,8 +67,8 @@ func (h *Webhook) deliver(ctx context.Context, state *db.DB, t *console.Terminal
 	}
 }
 
-// post posts the new events, if there are any. On an error, wait is the time for which
-// the receiver asks the watch to wait.
+// post posts the new events, if there are any. On an error, wait is how long the receiver
+// wants the watch to wait, or 0.
 func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (wait time.Duration, err error) {
 	id, last, dropped, err := state.Cursor(cursorName, maxQueue)
 	switch {
@@ -99,7 +98,7 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 	return 0, db.Retry(ctx, nil, func() error { return state.SetCursor(cursorName, end) })
 }
 
-// Test posts a message that says that the webhook works.
+// Test posts a test message.
 func (h *Webhook) Test(ctx context.Context) error {
 	const text = "a2sscan can post here, and will report events here"
 	body, err := json.Marshal(map[string]any{"test": true, "content": text})
@@ -109,7 +108,7 @@ func (h *Webhook) Test(ctx context.Context) error {
 	return err
 }
 
-// refused is the error for an answer of the receiver that is not a success.
+// refused is the error if the receiver answers with a status that is not a success.
 type refused struct {
 	status int
 	code   int // Discord's code of the reason, or 0
@@ -117,8 +116,8 @@ type refused struct {
 
 func (r refused) Error() string { return fmt.Sprintf("the receiver answered with HTTP %d", r.status) }
 
-// send sends a body with the IDs of its events, and returns the answer. On an error, wait
-// is the time for which the receiver asks the watch to wait.
+// send sends a body, with ids in a header, and returns the answer. On an error, wait is how
+// long the receiver wants the watch to wait, or 0.
 func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids string) (answer []byte, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
@@ -147,7 +146,6 @@ func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids 
 	return answer, 0, nil
 }
 
-// message returns the body of a POST.
 func (h *Webhook) message(events []db.Event) ([]byte, error) {
 	ids, counts := []int64{}, map[string]uint64{}
 	for i := range events {
@@ -167,7 +165,7 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 		text = fmt.Sprintf("%d events: %s", len(events), console.Listed(counts, db.Kinds, ", "))
 		events = nil
 	}
-	const most, details, links = 2000, 2, 1 // Discord's limit, and what may be left out to keep it
+	const most, details, links = 2000, 2, 1 // Discord's limit, and the levels that omit parts to keep the limit
 	for level := details; level >= 0 && len(events) > 0; level-- {
 		text = ""
 		for i := range events {
@@ -184,7 +182,6 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 // noMentions prevents a message on Discord from mentioning anybody.
 var noMentions = map[string]any{"parse": []string{}}
 
-// line returns a line of a message about an event.
 func (h *Webhook) line(e *db.Event, details, link bool) string {
 	text, name := "**"+e.Kind+"**", inDiscord(cmp.Or(e.Label, e.Name, e.Addr), 40)
 	switch {
@@ -207,12 +204,12 @@ func (h *Webhook) line(e *db.Event, details, link bool) string {
 	return text
 }
 
-// timestamp returns a time that Discord shows in the zone of the reader: R as relative, T
-// with seconds, and t without.
+// timestamp returns a time that Discord shows in the zone of the reader. The style R is a
+// relative time, t has no seconds, T has seconds, and f has a date.
 func timestamp(t time.Time, style rune) string { return fmt.Sprintf("<t:%d:%c>", t.Unix(), style) }
 
-// markup holds the characters that mean something in Discord's Markdown, or begin a mention or
-// an emoji.
+// markup escapes the characters that mean something in Discord's Markdown, or begin a mention
+// or an emoji.
 var markup = strings.NewReplacer(func() (pairs []string) {
 	for _, c := range "\\*_~`|>#-[]()<@:" {
 		pairs = append(pairs, string(c), "\\"+string(c))

@@ -1,6 +1,5 @@
-// Package db stores what a watch knows in an SQLite database: the servers, their
-// events, and how long each was up. Other programs may read the database while the
-// watch writes it.
+// Package db stores what a watch knows in an SQLite database: the servers, their events,
+// and their uptime. Other programs may read the database while the watch writes to it.
 package db
 
 import (
@@ -21,13 +20,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// schema creates the tables of a new database. Its comments explain the columns.
+// schema creates the tables and views that do not exist. Its comments explain the columns.
 //
 //go:embed schema.sql
 var schema string
 
-// upgrade is SQL that turns a database of versions 2 and 3 into one of this version, together
-// with the statements of prepare.
+// upgrade, schema and the statements in prepare turn a database of version 2 or 3 into a
+// database of version 4.
 //
 //go:embed upgrade.sql
 var upgrade string
@@ -42,23 +41,23 @@ const (
 // ErrForeign is the error for a file that is not the database of a watch.
 var ErrForeign = errors.New("the file is not the state of a watch")
 
-// ErrVersion is the error for a database of another version of the program.
+// ErrVersion is the error for a database of a version that this program can't use.
 var ErrVersion = errors.New("the file was written by another version of a2sscan")
 
 // ErrOld is the error of Read for a database of an older version. Open upgrades such a
 // database.
 var ErrOld = errors.New("the file was written by an older version of a2sscan")
 
-// ErrBusy is the error of a call while another program has locked the database.
+// ErrBusy is the error of Retry if ctx ends while another program has locked the database.
 var ErrBusy = errors.New("another program has locked the database")
 
 // BusyAfter is the time for which the database may be locked before Retry reports the
 // lock.
 const BusyAfter = 10 * time.Second
 
-// Retry calls do again while another program has locked the database, until ctx ends. If
-// the lock lasts for BusyAfter, Retry calls held with the time when the wait began. When
-// the lock is gone, it calls held with the zero time.
+// Retry calls do until the error of do does not say that another program has locked the
+// database, or until ctx ends. If the lock lasts for BusyAfter, Retry calls held with the
+// time when the wait began, and when the lock is gone, with the zero time. held may be nil.
 func Retry(ctx context.Context, held func(since time.Time), do func() error) error {
 	begin, reported := time.Now(), false
 	for {
@@ -86,7 +85,7 @@ func Retry(ctx context.Context, held func(since time.Time), do func() error) err
 // DB is the database of a watch. Several goroutines may use it.
 type DB struct {
 	sql  *sql.DB
-	lock *disk.Lock // nil if the database is in memory or read-only
+	lock *disk.Lock // nil: the database is in memory or read-only
 }
 
 // Status says whether a server answers.
@@ -97,7 +96,7 @@ const (
 	Unknown Status = "unknown" // the server has not answered since it was added
 	Up      Status = "up"
 	Down    Status = "down"
-	Planned Status = "planned" // down because of maintenance, only in the database
+	Planned Status = "planned" // down because of maintenance; only the database has this status
 )
 
 // Server is a row of the table servers.
@@ -109,24 +108,24 @@ type Server struct {
 	Status   Status
 	// Answer is the latest full answer, as a line of a census without player names.
 	Answer []byte
-	// Untold is set if the last event up or down of the server is not about Status. Only
-	// Servers sets it.
+	// Untold means that the last event up or down of the server contradicts Status. Only
+	// DB.Servers sets Untold.
 	Untold bool
 }
 
-// Open opens the database at path for a watch, and creates it if it does not exist. An
-// empty path is a database in memory. Open returns disk.ErrLocked while another watch has
+// Open opens the database at path for a watch, and creates it if it does not exist. If path
+// is empty, the database is in memory. Open returns disk.ErrLocked while another watch has
 // the database open, and ErrForeign or ErrVersion if the program can't use the file.
 func Open(path string) (*DB, error) {
 	if path == "" {
 		return open("", "", nil)
 	}
-	path = disk.Resolve(path) // without links, so that all names of the file have the same lock
+	path = disk.Resolve(path) // follows links, so that all names of the file have the same lock
 	lock, err := disk.TryLock(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
-	// SQLite gives its other files the mode of this file.
+	// SQLite gives the files of its log the mode of this file.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	var db *DB
 	if err == nil {
@@ -139,7 +138,7 @@ func Open(path string) (*DB, error) {
 	return db, err
 }
 
-// Read opens the database at path to read it, beside a watch or after it.
+// Read opens the database at path for reading. A watch may have it open.
 func Read(path string) (*DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -171,8 +170,8 @@ func open(path, mode string, lock *disk.Lock) (*DB, error) {
 	return db, nil
 }
 
-// prepare creates the tables of a new database. It checks the version of an existing one, and
-// upgrades an older one if writable is set.
+// prepare creates the tables of a new database, and checks the version of an existing
+// database. If writable is true, prepare upgrades an older database.
 func (db *DB) prepare(writable bool) error {
 	var app, v, objects int
 	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
@@ -212,7 +211,7 @@ func (db *DB) create(before, after string) error {
 	return err
 }
 
-// Close writes everything to the database and closes it.
+// Close closes the database and removes its lock.
 func (db *DB) Close() error {
 	err := db.sql.Close()
 	if db.lock != nil {
@@ -233,7 +232,7 @@ func (db *DB) change(do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// each calls do with each row of a query, whose columns are strings, numbers and nil.
+// each calls do with each row of a query.
 func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) error {
 	rows, err := db.sql.Query(query, args...)
 	if err != nil {
@@ -285,8 +284,8 @@ func (db *DB) Add(addrs []netip.AddrPort) error {
 	return insert(db.sql, "INSERT INTO servers (addr, status) SELECT value, 'unknown' FROM json_each(?)", addrs)
 }
 
-// Label stores the labels of all servers that have one, by address. If labels is nil, the
-// stored labels remain.
+// Label replaces the stored labels of all servers. The keys of labels are addresses. If
+// labels is nil, the stored labels remain.
 func (db *DB) Label(labels map[netip.AddrPort]string) error {
 	if labels == nil {
 		return nil
@@ -297,7 +296,8 @@ func (db *DB) Label(labels map[netip.AddrPort]string) error {
 	})
 }
 
-// insert runs a statement whose parameter is JSON. It stores all of it or nothing.
+// insert runs a statement whose parameter is values in JSON. If values is nil, insert does
+// nothing.
 func insert(into interface {
 	Exec(query string, args ...any) (sql.Result, error)
 }, statement string, values any) error {
@@ -309,8 +309,9 @@ func insert(into interface {
 }
 
 // Cursor returns the ID of the last event that a reader, such as a webhook, has processed,
-// or -1 if the reader is new. last is the ID of the latest event. If more events wait than
-// the limit, id is the last event to drop, and dropped is the number of these events.
+// or -1 if the reader is new. last is the ID of the latest event. If more than limit events
+// wait, the reader must drop the oldest of them: dropped is their number, and id is the ID
+// of the last of them.
 func (db *DB) Cursor(reader string, limit int) (id, last int64, dropped int, err error) {
 	err = db.sql.QueryRow(`WITH cursor AS (SELECT coalesce(max(event), -1) AS done FROM cursors WHERE reader = ?1)
 		SELECT coalesce(max(id), (SELECT done FROM cursor)), (SELECT coalesce(max(id), 0) FROM events), count(*)

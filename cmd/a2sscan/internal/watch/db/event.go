@@ -15,9 +15,9 @@ var Kinds = []string{
 
 // Event is one event. The output has it as one line of JSON.
 type Event struct {
-	ID int64 `json:"id"` // always increasing
-	// Time is when the watch noticed what happened. Damping may delay the report until the
-	// time Reported, which is zero in events of older versions.
+	ID int64 `json:"id"` // a later event has a larger ID
+	// Time is the time of the event. Reported is the time of its report, which damping may
+	// delay. Reported is zero in events of older versions.
 	Time     time.Time `json:"time"`
 	Reported time.Time `json:"reported,omitzero"`
 	Kind     string    `json:"event"`
@@ -26,7 +26,7 @@ type Event struct {
 	Name     string    `json:"name,omitempty"` // untrusted text
 	// Label is the name of the server in the list, with --names list.
 	Label string `json:"label,omitempty"`
-	// Planned means that maintenance is the cause.
+	// Planned means that the event belongs to maintenance.
 	Planned bool          `json:"planned,omitempty"`
 	Before  *census.Facts `json:"before,omitempty"`
 	After   *census.Facts `json:"after,omitempty"`
@@ -36,7 +36,7 @@ type Event struct {
 	For      int64     `json:"seconds,omitempty"`
 	By       string    `json:"by,omitempty"` // as in census.Change
 	Evidence *Evidence `json:"evidence,omitempty"`
-	LeftOut  int       `json:"left_out,omitempty"` // number of events of this kind left out before this event
+	LeftOut  int       `json:"left_out,omitempty"` // number of events that damping left out before this event
 }
 
 // Evidence shows why the watch reported an event.
@@ -54,14 +54,15 @@ type Evidence struct {
 	Signs     []string `json:"signs,omitempty"`    // evidence in words
 }
 
-// Last returns the ID of the latest event, or 0, and the epoch of the database. In another
-// epoch, the same ID means another event. Begin sets the epoch.
+// Last returns the ID of the latest event, or 0 if there is none. epoch is a random number
+// that Begin has stored in this database. In another database, the same ID means another
+// event.
 func (db *DB) Last() (id int64, epoch string, err error) {
 	err = db.sql.QueryRow("SELECT coalesce(max(id), 0), (SELECT printf('%x', max(event)) FROM cursors WHERE reader = 'epoch') FROM events").Scan(&id, &epoch)
 	return id, epoch, err
 }
 
-// Begin gives a new database its epoch.
+// Begin stores an epoch, unless the database has one.
 func (db *DB) Begin() error {
 	_, err := db.sql.Exec("INSERT OR IGNORE INTO cursors VALUES ('epoch', abs(random()))")
 	return err
@@ -72,8 +73,8 @@ func (db *DB) Since(id int64, limit int) ([]Event, error) {
 	return decoded[Event](db, "SELECT line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit)
 }
 
-// EventsOf returns the latest events of a server, the latest first. For the zero address it
-// returns events that are about no single server.
+// EventsOf returns at most limit events of a server, the latest first. For the zero address
+// it returns events that are about no single server.
 func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
 	return decoded[Event](db, "SELECT line FROM events WHERE addr IS nullif(?, ?) ORDER BY id DESC LIMIT ?",
 		addr.String(), netip.AddrPort{}.String(), limit)

@@ -34,8 +34,7 @@ func (p *Period) Add(other *Period) {
 	p.Planned, p.Outages = p.Planned+other.Planned, p.Outages+other.Outages
 }
 
-// Share returns the share of the time with checks in which the server was up. ok is false
-// if the server was never checked.
+// Share returns Up as a share of Up and Down together. ok is false if both are 0.
 func (p *Period) Share() (share float64, ok bool) {
 	return float64(p.Up) / float64(max(p.Up+p.Down, 1)), p.Up+p.Down > 0
 }
@@ -63,9 +62,8 @@ func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }
 
-// Shares returns the uptime of each server since a time, by its ID: the share of the time
-// with checks in which the server was up, as Period.Share returns it. Servers that were not
-// checked are absent.
+// Shares returns the uptime of each server since a time, as Period.Share returns it. The
+// keys are the IDs of the servers. Servers that were neither up nor down are absent.
 func (db *DB) Shares(since time.Time) (map[int64]float64, error) {
 	shares := map[int64]float64{}
 	err := db.each(func(row *sql.Rows) error {
@@ -81,8 +79,8 @@ func (db *DB) Shares(since time.Time) (map[int64]float64, error) {
 	return shares, err
 }
 
-// Total has the number of servers that were up at a time and the number of people on
-// them, or the means of both numbers over the step that begins at that time.
+// Total has the number of servers that were up at a time, and the number of people on them.
+// In a result of Totals, both numbers are means over a step.
 type Total struct {
 	At         int64 // Unix seconds
 	Up, People float64
@@ -95,7 +93,7 @@ func (db *DB) Count(at time.Time, up, people int) error {
 }
 
 // Totals returns a Total for each step after the time since, except for steps without
-// data.
+// data. At is the first minute of the step that has data.
 func (db *DB) Totals(since time.Time, step time.Duration) ([]Total, error) {
 	return decoded[Total](db, `SELECT json_object('At', min(minute) * 60, 'Up', avg(up), 'People', avg(people))
 		FROM totals WHERE minute * 60 >= ? GROUP BY minute * 60 / ? ORDER BY minute`, since.Unix(), int64(step/time.Second))
@@ -114,11 +112,11 @@ var UptimeFields = []string{
 	"addr", "game", "name", "status", "since", "up_share", "up_s", "down_s", "unseen_s", "outages", "people_min", "people_mean", "people_max", "planned_s", "label",
 }
 
-// Uptime calls do once for each server, in the order of the addresses, with the values of the
-// chosen fields. A value that is unknown is nil. Servers that never answered are included only
-// if all is set. The period between the times from and to is extended to full hours, or to
-// full days where the database no longer has hours. After the first answer of a server, time
-// without stored data counts as unseen.
+// Uptime calls do once for each server, in the order of the addresses, with the values of
+// fields. An unknown value is nil. If all is false, Uptime omits servers that never
+// answered. It extends the period between from and to to full hours, or to full days where
+// the database no longer has hours. After the first answer of a server, time without
+// stored data counts as unseen.
 func (db *DB) Uptime(from, to time.Time, all bool, fields []string, do func(values []any)) error {
 	var first sql.NullInt64 // the first hour that is stored as an hour
 	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {

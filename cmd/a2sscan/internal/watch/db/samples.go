@@ -8,8 +8,7 @@ import (
 )
 
 // Sample has the counters of a server in one hour, which may not be over yet. The
-// constants below are indexes of the counters. The view running_hours names the
-// counters, too.
+// constants below are the indexes of the counters, as in the view running_hours.
 type Sample [10]uint32
 
 const (
@@ -34,19 +33,19 @@ type Hour struct {
 	Block int
 }
 
-// BlockSize is the number of samples that one value in the database holds. With a row
-// for each sample, the writes of a minute would cost as much as its queries. With much
-// larger blocks, finding the sample of one server would take long.
+// BlockSize is the number of samples that one value in the database holds. With a row for
+// each sample, storing the samples every minute would cost as much as querying the servers.
+// With much larger blocks, finding the sample of one server would take long.
 const BlockSize = 256
 
 // MaxInMemory is the maximum number of events in memory: in a database without a file, and
 // while the database file can't be written.
 const MaxInMemory = 20_000
 
-// Flush stores events, servers in the order of their changes, and the hours that may
-// still change, in one transaction. The IDs of the events must be larger than all
-// stored IDs. Samples of earlier hours become rows of the table hours. If a server has
-// no Answer, its stored answer remains.
+// Flush stores events, servers and hours in one transaction. The IDs of the events must be
+// larger than all stored IDs. If servers has a server more than once, the last entry wins,
+// but if an entry has no Answer, the stored answer remains. hours are the hours that may
+// still change. Samples of earlier hours become rows of the table hours.
 func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
@@ -89,9 +88,9 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	})
 }
 
-// Running returns the stored hours that had not ended, block by block. The watch writes
-// events earlier than samples, so after a kill an outage may be among the events only: then
-// Running adds it to the latest hour.
+// Running returns the stored hours that may still change, block by block. A watch stores
+// events earlier than samples. So if the previous watch was killed, the samples may lack an
+// outage that has an event. Running adds such an outage to the latest hour.
 func (db *DB) Running() ([]Hour, error) {
 	hours, err := decoded[Hour](db, "SELECT json_object('Number', hour, 'Block', block, 'Samples', json(data)) FROM running ORDER BY hour")
 	if err != nil || len(hours) == 0 {
@@ -116,11 +115,10 @@ func (db *DB) Running() ([]Hour, error) {
 	return hours, err
 }
 
-// hourOf returns the number of the hour since 1970.
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-// Prune merges the rows of hours older than hourly into rows of days. It deletes days and
-// events older than daily, and totals older than a month.
+// Prune merges the rows of hours older than hourly into rows of days. It deletes days,
+// stops and events older than daily, and totals older than a month.
 func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
 	for moved := int64(1); moved > 0; { // merge one hour at a time, so that no change takes long

@@ -54,9 +54,7 @@ type found struct {
 // details is the answer to /api/servers/ADDR.
 type details struct {
 	*server
-	// Uptime is the share of the time with checks in which the server was up, or null
-	// if the server was never checked.
-	Uptime  *float64        `json:"uptime"`
+	Uptime  *float64        `json:"uptime"` // as in db.Period.Share, or nil if there is none
 	History []db.Period     `json:"history"`
 	Events  []event         `json:"events"` // latest first
 	Answer  json.RawMessage `json:"answer,omitempty"`
@@ -69,7 +67,6 @@ func (d *details) Listed() *server { return d.server }
 // servers or about one.
 const latestEvents = 50
 
-// details returns everything that is known about a server.
 func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 	i := slices.IndexFunc(s.servers, func(e server) bool { return e.Addr == r.PathValue("addr") })
 	if i < 0 {
@@ -116,7 +113,8 @@ type news struct {
 	// Last and Epoch are the parameters since and epoch of the next request.
 	Last  int64  `json:"last"`
 	Epoch string `json:"epoch"`
-	// Reset means that since is unknown, and Events begins with the first stored event.
+	// Reset means that the database does not have all events after since. Events then begins
+	// with the first stored event.
 	Reset bool `json:"reset,omitempty"`
 }
 
@@ -156,10 +154,10 @@ type series struct {
 	People []*float64 `json:"people"` // number of people on these servers
 }
 
-// newSeries returns the two lines of a chart: the number of servers that were up, and the
-// number of people on them, with a point for each step. The chart covers the time span before
-// now, or less if the first point is later. If the time between two points is longer than the
-// parameter gap, the watch did not run in between, and the lines have a gap there.
+// newSeries returns two lines with a point for each step: the number of servers that were up,
+// and the number of people on them. The lines cover the time span before now, or less if the
+// first point is later. If more than the parameter gap passed between two points, the watch
+// did not run in between, and the lines have a gap there.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {

@@ -73,8 +73,8 @@ func newBadge(s *server) *badge {
 	return b
 }
 
-// sendBadge sends a badge with headers that let other sites show the image, and that forbid
-// the image to load or run anything.
+// sendBadge sends a badge. Its headers let other sites show the image, and forbid the image
+// to load or run anything.
 func sendBadge(w http.ResponseWriter, _ *snapshot, code int, value any, err error) {
 	if err != nil {
 		http.Error(w, "a2sscan: "+err.Error(), code)

@@ -1,11 +1,10 @@
 // Package page shows what a running watch knows: pages for people, JSON for programs,
 // and metrics for Prometheus. It only reads.
 //
-// Requests are answered from a snapshot of all servers that is at most a few seconds
-// old, so that many visitors cost the watch no more than one visitor. Names come from
-// strangers: the snapshot stores them as report.Shown returns them, the templates
-// escape them, and the Content-Security-Policy allows only the page's own style and
-// script, by their hashes.
+// Requests are answered from a snapshot of all servers, so that visitors hardly slow down
+// the watch. Names come from strangers: the snapshot stores them as report.Shown returns
+// them, the templates escape them, and the Content-Security-Policy allows only the page's
+// own style and script, by their hashes.
 package page
 
 import (
@@ -35,11 +34,8 @@ type Options struct {
 	Link    string // URL of the owner's site, or "" for no link
 	Build   ledger.Build
 	DB      *db.DB // the page only reads it
-
-	// With ByList, the label of a server in the list is its name.
-	ByList bool
-	// With NoJoin, there are no links with which players join a server.
-	NoJoin bool
+	ByList  bool   // the label of a server in the list is its name
+	NoJoin  bool   // no links with which players join a server
 }
 
 // Page is a site that shows a watch.
@@ -54,15 +50,15 @@ type Page struct {
 }
 
 // databaseTimeout is the longest time for which a request waits for the database. It is
-// shorter than the time limit of an answer. A test changes it.
+// shorter than the time that a metrics.Site allows for an answer. A test changes it.
 var databaseTimeout = 10 * time.Second
 
-// connections is the maximum number of open connections. A client that does not read
-// its answer occupies up to a few hundred kilobytes of memory.
+// connections is the maximum number of open connections. A client that does not read its
+// answer occupies up to a few hundred kilobytes of memory.
 const connections = 128
 
 // Open begins to listen. Until Show has been called, pages and the API answer that the
-// watch has not begun.
+// watch is still reading its list.
 func Open(t *console.Terminal, o Options) (p *Page, err error) {
 	p = &Page{Options: o, cancel: func() {}}
 	p.site, err = metrics.OpenSite(metrics.SiteOptions{
@@ -77,7 +73,7 @@ func Open(t *console.Terminal, o Options) (p *Page, err error) {
 	return p, nil
 }
 
-// Show makes the site show a watch.
+// Show makes the site show a watch. Call it once.
 func (p *Page) Show(source Source, t *console.Terminal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel, p.source = cancel, source
@@ -101,7 +97,7 @@ func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) 
 				p.past.Store(known)
 			}
 			if err != nil {
-				t.Say("the live page can't show the last month: %v", err)
+				t.Say("the live page can't show its charts of the last day and month: %v", err)
 			}
 		}
 		if !start.Before(shared) {
@@ -126,7 +122,6 @@ func (p *Page) Close() {
 	p.ended.Wait()
 }
 
-// routes returns the handler of all requests.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send func(http.ResponseWriter, *snapshot, int, any, error)) {
@@ -214,7 +209,7 @@ func (p *Page) routes() http.Handler {
 	})
 }
 
-// alive reports whether checks run, with a word for the state.
+// alive reports whether the watch still checks servers, and says so in words.
 func (p *Page) alive() (words string, well bool) {
 	if !p.source.Alive() {
 		return "checks have stopped", false
@@ -222,8 +217,7 @@ func (p *Page) alive() (words string, well bool) {
 	return "watching", true
 }
 
-// send writes an answer that is complete in memory. A slow client delays only these
-// bytes. The parts that all pages share are in memory only once.
+// send writes an answer that is complete in memory, so a slow client delays nothing else.
 func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(code)
@@ -247,7 +241,7 @@ func (p *Page) values() (all []metrics.Value) {
 	}
 	add("people", "People on the servers that are up.", float64(s.People), nil)
 	add("places", "Places for people on the servers that are up.", float64(s.Places), nil)
-	add("blind", "1 while the network of this watch seems down; then the watch reports no server as down.", map[bool]float64{true: 1}[s.Blind], nil)
+	add("blind", "1 while the network of the watching machine seems to be down; otherwise 0.", map[bool]float64{true: 1}[s.Blind], nil)
 	add("interval_seconds", "Configured time between two checks of a server.", s.Interval, nil)
 	add("cycle_seconds", "Duration of the latest cycle through all servers; 0 if no cycle is complete.", s.Cycle, nil)
 	add("events_total", "Events since the watch began.", float64(s.Events), nil)

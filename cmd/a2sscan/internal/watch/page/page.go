@@ -46,7 +46,7 @@ var (
 	bottom = sync.OnceValue(func() []byte { return rendered("bottom", template.JS(report.Charts()+pageScript)) })
 )
 
-// rendered executes a template with data. The templates do not fail.
+// rendered executes a template with data. A template fails only because of a bug.
 func rendered(name string, data any) []byte {
 	var b bytes.Buffer
 	if err := layout().ExecuteTemplate(&b, name, data); err != nil {
@@ -99,8 +99,8 @@ func clock(t time.Time) template.HTML {
 
 func percent(share float64) string { return console.PercentDown(share) + "%" }
 
-// timeline is a chart in the form that charts.js reads. It covers the time between From
-// and To, which the heading describes.
+// timeline is a chart in the form that charts.js reads. It covers the time between From and
+// To.
 type timeline struct {
 	Heading string        `json:"-"`
 	From    int64         `json:"from"`
@@ -186,7 +186,7 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 // days.
 func peopleChart(history []db.Period, now time.Time) timeline {
 	span := 24 * time.Hour
-	if len(history) > 0 { // the axis begins with the data until there is a day of it
+	if len(history) > 0 { // with less than a day of data, the axis begins with the data
 		span = min(span, max(now.Sub(history[0].Time), time.Minute))
 	}
 	for _, longer := range []time.Duration{7 * 24 * time.Hour, month, uptimeFor} {
@@ -216,7 +216,7 @@ func peopleChart(history []db.Period, now time.Time) timeline {
 	return chart
 }
 
-// bar stands for a day or an hour in the picture of a server's uptime.
+// bar is a day or an hour in the picture of a server's uptime.
 type bar struct{ Class, Date, Share string }
 
 // bars returns the last 90 days, or 24 hours if nothing older is known. The last bar is the

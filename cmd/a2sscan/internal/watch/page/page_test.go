@@ -366,7 +366,7 @@ func TestNotices(t *testing.T) {
 	for i := range s.rows {
 		s.rows[i].Status = db.Up
 	}
-	if diff := cmp.Diff([]notice{{"good", "All 40 servers up", db.Up}}, show()); diff != "" {
+	if diff := cmp.Diff([]notice{{"good", "40 servers up, none down", db.Up}}, show()); diff != "" {
 		t.Error(diff)
 	}
 	s.rows[5].Silent = now.Add(-time.Minute)

@@ -47,13 +47,12 @@ type server struct {
 	*texts
 	Status db.Status `json:"status"`
 	Since  time.Time `json:"since,omitzero"` // start of the status
-	// Late is set if the server is up but did not answer the latest checks. It is the
+	// Late is zero unless the server is up but did not answer the latest checks. It is the
 	// time when the first of these checks began.
 	Late time.Time `json:"unanswered_since,omitzero"`
 	// Uptime30 is the uptime of the last 30 days, from 0 to 1, or nil if the server was not
 	// checked.
-	Uptime30 *float64 `json:"uptime_30_days,omitempty"`
-	// Maintenance is the maintenance that is going on, or nil.
+	Uptime30    *float64     `json:"uptime_30_days,omitempty"`
 	Maintenance *maintenance `json:"maintenance,omitempty"`
 	People      count        `json:"people,omitzero"`
 	Places      count        `json:"places,omitzero"`
@@ -63,19 +62,19 @@ type server struct {
 type maintenance struct {
 	Until  time.Time `json:"until"`
 	Reason string    `json:"reason,omitempty"`
-	// Planned means that the server is down because of it.
+	// Planned means that the server is down because of this maintenance.
 	Planned bool `json:"planned"`
 }
 
 // InMaintenance reports whether the server is down because of maintenance.
 func (s *server) InMaintenance() bool { return s.Maintenance != nil && s.Maintenance.Planned }
 
-// silent is the status of a server that was checked and has never answered. Here
+// silent is the status of a server that was checked and has never answered. In this package,
 // db.Unknown is the status of a server that was not checked yet.
 const silent db.Status = "silent"
 
-// unanswered is a status only in searches. There it selects the servers whose status is up and
-// that did not answer their latest check.
+// unanswered is a status only in searches. It selects the servers whose status is up and that
+// did not answer their latest check.
 const unanswered db.Status = "unanswered"
 
 // statuses lists the statuses in the order in which the page sorts them.
@@ -84,8 +83,8 @@ var statuses = []db.Status{db.Down, silent, unanswered, db.Up, db.Unknown}
 // statusWords has words for the statuses whose name is not clear enough.
 var statusWords = map[db.Status]string{silent: "never answered", unanswered: "not answering", db.Unknown: "not checked yet"}
 
-// orders lists the orders in which servers can be listed. The page uses the first by
-// default, and the API uses people.
+// orders are the orders in which servers can be listed. By default the page uses the first
+// of them, and the API uses people.
 var orders = []string{"status", "people", "name"}
 
 // sums are totals of servers. Up, People and Places count only servers that are up.
@@ -166,7 +165,6 @@ type viewer struct {
 // number of cached pages of a snapshot.
 const mostGames, mostPages = 200, 50
 
-// make makes a snapshot of the watch.
 func (v *viewer) make(now time.Time) *snapshot {
 	st := v.source.Status()
 	s := &snapshot{
@@ -281,7 +279,8 @@ func (s *snapshot) add(i int32) {
 	}
 }
 
-// notices returns the sentences that a page shows first, the most important one first.
+// notices returns the sentences that a page shows first. The most important sentence is the
+// first.
 func (n *numbers) notices() (all []notice) {
 	add := func(level string, part int, what string, status db.Status) {
 		if part > 0 {
@@ -294,7 +293,7 @@ func (n *numbers) notices() (all []notice) {
 	case n.Down > 0:
 		add("bad", n.Down, " down", db.Down)
 	case n.Up == n.Servers && n.Late == 0:
-		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up", db.Up})
+		all = append(all, notice{"good", console.Plural(n.Servers, "server") + " up, none down", db.Up})
 	}
 	add("info", n.Planned, " down for maintenance", db.Down)
 	add("bad", n.Silent, " never answered", silent)
@@ -317,8 +316,8 @@ const longName, longWord = 80, 40
 // blanks are the invisible characters to remove from both ends of a name.
 const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0 "
 
-// newTexts returns the texts of a server. If byList is set, its name is its label. If noJoin
-// is set, they have no port at which players join.
+// newTexts returns the texts of a server. If byList is true, a label of the server is its
+// name. If noJoin is true, the port at which players join is omitted.
 func newTexts(row *watch.Row, byList, noJoin bool) *texts {
 	label := report.Shown(row.Label, longName)
 	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: row.Label, Name: label}
@@ -349,8 +348,8 @@ type query struct {
 // search text in bytes.
 const usualLimit, mostLimit, longestText = 100, 200, 200
 
-// search returns the servers that a request selects. The parameter order is the order
-// of the servers if the request names none.
+// search returns the servers that a request selects. If the request names no order, they are
+// in the order of the parameter order.
 func (s *snapshot) search(at *url.URL, order string) (f found, q query, err error) {
 	values := at.Query()
 	q = query{
