@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// completable sets up shell completion for a command and its flags.
 func completable(cmd *cobra.Command) {
 	if len(cmd.ValidArgs) == 0 && !strings.Contains(cmd.Use, "FILE") && !takesTargets(cmd) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions

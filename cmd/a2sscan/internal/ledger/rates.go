@@ -174,7 +174,6 @@ var whyTexts = map[string]string{
 	"few_answers": "too few servers answer to measure loss",
 }
 
-// newPath returns nil if the scan ran without --rate auto.
 func newPath(x *congestion.Path) *Path {
 	if !x.On {
 		return nil
@@ -218,7 +217,6 @@ type Timeouts struct {
 	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given up on them
 }
 
-// newTimeouts returns nil if the scan learned no timeouts.
 func newTimeouts(x *scanner.Timeouts) *Timeouts {
 	if !x.Learned {
 		return nil

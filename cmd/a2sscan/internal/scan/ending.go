@@ -222,7 +222,6 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 	return Truncated(s.list)
 }
 
-// guarded returns the error of the guard if the guard ended the scan, and err otherwise.
 func guarded(g *guard, err error) error {
 	if why := g.tripped(); why != nil {
 		return console.Fail(console.ExitGuard, "%s", why)
@@ -230,7 +229,6 @@ func guarded(g *guard, err error) error {
 	return err
 }
 
-// files returns the files of the census, with their names on this machine.
 func (s *Run) files() []sink.Part {
 	if s.plan.Rotate.On() || !censusfile.IsFile(s.out.File().Name) {
 		return s.out.Parts()

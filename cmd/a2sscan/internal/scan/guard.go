@@ -43,7 +43,6 @@ type guard struct {
 	trip *ledger.Trip // nil: no limit was passed
 }
 
-// tripped returns why the guard ended the scan, or nil.
 func (g *guard) tripped() *ledger.Trip {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +61,6 @@ func (g *guard) stop(flag, format string, args ...any) *ledger.Trip {
 	return g.trip
 }
 
-// allFinished withdraws a trip of --max-runtime, because every target is finished.
 func (g *guard) allFinished() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -57,7 +57,6 @@ func (n *HostNames) Resolver(lookup resolver) resolver {
 	}
 }
 
-// all returns a copy of the answers so far, for a checkpoint.
 func (n *HostNames) all() map[string]HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// fetchedList is the list that --master fetched before the scan.
 type fetchedList struct {
 	sources []list.Source
 	err     error // why the list is incomplete; nil: it is complete

@@ -118,7 +118,6 @@ func (s *silentFile) append(b []byte) error {
 	return nil
 }
 
-// close closes the file. If remove is set, it also deletes the file.
 func (s *silentFile) close(remove bool) {
 	if s.f != nil {
 		s.f.Close()

@@ -112,7 +112,6 @@ var reasonTexts = [...]string{
 	wire.ErrEmpty:         "the answer to %s is empty: only a type byte",
 }
 
-// open returns the questions without a complete answer, by reason.
 func (s *Session) open() map[wire.Error][]string {
 	all := map[wire.Error][]string{}
 	for q := range wire.Question(wire.NumQuestions) {
@@ -127,7 +126,6 @@ func (s *Session) open() map[wire.Error][]string {
 	return all
 }
 
-// reasons says why questions have no complete answer, each reason once.
 func (s *Session) reasons() (all []string) {
 	open := s.open()
 	for _, code := range slices.Sorted(maps.Keys(open)) {
@@ -164,8 +162,6 @@ func (s *Session) summary() string {
 	return ": " + strings.Join(parts, "; ")
 }
 
-// explainFaults adds to the verdict why questions have no complete answer, which
-// fragments are missing, and what silence may mean.
 func (s *Session) explainFaults() {
 	r, v := s.Result, &s.Verdict
 	if v.Word == faulty || s.answered() && v.Word != "partial" {
@@ -205,8 +201,6 @@ func (s *Session) explainFaults() {
 		"the server may silently limit or ban this address")
 }
 
-// addHints adds hints: why other programs may fail to query this server, and what else
-// was unusual.
 func (s *Session) addHints() {
 	r, v, answered := s.Result, &s.Verdict, s.answered()
 	open := s.open()
