@@ -25,7 +25,6 @@ var (
 // packed or unpacked.
 const maxTail = frameSize + blockSize + 2*record.MaxSize
 
-// prefix is the beginning of every record.
 const prefix = `{"schema":`
 
 // tail says what stays of a file when records are appended to it.

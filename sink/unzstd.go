@@ -282,7 +282,6 @@ func (r rest) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readBlocks reads content of the frame that next has begun to unpack block by block.
 func (u *unzstd) readBlocks(p []byte) (int, error) {
 	n, err := u.blocks.Read(p)
 	if n > 0 {

@@ -125,7 +125,6 @@ func (c *Census) answers() iter.Seq[*Server] {
 	}
 }
 
-// label identifies a Group. The zero label stands for an unknown value.
 type label struct {
 	id, name, game string
 	named          bool // the name is known, even if it is empty
@@ -259,7 +258,6 @@ var (
 	fillBounds      = []float64{0, 0.000001, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 100.000001}
 )
 
-// distribution sorts and describes the values. It returns nil if there are none.
 func distribution(values []float64, bounds []float64) *Distribution {
 	n := len(values)
 	if n == 0 {

@@ -36,7 +36,7 @@ var Kinds = []struct {
 	{"players", "servers with another number of people than before"},
 }
 
-// kinds is a set of kinds: a bit for each row of Kinds.
+// kinds is a set: a bit for each row of Kinds.
 type kinds uint32
 
 const ( // in the order of Kinds
@@ -85,8 +85,6 @@ func Changed(before, after *Server) (lasting, volatile []Kind) {
 	return (changed &^ v).list(), v.list()
 }
 
-// changes returns the kinds of all changes between a and b, and the kinds of the
-// volatile changes.
 func changes(a, b *Server) (changed, volatile kinds) {
 	// sourced reports whether a property is known on both nights, from the same source.
 	sourced := func(field wire.Fields, key game.Key) bool {

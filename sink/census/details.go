@@ -202,7 +202,6 @@ func rulesOf(rules []wire.Rule) map[string][]byte {
 	return values
 }
 
-// onlyRules returns the rules that other lacks, or has with another value: at most maxShown.
 func onlyRules(rules, other map[string][]byte) map[string]string {
 	only := map[string]string{}
 	for name, value := range rules {
@@ -218,7 +217,6 @@ func onlyRules(rules, other map[string][]byte) map[string]string {
 	return only
 }
 
-// onlyMods returns the mods of g that other lacks: at most maxShown.
 func onlyMods(g, other *game.Game) (only []string) {
 	mods := modsOf(other)
 	for _, mod := range modsOf(g) {

@@ -45,7 +45,6 @@ const (
 	reasonSharedList = "shared_list"
 )
 
-// farm is a group of servers with a verdict.
 type farm struct {
 	servers []*Server // in the order of addresses
 	clones  bool      // whether servers of the farm are clones
@@ -53,7 +52,6 @@ type farm struct {
 	id      string    // see nameFarms
 }
 
-// findFarms finds clones and shared lists of players, and sets c.farms.
 func (c *Census) findFarms() {
 	var clones, lists map[uint64][]*Server
 	var group sync.WaitGroup

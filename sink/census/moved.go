@@ -10,7 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// moves finds servers that moved: by their Steam IDs first, then by name, game and map.
 func (d *differ) moves() {
 	d.accept(d.match((*Server).persistentID, false), "steam_id")
 	d.accept(d.match((*Server).placeless, true), "identity")

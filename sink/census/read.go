@@ -109,7 +109,6 @@ func (c *Census) Servers(do func(*Server)) {
 	}
 }
 
-// keys are the keys of a record from which a Server is made.
 var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
 }

@@ -168,7 +168,6 @@ func (s *Server) addGame(g *game.Game, known texts) {
 	}
 }
 
-// identify sets the game of a server whose record does not name the game.
 func (s *Server) identify(in *wire.Info, texts texts) {
 	if s.Game != "" || !s.HasInfo {
 		return

@@ -142,7 +142,6 @@ func (m *member) start(dst []byte) []byte {
 	return dst[:n+int(m.keyed)]
 }
 
-// omits reports whether e omits the member m when the value of m is zero.
 func (e *Encoder) omits(m *member) bool { return m.need&^e.have != 0 }
 
 // partOf maps the key of each part that may be dropped to a bit. droppedNotes has the note for

@@ -38,13 +38,10 @@ const (
 	moreBits = 48 // position of the first bit after game.Keys
 )
 
-// info returns the presence of a key that needs the fields f of INFO.
 func info(f wire.Fields) presence { return presence(f) & (1<<keyBits - 1) }
 
-// key returns the presence of a key that needs the common key k of the game.
 func key(k game.Key) presence { return 1 << (keyBits + k) }
 
-// present returns the bits that r has.
 func present(r *result) presence {
 	p := always | info(r.Info.Has)
 	if r.Sent > 0 || r.Received == 0 && !r.Time.IsZero() {

@@ -234,8 +234,6 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	return rec.Scan, rec.Result.Clone(), nil
 }
 
-// syntaxError returns the first syntax error of the JSON value in line, or nil if there is
-// none before offset end.
 func syntaxError(line []byte, end int) error {
 	err := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true)).SkipValue()
 	if bad, ok := errors.AsType[*jsontext.SyntacticError](err); err == nil || ok && bad.ByteOffset >= int64(end) {
@@ -442,7 +440,6 @@ func (r *Reader) word(b []byte) string {
 	return s
 }
 
-// finish sets the fields of the Result that depend on more than one key.
 func (r *Reader) finish() {
 	rec := &r.rec
 	if rec.Has("rules_raw") && len(r.exact) > 0 {

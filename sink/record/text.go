@@ -140,7 +140,6 @@ func appendEscaped(dst []byte, s []byte, i int) (_ []byte, valid bool) {
 	return append(dst, '"'), valid
 }
 
-// appendEscape appends the escape of r, or U+FFFD if r is illFormed.
 func appendEscape(dst []byte, r rune) []byte {
 	switch {
 	case r == illFormed:

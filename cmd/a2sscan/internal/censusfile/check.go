@@ -73,7 +73,6 @@ func (v *verifier) add(format string, args ...any) {
 	v.problems = append(v.problems, fmt.Sprintf(format, args...))
 }
 
-// counted hashes and counts the bytes of a file.
 type counted struct {
 	v   *verifier
 	sum *xxhash.Digest
@@ -169,7 +168,6 @@ func (v *verifier) count(one *checked) {
 	}
 }
 
-// addRepeated adds a problem for each address that has several records in one scan.
 func (v *verifier) addRepeated() {
 	for _, name := range slices.Sorted(maps.Keys(v.scans)) {
 		known, scan := v.scans[name].known, ""

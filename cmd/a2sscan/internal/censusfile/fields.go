@@ -83,7 +83,6 @@ func number(value []byte) []byte {
 	return value
 }
 
-// computedValue returns the value of a computed field, or nil if the value is not known.
 func computedValue(field string, r *record.Record, farms Farms) []byte {
 	n, known := 0, false
 	switch field {
@@ -104,7 +103,6 @@ func computedValue(field string, r *record.Record, farms Farms) []byte {
 	return strconv.AppendInt(nil, int64(n), 10)
 }
 
-// knows reports whether INFO has the field, or the data of the game has the key.
 func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }

@@ -44,7 +44,6 @@ type ranked struct {
 	line []byte
 }
 
-// ranker returns a function that returns the rank of a record.
 func (o *Order) ranker(farms Farms) func(line []byte) rank {
 	table := newTable(CSV, []string{o.Field, "addr"}, Display{})
 	table.farms = farms
@@ -84,7 +83,6 @@ func (o *Order) compare(a, b ranked) int {
 	return cmp.Or(by, a.addr.Compare(b.addr))
 }
 
-// first sorts records and returns the first Most of them, or all if Most is 0.
 func (o *Order) first(all []ranked) []ranked {
 	slices.SortStableFunc(all, o.compare)
 	if o.Most > 0 && len(all) > o.Most {

@@ -62,7 +62,6 @@ func findText(data any, paths ...string) string {
 	return ""
 }
 
-// findCode returns the first two-letter code found, in capitals.
 func findCode(data any, paths ...string) string {
 	for _, path := range paths {
 		s, _ := find(data, path).(string)

@@ -157,7 +157,6 @@ func (t *Table) Lacks(key string) bool {
 	return chosen && !t.found[key].Load()
 }
 
-// join returns the cells as a line of CSV or TSV.
 func (t *Table) join(cells []string) []byte {
 	safe := make([]string, len(cells))
 	for i, cell := range cells {

@@ -129,7 +129,6 @@ func (t *Table) fieldLine(cells []string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// colored returns s in a colour, unless the screen has no colours.
 func (t *Table) colored(color, s string) string {
 	if !t.screen.Color || color == "" {
 		return s

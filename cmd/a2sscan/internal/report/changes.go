@@ -18,7 +18,6 @@ const (
 	changesOfGame = 5
 )
 
-// changes is the section about changes since the previous census.
 type changes struct {
 	*census.Comparison
 	Kinds  []row
@@ -40,7 +39,6 @@ type singleChange struct {
 	Word, What string
 }
 
-// word returns a kind as the page shows it.
 func word(k census.Kind) string {
 	text := Shown(KindText(k), 20)
 	first := min(1, len(text))
@@ -89,7 +87,6 @@ func newChanges(in *Input, names map[string]string) *changes {
 	return v
 }
 
-// detailShown is the maximum number of characters of a change's detail on the page.
 const detailShown = 160
 
 // changeNotes returns notes on the limits of the comparison, on servers that are called

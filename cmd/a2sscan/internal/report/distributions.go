@@ -115,7 +115,6 @@ func histogram(unit string, d *census.Distribution) (rows []row) {
 	return rows
 }
 
-// isExact reports whether a bin counts a single value, such as 0.
 func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
 
 // binRange describes the range of a bin, for example 20 to 30 ms. Values without a unit are

@@ -31,14 +31,12 @@ type groupTable struct {
 	Rest   []string // sentences about what the table omits
 }
 
-// groupRow is a row about one group. Its bars are relative to Most.
 type groupRow struct {
 	census.Group
 	Context string
 	Most    *census.Sums
 }
 
-// mostPeople returns the groups sorted by people, then by servers.
 func mostPeople(groups []census.Group) []census.Group {
 	sorted := slices.Clone(groups)
 	slices.SortStableFunc(sorted, func(a, b census.Group) int {
@@ -130,7 +128,6 @@ type part struct {
 	Unit           string
 }
 
-// gamesInPicture is the number of games with a segment of their own in the opening picture.
 const gamesInPicture = 7
 
 // peopleByGame returns the segments of the opening picture, which leaves out farms. It returns

@@ -164,7 +164,6 @@ func trust(s *census.Stats) (all []statement) {
 	return all
 }
 
-// missedShare returns the estimated share of live servers that the scan missed.
 func missedShare(s *census.Stats) (share float64, known bool) {
 	if s.Run == nil || s.Run.Missed == nil {
 		return 0, false
@@ -217,7 +216,6 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 // leastChange is the smallest change, in percent, that one decimal shows.
 const leastChange = 0.05
 
-// percentChange returns the change from before, which is not 0, to now in percent.
 func percentChange(now, before uint64) float64 {
 	return 100 * (float64(now) - float64(before)) / float64(before)
 }

@@ -20,8 +20,6 @@ type row struct {
 	Sum         bool
 }
 
-// facts returns the most important numbers of the scan, if they are known, and the number
-// of records.
 func facts(s *census.Stats) (facts []fact) {
 	if r := s.Run; r != nil {
 		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
@@ -132,7 +130,6 @@ func questions(s *census.Stats) []question {
 	return all
 }
 
-// byCount returns the words whose count is not 0, the most frequent first.
 func byCount(counts map[string]uint64) (rows []row) {
 	for word, n := range counts {
 		if n > 0 {
@@ -151,7 +148,6 @@ func openGames(s *census.Stats) []census.Group {
 	return slices.DeleteFunc(games, func(g census.Group) bool { return g.Unchallenged == 0 })
 }
 
-// flagRule returns the rule of a flag, or nil if this version does not know the flag.
 func flagRule(word string) *game.FlagRule {
 	for i := range game.FlagRules {
 		if game.FlagRules[i].Word == word {

@@ -70,8 +70,6 @@ func (h *History) Len() int {
 	return len(h.nights)
 }
 
-// before returns the numbers of the last night before t, or nil if there is no such
-// night.
 func (h *History) before(t time.Time) *Before {
 	for i := h.Len() - 1; i >= 0; i-- {
 		if n := &h.nights[i]; n.time.Before(t) {
@@ -106,7 +104,6 @@ type nightRow struct {
 	Values     []string
 }
 
-// view returns the section about all nights, or nil if there are fewer than two nights.
 func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	if h.Len() < 2 {
 		return nil
@@ -153,8 +150,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	return v
 }
 
-// people returns the number of people in a game, or NaN if the night's stats do not
-// list the game.
+// people returns the number of people in a game, or NaN if the stats do not list the game.
 func (n *pastNight) people(game string) float64 {
 	if people, ok := n.games[game]; ok {
 		return float64(people)

@@ -79,7 +79,7 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 		fmt.Fprintf(&b, "without %s: %s\n", console.Plural(s.Farms.Found, "farm"), sumsText(&s.WithoutFarms))
 	}
 	if flagged := &s.Flagged; flagged.Doubtful.Servers+flagged.Unusual.Servers > 0 {
-		fmt.Fprintf(&b, "in no farm, but flagged: %s, whose players are doubtful; %s with other flags\n",
+		fmt.Fprintf(&b, "in no farm, but flagged: %s (the players are doubtful); %s with other flags\n",
 			sumsText(&flagged.Doubtful), console.Plural(flagged.Unusual.Servers, "server"))
 	}
 	var statuses []string
@@ -125,7 +125,6 @@ func sumsText(s *census.Sums) string {
 	return fmt.Sprintf("%s, %s, %s", console.Plural(s.Servers, "server"), console.Plural(s.People, "person"), console.Plural(s.Bots, "bot"))
 }
 
-// table writes rows of a name and numbers. It writes nothing if there are no rows.
 func table(b *strings.Builder, title string, rows [][2]string) {
 	if len(rows) == 0 {
 		return

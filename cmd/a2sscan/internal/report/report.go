@@ -57,7 +57,6 @@ var (
 	})
 )
 
-// embedded returns a function that returns the content of embedded files as one text.
 func embedded(names ...string) func() string {
 	return sync.OnceValue(func() (all string) {
 		for _, name := range names {
@@ -133,7 +132,6 @@ type page struct {
 	Servers             serverTable
 }
 
-// newPage computes everything on the page except the list of servers.
 func newPage(in *Input) *page {
 	s := in.Stats
 	names := gameNames(s)
@@ -177,7 +175,6 @@ func gameNames(s *census.Stats) map[string]string {
 	return names
 }
 
-// nameOf returns the name of a game, or its ID if the name is unknown.
 func nameOf(names map[string]string, id string) string {
 	if name, ok := names[id]; ok {
 		return name

@@ -77,7 +77,6 @@ func (r *remembering) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// mayReplace returns an error if a file of another kind has the name of the result.
 func (r *Result) mayReplace() error {
 	if r.Force {
 		return nil

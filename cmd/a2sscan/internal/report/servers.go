@@ -47,7 +47,6 @@ func compare(a, b *census.Server) int {
 	return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.MaxPlayers, a.MaxPlayers), a.Addr().Compare(b.Addr()))
 }
 
-// trim sorts the servers, and drops all servers after the first maxServers.
 func (l *Servers) trim() {
 	slices.SortFunc(l.kept, compare)
 	l.cut = l.cut || len(l.kept) > maxServers
@@ -172,7 +171,6 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	return t
 }
 
-// size returns the size of all lists of words as JSON, in bytes.
 func (d *tableData) size() int64 {
 	return d.Games.size + d.Maps.size + d.Versions.size + d.Countries.size + d.Flags.size
 }
@@ -189,7 +187,6 @@ func (d *tableData) row(k *server) json.RawMessage {
 	return b.Bytes()
 }
 
-// millis returns the round trip in milliseconds, or -1 if it is unknown.
 func (k *server) millis() int {
 	if k.rtt <= 0 {
 		return -1

@@ -109,7 +109,6 @@ func percentOf(share float64) string {
 	return fmt.Sprintf("%.1f%%", v)
 }
 
-// width returns the length of a bar as a CSS percentage.
 func width(part, largest uint64) string {
 	if largest == 0 {
 		return "0%"
@@ -117,7 +116,6 @@ func width(part, largest uint64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(largest))
 }
 
-// signed formats a difference: +12, −3, ±0.
 func signed(now, before uint64) string {
 	switch {
 	case now > before:
@@ -139,7 +137,6 @@ func joined(words []string) string {
 	}
 }
 
-// sentence changes the first letter to a capital and appends a full stop.
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
 func reasons(all []string) string {

@@ -24,8 +24,6 @@ type versionView struct {
 	Rows  []nightRow
 }
 
-// versions returns the versions of the games for which the most servers report a
-// version.
 func (h *History) versions(s *census.Stats) (views []versionView) {
 	now := &History{}
 	now.Add(s)
@@ -96,8 +94,6 @@ func versionParts(versions []string, now map[string]uint64) (parts []part) {
 	return parts
 }
 
-// addChart adds a chart with the shares of the versions over the last nights, and
-// its table.
 func (v *versionView) addChart(h *History, game string, versions []string) {
 	v.Chart = newTimeline(fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.",
 		v.Game, h.Len()), "Share of the servers", "%", h.nights)
@@ -114,8 +110,7 @@ func (v *versionView) addChart(h *History, game string, versions []string) {
 	}
 }
 
-// share returns the share of a game's servers that have a version, or NaN if the stats
-// list no version of the game.
+// share returns NaN if the stats list no version of the game.
 func (n *pastNight) share(game, version string) float64 {
 	all := sum(n.versions[game])
 	if all == 0 {
