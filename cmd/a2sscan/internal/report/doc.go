@@ -1,6 +1,6 @@
 // Package report shows complete censuses to people: [Stats] and [Diff] print text, JSON or a
-// page, and [Make] writes one HTML page that needs no network and no other file. It has the
-// words for each kind of change, which a watch uses too.
+// page, and [Make] writes one HTML page that needs no network and no other file. A watch uses
+// the words of this package for the kinds of changes, too.
 //
 // [Make] reads censuses and the stats of earlier nights. [Write] writes the page
 // about them. charts.js draws the charts.
@@ -9,5 +9,5 @@
 // shown, and Shown makes invisible characters visible. The Content-Security-Policy
 // of the page allows only its own style and its own script, by their hashes: no
 // request, no other script, no style attribute. The page contains no player names.
-// It counts the servers that answer without a challenge, but does not list them.
+// The page counts the servers that answer without a challenge, but does not list them.
 package report

@@ -156,7 +156,7 @@ func trust(s *census.Stats) (all []statement) {
 		if share > lossy {
 			class = "bad"
 		}
-		all = append(all, statement{class, fmt.Sprintf("The scan probably missed %s servers (%s)", rounded(*r.Missed), percentOf(share))})
+		all = append(all, statement{class, fmt.Sprintf("Servers that the scan probably missed: %s (%s)", rounded(*r.Missed), percentOf(share))})
 	}
 	if !r.Consistent {
 		all = append(all, statement{"bad", "The scan's sums do not add up"})

@@ -249,13 +249,13 @@ func TestNumbers(t *testing.T) {
 // do not add up, or whose losses are not known.
 func TestTrust(t *testing.T) {
 	s := sampleStats(0)
-	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good The scan probably missed ") {
+	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Servers that the scan probably missed: ") {
 		t.Error(got)
 	}
 	*s.Run.Missed = 5000
 	s.Run.Consistent, s.Run.Ended = false, "interrupted"
 	s.Run.Targets.Unfinished = 7
-	want := "[{bad Not complete (interrupted): 7 targets left} {bad The scan probably missed 5,000 servers (5.0%)} {bad The scan's sums do not add up}]"
+	want := "[{bad Not complete (interrupted): 7 targets left} {bad Servers that the scan probably missed: 5,000 (5.0%)} {bad The scan's sums do not add up}]"
 	if got := fmt.Sprint(trust(s)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
