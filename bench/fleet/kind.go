@@ -169,10 +169,19 @@ func kindRange(from, to Kind) []Kind {
 	return ks
 }
 
+// Words returns the words of kinds, such as "source, bzip2".
+func Words(ks []Kind) string {
+	words := make([]string, len(ks))
+	for i, k := range ks {
+		words[i] = k.String()
+	}
+	return strings.Join(words, ", ")
+}
+
 // ParseKinds reads a list of kinds separated by commas, such as "source,bzip2". For
-// an empty list it returns nil.
-func ParseKinds(list string) (ks []Kind, err error) {
-	at, err := parseWords("kind", list, kindWords[:])
+// an empty list it returns nil. It accepts all kinds, but its error lists only usual.
+func ParseKinds(list string, usual []Kind) (ks []Kind, err error) {
+	at, err := parseWords("kind", list, kindWords[:], Words(usual))
 	for _, i := range at {
 		ks = append(ks, Kind(i))
 	}
@@ -180,14 +189,15 @@ func ParseKinds(list string) (ks []Kind, err error) {
 }
 
 // parseWords returns the indexes, in known, of the words in list, which commas separate.
-func parseWords(what, list string, known []string) (places []int, err error) {
+// The error lists the words in choices.
+func parseWords(what, list string, known []string, choices string) (places []int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)
 		i := slices.Index(known, word)
 		switch {
 		case word == "":
 		case i < 0:
-			return nil, fmt.Errorf("%s %q is not a known %s; choose from %s", what, word, what, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s %q is not a known %s; choose from %s", what, word, what, choices)
 		default:
 			places = append(places, i)
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -94,7 +95,7 @@ var masterFaults = []string{
 // ParseMasterFaults reads the words of faults, separated by commas. It returns nil
 // if list is empty.
 func ParseMasterFaults(list string) (faults []MasterFault, err error) {
-	at, err := parseWords("fault", list, masterFaults)
+	at, err := parseWords("fault", list, masterFaults, strings.Join(masterFaults, ", "))
 	for _, i := range at {
 		faults = append(faults, MasterFault(masterFaults[i]))
 	}

@@ -53,16 +53,20 @@ perfect scan of these servers would write.`,
 func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
+	kinds := func(to *[]fleet.Kind, from []fleet.Kind, name, help, all string) {
+		parse := func(list string) ([]fleet.Kind, error) { return fleet.ParseKinds(list, from) }
+		fs.Var(&flags.Value[[]fleet.Kind]{To: to, Parse: parse}, name, help+": "+fleet.Words(from)+" "+all)
+	}
 	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
 	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. Different ports in the same order give the same servers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
-	fs.Var(&flags.Value[[]fleet.Kind]{To: &c.Kinds, Parse: fleet.ParseKinds}, "kinds", "`LIST` of kinds of honest servers (default: all kinds except games)")
-	fs.Var(&flags.Value[[]fleet.Kind]{To: &c.HostileKinds, Parse: fleet.ParseKinds}, "hostile-kinds", "`LIST` of kinds of hostile servers (default: all)")
+	kinds(&c.Kinds, fleet.HonestKinds(), "kinds", "`LIST` of kinds of honest servers", "(default: all kinds except games)")
+	kinds(&c.HostileKinds, fleet.HostileKinds(), "hostile-kinds", "`LIST` of kinds of hostile servers", "(default: all)")
 	fs.StringSliceVar(&c.Games, "games", nil, "for servers of the kind games: `LIST` of games, such as rust,arma3 (default: all)")
 	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which one operator runs 50 fake servers, 0 to 1 (default 0)")
-	fs.Var(&flags.Value[[]fleet.Kind]{To: &c.FakeKinds, Parse: fleet.ParseKinds}, "fake-kinds", "`LIST` of kinds of fake servers, such as farm-list,farm-clones (default: all)")
+	kinds(&c.FakeKinds, fleet.FakerKinds(), "fake-kinds", "`LIST` of kinds of fake servers", "(default: all)")
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
