@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -51,16 +52,26 @@ type app struct {
 	sends bool
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file
+	// panelEvery is the shortest time between two edits of the panel of a watch.
+	panelEvery time.Duration
+}
+
+func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{
+		term:       console.New(stderr),
+		args:       args,
+		in:         stdin,
+		out:        &results{w: stdout},
+		panelEvery: time.Minute,
+	}
 }
 
 // run returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{
-		term: console.New(stderr),
-		args: args,
-		in:   stdin,
-		out:  &results{w: stdout},
-	}
+	return newApp(args, stdin, stdout, stderr).run()
+}
+
+func (a *app) run() int {
 	var err error
 	if a.args, err = ourArguments(a.args); err == nil {
 		root := a.rootCommand()

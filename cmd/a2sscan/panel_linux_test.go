@@ -17,14 +17,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
 // hasty runs the program, with a panel that is edited ten times a second.
 func hasty() {
-	watch.PanelEvery = 100 * time.Millisecond
-	main()
+	prepare()
+	a := newApp(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	a.panelEvery = 100 * time.Millisecond
+	os.Exit(a.run())
 }
 
 // channel stands in for a channel of Discord. It kills the watch that posts to it.

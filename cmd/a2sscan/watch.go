@@ -46,6 +46,7 @@ type watchFlags struct {
 	hook       hookFlags
 	listen     string // address; "": no live page
 	page       page.Options
+	panelEvery time.Duration
 	names      string       // own or list
 	windows    string       // file of --maintenance; "": none
 	fetched    *list.Source // the latest list of the master; nil: none
@@ -64,7 +65,7 @@ type hookFlags struct {
 const hookVariable = "A2SSCAN_WEBHOOK"
 
 func watchCommand(a *app) *cobra.Command {
-	f := &watchFlags{}
+	f := &watchFlags{panelEvery: a.panelEvery}
 	cmd := &cobra.Command{
 		Use:   "watch [TARGET…]",
 		Short: "Watch servers all day: who is up, who is down, what changed",
@@ -156,10 +157,10 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
 	fs.StringVar(&f.windows, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart; planned events are not posted")
-	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when `N` people are on a server, and again only after their number was below half of N; 0: never (default 0)")
+	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when `N` people are on a server, unless they are there when the watch starts, and again only after their number was below half of N; 0: never (default 0)")
 	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "while a server stays down, report it again once every `D`, as a reminder; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
-	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once every `D`; 0: only after SIGHUP, not even when a file changes")
+	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once every `D`; 0: only after SIGHUP, even if a file changes")
 	f.Rate.Rate = scanner.DefaultRate
 	fs.VarP(&f.Rate.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
 	f.log.add(cmd)
@@ -211,7 +212,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		if err != nil {
 			return console.Fail(console.ExitInput, "%s: %w", where, err)
 		}
-		f.opts.Panel = &watch.Panel{Hook: hook, Title: f.page.Title}
+		f.opts.Panel = &watch.Panel{Hook: hook, Title: f.page.Title, Every: f.panelEvery}
 	}
 	if len(f.page.Names) > 0 {
 		site := "https://" + f.page.Names[0]
@@ -296,6 +297,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	if f.listen != "" {
 		f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), state
 		f.page.ByList = f.names == "list"
+		f.page.Timeout = 10 * time.Second // shorter than the time limit of an answer
 		if shown, err = page.Open(a.term, f.page); err != nil {
 			return err
 		}

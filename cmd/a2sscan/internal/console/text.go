@@ -185,18 +185,22 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RoughDuration formats an estimated duration, rounded up: 9 s, 12 min, 3 h, 4 days.
+// RoughDuration formats a duration, rounded to the nearest: 9 s, 12 min, 3 h, 4 days. A
+// fraction of a second is 1 s.
 func RoughDuration(d time.Duration) string {
-	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
-	switch {
-	case d <= 99*time.Second:
-		return fmt.Sprintf("%d s", up(time.Second))
-	case d <= 99*time.Minute:
-		return fmt.Sprintf("%d min", up(time.Minute))
-	case d <= 48*time.Hour:
-		return fmt.Sprintf("%d h", up(time.Hour))
+	if d > 0 {
+		d = max(d, time.Second)
 	}
-	return fmt.Sprintf("%d days", up(24*time.Hour))
+	in := func(unit time.Duration) int64 { return int64(d.Round(unit) / unit) }
+	switch {
+	case in(time.Second) <= 99:
+		return fmt.Sprintf("%d s", in(time.Second))
+	case in(time.Minute) <= 99:
+		return fmt.Sprintf("%d min", in(time.Minute))
+	case in(time.Hour) <= 48:
+		return fmt.Sprintf("%d h", in(time.Hour))
+	}
+	return fmt.Sprintf("%d days", in(24*time.Hour))
 }
 
 // Every calls do at intervals until stop is called. If do is running then, stop waits until

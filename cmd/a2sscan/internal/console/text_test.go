@@ -9,13 +9,17 @@ import (
 // TestWords: numbers, sizes and times as text.
 func TestWords(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
+		{RoughDuration(0), "0 s"},
 		{RoughDuration(time.Millisecond), "1 s"},
+		{RoughDuration(9400 * time.Millisecond), "9 s"},
 		{RoughDuration(9 * time.Second), "9 s"},
 		{RoughDuration(99 * time.Second), "99 s"},
 		{RoughDuration(100 * time.Second), "2 min"},
-		{RoughDuration(800 * time.Second), "14 min"},
+		{RoughDuration(800 * time.Second), "13 min"},
+		{RoughDuration(99*time.Minute + 29*time.Second), "99 min"},
 		{RoughDuration(100 * time.Minute), "2 h"},
-		{RoughDuration(49 * time.Hour), "3 days"},
+		{RoughDuration(48*time.Hour + 29*time.Minute), "48 h"},
+		{RoughDuration(49 * time.Hour), "2 days"},
 		{Clock(0), "0:00"},
 		{Clock(1900 * time.Millisecond), "0:01"},
 		{Clock(754 * time.Second), "12:34"},

@@ -30,10 +30,9 @@ import (
 type Panel struct {
 	Hook  *Webhook
 	Title string
+	// Every is the shortest time between two edits of the message.
+	Every time.Duration
 }
-
-// PanelEvery is the shortest time between two edits of a panel. Tests make it shorter.
-var PanelEvery = time.Minute
 
 const (
 	panelName      = "panel"
@@ -45,12 +44,12 @@ var errEnded = errors.New("the webhook does not exist any more")
 // deliver keeps the message up to date until ctx ends or the webhook no longer exists.
 func (p *Panel) deliver(ctx context.Context, r *Watch) {
 	var shown []byte // the message that Discord has
-	for wait := PanelEvery; ; {
+	for wait := p.Every; ; {
 		if console.Pause(ctx, wait); ctx.Err() != nil {
 			return
 		}
 		body, err := p.message(r)
-		if wait = PanelEvery; err == nil && bytes.Equal(body, shown) {
+		if wait = p.Every; err == nil && bytes.Equal(body, shown) {
 			continue
 		}
 		least, err := p.put(ctx, r.DB, body)
@@ -62,7 +61,7 @@ func (p *Panel) deliver(ctx context.Context, r *Watch) {
 			r.Terminal.Log.Warn("the panel ends", "error", err)
 			return
 		case ctx.Err() == nil:
-			wait = max(PanelEvery, least)
+			wait = max(p.Every, least)
 			r.Terminal.Say("panel: %v; the next attempt follows in %v", err, wait)
 		}
 	}

@@ -92,7 +92,7 @@ func newPanelled(t *testing.T, servers int) *panelled {
 	check(t, err)
 	hook.client.Transport = p.discord
 	p.watch = &Watch{
-		Options: &Options{Rules: usual(), DB: state, Log: &Log{}, Terminal: console.New(&p.said), Panel: &Panel{Hook: hook, Title: "Our servers"}},
+		Options: &Options{Rules: usual(), DB: state, Log: &Log{}, Terminal: console.New(&p.said), Panel: &Panel{Hook: hook, Title: "Our servers", Every: time.Minute}},
 		monitor: &scanner.Monitor{}, watcher: p.w,
 	}
 	p.start()

@@ -19,7 +19,6 @@ import (
 
 // TestBrowser shows pages in a browser.
 func TestBrowser(t *testing.T) {
-	databaseTimeout = 10 * time.Minute // the machine may be busy with other work
 	chromium := browser.Start(t)
 	forty := newPage(t, newSample(40), sampleEvents...)
 	storeSampleHours(t, forty)

@@ -36,6 +36,9 @@ type Options struct {
 	DB      *db.DB // the page only reads it
 	ByList  bool   // the label of a server in the list is its name
 	NoJoin  bool   // no links with which players join a server
+
+	// Timeout is the longest time for which a request waits for the database.
+	Timeout time.Duration
 }
 
 // Page is a site that shows a watch.
@@ -48,10 +51,6 @@ type Page struct {
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 }
-
-// databaseTimeout is the longest time for which a request waits for the database. It is
-// shorter than the time that a metrics.Site allows for an answer. A test changes it.
-var databaseTimeout = 10 * time.Second
 
 // connections is the maximum number of open connections. A client that does not read its
 // answer occupies up to a few hundred kilobytes of memory.
@@ -133,7 +132,7 @@ func (p *Page) routes() http.Handler {
 				return
 			}
 			code := http.StatusOK
-			ctx, cancel := context.WithTimeout(r.Context(), databaseTimeout)
+			ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
 			defer cancel()
 			var value any
 			_, err := url.ParseQuery(r.URL.RawQuery)

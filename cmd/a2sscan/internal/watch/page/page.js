@@ -99,11 +99,11 @@
   }
 
   function duration(since) { // like the program: 9 s, 12 min, 3 h, 2 days
-    const s = Math.max(0, (Date.now() - Date.parse(since)) / 1000);
-    if (s <= 99) return Math.ceil(s) + " s";
-    if (s <= 99 * 60) return Math.ceil(s / 60) + " min";
-    if (s <= 48 * 3600) return Math.ceil(s / 3600) + " h";
-    return Math.ceil(s / 86400) + " days";
+    const s = Math.max(1, (Date.now() - Date.parse(since)) / 1000), whole = unit => Math.round(s / unit);
+    if (whole(1) <= 99) return whole(1) + " s";
+    if (whole(60) <= 99) return whole(60) + " min";
+    if (whole(3600) <= 48) return whole(3600) + " h";
+    return whole(86400) + " days";
   }
 
   function state(s) {

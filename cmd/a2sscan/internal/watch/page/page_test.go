@@ -89,7 +89,7 @@ func newPage(t testing.TB, source Source, events ...db.Event) *Page {
 	state, err := db.Open("")
 	check(t, err)
 	t.Cleanup(func() { state.Close() })
-	p := &Page{Options: Options{Title: "Our servers", Names: []string{"status.example.org"}, Build: ledger.Build{Version: "1.2.3"}, DB: state}}
+	p := &Page{Options: Options{Title: "Our servers", Names: []string{"status.example.org"}, Build: ledger.Build{Version: "1.2.3"}, DB: state, Timeout: 10 * time.Minute}}
 	var addrs []netip.AddrPort
 	for row := range source.Rows() {
 		if addrs = append(addrs, row.Addr); len(addrs) == 50 {
@@ -777,7 +777,7 @@ func TestRefresh(t *testing.T) {
 		state, err := db.Open("")
 		check(t, err)
 		defer state.Close()
-		s, p := newSample(10), &Page{Options: Options{DB: state}}
+		s, p := newSample(10), &Page{Options: Options{DB: state, Timeout: 10 * time.Minute}}
 		ctx, cancel := context.WithCancel(t.Context())
 		go p.refresh(ctx, s, console.New(io.Discard))
 		synctest.Wait()
