@@ -229,8 +229,8 @@ func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
 				continue
 			}
 			m.servers = append(m.servers, i)
-			if _, end, in := one.At(moment(s.since)); in && s.status == db.Down && s.asked == 0 && !end.After(now) {
-				s.planned, s.over = true, seconds(end) // no watch saw the end of the window
+			if _, end, in := one.At(moment(s.since)); in && s.planned && s.asked == 0 && !end.After(now) {
+				s.over = seconds(end) // no watch saw the end of the window
 			}
 		}
 		if len(m.servers) == 0 {
@@ -294,7 +294,7 @@ func (w *Watcher) outlast(i int, now uint32) {
 	s.planned = false
 	w.count(i, now, db.Down)
 	w.hourOf(now).Samples[i][db.Outages]++
-	w.setStatus(i, db.Down, s.over)
+	w.store(i, nil)
 	s.remindAt = now + uint32(w.rules.Remind.Seconds())
 	for _, planned := range []bool{false, true} { // damping must not hold back the event
 		delete(w.damping.open, damped{i, "up", planned})

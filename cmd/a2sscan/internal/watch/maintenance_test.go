@@ -182,7 +182,8 @@ func TestMaintenance(t *testing.T) {
 }
 
 // TestStillDown: a server that is still down at the end of its window gets an event at once,
-// which is dated there. The time until its reminder begins with this event.
+// which is dated there. The time until its reminder begins with this event. Its event up says how
+// long it was down in all, also if another watch reports the event.
 func TestStillDown(t *testing.T) {
 	rules := usual()
 	rules.Remind = 20 * time.Minute
@@ -197,10 +198,20 @@ func TestStillDown(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	x.want("down 1")
+	rows, addrs := x.rows(), []netip.AddrPort{x.servers[0].addr, x.servers[1].addr}
+	rows[1].Told = seconds(x.now)
+	hours := x.w.hours
+	x.w = New(rules, x.now)
+	for i := range rows {
+		x.w.Restore(&rows[i], x.now)
+	}
+	x.w.hours = hours
+	x.w.Watch(addrs, x.now)
+	x.maintain("127.0.0.0/24 daily 12:15-12:30")
 	x.run(10 * time.Minute)
 	x.servers[1].dead = false
 	x.run(2 * time.Minute)
-	if e := x.events[0]; e.Planned || e.For < 9*60 || e.For > 13*60 {
+	if e := x.events[0]; e.Planned || e.For < 24*60 || e.For > 27*60 {
 		t.Errorf("%+v", e)
 	}
 	x.want("up 1")

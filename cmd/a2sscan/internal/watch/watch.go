@@ -210,17 +210,14 @@ func (w *Watcher) Restore(row *db.Server, now time.Time) {
 		people: -1, places: -1, listed: seconds(now) < row.LastSeen+keepAsking, untold: row.Untold,
 	}
 	if s.status == db.Planned {
-		s.status = db.Down // Maintain finds out whether that is still planned
+		s.status, s.planned, s.over = db.Down, true, seconds(now) // Maintain finds out whether the window goes on
 	}
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
 		s.info = 0 // makes the first check a full query
 		s.setPeople(r.Population())
 	}
-	if s.status == db.Down && w.rules.Remind > 0 {
-		every := uint32(w.rules.Remind.Seconds())
-		s.remindAt = s.since + ((seconds(now)-s.since)/every+1)*every
-	}
+	s.remindAt = max(s.since, min(row.Told, seconds(now))) + uint32(w.rules.Remind.Seconds())
 	w.add(s)
 }
 

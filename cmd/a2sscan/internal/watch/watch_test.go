@@ -713,7 +713,9 @@ func TestRemind(t *testing.T) {
 		t.Errorf("%+v: %s", e, Text(&e))
 	}
 	x.want("reminder 0")
+	x.run(30 * time.Minute)
 	rows := x.rows()
+	rows[0].Told = seconds(x.now) // as if the reminder had been late
 	x.w = New(rules, x.now)
 	var addrs []netip.AddrPort
 	for i := range rows {
@@ -721,9 +723,9 @@ func TestRemind(t *testing.T) {
 		addrs = append(addrs, rows[i].Addr)
 	}
 	x.w.Watch(addrs, x.now)
-	x.run(50 * time.Minute)
+	x.run(58 * time.Minute)
 	x.want()
-	x.run(10 * time.Minute)
+	x.run(4 * time.Minute)
 	x.want("reminder 0")
 	x.run(50 * time.Minute)
 	silence(true, x.servers)

@@ -111,6 +111,9 @@ type Server struct {
 	// Untold means that the last event up or down of the server contradicts Status. Only
 	// DB.Servers sets Untold.
 	Untold bool
+	// Told is the Unix time of the latest report that the server is down, or 0 if it is not
+	// down. Only Servers sets it.
+	Told uint32
 }
 
 // Open opens the database at path for a watch, and creates it if it does not exist. If path
@@ -267,14 +270,16 @@ func (db *DB) Servers(do func(*Server)) error {
 	return db.each(func(row *sql.Rows) error {
 		var s Server
 		var addr []byte
-		err := row.Scan(&addr, &s.ID, &s.LastSeen, &s.Since, &s.Status, &s.Answer, &s.Untold)
+		err := row.Scan(&addr, &s.ID, &s.LastSeen, &s.Since, &s.Status, &s.Answer, &s.Untold, &s.Told)
 		if err = errors.Join(err, s.Addr.UnmarshalText(addr)); err == nil {
 			do(&s)
 		}
 		return err
 	}, `SELECT addr, id, coalesce(last_seen, 0), coalesce(since, 0), status, answer,
 			coalesce((status = 'up') <> (SELECT event = 'up' FROM events WHERE events.addr = servers.addr AND event IN ('up', 'down')
-				ORDER BY events.id DESC LIMIT 1), 0) AND status <> 'unknown'
+				ORDER BY events.id DESC LIMIT 1), 0) AND status <> 'unknown',
+			coalesce(iif(status = 'down', (SELECT unixepoch(coalesce(line ->> 'reported', line ->> 'time')) FROM events
+				WHERE events.addr = servers.addr AND event IN ('down', 'reminder') ORDER BY events.id DESC LIMIT 1), 0), 0)
 		FROM servers ORDER BY id`)
 }
 

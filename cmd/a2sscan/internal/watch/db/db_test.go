@@ -68,7 +68,7 @@ func TestReopened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "100%?#.db")
 	db := opened(t, path, 2)
 	events := []Event{
-		{ID: 7, Time: start, Addr: addr(2).String(), Kind: "down"},
+		{ID: 7, Time: start, Reported: start.Add(30 * time.Second), Addr: addr(2).String(), Kind: "down"},
 		{ID: 9, Time: start.Add(time.Second), Kind: "blind", Evidence: &Evidence{Silent: 20}},
 	}
 	check(t, db.Flush(events, nil))
@@ -87,6 +87,7 @@ func TestReopened(t *testing.T) {
 	var servers []Server
 	check(t, db.Servers(func(s *Server) { servers = append(servers, *s) }))
 	down.Answer = []byte(`{"info":{"name":"server 2"},"game":{"id":"rust"}}`) // kept
+	down.Told = at + 30                                                       // when its event was reported
 	if len(servers) != 2 || servers[0].Status != Up {
 		t.Fatalf("servers: %+v", servers)
 	}
