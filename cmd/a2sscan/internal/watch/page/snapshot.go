@@ -211,7 +211,11 @@ func (v *viewer) make(now time.Time) *snapshot {
 			} else if e.Status == db.Up {
 				order = 0
 			}
-			return uint64(slices.Index(statuses, e.Status))<<32 | order
+			rank := uint64(2 * slices.Index(statuses, e.Status))
+			if e.InMaintenance() {
+				rank++ // after those that are down for no known reason
+			}
+			return rank<<32 | order
 		})
 	})
 	if renamed || len(s.servers) != len(v.latest.servers) {
