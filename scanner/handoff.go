@@ -108,8 +108,6 @@ func (h *handoff) give(snapshot *Snapshot) {
 	}
 }
 
-// collect takes back the blocks that the finisher has processed, and returns the memory
-// of their answers to m.
 func (h *handoff) collect(m *session.Memory) {
 	for len(h.back) > 0 {
 		h.recycle(<-h.back, m)

@@ -89,7 +89,6 @@ func (e *engine) reopen(now time.Duration, sl *slot) {
 	e.addrs.reclaim(now, sl.source(), int(sl.sent))
 }
 
-// take gives a datagram to a session, and returns what the session did with it.
 func (r *receiver) take(m *session.Memory, at time.Duration, to ref, sl *slot, datagram []byte) (ev event) {
 	a := sl.session.Got
 	a.LastAt = at

@@ -190,7 +190,6 @@ func (s *sessions) close(i int32) {
 	s.slots.release(i)
 }
 
-// drop forgets an open target, or a target that was held back.
 func (s *sessions) drop(addr uint64) {
 	delete(s.held, addr)
 	delete(s.labels, addr)

@@ -85,7 +85,6 @@ func (s *slots) release(i int32) {
 	s.n--
 }
 
-// find returns the slot of a source, or -1.
 func (s *slots) find(source uint64) int32 {
 	i := *s.head(source)
 	for i >= 0 && s.at(i).source() != source {

@@ -62,8 +62,7 @@ func (e *engine) nextTarget(now time.Duration) (addr uint64, wait Wait) {
 	return 0, WaitAddress
 }
 
-// accept counts a target of the list. It returns the packed address, or 0 if the target
-// must not be queried.
+// accept counts a target of the list. It returns 0 if the target must not be queried.
 func (e *engine) accept(t *Target) uint64 {
 	e.stats.Taken++
 	addr := udp.Pack(t.Addr)

@@ -162,7 +162,7 @@ func (s *Server) field(key string, k kind, value jsontext.Value) string {
 	return raw
 }
 
-// unquoted returns the text of a JSON string. Bytes that are not UTF-8 become U+FFFD.
+// unquoted replaces bytes that are not UTF-8 by U+FFFD.
 func unquoted(value jsontext.Value) string {
 	b, _ := jsontext.AppendUnquote(nil, value)
 	return string(b)

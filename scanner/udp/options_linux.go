@@ -46,8 +46,8 @@ func setBuffer(s, size, force, plain int) {
 	}
 }
 
-// bufferSizes returns the sizes that the kernel granted. The kernel reports twice
-// as much; the second half is for its own bookkeeping (socket(7)).
+// bufferSizes returns the sizes that the kernel granted. The kernel reports twice as much,
+// since it needs the second half for its own bookkeeping (socket(7)).
 func bufferSizes(fd uintptr) (recv, send int) {
 	recv, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
 	send, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)

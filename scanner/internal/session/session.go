@@ -11,32 +11,23 @@
 //	Unreachable            ICMP reports that nothing listens
 //
 // After each event, Advance decides what follows. Then the flag Done and the methods Due
-// and Clock.Wake say what to do, and Request returns the request to send. The parts:
+// and Clock.Wake say what to do, and Request returns the request to send.
 //
-//	session.go     the state, and what is sent next
-//	silence.go     silence: repeat, or give up
-//	message.go     what the messages of a server change
-//	challenges.go  what is known about the server's challenges
-//	questions.go   the state of each question
-//	clock.go       when something was sent, and when to wake up
-//	answer.go      the messages of a server
-//	memory.go      the memory for these messages
+//	          Start                      A (challenge)
+//	(new) ───────────▶ first question ──────────────────▶ all open questions, together
+//	                     │    ▲                             │      │       ▲
+//	       I, D, E  ┌────┘    │ silence: repeated           │      │ silence: all silent
+//	                ▼         │                             │      │ questions repeated
+//	          next question ──┘                             │      │ together
+//	        (one at a time, no                              │      └───────┘
+//	         challenge is known)                            │
+//	                               second new challenge, X, │ conflict,
+//	                               a burst fully unanswered,▼
+//	                               last repetition     serial: one question at a time,
+//	                               (one challenge per  1.2 s apart where a limit shows
+//	                               question)
 //
-//	            Start                      A (challenge)
-//	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
-//	                       │    ▲                             │      │       ▲
-//	         I, D, E  ┌────┘    │ silence: repeated           │      │ silence: all silent
-//	                  ▼         │                             │      │ questions repeated
-//	            next question ──┘                             │      │ together
-//	          (one at a time, no                              │      └───────┘
-//	           challenge is known)                            │
-//	                                 second new challenge, X, │ conflict,
-//	                                 a burst fully unanswered,▼
-//	                                 last repetition     serial: one question at a time,
-//	                                 (one challenge per  1.2 s apart where a limit shows
-//	                                 question)
-//
-//	  every question answered or given up ──▶ Done (after an 'm': once no 'I' can follow)
+//	every question answered or given up ──▶ Done (after an 'm': once no 'I' can follow)
 package session
 
 import (
@@ -167,8 +158,8 @@ func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 }
 
 // Request returns the request to send for q, and its challenge. The request may be
-// GETCHALLENGE instead of q, or PLAYER instead of INFO. remembered is the challenge
-// of an earlier scan.
+// GETCHALLENGE instead of q, or PLAYER instead of INFO. remembered is the challenge of an
+// earlier scan.
 func (s *Session) Request(q wire.Question, remembered wire.Challenge) (wire.Question, wire.Challenge) {
 	a := s.Got
 	c := wire.NoChallenge
