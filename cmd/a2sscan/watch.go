@@ -289,6 +289,9 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		state, err = db.Open(f.state)
 		return err
 	})
+	if f.over(a, ctx, err) {
+		return nil
+	}
 	if err != nil {
 		return stateFailure(f.state, err)
 	}
@@ -356,7 +359,20 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 			}
 		}
 	}
-	return watch.Run(ctx, &f.opts)
+	if err := watch.Run(ctx, &f.opts); !f.over(a, ctx, err) {
+		return err
+	}
+	return nil
+}
+
+// over reports whether the time of --max-runtime, after which ctx ends, was up while the watch
+// was starting. It says so.
+func (f *watchFlags) over(a *app, ctx context.Context, err error) bool {
+	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != context.DeadlineExceeded {
+		return false
+	}
+	a.term.Say("--max-runtime %v was over before the watch had begun", f.maxRuntime)
+	return true
 }
 
 // files returns the names of the regular files among the lists, the exclusions and the file
