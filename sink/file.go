@@ -117,7 +117,10 @@ func (f *file) mend(written []byte, err error) error {
 		}
 	}
 	if err != nil {
-		e.Hint += "; the last line of the census is cut off"
+		if e.Hint != "" {
+			e.Hint += "; "
+		}
+		e.Hint += "the last line of the census is cut off"
 	}
 	return e
 }

@@ -135,8 +135,11 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || info.Size() != p.Bytes {
-		return errors.Join(err, fmt.Errorf("%w: the part has %d bytes, but had %d", ErrChanged, info.Size(), p.Bytes))
+	if err != nil {
+		return err
+	}
+	if info.Size() != p.Bytes {
+		return fmt.Errorf("%w: the part has %d bytes, but had %d", ErrChanged, info.Size(), p.Bytes)
 	}
 	d := xxhash.New()
 	err = hashFile(d, f, p.Bytes, progress)

@@ -64,10 +64,13 @@ func ParseLife(spec string) (l *Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			err = fmt.Errorf("%q is not understood; give outages, restarts, renames, maps, steamids, moves or flaps as NAME=NUMBER, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			return l, fmt.Errorf("%q is not understood; give outages, restarts, renames, maps, steamids, moves or flaps as NAME=NUMBER, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
 		}
-		if err != nil {
-			return l, err
+		switch {
+		case err != nil && i >= 0:
+			return l, fmt.Errorf("%q: the value is not a number", part)
+		case err != nil:
+			return l, fmt.Errorf("%q: write times such as 30s or 10m", part)
 		}
 		if i >= 0 && l.Counts[i] < 0 {
 			return l, fmt.Errorf("%q: the number must not be negative", part)

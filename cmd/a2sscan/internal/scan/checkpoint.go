@@ -90,11 +90,15 @@ var (
 	errRange        = errors.New("the file is damaged, because some numbers are impossible") // although the checksum is valid
 )
 
-// versionError is the version of a checkpoint that is too new.
+// versionError is the version of a checkpoint that this program can't read.
 type versionError int
 
 func (v versionError) Error() string {
-	return fmt.Sprintf("a newer a2sscan wrote the file in version %d of the format, but this program reads only version %d", int(v), version)
+	writer := "a newer"
+	if v < version {
+		writer = "an older"
+	}
+	return fmt.Sprintf("%s a2sscan wrote the file in version %d of the format, but this program reads only version %d", writer, int(v), version)
 }
 
 // packer is the encoder that all checkpoints share, because an encoder needs many times
@@ -153,9 +157,9 @@ func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
 	v, err := strconv.Atoi(number)
 	intact := sum == fmt.Sprintf("%x", sha256.Sum256(packed))
 	switch {
-	case err == nil && v > version:
+	case err == nil && v > version, v > 0 && v < version && intact:
 		return nil, versionError(v)
-	case err != nil || v < version || !intact:
+	case err != nil || v != version || !intact:
 		return nil, errDamaged
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(smallBody+maxRatio*len(packed))))

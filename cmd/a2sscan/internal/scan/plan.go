@@ -132,7 +132,7 @@ type Found struct {
 	Targets []string `json:"targets" flag:"the targets" same:"resume,shards" resume:"the target list is"`
 	Lists   []string `json:"lists" flag:"the lists of targets (SHA-256)" same:"resume,shards"`
 	// Columns are the format and the fields of an output that is not JSON.
-	Columns string `json:"columns,omitempty" flag:"--format and --fields" same:"resume" resume:"--format and --fields are"`
+	Columns string `json:"columns,omitempty" flag:"--format and --fields" same:"resume" resume:"the output format is"`
 	// KeyID is the ID of the key that hashes player names; empty: names are not hashed.
 	KeyID    string   `json:"player_key,omitempty" flag:"the player key" same:"resume" resume:"the player key is"`
 	Types    []string `json:"mmdb,omitempty" flag:"--mmdb" same:"resume,shards"` // types of the databases

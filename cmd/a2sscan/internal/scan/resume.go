@@ -88,7 +88,7 @@ func (k *Checkpointer) read() error {
 	case k.opt.Fresh:
 		return nil
 	case errors.As(err, new(versionError)):
-		return k.refuse("%v", err).WithHint("resume the scan with the newer version of a2sscan; %s", k.opt.startOver())
+		return k.refuse("%v", err).WithHint("resume the scan with the version of a2sscan that began it; %s", k.opt.startOver())
 	case err != nil:
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}

@@ -388,11 +388,12 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Control.Monitor, s.handle))
 }
 
-// NamesNetworks reports whether an argument is a network, a range or an address, without a
+// NamesNetworks reports whether an argument is a network, a range, or an address without a
 // port. Most of the addresses in such arguments have no server.
 func NamesNetworks(args []string) bool {
 	return slices.ContainsFunc(NotFiles(args), func(arg string) bool {
-		return !strings.Contains(arg, ":") && arg != "" && arg[0] <= '9' // host names begin with letters
+		host, _, port := strings.Cut(arg, ":")
+		return host != "" && host[0] <= '9' && (!port || strings.ContainsAny(host, "/-")) // names begin with letters
 	})
 }
 

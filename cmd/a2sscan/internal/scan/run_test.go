@@ -130,3 +130,16 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesNetworks: few addresses of a network or a range have a server, with or without a
+// port.
+func TestNamesNetworks(t *testing.T) {
+	for arg, want := range map[string]bool{
+		"198.51.100.0/24": true, "198.51.100.0/24:27015": true, "198.51.100.1-198.51.100.9": true, "198.51.100.1-198.51.100.9:27015": true,
+		"198.51.100.1": true, "198.51.100.1:27015": false, "example.org": false, "example.org:27015": false, "list.txt": false,
+	} {
+		if got := NamesNetworks([]string{"missing.txt", arg}); got != want {
+			t.Errorf("%s: %v", arg, got)
+		}
+	}
+}
