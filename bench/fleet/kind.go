@@ -179,7 +179,8 @@ func Words(ks []Kind) string {
 }
 
 // ParseKinds reads a list of kinds separated by commas, such as "source,bzip2". For
-// an empty list it returns nil. It accepts all kinds, but its error lists only usual.
+// an empty list it returns nil. It accepts all kinds. Its error for an unknown
+// word lists only the kinds in usual.
 func ParseKinds(list string, usual []Kind) (ks []Kind, err error) {
 	at, err := parseWords("kind", list, kindWords[:], Words(usual))
 	for _, i := range at {

@@ -209,7 +209,7 @@ func checkNames(cmd *cobra.Command, args []string) (err error) {
 		}
 		if f.Changed && slices.ContainsFunc(values, isObject) {
 			err = console.Fail(console.ExitUsage, "--%s: s3:// names an object in a store, but %s reads and writes only files", f.Name, cmd.CommandPath()).
-				WithHint("name a file; fetch objects with rclone copy, or move the file to the store: rclone move FILE REMOTE:BUCKET/")
+				WithHint("name a file: fetch an object before with rclone copy, or move the output to the store afterwards with rclone move FILE REMOTE:BUCKET/")
 		}
 	})
 	return err

@@ -24,7 +24,7 @@ type targetingFlags struct {
 func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string) {
 	fs := cmd.Flags()
 	f.to, f.set = to, fs
-	fs.StringVarP(&to.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
+	fs.StringVarP(&to.Ports, "port", "p", "", "`LIST` of ports for networks, and for addresses without a port, such as 27015,27020-27030 (default: 27015 for an address, none for a network)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	fs.BoolVar(&to.Resolve, "resolve", false, "also look up host names in lists, and "+verb+" all their IPv4 addresses")
 	to.AddressRate = scanner.DefaultAddressRate

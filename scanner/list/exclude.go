@@ -226,7 +226,7 @@ var specialPurpose = [][3]string{ // network, name, and the document that reserv
 	{"192.0.0.0/29", "IPv4 service continuity prefix", "RFC 7335"},
 	{"192.0.0.8/32", "IPv4 dummy address", "RFC 7600"},
 	{"192.0.0.9/32", "port control protocol anycast", "RFC 7723"},
-	{"192.0.0.10/32", "traversal using relays around NAT anycast", "RFC 8155"},
+	{"192.0.0.10/32", "TURN anycast", "RFC 8155"},
 	{"192.0.0.170/32", "NAT64/DNS64 discovery", "RFC 8880"},
 	{"192.0.0.171/32", "NAT64/DNS64 discovery", "RFC 8880"},
 	{"192.0.2.0/24", "documentation (TEST-NET-1)", "RFC 5737"},

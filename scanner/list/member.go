@@ -133,7 +133,8 @@ func (o *object) put(m member, value string) {
 	o.values[m.name] = value
 }
 
-// other records a value that may be a port, although its key does not say which port.
+// other records a value that may be the query port: its key does not say so, or an earlier
+// value was taken as the query port. If the value is not a number, other does nothing.
 func (o *object) other(value string) {
 	if isNumber(value) {
 		o.others = append(o.others, strings.TrimSuffix(value, ".0"))

@@ -1,6 +1,6 @@
 // Package census sums up censuses and compares them.
 //
 // [Open] reads the files of a census: plain, zstd or gzip, parts and shards, in any
-// order. [Census.Stats] returns the aggregates of a night, and [Diff] finds each
-// [Change] between two nights. [Changed] compares two records of one server.
+// order. [Census.Stats] returns the aggregates of a census, and [Diff] finds each
+// [Change] between two censuses, which other comments call nights. [Changed] compares two records of one server.
 package census

@@ -115,7 +115,7 @@ var schemaKeys = withHex([]field{
 		fields: perQuestion(field{is: typeWord, words: errorWords, about: "why there is no complete answer to "}, func(r *result, q int) value { return (*wordValue)(&r.Err[q]) })},
 	{name: "notes", is: typeWord, lists: 1, pattern: `^[a-z0-9_]+\.[a-z0-9_]+$`, about: "oddities of answers, and parts dropped from this record",
 		at: func(r *result) value { return (*notesValue)(&r.Notes) }},
-	{name: "message", is: typeText, about: "text of a refusal, such as: banned, too many requests",
+	{name: "message", is: typeText, about: "text with which the server refused to answer, or with which it redirects players to another server",
 		at: func(r *result) value { return (*bytesValue)(&r.Message) }, long: true},
 	{name: "rtt_ms", is: typeFloat64, about: "round trip of the first question that was sent once and answered",
 		at: func(r *result) value { return (*millisValue)(&r.RTT) }},

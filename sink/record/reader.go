@@ -306,8 +306,8 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	return seen, nil
 }
 
-// member reads the value of a key. The parameter bit is the bit of the key in the sets, which
-// are those of object.
+// member reads or skips the value of the key f. The parameter bit is the bit of f in the sets
+// seen, decode and keep, which the method object explains.
 func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	from := r.c.at
 	switch again := seen&bit != 0; {

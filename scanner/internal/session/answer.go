@@ -70,8 +70,8 @@ type RoundTrips struct {
 	// Doubled means that a copy of the first datagram came: several requests were answered,
 	// so the first datagram answers the first request.
 	Doubled bool
-	// Late is the minimum age of the first datagram: the time since the last request before
-	// it or, if Doubled, since the first request.
+	// Late is how long after a request the first datagram came. The request is the last one
+	// before the datagram or, if Doubled, the first one.
 	Late time.Duration
 }
 

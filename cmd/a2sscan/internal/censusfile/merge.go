@@ -200,10 +200,10 @@ func (m *merger) copy(p *part) error {
 			}
 			switch n := b.First + c.index; {
 			case c.problem != nil:
-				return 0, console.Fail(console.ExitNumbers, "%s: can't read record %d (%v)", file, n, c.problem)
+				return 0, console.Fail(console.ExitNumbers, "%s: can't read record %d (%v)", console.Plain(file, 200), n, c.problem)
 			case c.foreign.IsValid():
 				return 0, m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
-					file, n, c.foreign, p.shard)})
+					console.Plain(file, 200), n, c.foreign, p.shard)})
 			}
 			return c.records, nil
 		})

@@ -114,7 +114,7 @@ func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 		all.Add(&p.sum.Counts)
 	}
 	if n := all.Targets.LeftOut() + all.Targets.Finished + all.Targets.Unfinished; n != all.Targets.Read {
-		gaps = append(gaps, fmt.Sprintf("the list has %d entries, but the parts account for %d", all.Targets.Read, n))
+		gaps = append(gaps, fmt.Sprintf("targets of the list: %d, but the parts account for %d", all.Targets.Read, n))
 	}
 	if _, most, _ := parts[0].plan.Merged(); most > 0 && len(parts) > 1 {
 		gaps = append(gaps, "--max-targets limits each shard, so together the shards may miss a part of the list")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -131,9 +132,9 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		v.Rows = append(v.Rows, n.row(games))
 	}
 	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
-	suffix := fmt.Sprintf("from %s servers and %s people on %s to %s servers and %s people on %s. The table of nights has the numbers.",
-		number(was.Servers), number(was.People), first.Format(day),
-		number(is.Servers), number(is.People), last.Format(day))
+	suffix := fmt.Sprintf("from %s and %s on %s to %s and %s on %s. The table of nights has the numbers.",
+		console.Plural(was.Servers, "server"), console.Plural(was.People, "person"), first.Format(day),
+		console.Plural(is.Servers, "server"), console.Plural(is.People, "person"), last.Format(day))
 	v.People = newTimeline("People by night: "+suffix, "People", " people", h.nights)
 	v.Gaps = len(v.People.Nights) > h.Len() // the chart has additional points where nights are missing
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })

@@ -544,7 +544,7 @@ func (row *Row) rank() int {
 	return 3
 }
 
-// state returns the state of a server that is not up in a few words.
+// state says in a few words why NotUp lists the server.
 func (row *Row) state(now time.Time) string {
 	switch row.rank() {
 	case 0:

@@ -13,7 +13,7 @@ type Sample [10]uint32
 
 const (
 	UpFor      = iota // seconds for which the server was up
-	DownFor           // seconds for which the server was down
+	DownFor           // seconds for which the server was down, except for maintenance
 	UnseenFor         // seconds for which the watch did not see the server
 	PeopleMin         // lowest number of people
 	PeopleMax         // highest number of people
