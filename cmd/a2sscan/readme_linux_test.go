@@ -429,7 +429,7 @@ func TestReadmeFarms(t *testing.T) {
 	t.Run("ClickHouse", func(t *testing.T) {
 		text, err := os.ReadFile("../../docs/databases.md")
 		check(t, err)
-		table := regexp.MustCompile("file\\('farms.csv', [^)]*\\)").FindString(string(text))
+		table := regexp.MustCompile(`file\('farms.csv', [^)]*\)`).FindString(string(text))
 		statements := []string{
 			strings.TrimSuffix(strings.TrimSpace(string(ran(t, "schema", "clickhouse"))), ";"),
 			"INSERT INTO census SETTINGS date_time_input_format = 'best_effort' FORMAT JSONEachRow\n" + string(readFile(t, dir, "census.ndjson")),
