@@ -393,7 +393,8 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 func NamesNetworks(args []string) bool {
 	return slices.ContainsFunc(NotFiles(args), func(arg string) bool {
 		host, _, port := strings.Cut(arg, ":")
-		return host != "" && host[0] <= '9' && (!port || strings.ContainsAny(host, "/-")) // names begin with letters
+		numeric := host != "" && strings.Trim(host, "0123456789./-") == "" // a host name has a letter
+		return numeric && (!port || strings.ContainsAny(host, "/-"))
 	})
 }
 
