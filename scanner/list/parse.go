@@ -31,7 +31,7 @@ const (
 	faultPorts       fault = "the ports must be numbers from 1 to 65535, or ranges such as 27015-27020"
 	faultJSON        fault = "the line is not a JSON object"
 	faultNaN         fault = "NaN and Infinity are not valid in JSON; write null instead"
-	faultArray       fault = "the list must have one JSON object per line: jq -c '.[]' writes an array so, and jq -c '.' an object of several lines"
+	faultArray       fault = "the list must have one JSON object per line: jq -c '.[]' rewrites an array that way, jq -c '.' an object of several lines"
 	faultNoAddress   fault = "no address found"
 	faultQuote       fault = "a quoted field has no closing quote on its line"
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"

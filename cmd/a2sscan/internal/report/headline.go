@@ -92,7 +92,7 @@ func lead(in *Input) string {
 	}
 	text += "." + favourites(s)
 	if farms := &s.Farms.Sums; s.Farms.Found > 0 {
-		text += fmt.Sprintf(" Not counted: %s in %s, with %s, which look made up.", console.Plural(farms.Servers, "server"),
+		text += fmt.Sprintf(" Not counted, because farms look made up: %s in %s, with %s.", console.Plural(farms.Servers, "server"),
 			console.Plural(s.Farms.Found, "farm"), console.Plural(farms.People, "person"))
 	}
 	if doubtful := &s.Flagged.Doubtful; doubtful.Servers > 0 {

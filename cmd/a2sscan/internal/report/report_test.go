@@ -288,7 +288,7 @@ func TestLead(t *testing.T) {
 	s.Flagged.Doubtful, s.Flagged.Unusual = census.Sums{Servers: 3, People: 120}, census.Sums{Servers: 1, People: 9}
 	in := &Input{Stats: s, Before: &Before{All: census.Sums{People: 300}, WithoutFarms: census.Sums{People: 200}}}
 	want := "220 people were on 30 of the 70 servers that answered and are in no farm, 10.0% more people than last time. " +
-		"Large and Small have 100% of these people. Not counted: 30 servers in 2 farms, with 680 people, which look made up. " +
+		"Large and Small have 100% of these people. Not counted, because farms look made up: 30 servers in 2 farms, with 680 people. " +
 		"Counted, but doubtful: 120 people on 3 servers with a flag that contradicts the number or the list of players. " +
 		"Only unusual: 1 server with other flags."
 	if got := lead(in); got != want {
