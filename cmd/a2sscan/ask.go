@@ -42,8 +42,9 @@ queries) or filtered (the server sends challenges, but no answers). Then it
 prints all datagrams, with the meaning of their bytes, and the record.
 
 ADDR is ip:port, ip, or a host name with or without a port; the default port is
-27015. ask looks up a host name and queries its first IPv4 address. Unlike scan,
-it accepts private and reserved addresses, such as those of your local network.
+27015. A link such as steam://connect/203.0.113.7:27015 is accepted, too. ask
+looks up a host name and queries its first IPv4 address. Unlike scan, it accepts
+private and reserved addresses, such as those of your local network.
 
 Players often know only the port at which they join. With --find-port, ask sends
 one info request to each port that may be the server's query port, prints every

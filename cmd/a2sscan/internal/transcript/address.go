@@ -16,14 +16,15 @@ import (
 var hostForm = regexp.MustCompile(`^[\w.-]*[A-Za-z][\w.-]*$`)
 
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host; the default port is
-// 27015. For a host name, it takes the first address that lookup finds.
+// 27015. It may also be part of a link: steam://connect/ip:port. For a host name, ResolveAddr
+// takes the first address that lookup finds.
 func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host string) ([]netip.Addr, error),
 	arg string) (addr netip.AddrPort, err error) {
 	fail := func(code int, problem string) *console.Failure {
 		return console.Fail(code, "%s: %s", console.Quoted(arg, 60), problem)
 	}
-	host, digits, found := strings.Cut(arg, ":")
-	if strings.Contains(digits, ":") {
+	host, digits, found := strings.Cut(strings.TrimPrefix(arg, "steam://connect/"), ":")
+	if strings.Contains(digits, ":") && !strings.Contains(digits, "/") {
 		return addr, fail(console.ExitUsage, "this is an IPv6 address").
 			WithHint("use IPv4 addresses; only Xash3D and CoD4X are known to answer over IPv6 as well")
 	}

@@ -225,6 +225,8 @@ func TestResolveAddr(t *testing.T) {
 		{"a b", "", "not an address"},
 		{"\x1b[31m", "", `"\x1b[31m": this is not an address`},
 		{"::1", "", "IPv6 address"},
+		{"steam://connect/203.0.113.7:9", "203.0.113.7:9", ""},
+		{"http://one.example:9", "", "the port is not a number from 1 to 65535"},
 		{"0.0.0.0:27015", "", "no server can have this address"},
 		{"239.1.2.3", "", "no server can have this address"},
 		{"one.example", "203.0.113.1:27015", ""},
