@@ -25,8 +25,9 @@ func (a *app) catCommand() *cobra.Command {
 		Short: "Print the records of census files",
 		Long: `Prints the records of census files, plain or compressed: as a table on a
 terminal, otherwise as one line of JSON per record. --format chooses another
-format, and --fields the fields. FILE - is standard input. In the table, the tag
-of a server, its text in the list, follows its name in brackets.
+format, and --fields the fields. FILE - is standard input. In the table, the
+name of a server is followed by its tag in brackets. The tag is the text after
+the server's address in the list of targets.
 
 --fields also accepts the fields people, capacity, bots and farm, which cat
 computes. The first three come from the game's own numbers (the record's key
@@ -45,8 +46,8 @@ the chosen fields of all records. To find farms, cat first reads the files once,
 and keeps a few facts about each server in memory, as stats does.
 
 If a file is truncated or damaged, or lacks records that the summary beside it
-counts, cat prints the remaining records, says so, and exits with 8. -n without
---sort does not read that far.
+counts, cat prints the remaining records, says so, and exits with 8. With -n but
+without --sort, cat may stop before it reaches the damage.
 
 On a terminal, and in text, csv and tsv, cat shows invisible characters and line
 breaks in names as escapes such as \u202e or \n. A list of words, such as flags,
@@ -59,12 +60,12 @@ network that the scan recorded.
 In a record, the key "flags" lists what is suspicious about the answers.
 --fakes chooses servers by farm and by flag: --fakes count_mismatch prints the
 servers with this flag, --fakes without,unflagged those that are in no farm and
-have no flag, and --fakes without,flagged those in no farm that have one. These
-flags contradict the number or the list of players:
+have no flag, and --fakes without,flagged those in no farm that have a flag.
+These flags contradict the number or the list of players:
 
 ` + flagMeanings(game.DoubtfulPeople) + `
 
-These say that the server answers in an unusual way:
+These flags say that the server answers in an unusual way:
 
 ` + flagMeanings(^game.DoubtfulPeople),
 		Example: `  a2sscan cat census.ndjson.zst --sort -people -n 100 --fakes without \

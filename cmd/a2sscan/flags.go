@@ -25,7 +25,7 @@ type outFlags struct {
 func (f *outFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVarP(&f.output, "output", "o", "-",
-		"write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output")
+		"write records to `PATH`, in the format of its suffix: .ndjson, .csv or .tsv; a further suffix .zst or .gz compresses the file; -: standard output")
 	fs.BoolVar(&f.append, "append", false, "add to an existing output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output")
 }
@@ -75,7 +75,7 @@ func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.aut
 
 func addTimeouts(fs *pflag.FlagSet, timeout *flags.Auto, retries *int) {
 	timeout.On = true
-	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
+	fs.Var(timeout, "timeout", "wait `D`, such as 800ms, for a reply to the first request; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
 	fs.IntVar(retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
 }
 
@@ -109,8 +109,8 @@ func (f *logFlag) add(cmd *cobra.Command) {
 		"append one line per notable event to `FILE`; /dev/stderr: to standard error, beside the usual messages")
 }
 
-// check returns an error if the log would go to standard output, or to one of others, the
-// files that other flags name.
+// check returns an error if the log would go to standard output or to a file in others. The
+// parameter others has the files that other flags name.
 func (f *logFlag) check(others ...string) error {
 	switch {
 	case f.file == "-":

@@ -58,7 +58,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 		fs.Var(&flags.Value[[]fleet.Kind]{To: to, Parse: parse}, name, help+": "+fleet.Words(from)+" "+all)
 	}
 	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. Different ports in the same order give the same servers")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port; other port numbers give the same servers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
@@ -70,7 +70,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate the events in `LIST`, such as outages=9,cut=90s@5m, after printing their times as lines of JSON; LIST has the numbers of outages, restarts, renames, maps, steamids, moves and flaps; cut=LENGTH@TIME: no server answers for LENGTH, from TIME on; span=10m: all other events begin in this time; longest=10m: the longest outage, and the longest of the three silences of a flap")
+	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate the events in `LIST`, such as outages=9,cut=90s@5m, after printing their times as lines of JSON; LIST has the numbers of outages, restarts, renames, maps, steamids, moves and flaps; cut=LENGTH@TIME: no server answers for LENGTH, from TIME on; span=10m: all events except cuts begin within 10m; longest=10m: no outage, and none of the three silences of a flap, lasts longer")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
@@ -105,7 +105,7 @@ func (f *fleetFlags) check() error {
 				right, share = "--fake-kinds", " --fakes 1"
 			}
 			if right != flag {
-				return console.Fail(console.ExitUsage, "%s: %v belongs to %s", flag, k, right).WithHint("%s %v%s", right, k, share)
+				return console.Fail(console.ExitUsage, "%s: %v belongs to %s", flag, k, right).WithHint("use %s %v%s", right, k, share)
 			}
 		}
 	}

@@ -43,8 +43,8 @@ func manPages(root *cobra.Command) (pages []docFile) {
 	return pages
 }
 
-// manPage returns the man page of a command. others are the names of the other pages, and
-// below are the commands of the root.
+// manPage returns the man page of a command. The parameter others has the names of the
+// other pages, and the parameter below has the commands of the root.
 func manPage(c *cobra.Command, name string, others []string, below []*cobra.Command) string {
 	c.InitDefaultHelpFlag()
 	text, err := manualTexts.ReadFile("manual/" + c.Name() + ".md")

@@ -81,8 +81,9 @@ var foreignElsewhere = map[string]string{
 	"no-color": "NO_COLOR=1 in the environment",
 }
 
-// ourFlag suggests what to use in place of another scanner's flag, or returns "". names
-// are the flags of the command; ourFlag suggests no other flag.
+// ourFlag suggests what to use in place of another scanner's flag, or returns "". The
+// parameter names has the flags of the command: ourFlag suggests a flag from foreignFlags
+// only if the command has this flag.
 func ourFlag(flag string, names []string) string {
 	ours := foreignFlags[flag]
 	if name, ok := strings.CutPrefix(ours, "--"); ok {

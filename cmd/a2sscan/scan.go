@@ -104,7 +104,7 @@ func (a *app) scanCommand() *cobra.Command {
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
-	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output"
+	fs.Lookup("output").Usage = "write records to `PATH`, in the format of its suffix: .ndjson, .csv or .tsv; a further suffix .zst or .gz compresses the file; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&flags.Value[sink.Rotation]{To: &f.plan.Rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
 	fs.StringVar(&f.plan.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")

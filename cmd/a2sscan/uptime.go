@@ -170,7 +170,8 @@ type uptimeTotal struct {
 	mean    float64 // sum of the mean numbers of people
 }
 
-// add writes the line of a server whose values are in the order of the fields in run.
+// add writes the line of a server. The parameter values has the values of the fields that
+// run chooses for this table, in the same order.
 func (t *uptimeTotal) add(values []any) {
 	var names [3]string // the first that is not empty is shown
 	for i := range names {
@@ -196,7 +197,7 @@ func (t *uptimeTotal) end() {
 	t.line(console.Plural(t.servers, "server"), false, &t.sum, []string{fmt.Sprintf("%.1f", t.mean), ""})
 }
 
-// line writes a line. never is true if the server never answered.
+// line writes a line. If never is set, the server has never answered.
 func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []string) {
 	cells := []string{name, "–"} // the share is unknown
 	if share, asked := p.Share(); asked {

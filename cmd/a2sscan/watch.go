@@ -133,7 +133,7 @@ SIGTERM.`,
 func (f *watchFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&f.out.Path, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
+	fs.StringVarP(&f.out.Path, "output", "o", "-", "append events to `PATH` as lines of JSON, compressed if PATH ends in .zst or .gz; -: standard output")
 	fs.Var(&flags.Value[sink.Rotation]{To: &f.rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old file gets its start time and a number in its name")
 	fs.StringVar(&f.state, "state", "", "store servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
 	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "store uptime by the hour for `D`; then merge it into one row per server and day")
@@ -148,15 +148,15 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of the posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "reminder", "crowd", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
-	fs.StringVar(&f.hook.panel, "webhook-panel", "", "show all servers in one message on Discord, which is edited once a minute: `FILE` has the URL of a webhook; needs --state")
+	fs.StringVar(&f.hook.panel, "webhook-panel", "", "show all servers in one message on Discord, edited once a minute, through the webhook whose URL is in `FILE`; needs --state")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
 	fs.Var(&flags.Value[string]{To: &f.listen, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
-	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
+	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for the host `NAME` of the web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "leave out the links of the live page with which players join a server (steam://connect/)")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
-	fs.StringVar(&f.windows, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as: all daily 04:00-04:30 restart; planned events are not posted")
+	fs.StringVar(&f.windows, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as \"all daily 04:00-04:30 restart\"; planned events are not posted")
 	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when `N` people are on a server, unless they are there when the watch starts, and again only after their number was below half of N; 0: never (default 0)")
 	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "while a server stays down, report it again once every `D`, as a reminder; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
@@ -235,7 +235,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: f.Rate.Rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
 		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name needs --listen", Hint: "serve the live page with --listen, such as --listen 8080"},
 		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is not the URL of a site", Hint: "use a URL such as https://example.org/"},
-		console.Rule{Broken: f.rotate.On() && !f.out.ToFile(), Err: "--rotate needs --output", Hint: "the files are named after the output: -o events.ndjson"},
+		console.Rule{Broken: f.rotate.On() && !f.out.ToFile(), Err: "--rotate needs --output", Hint: "name the output, such as -o events.ndjson: each old file gets this name with a time and a number"},
 		console.Rule{Broken: !slices.Contains([]string{"own", "list"}, f.names), Err: "--names must be own or list", Hint: "own shows the name that a server reports, and list shows the text after its address in the list"},
 		console.Rule{Broken: rules.Crowd < 0, Err: "--crowd is below 0", Hint: "use 0 to report no crowd"},
 		console.Rule{Broken: rules.Remind > 0 && rules.Remind < time.Minute, Err: "--remind is below 1m", Hint: "use a time such as 6h"},
@@ -365,8 +365,8 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	return nil
 }
 
-// over reports whether the time of --max-runtime, after which ctx ends, was up while the watch
-// was starting. It says so.
+// over reports whether err means that --max-runtime ended ctx before the watch had begun.
+// If so, over tells the user.
 func (f *watchFlags) over(a *app, ctx context.Context, err error) bool {
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != context.DeadlineExceeded {
 		return false
@@ -432,8 +432,8 @@ func stateFailure(path string, err error) error {
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
 }
 
-// readSecret returns the content of the file in a flag, which is a secret URL. where names
-// the flag and the file in error messages.
+// readSecret returns the secret URL in a file that a flag names. The string in where
+// names the flag and the file, for error messages.
 func readSecret(flag, file string) (secret, where string, err error) {
 	if strings.Contains(file, "://") {
 		return "", "", console.Fail(console.ExitUsage, "%s takes the name of a file, not the URL itself", flag).
@@ -465,8 +465,8 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	return hook, nil
 }
 
-// load does what watch.Lists.Load demands. It warns if the rate is too low to check all
-// servers in one cycle.
+// load reads the lists and, if fetch is set, first fetches the list of --master. It warns
+// if the rate is too low to check all servers in one cycle.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string, fetch bool) (*watch.List, error) {
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
@@ -510,7 +510,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	rules, rate := &f.opts.Rules, f.Rate.Rate
 	datagrams := float64(len(all.Addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {
-		a.term.Say("a cycle will take about %s instead of %s, because --rate is %s: to check %s takes about %s datagrams per second",
+		a.term.Say("a cycle will take about %s instead of %s, because --rate is %s, but checking %s takes about %s datagrams per second",
 			console.RoughDuration(time.Duration(datagrams/float64(rate)*float64(time.Second))), rules.Every,
 			rate.String(), console.Plural(len(all.Addrs), "server"), console.Short(need))
 	}

@@ -1,7 +1,8 @@
 //go:build linux && !race
 
-// Package browser shows the pages of tests in headless Chromium. Chromium's protocol is
-// large, so it is compiled for one system, and not again for the race detector.
+// Package browser shows the pages of tests in headless Chromium. The package is compiled
+// only for Linux, and not for the race detector, because the code of Chromium's protocol is
+// large.
 package browser
 
 import (

@@ -68,8 +68,8 @@ func (l *logFile) Write(line []byte) (int, error) {
 // maxLogged is the maximum number of characters of a string in the log.
 const maxLogged = 1000
 
-// harmless makes an attribute safe to show: it escapes strings, converts times to UTC, and
-// converts errors and other values that slog has no kind for to escaped strings.
+// harmless makes an attribute safe to show. It escapes strings, and converts times to UTC.
+// Errors and other values for which slog has no kind become escaped strings.
 func harmless(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {

@@ -63,8 +63,8 @@ func New(w io.Writer) *Terminal {
 	return t
 }
 
-// NewScreen returns a terminal that treats w as a screen. columns returns its
-// width, which may change between calls.
+// NewScreen returns a terminal that treats w as a screen. The function columns returns
+// the width of the screen, which may change between calls.
 func NewScreen(w io.Writer, columns func() int) *Terminal {
 	t := New(w)
 	t.Interactive, t.columns = true, columns
@@ -311,8 +311,8 @@ func (t *Terminal) StatusInterval() time.Duration {
 	return statusInLog
 }
 
-// RepeatStatus shows the result of line as the status line at intervals, until stop
-// is called.
+// RepeatStatus shows the result of the function line as the status line at intervals,
+// until stop is called.
 func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop func()) {
 	end := Every(every, func() { t.ShowStatus(line()) })
 	return func() {
@@ -435,9 +435,9 @@ func WidthOf(w any) int {
 // Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether output to w has colours. when is the value of --color. If it is
-// auto or empty, output to a terminal has colours, unless the environment has NO_COLOR or
-// TERM=dumb.
+// UseColor reports whether output to w has colours. The parameter when has the value of
+// --color. If this value is auto or empty, output to a terminal has colours, unless the
+// environment has NO_COLOR or TERM=dumb.
 func UseColor(when string, w any) bool {
 	if when != "auto" && when != "" {
 		return when == "always"

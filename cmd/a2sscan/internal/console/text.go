@@ -45,7 +45,7 @@ func Plural[N int | uint64](n N, thing string) string {
 	return Grouped(uint64(n)) + " " + Things(n, thing)
 }
 
-// Things returns thing if n is 1, and otherwise its plural.
+// Things returns the noun in thing: the singular if n is 1, and otherwise the plural.
 func Things[N int | uint64](n N, thing string) string {
 	switch {
 	case n == 1:
@@ -185,8 +185,8 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RoughDuration formats a duration, rounded to the nearest: 9 s, 12 min, 3 h, 4 days. A
-// fraction of a second is 1 s.
+// RoughDuration formats a duration as a whole number of one unit: 9 s, 12 min, 3 h, 4 days.
+// It rounds to the nearest number, but a fraction of a second becomes 1 s.
 func RoughDuration(d time.Duration) string {
 	if d > 0 {
 		d = max(d, time.Second)
@@ -203,8 +203,8 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", in(24*time.Hour))
 }
 
-// Every calls do at intervals until stop is called. If do is running then, stop waits until
-// do has returned.
+// Every calls the function do at intervals until stop is called. If do is running then,
+// stop waits until do has returned.
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {

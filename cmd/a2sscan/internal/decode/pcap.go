@@ -175,7 +175,8 @@ const (
 
 // network returns the IP packet inside a packet of a link, or nil if there is none.
 func network(data []byte, link uint16) []byte {
-	// at is the offset of the protocol number, and after is the offset of the IP packet.
+	// The variable at is the offset of the protocol number, and the variable after is the
+	// offset of the IP packet.
 	at, after := 0, 0
 	switch link {
 	case linkRawBSD, linkRawOpen, linkRaw, linkIPv4, linkIPv6:
@@ -216,7 +217,7 @@ func (p *pcapReader) addPacket(data []byte, link uint16) {
 		return
 	}
 	head, total := int(ip[0]&15)*4, int(binary.BigEndian.Uint16(ip[2:]))
-	const udp, fragmented = 17, 0x3FFF // fragmented masks the flag for more fragments, and the offset
+	const udp, fragmented = 17, 0x3FFF // fragmented is a mask for two fields: the flag for more fragments, and the offset
 	switch {
 	case ip[9] != udp:
 		return

@@ -45,7 +45,7 @@ func Examine(o *Options) *Report {
 }
 
 // examine runs all checks. To add a check, write a method of machine that returns a
-// Finding, and add a row to the table. If has is false in a row, the finding is Unknown.
+// Finding, and add a row to the table. If has == false in a row, the finding is Unknown.
 func (m *machine) examine(o *Options) *Report {
 	r := &Report{Schema: 1, Ready: true}
 	if o.Rate != 0 {

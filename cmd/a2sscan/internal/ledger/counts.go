@@ -93,8 +93,8 @@ func OfList(s list.Stats) *TargetCounts {
 	return &from.Targets
 }
 
-// Each calls do with every counter and its current value, unless the value is unknown. If
-// the counter has words, Each calls do for each word.
+// Each calls the function do with every counter and its current value, unless the value is
+// unknown. If the counter has words, Each calls the function for each word.
 func Each(from *Source, do func(row *Counter, v float64, word string)) {
 	from.count()
 	for i := range Table {

@@ -66,15 +66,15 @@ type Observer struct {
 	found                  time.Duration // time of the last rate change that was logged
 }
 
-// sampleEvery is the interval of samples. rarely is the minimum time between two log
-// lines about the growth of one count.
+// sampleEvery is the interval of samples. The constant rarely is the minimum time between
+// two log lines about the growth of one count.
 const (
 	sampleEvery = time.Second
 	rarely      = time.Minute
 )
 
-// seldom decides when to log a count: as soon as the count is not zero, and later when it
-// has grown, but at most once in the time rarely.
+// seldom decides when to log a count: as soon as the count is not zero, and later when the
+// count has grown and the time since the last log line is at least rarely.
 type seldom struct {
 	reported uint64
 	at       time.Duration
@@ -91,7 +91,8 @@ func (s *seldom) news(now time.Duration, n uint64) (more uint64) {
 	return more
 }
 
-// Watch samples a scan at intervals until stop is called. stop takes the last sample.
+// Watch samples a scan at intervals until the function stop is called, which takes the last
+// sample.
 func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	sample := func() {
 		s := m.Stats()

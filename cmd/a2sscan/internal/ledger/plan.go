@@ -51,9 +51,9 @@ func Select(plan any, word string) any {
 }
 
 // Difference returns the name of the first setting that differs between two plans of the
-// same type, and both values. It compares the settings whose tag "same" contains word. The
-// name is the setting's tag whose key is word or, without such a tag, its tag "flag". If no
-// setting differs, the name is "".
+// same type, and both values. It compares the settings whose tag "same" contains word, such
+// as "resume". The name is the value of the setting's tag that has this word as its key or,
+// without such a tag, the value of its tag "flag". If no setting differs, the name is "".
 func Difference(one, two any, word string) (name, a, b string) {
 	text := func(v any) string {
 		if list, ok := v.([]string); ok {
@@ -71,8 +71,8 @@ func Difference(one, two any, word string) (name, a, b string) {
 	return "", "", ""
 }
 
-// LogAttrs returns keys and values of the settings that have the tag "log". plan is a
-// pointer.
+// LogAttrs returns keys and values of the settings that have the tag "log". The parameter
+// plan must be a pointer.
 func LogAttrs(plan any) (attrs []any) {
 	for f, v := range settings(plan, func(tag reflect.StructTag) bool { return tag.Get("log") != "" }) {
 		value := v.Interface()

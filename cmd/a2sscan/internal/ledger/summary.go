@@ -95,7 +95,7 @@ type Change struct {
 // Input is one input of a scan.
 type Input struct {
 	Name        string      `json:"name"`
-	Format      string      `json:"format"` // of a list; or Argument
+	Format      string      `json:"format"` // format of the list, or Argument
 	Compression string      `json:"compression,omitempty"`
 	Torn        bool        `json:"torn,omitempty"` // the compressed data is truncated
 	Bytes       int64       `json:"bytes,omitempty"`
@@ -166,8 +166,8 @@ func NewSummary(from *Source, b Build) *Summary {
 	return sum
 }
 
-// SetAnswers fills in the fields that derive from the answers. attempts is how many times
-// the scan queried each target that stayed silent.
+// SetAnswers fills in the fields that derive from the answers. The parameter attempts is
+// how many times the scan queried each target that stayed silent.
 func (sum *Summary) SetAnswers(t *Tally, attempts int) {
 	sum.Answers = t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots

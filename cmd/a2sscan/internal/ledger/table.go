@@ -105,7 +105,7 @@ func oneIf(is bool) uint64 {
 	return 0
 }
 
-// Words of counters, by the number of a status or question.
+// The words for statuses and for questions, by the number of the status or question.
 var (
 	statuses  = console.Words(scanner.NumStatuses, scanner.Status.String)
 	questions = console.Words(wire.NumRequests, wire.Question.String)

@@ -55,8 +55,8 @@ func (t *Tally) Add(r *scanner.Result) {
 	}
 }
 
-// Line formats how many servers, people and bots were found. asked is the number of
-// targets that were queried.
+// Line formats how many servers, people and bots were found. The parameter asked is the
+// number of targets that were queried.
 func (t *Tally) Line(asked uint64) string {
 	if t.Servers == 0 {
 		return "no server"
@@ -92,8 +92,8 @@ type FirstAnswers struct {
 	Missed *float64 `json:"missed_estimate,omitempty"` // number of servers; absent: unknown
 }
 
-// newFirstAnswers returns the counts and the estimate for a scan that queried each silent
-// target attempts times.
+// newFirstAnswers returns the counts and the estimate. The parameter attempts is how many
+// times the scan queried each silent target.
 func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
 	for len(fa.AtAsk) < attempts {

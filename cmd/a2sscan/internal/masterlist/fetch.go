@@ -28,10 +28,10 @@ import (
 // key.
 const KeyVariable = "STEAM_WEB_API_KEY"
 
-// Options choose the list to fetch from a master. Where is the HOST:PORT of a master
-// server, the URL of a Web API, "web", or empty. Check sets UDP or URL from Where. If UDP
-// is empty, Fetch uses the Web API at URL or, if URL is empty too, Valve's Web API. The key
-// of the Web API is in KeyFile or in KeyVariable.
+// Options choose the list to fetch from a master. The field Where holds the HOST:PORT of a
+// master server, the URL of a Web API, "web", or nothing. Check sets UDP or URL from Where.
+// If UDP is empty, Fetch uses the Web API at URL or, if URL is empty too, Valve's Web API.
+// The key of the Web API is in KeyFile or in KeyVariable.
 type Options struct {
 	Where    string
 	Keep     bool   // store the master's data in records
@@ -135,8 +135,8 @@ func (o *Options) key() (master.Key, error) {
 // error.
 var ErrEnough = errors.New("enough")
 
-// Fetch fetches the list and passes each server in it to handle. Unless quiet is set, Fetch
-// shows its progress in a status line. Its errors have exit codes.
+// Fetch fetches the list and passes each server in it to the function handle. Unless quiet
+// is set, Fetch shows its progress in a status line. The errors of Fetch have exit codes.
 func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*master.Server) error, quiet bool) (master.Stats, error) {
 	cfg := master.Config{UDP: o.UDP, URL: o.URL, Region: o.Region, Filter: o.Conditions()}
 	host, _, _ := net.SplitHostPort(o.UDP)

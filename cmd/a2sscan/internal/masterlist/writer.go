@@ -32,7 +32,7 @@ type Writer struct {
 }
 
 // NewWriter returns a writer after checking that the file can be created. The path
-// "-" means stdout. force allows the writer to replace an existing file.
+// "-" means stdout. If force is set, the writer may replace an existing file.
 func NewWriter(path string, force bool, stdout io.Writer) (*Writer, error) {
 	info, missing := os.Stat(path)
 	o := &Writer{

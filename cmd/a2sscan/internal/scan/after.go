@@ -42,9 +42,10 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	}
 }
 
-// completeEarlier runs the step that an earlier run left in the checkpoint because the
-// --on-complete program had not succeeded. If the program fails again, the step is removed
-// and the scan begins anyway. If the program fails after a signal, the step remains.
+// completeEarlier runs the --on-complete program again if the checkpoint has a step,
+// because then the program did not succeed after the last scan. If the program fails again,
+// completeEarlier removes the step, and the scan begins anyway. If the program fails after
+// a signal, the step remains.
 func (s *Run) completeEarlier() error {
 	step := s.checkpoint.Step
 	if step == nil {

@@ -32,9 +32,9 @@ import (
 //
 // The SHA-256, in hex, covers all bytes after the first line.
 //
-// A new field that describes how far the scan has come belongs here. Checkpointer
-// fills the field: in compose from a snapshot, or in save if the output must be
-// durable first. possible rejects impossible values. A resumed scan finds the field in
+// A new field that describes how far the scan has come belongs here. Checkpointer fills the
+// field: in compose from a snapshot, or in save if the output must be durable first. The
+// method possible rejects impossible values. A resumed scan finds the field in
 // Checkpointer.Past.
 //
 // A new setting of the command that must not change between the runs of a scan
@@ -130,9 +130,9 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	return append([]byte(head), packed...), nil
 }
 
-// maxCheckpoint is the maximum length of a checkpoint file in bytes. Most of a large file
-// are open targets. By default there are at most 262,144 open targets, and each takes some
-// hundred bytes if it has a tag.
+// maxCheckpoint is the maximum length of a checkpoint file in bytes. A large file consists
+// mostly of open targets. By default there are at most 262,144 open targets, and each takes
+// a few hundred bytes if it has a tag.
 const maxCheckpoint = 256 << 20
 
 // An unpacked checkpoint may be at most smallBody bytes longer than maxRatio times its packed
@@ -190,9 +190,9 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	return c, nil
 }
 
-// decodeTargets decodes the list of targets in r. Before that, it compares the number of
-// targets with the length of their gob message: a target takes at least leastTarget bytes in
-// the message, but several times as much memory.
+// decodeTargets decodes the list of targets in r. It first checks that the gob message is
+// long enough for its number of targets, because a target takes at least leastTarget bytes
+// in the message, but several times as much memory.
 func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
 	const leastTarget = 9 // an address of 6 bytes, and the bytes that delimit it
 	for messages := *r; ; {

@@ -274,7 +274,8 @@ func (k *Checkpointer) Finish() error {
 	return k.failure()
 }
 
-// ListTotal returns the list's counts for all runs together. now has the counts of this run.
+// ListTotal returns the list's counts for all runs together. The counts in now are
+// those of this run.
 func (k *Checkpointer) ListTotal(now list.Stats) list.Stats {
 	if !k.Resumes {
 		return now

@@ -20,11 +20,11 @@ type outcome struct {
 	stopped  bool  // a signal ended the scan before every target was finished
 	output   error // the error of the output; nil: none
 	broken   error // the error that ended the scan early; nil: none
-	unsent   bool  // broken says that not one datagram could be sent
+	unsent   bool  // no datagram could be sent, and broken is the error that says so
 }
 
-// account returns the counts of all runs together, for the summary. own has the counts of
-// this run. If every target is finished, account calls guard.allFinished.
+// account returns the counts of all runs together, for the summary. The counts in own are
+// those of this run. If every target is finished, account calls guard.allFinished.
 func (s *Run) account(own scanner.Stats) *ledger.Source {
 	listed := s.list.Stats()
 	if s.shutdown.Drained.Err() != nil {

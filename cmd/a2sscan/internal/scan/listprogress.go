@@ -36,9 +36,9 @@ func (w *listProgress) pass(place uint64, s list.Stats) {
 	}
 }
 
-// at returns the list's counts for the entries before place, over all runs. given is how
-// many targets this run has taken from the list. place must not decrease from call to
-// call.
+// at returns the list's counts for the entries before place, over all runs. The parameter
+// given is the number of targets that this run has taken from the list. The place must not
+// decrease from call to call.
 func (w *listProgress) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,9 +51,9 @@ func (w *listProgress) at(place, given uint64) list.Stats {
 	return w.total(now)
 }
 
-// total adds the counts of earlier runs to now, the counts of this run. But each run
-// counts invalid and duplicate lines from the start of the list; for these, total takes
-// the larger count.
+// total returns the sum of the counts of earlier runs and the counts in now, which are
+// those of this run. But each run counts invalid and duplicate lines from the start of the
+// list; for these, total takes the larger count.
 func (w *listProgress) total(now list.Stats) list.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list than earlier runs
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)

@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// onlineEvery is how long online waits before it calls try again.
+	// onlineEvery is the time between two calls of the function that online repeats.
 	onlineEvery = time.Second
 	// settling is how long look-ups of names may still fail after the network is back.
 	settling = 10 * time.Second
 )
 
-// online calls try. If try fails because this machine has no network, for example after a
-// boot, online waits until the network is back, for at most --max-outage. Then it calls try
-// until try succeeds, or until the network has been back for longer than settling.
+// online calls the function try. If the function fails because this machine has no network,
+// for example after a boot, online waits until the network is back, for at most
+// --max-outage. Then it calls the function until the function succeeds, or until the
+// network has been back for longer than settling.
 func (s *Run) online(ctx context.Context, try func() error) error {
 	var since, last time.Time // the first and the last time that the network was away
 	for {

@@ -161,10 +161,10 @@ func (k *Checkpointer) refuseResume(why string) error {
 	return k.refuse("this scan can't be resumed, because %s", why).WithHint("%s", k.opt.startOver())
 }
 
-// outputGone explains why the output file can't be the file that the checkpoint
-// describes. It returns "" if it can be the same file. Resuming truncates the file at
-// the checkpoint's offset, which must never happen to an unrelated file. When the scan
-// later opens the file, it compares the bytes before the offset with the hash.
+// outputGone explains why the output file can't be the file that the checkpoint describes.
+// It returns "" if the output file can be that file. Resuming truncates the file at the
+// checkpoint's offset, which must never happen to an unrelated file. When the scan later
+// opens the file, it compares the bytes before the offset with the hash.
 func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
@@ -192,8 +192,8 @@ func (k *Checkpointer) outputGone() string {
 
 // OutputFile returns the path of the file that the checkpoint's offset refers to. With
 // --rotate it is the part that the scan was writing; the scan may have completed that
-// part just after the checkpoint. plan is the plan of the command: unlike the checkpoint,
-// it preserves file names that are not UTF-8.
+// part just after the checkpoint. The parameter plan is the plan of the command, which,
+// unlike the checkpoint, preserves file names that are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Parts {
 		beside := disk.Resolve(plan.Output) + disk.PartSuffix

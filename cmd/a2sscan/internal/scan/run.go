@@ -277,8 +277,8 @@ func (s *Run) census() (*ledger.Summary, error) {
 	return sum, nil
 }
 
-// listen sets up the signal handler, the metrics and the guard. end stops the signal handler
-// and the timer of --max-runtime.
+// listen sets up the signal handler, the metrics and the guard. The function end stops the
+// signal handler and the timer of --max-runtime.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	o, build := s.plan, s.program.Build
 	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds())
@@ -312,7 +312,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	s.guard = &guard{limits: o.Guard, drain: s.shutdown.Drain, interrupted: s.shutdown.Interrupted}
 	end = stopListening
 	if o.Guard.MaxRuntime > 0 {
-		clock := time.AfterFunc(o.Guard.MaxRuntime, func() { s.sayTrip(s.guard.stop(maxRuntime, "%s are over", o.Guard.MaxRuntime)) })
+		clock := time.AfterFunc(o.Guard.MaxRuntime, func() { s.sayTrip(s.guard.stop(maxRuntime, "the time limit of %v was reached", o.Guard.MaxRuntime)) })
 		end = func() { clock.Stop(); stopListening() }
 	}
 	return ctx, end

@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// StatusRecord is a status line as JSON. While the scan queries targets, the line also has the
-// counters of ledger.Table with a Status, then waiting and waiting_for. Later versions of
-// a2sscan may add keys. A key whose value is unknown is absent. In a resumed scan, all
-// numbers except Part cover only this run.
+// StatusRecord is a status line as JSON. While the scan queries targets, the line also has
+// the counters of ledger.Table that have a Status, then the keys waiting and waiting_for.
+// Later versions of a2sscan may add keys. A key whose value is unknown is absent. In a
+// resumed scan, all numbers except Part cover only this run.
 type StatusRecord struct {
 	Time  time.Time `json:"time"`
 	Scan  string    `json:"scan"`
@@ -87,7 +87,7 @@ func (s *Status) sayJSON(r StatusRecord, v *View) {
 				b = fmt.Appendf(b, ",%q:%s", row.Status, number)
 			}
 		})
-		if word := v.Wait.Word(); word != "" && r.Ended == "" { // the words of rate_limited_by in the summary
+		if word := v.Wait.Word(); word != "" && r.Ended == "" { // the same words as for rate_limited_by in the summary
 			b = fmt.Appendf(b, `,"waiting":%q`, word)
 		}
 		if v.HeldFor > 0 && r.Ended == "" {
@@ -98,8 +98,8 @@ func (s *Status) sayJSON(r StatusRecord, v *View) {
 	s.Terminal.JSON(json.RawMessage(b))
 }
 
-// Watch shows status lines until stop is called. line returns a status line as text, and
-// record prints a status line as JSON.
+// Watch shows status lines until stop is called. The function line returns a status line as
+// text, and the function record prints a status line as JSON.
 func (s *Status) Watch(line func() string, record func()) (stop func()) {
 	switch s.Kind {
 	case StatusNone:
@@ -115,8 +115,8 @@ func (s *Status) Watch(line func() string, record func()) (stop func()) {
 }
 
 // WatchTargets shows status lines while lists are read, or while a dry run counts
-// targets. progress returns how many targets were read or counted so far, and which
-// fraction of all targets that is.
+// targets. The function progress returns how many targets were read or counted so far, and
+// which fraction of all targets that is.
 func (s *Status) WatchTargets(phase string, progress func() (n uint64, part float64, known bool)) (stop func()) {
 	record := func() {
 		n, part, known := progress()
@@ -144,8 +144,8 @@ func TargetsLine(phase string, progress func() (n uint64, part float64, known bo
 	return s
 }
 
-// WatchScan shows status lines of a scan until stop is called. rate is the rate at which
-// the scan begins.
+// WatchScan shows status lines of a scan until stop is called. The scan begins at the given
+// rate.
 func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (stop func()) {
 	s.tracker = tracker
 	record := func() {

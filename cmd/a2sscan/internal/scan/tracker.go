@@ -155,7 +155,7 @@ func (v *View) Line(columns int) string {
 	if columns == 0 {
 		return strings.Join(append([]string{wait + trouble + progress}, v.flows()...), "; ")
 	}
-	// The bar does not depend on wait, so that it does not come and go with the text of wait.
+	// The bar does not depend on wait. Otherwise it would come and go as wait changes.
 	room := func() int { return columns - console.Columns(trouble+progress) }
 	if v.known && !v.last && columns >= beside+leastBar && room() >= barOn(columns) {
 		progress = v.bar(barOn(columns)) + progress

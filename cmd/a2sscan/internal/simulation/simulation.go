@@ -105,8 +105,8 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 	}
 }
 
-// failure returns the error for servers or a master that can't be started. advice is part
-// of the hint if another program uses the port.
+// failure returns the error for servers or a master that can't be started. If the reason is
+// another program or another fleet, the hint ends with the text in advice.
 func failure(err error, advice string) error {
 	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {

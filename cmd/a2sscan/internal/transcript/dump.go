@@ -30,7 +30,7 @@ func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	if wire.KindOf(b) == wire.KindPlayers {
 		item = "player"
 	}
-	var first wire.Part // first field of a row of fields that are not shown
+	var first wire.Part // first of several adjacent fields that are not shown
 	for p := range parts {
 		if p.Item >= shownItems && !p.Cut {
 			if first.End == 0 {
@@ -83,7 +83,8 @@ func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	return rows
 }
 
-// value describes v, the bytes of a field of msg that is not text.
+// value describes a field that is not text. The parameter v has the bytes of the field, and
+// msg has the message.
 func value(name string, v, msg []byte) string {
 	var wide [8]byte // a little-endian number
 	copy(wide[:], v)

@@ -58,7 +58,7 @@ type event struct {
 	Data   datagram       `json:"hex"`
 
 	at   time.Duration // since the scan began
-	rows []string      // fields of the datagram; for a last fragment, also of the complete message
+	rows []string      // the fields of the datagram; if it completes a split reply, also the fields of the reply
 }
 
 // datagram is written as hexadecimal digits in JSON.

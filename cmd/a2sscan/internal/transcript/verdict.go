@@ -92,8 +92,8 @@ func (s *Session) answered() bool {
 	return s.Result.Status == scanner.StatusOK || s.Result.Status == scanner.StatusPartial
 }
 
-// borrowed is the reason that open gives for a question without an answer if the question
-// was asked only with the challenge of another question.
+// borrowed takes the place of wire.ErrTimeout in the result of the method open, for a
+// question that was asked only with the challenge of another question.
 const borrowed = wire.Error(wire.NumErrors)
 
 // reasonTexts explain why a question has no complete answer, for errors whose word is not
