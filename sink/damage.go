@@ -35,7 +35,7 @@ type Damage struct {
 // Found reports whether anything was damaged.
 func (d Damage) Found() bool { return d.Frames+d.Lines > 0 || d.Bytes > 0 }
 
-// add counts n damaged bytes, the first of which is at the offset at.
+// add counts n damaged bytes. at is the offset of the first of these bytes.
 func (d *Damage) add(at, n int64) {
 	if d.Bytes == 0 {
 		d.At = at

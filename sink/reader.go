@@ -41,7 +41,7 @@ type Reader struct {
 	source  io.Reader // the unpacked content; nil before the first read
 	at      int64     // offset of the next block in the unpacked census
 	partial []byte    // the beginning of a line, read after the last block
-	failed  error     // the error of source, which Next returns after the lines before it
+	failed  error     // the error of source; Next returns it after all lines that were read
 	good    bool      // at least one line was JSON
 	foreign uint64    // number of lines before the first line that is JSON
 
@@ -86,8 +86,8 @@ func OpenTee(path string, w io.Writer) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader returns a Reader of in. The Reader reads nothing before the first call of Next
-// or Pipe; then it reads ahead.
+// NewReader returns a Reader that reads from in. It reads nothing before the first call of
+// Next or Pipe; then it reads ahead.
 func NewReader(in io.Reader) *Reader {
 	return &Reader{name: "census", in: bufio.NewReaderSize(in, 512)}
 }

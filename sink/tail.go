@@ -146,11 +146,11 @@ func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, er
 	}
 }
 
-// appendFill appends to a frame what makes readers skip the old bytes after it. The frame
-// will overwrite the end of a file, where the last bytes, as many as the parameter over
-// says, are old. For gzip, appendFill appends zeros that overwrite all old bytes. For zstd,
-// it appends the header of a skippable frame that contains the old bytes. So the file can
-// be read, and appended to, even if the process dies before it truncates the file.
+// appendFill is for a frame that will overwrite old bytes at the end of a file. The parameter
+// over is the number of old bytes. If the frame is shorter, appendFill appends bytes that make
+// readers skip the remaining old bytes: for gzip, zeros that overwrite all of them; for zstd,
+// the header of a skippable frame that contains them. So the file can be read, and appended
+// to, even if the process dies before it truncates the file.
 func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))

@@ -134,9 +134,9 @@ func (u *unzstd) take(n int) {
 	u.at += int64(n)
 }
 
-// frameAt returns the header and the length of the frame that begins at index from of buf.
-// It adds up the lengths of the frame's blocks (RFC 8878, 3.1.1). With an error, n is the
-// number of bytes up to which frameAt examined the supposed frame.
+// frameAt returns the header and the length of the frame that begins at u.buf[from]. It adds
+// up the lengths of the frame's blocks (RFC 8878, 3.1.1). With an error, n is how far frameAt
+// could follow the supposed frame, in bytes.
 func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 	if u.fill(from+1) != nil {
 		return h, 0, u.err
@@ -178,8 +178,8 @@ func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 }
 
 // unpack unpacks the complete frame at the beginning of buf, and returns its length. Other
-// goroutines unpack the next frames meanwhile. With an error, end is the number of bytes up
-// to which the supposed frame was examined.
+// goroutines unpack the next frames meanwhile. With an error, end is how far frameAt could
+// follow the supposed frame, in bytes.
 func (u *unzstd) unpack() (end int, err error) {
 	u.lookAhead(0)
 	if len(u.ahead) > 0 && u.ahead[0].at == u.at {
@@ -210,8 +210,7 @@ func (u *unzstd) unpack() (end int, err error) {
 }
 
 // lookAhead starts goroutines that unpack the next frames. It stops at the first frame that
-// frameAt rejects. If u.ahead is empty, the first of the next frames begins at index from of
-// buf.
+// frameAt rejects. If u.ahead is empty, the first of the next frames begins at u.buf[from].
 func (u *unzstd) lookAhead(from int) {
 	for len(u.ahead) > 0 && u.ahead[0].at < u.at { // the bytes of this frame were skipped as damage
 		<-u.ahead[0].done
@@ -358,9 +357,10 @@ func (u *unzstd) findFrame() (end int, err error) {
 	return 0, err
 }
 
-// endDamage counts the bytes since start as damaged. The parameter end is the length of
-// the frame after them, which endDamage consumes. If the damage cuts off a line, endDamage
-// adds a newline, so that the next line is not joined to that line.
+// endDamage counts the bytes that were consumed since offset start as damaged. The parameter
+// end is the length of the frame after these bytes, which endDamage consumes, too. If the
+// damage cuts off a line, endDamage adds a newline, so that the next line is not joined to
+// that line.
 func (u *unzstd) endDamage(start int64, end int) {
 	u.damage.add(start, u.at-start)
 	u.take(end)

@@ -17,7 +17,7 @@ import (
 type content struct {
 	info     wire.Info
 	trailing []byte // bytes after the last field of info
-	// The 'm' of a server that answers INFO with both an 'm' and an 'I'.
+	// For a server of kind Both: its INFO reply in the GoldSource format.
 	gold wire.Info
 
 	players          []wire.Player
@@ -192,7 +192,9 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 }
 
-// goldFrom turns *in into an 'm' that has the fields common to both formats.
+// goldFrom turns *in into an INFO reply of the GoldSource format ('m'). It keeps only the
+// fields that the Source format ('I') has too. It adds an address and, for most servers of
+// kind GoldSourceMod, a mod block.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource,

@@ -29,13 +29,14 @@ import (
 // Config names it.
 type Kind uint8
 
-// The honest kinds. They answer as real servers might, if sometimes oddly.
+// The honest kinds. They answer as real servers might, if sometimes oddly. An 'I' is an INFO
+// reply of the Source format, and an 'm' is one of the GoldSource format.
 const (
 	Source          Kind = iota // modern Source; demands a challenge for all three questions (EC-1)
 	SourceLists                 // demands a challenge for PLAYER and RULES only
 	SourceOpen                  // demands no challenge at all (EC-4)
 	Rechallenge                 // like Source, but the first challenge is valid only once (EC-2, EC-13)
-	GoldSource                  // today's GoldSource: answers INFO with an 'I', and counts players from 1 (EC-78)
+	GoldSource                  // today's GoldSource: answers INFO with an 'I', and numbers the players from 1 (EC-78)
 	GoldSourceOld               // answers INFO with an 'm' that has no mod block (EC-66)
 	GoldSourceMod               // answers INFO with an 'm' that has a mod block
 	Both                        // answers every INFO request with both an 'm' and an 'I' (EC-63)
@@ -189,8 +190,8 @@ func ParseKinds(list string, usual []Kind) (ks []Kind, err error) {
 	return ks, err
 }
 
-// parseWords returns the indexes, in known, of the words in list, which commas separate.
-// The error lists the words in choices.
+// parseWords reads a list of words that are separated by commas. It returns the index in
+// known of each of these words. The error lists the words in choices.
 func parseWords(what, list string, known []string, choices string) (places []int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)

@@ -33,7 +33,7 @@ var fateWords = [...]struct{ flag, what string }{
 	{"maps", "map"},         // the server has another map; every second such server also has new players
 	{"steamids", "steamid"}, // the server has another Steam ID without a restart
 	{"moves", "moved"},      // the server moves to an address that had no server
-	{"flaps", "flap"},       // the server is silent three times, and answers as long in between
+	{"flaps", "flap"},       // the server is silent three times, and answers equally long in between
 }
 
 // flapPhases is the number of phases of equal length in a flap: three silences, and two

@@ -128,7 +128,7 @@ const (
 	quirkHeaderTwice                    // split replies with two FF FF FF FF (EC-114)
 	quirkSplitInfo                      // INFO is also sent in fragments (EC-51)
 	quirkHighBit                        // bit 31 of a split ID set for no reason (EC-122)
-	quirkNoModBlock                     // an 'm' with the mod flag but no mod block (EC-67)
+	quirkNoModBlock                     // a GoldSource INFO with the mod flag but no mod block (EC-67)
 
 	numQuirks = iota
 )
@@ -323,8 +323,8 @@ func (n *nature) fit(r *random.Stream) {
 		n.game, n.rules = arma, max(n.rules, maxPages)
 	}
 	if n.quirks&quirkNoModBlock != 0 {
-		// Without a mod block, an odd VAC would look like the beginning of one
-		// (EC-137).
+		// If the mod block is missing, an odd VAC byte would look like the beginning of
+		// a mod block (EC-137).
 		n.quirks &^= quirkOddBoolean
 	}
 	if n.quirks&quirkHeaderless != 0 {

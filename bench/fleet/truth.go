@@ -39,8 +39,8 @@ type Expect struct {
 	// Meaning is true if the model knows what the answers mean for their game. Only then
 	// can the game and the flags in Result be compared.
 	Meaning bool
-	// Else, unless it is nil, is accepted instead of the INFO in Result. It is the 'm'
-	// of a server of the kind Both, whose 'I' may be lost.
+	// Else, unless it is nil, is accepted instead of the INFO in Result. It is the reply
+	// in the GoldSource format of a server of kind Both, whose other reply may be lost.
 	Else *wire.Info
 }
 

@@ -19,8 +19,9 @@ const (
 
 var errNoIPv4 = errors.New("the name has no IPv4 address")
 
-// pending is a host name that is not looked up yet, or another name behind such a host
-// name. The other name waits, because the targets keep the order of the input.
+// pending is an entry that waits: a host name that is not looked up yet, or an address,
+// network or range that comes after such a host name in the input. An entry of the second
+// kind waits too, because the targets keep the order of the input.
 type pending struct {
 	name   name // for a host name, this has only the port
 	labels labels

@@ -179,8 +179,8 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 }
 
 // groups sums up the servers of each label. Only servers that answered count. It returns the
-// groups with the most servers, at most as many as the parameter most says, and the sums of
-// the other groups.
+// groups with the most servers, and the sums of the other groups. The parameter most limits
+// the number of groups.
 func (c *Census) groups(most int, of func(*Server) label) Groups {
 	var out Groups
 	by := map[label]*Group{}
@@ -250,7 +250,7 @@ func shorten(s string) string { return cut(s, maxNameBytes) }
 // round6 rounds to six decimals, because further decimals depend on the order of summation.
 func round6(v float64) float64 { return math.Round(v*1e6) / 1e6 }
 
-// Lower bounds of the bins: milliseconds, player slots and percent. The last bin
+// Lower bounds of the bins, in milliseconds, player slots and percent. The last bin
 // has no upper bound.
 var (
 	roundTripBounds = []float64{0, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 750, 1000, 2000, 5000}

@@ -12,8 +12,8 @@ import (
 // their kind.
 type Kind string
 
-// Kinds lists all kinds, in the order in which the changes of one server are reported,
-// and describes the servers with such a change.
+// Kinds lists all kinds, in the order in which the changes of one server are reported. About
+// describes the servers that have a change of the kind.
 var Kinds = []struct {
 	Kind
 	About string
@@ -36,7 +36,7 @@ var Kinds = []struct {
 	{"players", "servers with another number of people than before"},
 }
 
-// kinds is a set: a bit for each row of Kinds.
+// kinds is a set of kinds: a bit for each element of Kinds.
 type kinds uint32
 
 const ( // in the order of Kinds
@@ -76,17 +76,17 @@ var persistentGames = map[string]bool{
 	"zomboid": true, "vrising": true, "soulmask": true,
 }
 
-// Changed returns the kinds of changes of a server that answered on both nights. A property
-// that is unknown in one of the records, or comes from a different source, counts as
-// unchanged. The result volatile has the kinds that happen all the time, and lasting has all
-// others.
+// Changed returns the kinds of changes between two records of a server that answered both
+// times. A property that is unknown in one of the records, or comes from a different source,
+// counts as unchanged. The result volatile has the kinds of changes that happen all the time,
+// and lasting has all other kinds.
 func Changed(before, after *Server) (lasting, volatile []Kind) {
 	changed, v := changes(before, after)
 	return (changed &^ v).list(), v.list()
 }
 
 func changes(a, b *Server) (changed, volatile kinds) {
-	// sourced reports whether a property is known on both nights, from the same source.
+	// sourced reports whether both records have a property, from the same source.
 	sourced := func(field wire.Fields, key game.Key) bool {
 		return a.knows(field, key) && b.knows(field, key) && a.own.Has(key) == b.own.Has(key)
 	}
@@ -118,8 +118,8 @@ func changes(a, b *Server) (changed, volatile kinds) {
 	return changed, volatile
 }
 
-// modsKnown reports whether the mods of s are known, even if there are none. The record of the
-// other night shows which reply would list them.
+// modsKnown reports whether the mods of s are known, even if there are none. If the record s
+// has no mods, the record from the other census shows which reply would list them.
 func (s *Server) modsKnown(other *Server) bool {
 	if s.replies.mods != 0 {
 		return s.replies.mods&s.replies.complete != 0

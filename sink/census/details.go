@@ -21,7 +21,8 @@ type Change struct {
 	Addr string `json:"addr"` // ip:port; for a server that moved, the new address
 	Game string `json:"game"` // Group.ID of the game, or "" if unknown
 	Name string `json:"name"` // name of the server; untrusted text
-	// People is how many people played on the server on the last night it answered.
+	// People is how many people were on the server: in the new census or, if the server did
+	// not answer there, in the old census.
 	People uint32 `json:"people,omitempty"`
 
 	// By says how a server that moved was recognised: "steam_id", or "identity" for
@@ -43,8 +44,8 @@ type Change struct {
 	After *Facts `json:"after,omitempty"`
 }
 
-// Facts are the properties of a server on one night. An absent property is unknown,
-// or the same on both nights.
+// Facts are properties of a server in one census. An absent property is unknown, or the same
+// in both censuses that are compared.
 type Facts struct {
 	Addr       string            `json:"addr,omitempty"`
 	Name       *string           `json:"name,omitempty"`
@@ -55,13 +56,13 @@ type Facts struct {
 	Bots       *uint32           `json:"bots,omitempty"`
 	Mode       *string           `json:"mode,omitempty"`
 	PVP        *bool             `json:"pvp,omitempty"`
-	Mods       []string          `json:"mods,omitempty"`         // mods that only this night has, as "id name hash"
-	Rules      map[string]string `json:"rules,omitempty"`        // rules that only this night has, or that differ
-	Flags      []string          `json:"flags,omitempty"`        // flags that only this night has
+	Mods       []string          `json:"mods,omitempty"`         // mods that only this census has, as "id name hash"
+	Rules      map[string]string `json:"rules,omitempty"`        // rules that only this census has, or that differ
+	Flags      []string          `json:"flags,omitempty"`        // flags that only this census has
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
 	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
-	Status     string            `json:"status,omitempty"`       // for new, gone, not_asked and back: the status in the record of this night
+	Status     string            `json:"status,omitempty"`       // for new, gone, not_asked and back: the status in the record of this census
 	Country    string            `json:"country,omitempty"`
 	Network    string            `json:"network,omitempty"` // "AS64496"
 }
@@ -72,7 +73,7 @@ var detailBytes = 256 << 20
 
 // details calls do with the changes of all events. To find the rules and mods that changed, it
 // reads the censuses again: first the old census, then the new one, of which it stores only
-// the differences. For one reading, it takes as many servers as detailBytes allows.
+// the differences. Each time, it does so for as many servers as detailBytes allows.
 func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
@@ -105,8 +106,8 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// differences are the rules and mods that only one night has: index 0 is for the first night,
-// and index 1 for the second.
+// differences are the rules and mods of a server that only one census has: index 0 is for the
+// old census, and index 1 for the new census.
 type differences struct {
 	rules [2]map[string]string
 	mods  [2][]string
@@ -148,7 +149,7 @@ func compareLists() func(*event, []byte) differences {
 }
 
 // reread reads a census again. It passes the line of each server in want to a function that
-// parser returned, and the result of that function to take, in the order of the census.
+// parser returned. It passes the results of that function to take, in the order of the census.
 func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
 	if len(want) == 0 {
 		return nil
@@ -292,7 +293,7 @@ func NewChange(kind Kind, before, after *Server) *Change {
 }
 
 // differs returns the Facts about s that a change of the given kind shows, without
-// rules, mods and farms. The parameter other is the record of the other night.
+// rules, mods and farms. The parameter other is the record from the other census.
 func (s *Server) differs(kind Kind, other *Server) *Facts {
 	f := &Facts{}
 	switch kind {

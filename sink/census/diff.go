@@ -17,7 +17,7 @@ type Comparison struct {
 	Old Night `json:"old"`
 	New Night `json:"new"`
 
-	// Same is the number of servers that answered on both nights and have no changes
+	// Same is the number of servers that answered in both censuses and have no changes
 	// except volatile changes.
 	Same uint64 `json:"unchanged"`
 	// Changes has the number of changes of each kind. Volatile changes count, and so do
@@ -29,14 +29,14 @@ type Comparison struct {
 	// games. The key "" stands for unknown games and for all games that do not fit.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
-	// Volatile facts of servers that answered on both nights.
-	Compared    uint64 `json:"compared"` // number of servers that answered on both nights
+	// Volatile facts about servers that answered in both censuses.
+	Compared    uint64 `json:"compared"` // number of servers that answered in both censuses
 	MoreMaps    uint64 `json:"map_rotations"`
 	PeopleMore  uint64 `json:"people_more"`  // number of people gained by the servers that gained people
 	PeopleFewer uint64 `json:"people_fewer"` // number of people lost by the servers that lost people
 
-	// Unknown is the number of servers of which nothing shows whether they are new: they
-	// answer in the new census, and the old census may have lost their records.
+	// Unknown is the number of servers that may or may not be new: they answer in the new
+	// census, and the old census may have lost their records.
 	Unknown uint64 `json:"unknown,omitempty"`
 	// AskedKnown says how it is known which servers the new scan queried. "unanswered"
 	// means that the census has records of silent servers; "" means that it is not
@@ -77,10 +77,10 @@ type differ struct {
 }
 
 type event struct {
-	before, after *Server // nil if the night has no record
+	before, after *Server // nil if the census has no record
 	kinds         kinds
 
-	lists       []byte // the rules and mods of before, as the JSON of a record
+	lists       []byte // the old rules and mods, as the JSON of a record
 	differences        // of rules and mods
 }
 
@@ -174,8 +174,8 @@ func (c *Census) night() Night {
 	return n
 }
 
-// pair compares the two records of an address. If one of the nights has no record of the
-// address, the parameter for that night is nil.
+// pair compares the two records of an address. If one of the censuses has no record of the
+// address, the parameter for that census is nil.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
 		d.compare(from, after, kindMoved)
@@ -212,8 +212,8 @@ func (d *differ) pair(before, after *Server) {
 	}
 }
 
-// compare compares the records of a server that answered on both nights. The parameter k has
-// the kinds of changes that are already known.
+// compare compares the records of a server that answered in both censuses. The parameter k
+// has the kinds of changes that are already known.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
 	const verdict = wire.AskInfo | wire.AskPlayers // the answers that farms are found from
@@ -272,9 +272,9 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 }
 
 // estimateLost estimates how many of the servers that are silent now are alive, and sets
-// LikelyLost and d.chance. It starts from Night.Missed of the new night, the estimated
-// number of live servers that were silent because datagrams were lost. It assumes that the
-// old census had the same share of these servers as of the servers that answered now.
+// LikelyLost and d.chance. It starts from Night.Missed of the new census: the estimated
+// number of live servers that were silent because datagrams were lost. Not all of these were
+// in the old census, so estimateLost scales the number down.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {

@@ -29,8 +29,8 @@ const (
 	// make a farm. One server is often reached at two ports, or at the addresses of its
 	// DDoS protection.
 	leastSharing = 4
-	// leastListed is the minimum number of named players, with as many different
-	// times, in a list that two servers do not have by chance.
+	// Two servers do not have the same list of players by chance if at least leastListed
+	// players have a name and a time, and there are at least leastListed different times.
 	leastListed = 3
 	// leastStack and leastNetworkStack are the minimum numbers of servers in a
 	// stack: on one address, and in a /24 network.

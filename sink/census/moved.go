@@ -29,11 +29,11 @@ func (s *Server) placeless() uint64 {
 // or does not identify the server.
 func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID(), s.placeless() }
 
-// match pairs each server of the old night with the server of the new night that
-// has the same key at a different address. No other server of either night may have
-// that key. If alone is set, no server may answer at either address on the other
-// night: otherwise servers with the same name that rotate their maps would seem to
-// change places.
+// match pairs each server of the old census with the server of the new census that has the
+// same key at a different address. No other server in either census may have that key. If
+// alone is set, no server may answer at the old address in the new census, or at the new
+// address in the old census. Otherwise servers with the same name that rotate their maps
+// would seem to change places.
 func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server {
 	all, to := map[*Server]*Server{}, d.new.unique(key)
 	for k, a := range d.old.unique(key) {

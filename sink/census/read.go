@@ -100,7 +100,8 @@ func (c *Census) Games() map[string]bool {
 	return lower
 }
 
-// Servers calls do with every server that the Options choose, in the order of addresses.
+// Servers calls the function do with every server that the Options choose, in the order of
+// addresses.
 func (c *Census) Servers(do func(*Server)) {
 	for _, s := range c.servers {
 		if !s.other {

@@ -75,7 +75,8 @@ type Server struct {
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return newServer(r, nil) }
 
-// newServer returns the Server for a result. It takes the texts from known, if they are there.
+// newServer returns the Server for a result. If known already has a text, newServer uses that
+// string, to save memory.
 func newServer(r *scanner.Result, known texts) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -172,8 +173,7 @@ func (s *Server) identify(in *wire.Info, texts texts) {
 	if s.Game != "" || !s.HasInfo {
 		return
 	}
-	// Pass only these fields of INFO, because a record without the object game gets no
-	// number from INFO's other fields.
+	// Pass only the fields of INFO that determine the game.
 	known := wire.Info{
 		Format: in.Format, Has: in.Has & (wire.HasAppID | wire.HasGameID | wire.HasFolder | wire.HasVersion),
 		ShortAppID: in.ShortAppID, GameID: in.GameID, Folder: in.Folder, Version: in.Version,

@@ -101,7 +101,7 @@ type Sums struct {
 // Moment is a time that is written as records write times: in UTC, to the millisecond.
 type Moment struct{ time.Time }
 
-// MarshalJSON encodes the time in this form.
+// MarshalJSON encodes the time as a record has it.
 func (m Moment) MarshalJSON() ([]byte, error) {
 	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
@@ -163,7 +163,7 @@ type Question struct {
 
 // Farm is a group with a verdict: clones, a shared player list, or both.
 type Farm struct {
-	ID      string   `json:"id" about:"hash of the game and the name that most servers of the farm have: the same every night while these stay; of several farms with the same game and name, only the largest has this ID"`
+	ID      string   `json:"id" about:"hash of the game and the name that most servers of the farm have, so the ID stays the same while these do; of several farms with the same game and name, only the largest has this ID"`
 	Reasons []string `json:"reasons" about:"why it is a farm: clones, shared_list, or both"`
 	Sums
 	Addresses uint64   `json:"addresses" about:"distinct IP addresses"`

@@ -92,7 +92,7 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	return all, nil
 }
 
-// maxFile is the length of the longest summary or stats file in bytes. A summary has about
+// maxFile is the maximum length of a summary or stats file in bytes. A summary has about
 // 150 bytes for each part of its census, so this is enough for 50,000 parts. The stats of
 // the largest censuses have less than 1 MiB, because all lists in them have a limit.
 const maxFile = 8 << 20
@@ -160,7 +160,7 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 			say("%s is truncated: its last compressed frame has no end", r.File)
 		}
 		if r.Bad > 0 {
-			say("%s: ignored %s; one of these lines %v", r.File, plural(r.Bad, "line that cannot be read", "lines that cannot be read"), r.Why)
+			say("%s: ignored %s %v", r.File, plural(r.Bad, "line that cannot be read: the line", "lines that cannot be read: one of these lines"), r.Why)
 		}
 	}
 	for _, s := range summaries {
@@ -287,8 +287,8 @@ type runList struct {
 	Targets uint64 `json:"targets"`
 }
 
-// addCounts adds the counts in from to the counts in to. Both are structs of numbers
-// and maps.
+// addCounts adds the counts in *from to the counts in *to. Both are structs of numbers and
+// maps.
 func addCounts[T any](to, from *T) {
 	sum, more := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
 	for i := range sum.NumField() {

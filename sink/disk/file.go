@@ -24,8 +24,8 @@ type File struct {
 	locks [2]*Lock // locks of the file at path and of the new version; nil if not locked
 }
 
-// ReadFile reads a file into memory. If the file is longer than most bytes, it returns an
-// error.
+// ReadFile reads a file into memory. The parameter most is the maximum length in bytes. For a
+// longer file, ReadFile returns an error.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

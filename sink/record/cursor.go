@@ -263,8 +263,8 @@ func stringEnd(b []byte, at int) (end int, plain bool) {
 	}
 }
 
-// escapeLength returns the length of the escape at the beginning of b, which lacks its first
-// backslash, or 0 if the escape is invalid. A pair of surrogates counts as one escape.
+// escapeLength returns the length of the rest of an escape, or 0 if the escape is invalid. b
+// begins after the first backslash. A pair of surrogates counts as one escape.
 func escapeLength(b []byte) int {
 	if len(b) > 0 && bytes.IndexByte([]byte(`"\/bfnrt`), b[0]) >= 0 {
 		return 1

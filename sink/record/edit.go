@@ -9,9 +9,10 @@ import (
 )
 
 // Locate appends the record's line to dst, with a new value of the key geo: the location that
-// where returns for the address of the record. All other bytes stay the same, even keys of a
-// later version. A record without an address stays the same, as does a record that would
-// become longer than MaxSize. Locate calls where at most once. The Reader must decode all keys.
+// the function where returns for the address of the record. All other bytes stay the same,
+// even keys of a later version. A record without an address stays the same, as does a record
+// that would become longer than MaxSize. Locate calls the function at most once. The Reader
+// must decode all keys.
 func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte {
 	if !rec.Addr.Addr().IsValid() {
 		return append(dst, rec.line...)
@@ -19,9 +20,9 @@ func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte
 	return rec.splice(dst, "geo", part("geo", &result{Geo: where(rec.Addr.Addr())}))
 }
 
-// Rename appends the record's line to dst, with scan as the new value of the key scan. If scan
-// is empty, the line has no key scan. All other bytes stay the same, and so does a record that
-// would become longer than MaxSize. The Reader must decode all keys.
+// Rename appends the record's line to dst, with a new name of the scan. If the name is empty,
+// the line has no key scan. All other bytes stay the same, and so does a record that would
+// become longer than MaxSize. The Reader must decode all keys.
 func (rec *Record) Rename(dst []byte, scan string) []byte {
 	var name []byte
 	if scan != "" {
@@ -35,7 +36,7 @@ func (rec *Record) Rename(dst []byte, scan string) []byte {
 
 // splice appends the record's line to dst, with members in place of the key and its value. The
 // parameter members has keys with their values, and a comma after each value. If the record
-// lacks the key, members are inserted before the first key that is later in the table. A
+// lacks the key, members are inserted before the first key that is later in schemaKeys. A
 // record that would become longer than MaxSize stays the same.
 func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 	line := rec.line

@@ -38,7 +38,7 @@ type Encoder struct {
 	second  int64  // Unix time of the last time written
 	clock   []byte // that time as text, without the milliseconds
 
-	master *jsontext.Decoder // reads from in
+	master *jsontext.Decoder // reads the next field, in
 	in     bytes.Buffer
 	copied []byte
 	text   []byte
@@ -121,9 +121,9 @@ func (e *Encoder) dropLongest(over int, dst []byte) {
 	}
 }
 
-// A member is a row of the table with the place of its value in a Result. An Encoder finds
-// these places again only for another Result or another Game. A scan reuses both, so Append
-// has little to do for a key.
+// A member is a key with a pointer to its value in a Result. An Encoder sets the pointers
+// again only for another Result or another Game. A scan reuses both, so Append has little to
+// do for a key.
 type member struct {
 	value value
 	need  presence // bits that the Result must have
@@ -160,7 +160,8 @@ func init() {
 	}
 }
 
-// membersOf returns the members for rows of the table. point sets the places of their values.
+// membersOf returns the members for fields. The function point must then set the pointers to
+// their values.
 func membersOf(rows []field) (ms []member) {
 	for i := range rows {
 		f := &rows[i]

@@ -29,7 +29,7 @@ const (
 	hasGame
 	hasShip // the player has deaths and money
 
-	// forZero has the bits without which a value is written unless it is zero or empty.
+	// A value that is not zero or empty is written even if the Result lacks these bits.
 	forZero = known | nonzero
 )
 

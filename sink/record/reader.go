@@ -161,9 +161,10 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 	return &r.rec, nil
 }
 
-// explain returns the error of Read for err, an error of read. If the line is not JSON up to
-// the place that read has reached, explain returns the error for that. Otherwise it adds the
-// path of the key to err.
+// explain turns err, which the method read returned, into the error for the caller. It first
+// looks for invalid JSON: in the part of the line that was read or, if err is errSyntax, in
+// the whole line. If it finds some, explain returns an error that describes the invalid JSON.
+// Otherwise it adds the path of the key to err, but a SchemaError stays as it is.
 func (r *Reader) explain(err error) error {
 	end := r.c.at
 	if err == errSyntax {
@@ -335,7 +336,8 @@ func (r *Reader) unquoted(s []byte) []byte {
 	return r.text[start:len(r.text):len(r.text)]
 }
 
-// begin moves into the next value, which must be an object or array. want is its type.
+// begin moves into the next value, which must be an object or array. want is the word for
+// this type in an error.
 func (r *Reader) begin(bracket byte, want string) error {
 	if r.c.peek() == bracket {
 		r.c.at++

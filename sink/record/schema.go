@@ -93,7 +93,7 @@ func (f *field) schema(lists int) string {
 		return `"enum":` + quoted(slices.DeleteFunc(slices.Clone(f.words), none))
 	}
 	t := &types[f.is]
-	if p := f.pattern + t.pattern; p != "" { // no field has both
+	if p := f.pattern + t.pattern; p != "" { // at most one of the two is set
 		return t.schema + `,"pattern":` + quoted(p)
 	}
 	return t.schema

@@ -112,7 +112,7 @@ func (v *wordValue) put(_ *Encoder, dst []byte, m *member) []byte {
 }
 
 func (v *wordValue) set(_ *Reader, f *field, s []byte) bool {
-	*v = wordValue(max(slices.Index(f.words, string(s)), 0)) // an unknown word is no value
+	*v = wordValue(max(slices.Index(f.words, string(s)), 0)) // 0 for an unknown word
 	return true
 }
 
@@ -416,7 +416,7 @@ func (v *floatValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil
 }
 
-// addressValue is an address. put writes the keys ip and port, and addr with both.
+// addressValue is an address. put writes the keys ip and port, and addr, which contains both.
 type addressValue netip.AddrPort
 
 func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {

@@ -126,8 +126,8 @@ func (f *Fleet) Numbers() (ports []uint16) {
 	return ports
 }
 
-// HasServer reports whether there is a server at addr, provided that a fleet of cfg
-// uses its port.
+// HasServer reports whether there is a server at addr. The port of addr must be one that a
+// fleet with this Config uses.
 func (cfg Config) HasServer(addr netip.AddrPort) bool {
 	p := udp.Pack(addr)
 	return p>>16 != loopback.Broadcast && cfg.alive(uint32(p>>16), uint16(p))
@@ -195,8 +195,8 @@ type responder struct {
 // Out returns the outbox for the answers, and the counters.
 func (r *responder) Out() (*loopback.Outbox, *fleet.Stats) { return &r.out, &r.stats }
 
-// Has returns true, so that Respond gets, and counts, the queries to places without a
-// server.
+// Has returns true, so that Respond gets, and counts, the queries to addresses and ports
+// without a server.
 func (r *responder) Has(uint64) bool { return true }
 
 // Respond adds a server's answer to the outbox.
@@ -232,7 +232,7 @@ func (r *responder) Respond(now time.Duration, client, server uint64, datagram [
 }
 
 // delay returns how long a server takes to answer a query. The parameter h is the hash of
-// the server; after is the time from the first query to the port until this one.
+// the server. after is the time between the first query to the port and this query.
 func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
 	switch tail := h >> 20 % 1000; {
 	case cfg.DelayMax == 0:

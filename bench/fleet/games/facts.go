@@ -52,10 +52,10 @@ func (s *Server) attribute(source, name string, value any) {
 	}
 }
 
-// tagKey adds a keyword, and states that its value is that of a common key.
+// tagKey adds a keyword, and states that its value is the value of a common key.
 func (s *Server) tagKey(name string, value any, key game.Key) { s.is(s.tag(name, value), key, value) }
 
-// tagAttribute adds a keyword, and states that its value is that of an attribute.
+// tagAttribute adds a keyword, and states that its value is the value of an attribute.
 func (s *Server) tagAttribute(name string, value any, attribute string) {
 	s.attribute(s.tag(name, value), attribute, value)
 }

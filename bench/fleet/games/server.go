@@ -73,8 +73,8 @@ func Find(id string) *Title {
 	return nil
 }
 
-// Choose returns the games with these IDs, or all games if ids is empty. Each game
-// occurs share times in the result. Unknown IDs are ignored.
+// Choose returns the games with these IDs, or all games if ids is empty. Each game occurs as
+// often in the result as its field share says. Unknown IDs are ignored.
 func Choose(ids []string) (chosen []*Title) {
 	for _, t := range titles {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {

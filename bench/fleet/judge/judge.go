@@ -306,9 +306,9 @@ func (j *judge) fits(q wire.Question, got *scanner.Result, expect *fleet.Expect)
 	if q != wire.QuestionInfo || expect.Else == nil {
 		return false
 	}
-	w.Info.Has &^= wire.HasAddress // the 'm' was lost
+	w.Info.Has &^= wire.HasAddress // the reply in the GoldSource format was lost
 	m := w
-	m.Info = *expect.Else // the 'I' was lost
+	m.Info = *expect.Else // the reply in the Source format was lost
 	return bytes.Equal(record, j.append(&w)) || bytes.Equal(record, j.append(&m))
 }
 

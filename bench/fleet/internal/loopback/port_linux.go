@@ -219,8 +219,8 @@ func (p *Port) Number() uint16 { return p.number }
 // checks whether it must end.
 const lookUp = 20 * time.Millisecond
 
-// serve answers until ctx is done or the Group is closed. The handler gets times since
-// start.
+// serve answers until ctx is done or the Group is closed. The times that the handler gets
+// count from start.
 func (p *Port) serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
 		p.conn.Timeout = lookUp

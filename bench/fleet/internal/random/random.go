@@ -52,7 +52,7 @@ func (r *Stream) Chance(p float64) bool {
 // OneIn returns true with probability 1/n.
 func (r *Stream) OneIn(n int) bool { return r.Below(n) == 0 }
 
-// Pick returns a random element of from.
+// Pick returns a random element of a slice.
 func Pick[T any](r *Stream, from []T) T { return from[r.Below(len(from))] }
 
 // Challenge turns a random number into a challenge. It never returns

@@ -32,7 +32,7 @@ type Choice struct {
 	Farms    []string // IDs of farms, whose servers are chosen; nil means all servers
 	Fakes    []string // words about farms and flags; all of them must apply to a server
 
-	farms    Farms // set by prepare, if the flags need it
+	farms    Farms // set by prepare, if it has read the farms
 	chosen   func(*census.Server) bool
 	statuses []scanner.Status
 	flags    game.Flags // the flags among Fakes
@@ -40,8 +40,8 @@ type Choice struct {
 	seen     map[string]bool // IDs and names of games, in lower case
 }
 
-// prepare checks the flags. If they need the farms of the census, it reads the files to find
-// them.
+// prepare checks the command-line flags. If these need the farms of the census, prepare reads
+// the files to find the farms.
 func (how *Printing) prepare(files []string) (err error) {
 	c := &how.Choice
 	for _, word := range c.Statuses {

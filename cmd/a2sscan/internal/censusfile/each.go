@@ -11,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Each calls do with each line of a census and the number of the line, counted from 1. It
-// skips empty lines, but counts them. It stops at the first error, and describes in read
-// what it has read.
+// Each calls the function do with each line of a census and the number of the line, counted
+// from 1. It skips empty lines, but counts them. It stops at the first error. The result read
+// describes what was read.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
 	read.File = name
 	for n := 1; ; n++ {

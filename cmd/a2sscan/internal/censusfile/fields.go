@@ -107,8 +107,8 @@ func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }
 
-// checkFields returns an error if no record can have one of the fields. The parameter flag is
-// the name of the flag that has the fields.
+// checkFields returns an error if one of the fields does not exist in any record. The
+// parameter flag is the name of the flag that has the fields.
 func checkFields(flag string, fields []string) error {
 	all, open := record.Paths()
 	all = append(all, computedFields...)

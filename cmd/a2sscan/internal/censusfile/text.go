@@ -136,7 +136,7 @@ func (t *Table) colored(color, s string) string {
 	return color + s + reset
 }
 
-// fit pads s with spaces to width. If cut is set, it also shortens a longer s.
+// fit pads s with spaces to width. If s is longer and cut is set, fit shortens s.
 func fit(s string, width int, cut bool) string {
 	if cut {
 		return console.Pad(console.Shorten(s, width), width)

@@ -13,7 +13,7 @@ const charts = (() => {
   }
   const hideTip = () => { tip.hidden = true; };
 
-  // Tooltips: texts that stand in the charts as titles.
+  // Tooltips: they show the titles in the charts.
   for (const title of document.querySelectorAll("svg title")) {
     const mark = title.parentNode;
     const text = title.textContent;
@@ -24,7 +24,7 @@ const charts = (() => {
   addEventListener("keydown", e => { if (e.key === "Escape") hideTip(); });
   addEventListener("scroll", hideTip, { passive: true });
 
-  // Timelines: data stands in each as JSON. Dragging zooms, a double click shows all.
+  // Timelines: each contains its data as JSON. Dragging zooms, a double click shows all.
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name);
   const grouped = v => v == null ? "–" : v.toLocaleString("en", { maximumFractionDigits: 1 });
   const timeZone = document.documentElement.dataset.zone === "local" ? undefined : "UTC";
@@ -44,7 +44,7 @@ const charts = (() => {
       }
     };
   }
-  function ticks(u, all, axis, space, step) { // of 24 hours; below the first of a day or year, which one it is
+  function ticks(u, all, axis, space, step) { // a 24-hour clock; the first tick of each day or year also names the day or year
     const part = (s, format) => new Date(s * 1000).toLocaleString("en-GB", { ...format, timeZone });
     const day = { day: "numeric", month: "short" };
     const formats = step < 86400 ? [{ hour: "2-digit", minute: "2-digit" }, day] : [day, { year: "numeric" }];
@@ -57,14 +57,14 @@ const charts = (() => {
   const whole = Array.from({ length: 30 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3)); // steps between counts
   const charts = Array.from(document.querySelectorAll(".plot"), plot => {
     const data = JSON.parse(plot.firstChild.textContent);
-    // The whole chart covers its span, or where it has none its data; after zooming, what was chosen.
+    // At first the chart covers its span or, without a span, its data. After zooming, it covers what was chosen.
     const range = (u, low, high) => {
       const times = u.data[0], first = times[0], last = times.at(-1) ?? Date.now() / 1e3;
       if (times.length > 1 && (low !== first || high !== last)) return [low, high];
       return u.span || [first < last ? first : last - 3600, last];
     };
     const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
-    const titled = label => data.axis ? { label, labelSize: 20, labelFont: "12px system-ui" } : {}; // other pages say it above the chart
+    const titled = label => data.axis ? { label, labelSize: 20, labelFont: "12px system-ui" } : {}; // other pages have the title above the chart
     return new uPlot({
       width: plot.clientWidth, height: 240, tzDate: s => timeZone ? uPlot.tzDate(new Date(s * 1000), "Etc/UTC") : new Date(s * 1000),
       scales: { x: { range }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },

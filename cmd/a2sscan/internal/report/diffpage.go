@@ -35,7 +35,7 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 	fmt.Fprintf(out, "  %-*s %12s  apart from people and map rotations\n\n", width, "unchanged", console.Grouped(c.Same))
 	// Changes that happen all the time are summed up in one sentence: people come and
 	// go, and maps rotate.
-	both := console.Plural(c.Compared, "server") + " answered on both nights"
+	both := console.Plural(c.Compared, "server") + " answered both times"
 	if c.PeopleMore+c.PeopleFewer > 0 {
 		both += fmt.Sprintf(": %s came, %s left", console.Plural(c.PeopleMore, "person"), console.Grouped(c.PeopleFewer))
 	} else {
@@ -151,7 +151,7 @@ func lineOf(c *census.Change, screen int) string {
 	return console.Shorten(strings.TrimRight(s, " "), screen-2)
 }
 
-// Detail describes a change by the values on both nights or, for a change of a whole server,
+// Detail describes a change by the values before and after or, for a change of a whole server,
 // by the number of people. It returns "" if there is nothing to say.
 func Detail(c *census.Change) string {
 	if WholeServer(c.Kind) {
@@ -173,7 +173,7 @@ func WholeServer(k census.Kind) bool {
 	return k == "new" || k == "gone" || k == "not_asked" || k == "back"
 }
 
-// factText describes the facts of one night in a few words.
+// factText describes facts in a few words.
 func factText(f *census.Facts) string {
 	if f == nil {
 		return ""

@@ -111,7 +111,7 @@ func rest(word string, groups *census.Groups, cut []census.Group) (all []string)
 	}
 	if other.Servers > 0 {
 		n := groups.Distinct - uint64(len(groups.Top)) + uint64(len(cut))
-		all = append(all, fmt.Sprintf("%s more entries: %s, %s. To list all: a2sscan stats CENSUS --by %s --top %d",
+		all = append(all, fmt.Sprintf("Not listed here: %s more, with %s and %s. To list all: a2sscan stats CENSUS --by %s --top %d",
 			number(n), console.Plural(other.Servers, "server"), console.Plural(other.People, "person"), word, groups.Distinct))
 	}
 	if u := groups.Unknown; u.Servers > 0 {

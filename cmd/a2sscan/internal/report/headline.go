@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// lossy is the share of servers that a night may miss without being marked as
+// lossy is the share of servers that a scan may miss before its numbers are marked as
 // doubtful.
 const lossy = 0.01
 
@@ -100,7 +100,7 @@ func lead(in *Input) string {
 			console.Plural(doubtful.People, "person"), console.Plural(doubtful.Servers, "server"))
 	}
 	if n := s.Flagged.Unusual.Servers; n > 0 {
-		text += fmt.Sprintf(" Only unusual: %s with other flags.", console.Plural(n, "server"))
+		text += fmt.Sprintf(" Counted, and only unusual: %s with other flags.", console.Plural(n, "server"))
 	}
 	return text
 }

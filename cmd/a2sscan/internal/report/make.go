@@ -118,7 +118,7 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	}
 	if folder != "" && len(names) == 0 {
 		t.Say("%s has no stats of other nights", console.Plain(folder, 200))
-		t.Hint("write the stats of each night with a2sscan stats to a file whose name ends with .stats.json")
+		t.Hint("to store the stats of a night, run: a2sscan stats CENSUS -o DIR/NAME.stats.json")
 	}
 	in.History.Add(in.Stats)
 	return nil

@@ -85,7 +85,7 @@
   }
 
   function sortBy(k, turn) {
-    const first = k === 6; // the largest first; all else from the start
+    const first = k === 6; // people: the largest first; other columns: ascending
     down = k === key && turn ? !down : first;
     key = k;
     sort();

@@ -290,7 +290,7 @@ func TestLead(t *testing.T) {
 	want := "220 people were on 30 of the 70 servers that answered and are in no farm, 10.0% more people than last time. " +
 		"Large and Small have 100% of these people. Not counted, because farms look made up: 30 servers in 2 farms, with 680 people. " +
 		"Counted, but doubtful: 120 people on 3 servers with a flag that contradicts the number or the list of players. " +
-		"Only unusual: 1 server with other flags."
+		"Counted, and only unusual: 1 server with other flags."
 	if got := lead(in); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -372,7 +372,7 @@ func TestSingleChanges(t *testing.T) {
 // table does not tell which servers they are.
 func TestNoChallengesListed(t *testing.T) {
 	html := string(rendered(t, sampleInput(20)))
-	if !strings.Contains(html, "This page counts them and names none.") || !strings.Contains(html, "2,911 (") {
+	if !strings.Contains(html, "This page counts them, but names none of them.") || !strings.Contains(html, "2,911 (") {
 		t.Error("servers that answer without a challenge are not counted")
 	}
 	var row []any
@@ -506,9 +506,9 @@ func TestCut(t *testing.T) {
 	html := stdhtml.UnescapeString(string(rendered(t, in)))
 	for _, want := range []string{
 		"2 more faults in the files. To list all: a2sscan stats CENSUS | jq .lost",
-		"17 more entries: 1,700 servers, 0 people. To list all: a2sscan stats CENSUS --by system --top 23",
+		"Not listed here: 17 more, with 1,700 servers and 0 people. To list all: a2sscan stats CENSUS --by system --top 23",
 		"--by map --top 18400", "--by network --top 2140", "--by version --top 260", "--by game --top 212",
-		"18 more games changed. To count the changes of all: <code>a2sscan diff OLD NEW --stat --json",
+		"More games that changed: 18. To count the changes of all: <code>a2sscan diff OLD NEW --stat --json",
 		"To list all changes: <code>a2sscan diff OLD NEW --json", "<code>a2sscan cat CENSUS --fakes count_mismatch</code>",
 		"126 more farms. To list the servers of all: <code>a2sscan cat CENSUS --fakes only -f farm,addr",
 		"<code>a2sscan stats CENSUS | jq .stacks", "jq '.games.top[] | [.name, .unchallenged]'", "To list all: a2sscan cat CENSUS</p>",

@@ -134,8 +134,8 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// table returns the table of servers, with as many servers as fit in budget, a number of
-// bytes.
+// table returns the table of servers, with as many servers as fit. The parameter budget is
+// the maximum number of bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
 	budget -= rowsReserve

@@ -16,7 +16,7 @@ const (
 	versionsShown = 5 // number of versions shown per game
 )
 
-// versionView shows the versions of one game tonight and on earlier nights.
+// versionView shows the versions of one game, in this census and on earlier nights.
 type versionView struct {
 	Game  string
 	Parts []part
@@ -58,8 +58,9 @@ func sum(counts map[string]uint64) (all uint64) {
 	return all
 }
 
-// topVersions returns the versionsShown versions with the largest shares over all
-// nights. They are sorted by tonight's number of servers.
+// topVersions returns the versionsShown versions with the largest shares over all nights.
+// They are sorted by their number of servers in this census. The parameter tonight has the
+// data of this census.
 func (h *History) topVersions(game string, tonight *pastNight) []string {
 	shares := map[string]float64{}
 	for i := range h.nights {
@@ -79,7 +80,7 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 	return top
 }
 
-// versionParts returns the segments of tonight's bar. The last segment is for all
+// versionParts returns the segments of the bar for this census. The last segment is for all
 // other versions.
 func versionParts(versions []string, now map[string]uint64) (parts []part) {
 	var before uint64

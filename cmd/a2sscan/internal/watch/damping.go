@@ -29,11 +29,12 @@ type window struct {
 	shown   int      // number of events reported in the window, at most 2
 	last    db.Event // the latest reported event
 	waiting db.Event // the latest event that was held back
-	leftOut int      // number of events held back since last
+	leftOut int      // number of events held back since the latest report
 	lasts   int      // number of checks that have confirmed the state in waiting
 }
 
-// tell returns waiting for its report. Its LeftOut counts the other events held back.
+// tell returns the event in the field waiting, which is then reported. LeftOut of this event
+// counts the other events that were held back.
 func (d *window) tell() db.Event {
 	e := d.waiting
 	e.LeftOut, d.leftOut = d.leftOut-1, 0
@@ -41,11 +42,11 @@ func (d *window) tell() db.Event {
 	return e
 }
 
-// pairOf identifies the events up and down of a server.
+// pairOf identifies the events "up" and "down" of a server.
 func pairOf(i int, s *server) damped { return damped{i, "up", s.inMaintenance()} }
 
-// add returns the event if it is reported now. After two events in a window, add holds back
-// further events.
+// add returns e and true if e is to be reported now. After two reports in a window, add
+// holds back further events, and returns false.
 func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 	in := d.open[key]
 	if in == nil {
@@ -63,9 +64,10 @@ func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 	return e, true
 }
 
-// confirm is called after each check that shows whether a server is up or down: kind is this
-// state. If the event of this kind is held back, and Rules.DownAfter checks have confirmed
-// the state since, confirm returns the event for its report.
+// confirm is called after each check that shows whether a server is up or down. kind is "up"
+// or "down". If the waiting event has this kind, the last reported event has the other kind,
+// and Rules.DownAfter checks have confirmed the waiting event, confirm returns this event,
+// which is then reported.
 func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
 	in := d.open[key]
 	if in == nil || in.leftOut == 0 || in.waiting.Kind != kind {

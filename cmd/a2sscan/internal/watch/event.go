@@ -114,8 +114,8 @@ func (w *Watcher) confirm(i int, kind string, now uint32) {
 	}
 }
 
-// catchUp makes damping hold back the event up or down that an earlier watch held back and
-// did not report.
+// catchUp makes damping hold back an event "up" or "down" that an earlier watch held back
+// and did not report.
 func (w *Watcher) catchUp(i int, now uint32) {
 	s := &w.servers[i]
 	if !s.untold {
@@ -145,15 +145,15 @@ func (w *Watcher) Finish(now time.Time) {
 	}
 }
 
-// match is called for each server that is down or new, and stores it in w.noted. It reports
-// a move if a server that is down and a new server have the same identity or the same Steam
-// ID, and no third server has it.
+// match is called for each server that is down or new, and stores the server in w.noted. It
+// reports a move if a server that is down and a new server have the same identity or the same
+// Steam ID, and no third server has the same identity or Steam ID.
 func (w *Watcher) match(i int, now uint32) {
 	s := &w.servers[i]
 	if s.known == nil {
 		return
 	}
-	if len(w.noted) > 4*len(w.servers)+100 { // most are Steam IDs that no server has any more
+	if len(w.noted) > 4*len(w.servers)+100 { // most keys are Steam IDs that no server has any more
 		clear(w.noted)
 	}
 	found, by := i, ""

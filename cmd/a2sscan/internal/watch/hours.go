@@ -12,9 +12,9 @@ const secondsOfHour = 3600
 // hours are the two hours that may still change. The database has the earlier hours.
 type hours [2]db.Hour
 
-// hourOf returns the hour that contains the time at. If this hour is later than the hours in
-// memory, it replaces the older of them. If it is earlier, hourOf returns the hour that
-// replaced it.
+// hourOf returns the hour that contains a time. w.hours has one place for even hours and one
+// for odd hours. If the place has an earlier hour, hourOf replaces it with the new hour. If
+// the place already has a later hour, hourOf returns that later hour.
 func (w *Watcher) hourOf(at uint32) *db.Hour {
 	number := int64(at / secondsOfHour)
 	hour := &w.hours[number%2]
@@ -30,8 +30,8 @@ func (w *Watcher) hourOf(at uint32) *db.Hour {
 // counted maps a status to the index of its counter in a db.Sample.
 var counted = map[db.Status]int{db.Up: db.UpFor, db.Down: db.DownFor, db.Unknown: db.UnseenFor}
 
-// count counts the time of a server since the previous call, up to the moment until, as up,
-// down or, if status is db.Unknown, unseen. Time down because of maintenance counts as
+// count counts the time of a server, from where the previous call ended to the given moment,
+// as up, down or, if status is db.Unknown, unseen. Time down because of maintenance counts as
 // planned. Time in hours that are no longer in memory is not counted, so it appears as
 // unseen.
 func (w *Watcher) count(i int, until uint32, status db.Status) {

@@ -41,7 +41,7 @@ type reason int
 
 const (
 	atStart  reason = iota
-	bySignal        // the new list may be much shorter
+	bySignal        // a much shorter list is accepted, too
 	byChange        // the list of a master is not fetched
 	byTime
 )
@@ -109,7 +109,7 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 		r.Terminal.Say("the windows of maintenance can't be read, so the old windows stay in force: %v", err)
 	default:
 		if why != atStart && len(windows)+len(r.windows) > 0 {
-			r.Terminal.Say("maintenance read again: %s", console.Plural(len(windows), "window"))
+			r.Terminal.Say("maintenance windows read again: %s", console.Plural(len(windows), "window"))
 		}
 		r.windows = windows
 	}

@@ -163,7 +163,7 @@ func TestMaintenanceMended(t *testing.T) {
 		l.after(2*time.Minute, 2, "so the old windows stay in force: line 1: no time")
 		l.unclear = false
 		l.change()
-		l.after(2*time.Minute, 3, "maintenance read again: 1 window\n")
+		l.after(2*time.Minute, 3, "maintenance windows read again: 1 window\n")
 	})
 }
 

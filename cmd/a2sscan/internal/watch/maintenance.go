@@ -22,8 +22,8 @@ type Window struct {
 	// from and to are the beginning and the end of a window that occurs once. They are zero
 	// if the window repeats.
 	from, to time.Time
-	// days has the days of the week on which a window that repeats begins. The index of
-	// Sunday is 0. begin and end are minutes since midnight. If end is smaller, the window
+	// days says on which days of the week a repeating window begins. The index of Sunday is
+	// 0. begin and end are minutes since midnight. If end is smaller than begin, the window
 	// ends on the next day.
 	days       [7]bool
 	begin, end int
@@ -135,7 +135,8 @@ func (w *Window) parseOnce(text string) error {
 	return nil
 }
 
-// parseDays parses the days, daily or Mon,Thu, and the times, 23:30-00:30.
+// parseDays parses the days, such as "daily" or "Mon,Thu", and the times, such as
+// "23:30-00:30".
 func (w *Window) parseDays(days, times string) error {
 	names := []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 	for _, day := range strings.Split(strings.ToLower(days), ",") {

@@ -43,8 +43,8 @@ func (v *network) add(o outcome) {
 	v.outcomes++
 }
 
-// count counts the outcomes among the latest n whose checks began at the time since or
-// later, and how many of these checks were answered.
+// count looks at the latest n checks. It counts those that began at the given time or later,
+// and how many of those were answered.
 func (v *network) count(n int, since uint32) (all, answered int) {
 	for i := range min(n, v.outcomes, len(v.latest)) {
 		if o := v.latest[(v.outcomes-1-i)%len(v.latest)]; o.asked >= since {
@@ -104,7 +104,7 @@ func (w *Watcher) survey(now uint32) survey {
 				v.suspects = append(v.suspects, i)
 			}
 			if s.window > 0 {
-				continue // its silence proves nothing about this network
+				continue // silence in maintenance proves nothing about the watcher's network
 			}
 			v.up++
 			if len(v.networks) < blindNetworks {

@@ -114,8 +114,9 @@ func ended(err error) error {
 	return err
 }
 
-// Discord limits the text of an embed to 4,096 characters. These limits of the number of
-// servers and of the lengths of texts keep it, even if each character is escaped.
+// Discord limits the text of an embed to 4,096 characters. With these limits for the number
+// of servers and the lengths of texts, a message is short enough, even if each character is
+// escaped.
 const mostShown, nameWidth, mapWidth, reasonWidth = 25, 32, 20, 20
 
 func (p *Panel) message(r *Watch) ([]byte, error) {

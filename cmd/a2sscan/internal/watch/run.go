@@ -36,7 +36,8 @@ type Options struct {
 	Hourly, Daily time.Duration
 
 	Terminal *console.Terminal
-	// Run calls Show when it knows the servers, and end when it has ended.
+	// Run calls Show when it knows the servers. It calls end, which Show returned, before Run
+	// itself returns.
 	Show func(*Watch) (end func())
 }
 
@@ -361,7 +362,7 @@ func (r *Watch) loop(ctx context.Context) {
 }
 
 // store writes the changes of the watcher to the database until ctx ends. A write that has
-// begun by then may take until state ends.
+// begun by then may take until the context state ends.
 func (r *Watch) store(ctx, state context.Context) error {
 	tick, flush := time.Tick(tickEvery), time.Tick(flushEvery)
 	prune := func() error { return r.DB.Prune(time.Now(), r.Hourly, r.Daily) }
@@ -385,7 +386,8 @@ func (r *Watch) store(ctx, state context.Context) error {
 	return err
 }
 
-// stored calls do again while another program has locked the state, until ctx ends.
+// stored calls the function do, and repeats the call while another program has locked the
+// state, until ctx ends.
 func (r *Watch) stored(ctx context.Context, do func() error) error {
 	return stateFailed(db.Retry(ctx, r.hold, do))
 }

@@ -25,8 +25,8 @@ func (c *schedule) rearrange(now time.Time, every time.Duration) {
 		c.pos = 0
 	}
 	c.began, c.took = now, 0
-	// A second of late checks may follow in one burst. If a slow rate or a pause delays more
-	// checks, they must not.
+	// Late checks may follow in one burst, but only about as many as are due in one second,
+	// even if a slow rate or a pause has delayed more checks.
 	perSecond := float64(len(c.order)) / every.Seconds()
 	c.pace = rate.NewLimiter(rate.Limit(perSecond), 2+int(perSecond))
 	c.pace.AllowN(now, 1+int(perSecond))

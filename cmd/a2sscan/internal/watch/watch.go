@@ -47,8 +47,8 @@ type Rules struct {
 // has left the list.
 const keepAsking = 24 * 3600
 
-// follow is the number of seconds between a change and the full query, because the server
-// may still be loading its map.
+// follow is the number of seconds for which the full query after a change waits, because the
+// server may still be loading its map.
 const follow = 2
 
 // poorAnswers is the number of incomplete answers in a row that the watcher ignores
@@ -113,8 +113,8 @@ type server struct {
 	// stopped is true from a stop or restart of the server in a window until the window ends.
 	stopped bool
 
-	// untold means that the last event up or down of an earlier watch contradicts status:
-	// damping held back the event about status, and that watch ended before it reported the
+	// untold means that the last event "up" or "down" that an earlier watch reported
+	// contradicts status, because that watch ended while damping still held back the newer
 	// event. catchUp clears untold.
 	untold bool
 
@@ -141,7 +141,7 @@ type Watcher struct {
 	ticked uint32
 	// paused is the time, since the latest Tick, in which the program did not run.
 	paused time.Duration
-	// An unanswered check that began at ignore or earlier proves nothing.
+	// ignore is a time. An unanswered check that began then or earlier proves nothing.
 	ignore uint32
 
 	view    network
@@ -150,8 +150,8 @@ type Watcher struct {
 
 	windows []maintained
 
-	// noted maps an identity or a Steam ID to the index of the last server with it for which
-	// match was called.
+	// match enters each server for which it is called into noted. The keys are identities and
+	// Steam IDs, and the values are indexes of servers.
 	noted map[uint64]int
 	hours hours
 
@@ -275,7 +275,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (joined, left int
 	return joined, left
 }
 
-// Label sets the labels of all servers. The keys of labels are their addresses.
+// Label sets the labels of all servers. The keys of labels are the addresses of the servers.
 func (w *Watcher) Label(labels map[netip.AddrPort]string) {
 	for i := range w.servers {
 		w.servers[i].label = labels[w.servers[i].addr()]
@@ -641,8 +641,8 @@ func (w *Watcher) Status() Status {
 	return status
 }
 
-// Rows appends at most limit servers to rows, beginning with the index from. It returns
-// the index at which to continue.
+// Rows appends at most limit servers to rows. The parameter from is the index of the server
+// to begin with. Rows returns the index at which to continue.
 func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
 	end := min(from+limit, len(w.servers))
 	for i := from; i < end; i++ {
@@ -691,9 +691,9 @@ func (w *Watcher) pause(from, to time.Time) {
 	w.schedule.rearrange(to, w.rules.Every)
 }
 
-// unseen counts the time of a server between since and now as unseen. If the server is
-// silent but not yet down, it also counts the time since it became silent. Afterwards the
-// server is not silent.
+// unseen counts the time of a server between two moments as unseen. If the server is silent
+// but not yet down, the time since it became silent counts as unseen, too. Afterwards the
+// server counts as not silent.
 func (w *Watcher) unseen(i int, since, now uint32) {
 	s := &w.servers[i]
 	if isSilent(s) {

@@ -39,8 +39,8 @@ const (
 	maxBackoff = 5 * time.Minute
 )
 
-// NewWebhook returns a webhook, or an error if the URL secret is not valid. The error does
-// not contain the URL.
+// NewWebhook returns a webhook, or an error if the parameter secret is not a valid URL. The
+// error does not contain the URL.
 func NewWebhook(secret string, discord bool, kinds []string) (*Webhook, error) {
 	u, err := url.Parse(strings.TrimSpace(secret))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -165,7 +165,9 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 		text = fmt.Sprintf("%d events: %s", len(events), console.Listed(counts, db.Kinds, ", "))
 		events = nil
 	}
-	const most, details, links = 2000, 2, 1 // Discord's limit, and the levels that omit parts to keep the limit
+	// most is Discord's limit. If the text is longer, it is written again at a lower level,
+	// first without details and then without links.
+	const most, details, links = 2000, 2, 1
 	for level := details; level >= 0 && len(events) > 0; level-- {
 		text = ""
 		for i := range events {

@@ -55,9 +55,10 @@ var ErrBusy = errors.New("another program has locked the database")
 // lock.
 const BusyAfter = 10 * time.Second
 
-// Retry calls do until the error of do does not say that another program has locked the
-// database, or until ctx ends. If the lock lasts for BusyAfter, Retry calls held with the
-// time when the wait began, and when the lock is gone, with the zero time. held may be nil.
+// Retry calls the function do. While the error is that another program has locked the
+// database, Retry calls do again, until ctx ends. If the lock lasts for BusyAfter, Retry calls
+// held with the time when the wait began. When the lock is gone, Retry calls held again, with
+// the zero time. held may be nil.
 func Retry(ctx context.Context, held func(since time.Time), do func() error) error {
 	begin, reported := time.Now(), false
 	for {
@@ -108,7 +109,7 @@ type Server struct {
 	Status   Status
 	// Answer is the latest full answer, as a line of a census without player names.
 	Answer []byte
-	// Untold means that the last event up or down of the server contradicts Status. Only
+	// Untold means that the last event "up" or "down" of the server contradicts Status. Only
 	// DB.Servers sets Untold.
 	Untold bool
 	// Told is the Unix time of the latest report that the server is down, or 0 if it is not
@@ -198,7 +199,7 @@ func (db *DB) prepare(writable bool) error {
 	return db.create("", "")
 }
 
-// countOutages is SQL that counts the events down of a database of version 2 as outages. The
+// countOutages is SQL that counts the events "down" of a database of version 2 as outages. The
 // last two hours may still change, so it stores their outages in the table running, and the
 // outages of earlier hours in the table stops.
 const countOutages = `INSERT INTO stops SELECT servers.id, time / 3600, count(*), 0 FROM events JOIN servers USING (addr) WHERE event = 'down' GROUP BY 1, 2;
@@ -223,7 +224,7 @@ func (db *DB) Close() error {
 	return err
 }
 
-// change runs do in a transaction.
+// change runs the function do in a transaction.
 func (db *DB) change(do func(*sql.Tx) error) error {
 	tx, err := db.sql.Begin()
 	if err != nil {
@@ -235,7 +236,7 @@ func (db *DB) change(do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// each calls do with each row of a query.
+// each calls the function do with each row of a query.
 func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) error {
 	rows, err := db.sql.Query(query, args...)
 	if err != nil {
@@ -265,7 +266,8 @@ func decoded[T any](db *DB, query string, args ...any) (all []T, err error) {
 	return all, err
 }
 
-// Servers calls do with each server, in the order of IDs. do must not use the database.
+// Servers calls the function do with each server, in the order of IDs. do must not use the
+// database.
 func (db *DB) Servers(do func(*Server)) error {
 	return db.each(func(row *sql.Rows) error {
 		var s Server
@@ -315,8 +317,8 @@ func insert(into interface {
 
 // Cursor returns the ID of the last event that a reader, such as a webhook, has processed,
 // or -1 if the reader is new. last is the ID of the latest event. If more than limit events
-// wait, the reader must drop the oldest of them: dropped is their number, and id is the ID
-// of the last of them.
+// wait for the reader, it must drop the oldest. dropped is the number of events to drop, and
+// id is then the ID of the last event to drop.
 func (db *DB) Cursor(reader string, limit int) (id, last int64, dropped int, err error) {
 	err = db.sql.QueryRow(`WITH cursor AS (SELECT coalesce(max(event), -1) AS done FROM cursors WHERE reader = ?1)
 		SELECT coalesce(max(id), (SELECT done FROM cursor)), (SELECT coalesce(max(id), 0) FROM events), count(*)

@@ -39,7 +39,7 @@ func (p *Period) Share() (share float64, ok bool) {
 	return float64(p.Up) / float64(max(p.Up+p.Down, 1)), p.Up+p.Down > 0
 }
 
-// History returns the hours and days of a server from since to until, in the order of time.
+// History returns the hours and days of a server between two times, in chronological order.
 // It includes the hours that may still change.
 func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 	// The primary keys begin with the time, so the query looks up each hour and day
@@ -86,14 +86,14 @@ type Total struct {
 	Up, People float64
 }
 
-// Count stores the Total of the minute that contains the time at.
+// Count stores the Total for the minute of the given time.
 func (db *DB) Count(at time.Time, up, people int) error {
 	_, err := db.sql.Exec("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", at.Unix()/60, up, people)
 	return err
 }
 
-// Totals returns a Total for each step after the time since, except for steps without
-// data. At is the first minute of the step that has data.
+// Totals returns a Total for each step, beginning at the given time, except for steps without
+// data. In each Total, At is the first minute of the step for which there is data.
 func (db *DB) Totals(since time.Time, step time.Duration) ([]Total, error) {
 	return decoded[Total](db, `SELECT json_object('At', min(minute) * 60, 'Up', avg(up), 'People', avg(people))
 		FROM totals WHERE minute * 60 >= ? GROUP BY minute * 60 / ? ORDER BY minute`, since.Unix(), int64(step/time.Second))
@@ -112,13 +112,13 @@ var UptimeFields = []string{
 	"addr", "game", "name", "status", "since", "up_share", "up_s", "down_s", "unseen_s", "outages", "people_min", "people_mean", "people_max", "planned_s", "label",
 }
 
-// Uptime calls do once for each server, in the order of the addresses, with the values of
-// fields. An unknown value is nil. If all is false, Uptime omits servers that never
-// answered. It extends the period between from and to to full hours, or to full days where
-// the database no longer has hours. After the first answer of a server, time without
-// stored data counts as unseen.
+// Uptime calls the function do once for each server, in the order of the addresses, with the
+// values of the given fields. An unknown value is nil. If all is false, Uptime omits servers
+// that never answered. The period begins at from and ends at to. Uptime extends it to full
+// hours, or to full days where the database no longer has hours. After the first answer of a
+// server, time without stored data counts as unseen.
 func (db *DB) Uptime(from, to time.Time, all bool, fields []string, do func(values []any)) error {
-	var first sql.NullInt64 // the first hour that is stored as an hour
+	var first sql.NullInt64 // the first hour that is not merged into a day
 	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {
 		return err
 	}

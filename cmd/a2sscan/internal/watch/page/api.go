@@ -60,7 +60,7 @@ type details struct {
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
-// Listed returns the part of the details that a list of servers has, too.
+// Listed returns the server as a list of servers contains it.
 func (d *details) Listed() *server { return d.server }
 
 // latestEvents is the number of events that a page shows, whether it is about all
@@ -110,16 +110,18 @@ func newEvents(stored []db.Event) []event {
 // news is the answer to /api/events.
 type news struct {
 	Events []event `json:"events"`
-	// Last and Epoch are the parameters since and epoch of the next request.
+	// Last and Epoch are the values for the parameters "since" and "epoch" of the next
+	// request.
 	Last  int64  `json:"last"`
 	Epoch string `json:"epoch"`
-	// Reset means that the database does not have all events after since. Events then begins
-	// with the first stored event.
+	// Reset means that the database does not have all events that follow the parameter
+	// "since". Events then begins with the first stored event.
 	Reset bool `json:"reset,omitempty"`
 }
 
-// news returns the events after the event with the ID since. Without an ID it returns the
-// latest events. epoch is the epoch of the ID, or empty.
+// news returns the events that follow event number since. If since is empty, it returns the
+// latest events. epoch is the epoch to which that number belongs. If epoch is empty, any
+// epoch is accepted.
 func (p *Page) news(since, epoch string) (n news, err error) {
 	limit := mostLimit
 	last, now, err := p.DB.Last()
@@ -155,9 +157,9 @@ type series struct {
 }
 
 // newSeries returns two lines with a point for each step: the number of servers that were up,
-// and the number of people on them. The lines cover the time span before now, or less if the
-// first point is later. If more than the parameter gap passed between two points, the watch
-// did not run in between, and the lines have a gap there.
+// and the number of people on them. The lines cover the last span of time, or less if the
+// first point is later. If more time than the parameter gap says passed between two points,
+// the watch did not run in between, and the lines are interrupted there.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {

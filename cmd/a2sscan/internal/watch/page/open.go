@@ -86,7 +86,7 @@ const fresh = time.Second
 // refresh makes snapshots until ctx is done, and reads the past once a minute.
 func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
 	v, minute := viewer{source: source, byList: p.ByList, noJoin: p.NoJoin}, time.Time{}
-	var shared time.Time // when the shares are due
+	var shared time.Time // when to read the shares again
 	for ctx.Err() == nil {
 		start := time.Now()
 		if start.Sub(minute) >= time.Minute {

@@ -23,7 +23,7 @@
   for (const e of document.querySelectorAll(".zone")) e.textContent = zone;
   for (const e of document.querySelectorAll("time")) e.textContent = clock(e.dateTime, e.parentNode.id === "now" ? "2-digit" : undefined);
 
-  // A button that copies a text; without one, it copies what it shows.
+  // copying returns a button that copies text. Without text, the button copies its own label.
   function copying(shown, text) {
     const b = element("button", shown, "copy");
     b.type = "button";
@@ -57,7 +57,7 @@
   }
   const list = byID("list"), body = list.tBodies[0];
   const count = n => n.toLocaleString("en");
-  const perPage = 100, extra = 8; // rows of a request; rows beyond what is seen
+  const perPage = 100, extra = 8; // rows per request; rows to draw above and below the visible rows
   let total = 0, pages = new Map(), asked = new Map(), version = 0, loading = 0, rowHeight = 0;
 
   async function get(url) {
@@ -66,7 +66,7 @@
     return answer.json();
   }
 
-  // The table has a row for every server, but only those that are seen are in the document.
+  // The table has a row for every server, but only the visible rows are in the document.
   const filters = ["q", "game", "status", "sort"];
   function parameters() {
     const chosen = new URLSearchParams();
@@ -98,7 +98,7 @@
     }
   }
 
-  function duration(since) { // like the program: 9 s, 12 min, 3 h, 2 days
+  function duration(since) { // as the program writes durations: 9 s, 12 min, 3 h, 2 days
     const s = Math.max(1, (Date.now() - Date.parse(since)) / 1000), whole = unit => Math.round(s / unit);
     if (whole(1) <= 99) return whole(1) + " s";
     if (whole(60) <= 99) return whole(60) + " min";

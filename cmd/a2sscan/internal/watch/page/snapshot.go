@@ -24,7 +24,7 @@ import (
 type texts struct {
 	Addr     string `json:"addr"`
 	Name     string `json:"name,omitempty"`
-	OwnName  string `json:"own_name,omitempty"` // what the server says, if Name comes from the list
+	OwnName  string `json:"own_name,omitempty"` // name that the server sends, if Name comes from the list
 	Game     string `json:"game,omitempty"`
 	GameName string `json:"game_name,omitempty"`
 	Map      string `json:"map,omitempty"`
@@ -84,7 +84,7 @@ var statuses = []db.Status{db.Down, silent, unanswered, db.Up, db.Unknown}
 var statusWords = map[db.Status]string{silent: "never answered", unanswered: "not answering", db.Unknown: "not checked yet"}
 
 // orders are the orders in which servers can be listed. By default the page uses the first
-// of them, and the API uses people.
+// order, and the API uses "people".
 var orders = []string{"status", "people", "name"}
 
 // sums are totals of servers. Up, People and Places count only servers that are up.
@@ -127,8 +127,8 @@ type numbers struct {
 	Games    []*group `json:"games"`             // sorted by people
 }
 
-// snapshot is the state of the watch that requests see until the next snapshot. Only
-// its field pages changes.
+// snapshot is the state of the watch that requests see until the next snapshot. Requests
+// change nothing in it, except that they add pages to the cache in the field pages.
 type snapshot struct {
 	numbers
 	datagrams        [2]uint64 // numbers of datagrams sent and received
@@ -352,8 +352,8 @@ type query struct {
 // search text in bytes.
 const usualLimit, mostLimit, longestText = 100, 200, 200
 
-// search returns the servers that a request selects. If the request names no order, they are
-// in the order of the parameter order.
+// search returns the servers that a request selects. The parameter order is the order to use
+// if the request does not name one.
 func (s *snapshot) search(at *url.URL, order string) (f found, q query, err error) {
 	values := at.Query()
 	q = query{
