@@ -26,10 +26,10 @@ type Options struct {
 	// there is no file, Open creates one.
 	Append bool
 
-	// Replace allows the file to exist. The new census is written to a file beside the
-	// old one, which has the old name and disk.PartSuffix. Commit renames that file to
-	// the old name. Until then, and after a crash, the old census stays. Symbolic links
-	// are followed. Pipes and devices are written to directly.
+	// Replace allows the file to exist. The new census is written to a new file beside
+	// it. The name of the new file is the old name with disk.PartSuffix at its end. Commit
+	// renames the new file to the old name. Until then, and after a crash, the old census
+	// stays. Symbolic links are followed. Pipes and devices are written to directly.
 	Replace bool
 
 	// Rotate, if set, divides the census into parts.

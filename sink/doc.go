@@ -22,10 +22,11 @@
 //
 // # Durability
 //
-// With Options.Replace the new census is written to a file beside the old one, which has
-// the old name and [disk.PartSuffix]. Commit renames that file to the old name. So the old
-// name always refers to the complete old census or to the complete new one, even after a
-// crash. A part, too, has its final name only when it is complete.
+// With Options.Replace the new census is written to a new file beside the old one. The name
+// of the new file is the old name with [disk.PartSuffix] at its end. Commit renames the new
+// file to the old name. So the old name always refers to the complete old census or to the
+// complete new one, even after a crash. A part, too, has its final name only when it is
+// complete.
 //
 // When Sync or Close returns nil, every record written before is in its file, and the
 // disk was told to store it. Between two Syncs, records reach the file when a block is

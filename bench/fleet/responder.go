@@ -278,8 +278,8 @@ const (
 	challengeNext // the second challenge of Rechallenge
 )
 
-// challenge reports whether the query has a valid challenge. If the query has none,
-// give is the challenge to send to the client.
+// challenge reports whether the query has a valid challenge. The result give is the
+// challenge to send to the client if the query has none.
 func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	given := func(c wire.Challenge) bool { return q.request.HasChallenge && q.request.Challenge == c }
 	life := challengeLife
@@ -309,8 +309,8 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	case ShortChallenge:
 		life = shortLife
 	}
-	// The challenge changes each time life has passed. The server also accepts the
-	// previous challenge.
+	// The challenge changes whenever the duration life has passed. The server also accepts
+	// the previous challenge.
 	epoch := uint64(q.now / life)
 	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
 	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))

@@ -268,8 +268,8 @@ func (e *event) shown() *Server {
 	return e.before
 }
 
-// NewChange describes a change of a server. It has neither rules nor mods nor farms, because
-// a Server does not hold them.
+// NewChange describes a change of a server. The Change has neither rules nor mods nor farms,
+// because a Server does not hold them.
 func NewChange(kind Kind, before, after *Server) *Change {
 	e := event{before: before, after: after}
 	shown := after

@@ -17,8 +17,8 @@ import (
 
 // Options are the options of Open.
 type Options struct {
-	// Summaries are the names of the summaries of the scans. If it is nil, Open reads
-	// the summaries beside the files, if there are any.
+	// Summaries are the names of the summaries of the scans. If Summaries is nil, Open
+	// reads the summaries beside the files, if there are any.
 	Summaries []string
 
 	// Games are the IDs or names, in any letter case, of the games whose servers are chosen.

@@ -116,9 +116,9 @@ type Groups struct {
 
 // Group sums up the servers with one value of a property.
 type Group struct {
-	// ID is a stable word: a game's word, or "app:440" or "folder:valve" for a game
-	// without one; a country's code; "AS64496". Only games, countries and networks have
-	// an ID.
+	// ID is a stable word. For a game, it is the game's word or, if the game is not known,
+	// a text such as "app:440" or "folder:valve". For a country, it is the code, and for a
+	// network a text such as "AS64496". Groups of other properties have no ID.
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"` // untrusted text, except for known games
 	Game string `json:"game,omitempty"` // for maps, versions and modes: Group.ID of the game

@@ -17,13 +17,13 @@ func end(dst []byte, bracket byte) []byte {
 	return append(dst, ',')
 }
 
-// appendText appends key, which includes quotes and colon, and the text s of a stranger.
+// appendText appends key, which includes quotes and colon, and then s as appendValue does.
 func appendText(dst []byte, key string, s []byte) []byte {
 	return appendValue(append(dst, key...), key[1:len(key)-len(`":`)], s)
 }
 
-// appendValue appends the text s of a stranger and a comma. If s is not valid UTF-8, its
-// exact bytes follow under the key NAME_hex.
+// appendValue appends s, which is a text from a stranger, and a comma. If s is not valid
+// UTF-8, its exact bytes follow under the key NAME_hex.
 func appendValue(dst []byte, name string, s []byte) []byte {
 	dst, valid := appendString(dst, s)
 	if !valid {

@@ -44,8 +44,8 @@ type Encoder struct {
 	text   []byte
 }
 
-// Append appends the record of r to dst, like Encoder.Append. It allocates an Encoder,
-// so a loop should own one.
+// Append appends the record of r to dst, like Encoder.Append. It allocates an Encoder each
+// time, so a loop should use one Encoder of its own.
 func Append(dst []byte, scan string, r *scanner.Result) []byte {
 	var e Encoder
 	return e.Append(dst, scan, r)

@@ -41,9 +41,9 @@ func ordinary(b uint32) bool {
 
 // appendOrdinary appends the shortest decimal of an ordinary float32, three times
 // as fast as package strconv. The fraction has fewer than 28 bits. appendOrdinary
-// produces its digits one by one, until the decimal is nearer to the float than
-// half the distance to the float's neighbours: then it reads back as the same
-// float. (Steele and White 1990, in integers.)
+// produces the digits of the fraction one by one. It stops when the decimal is so
+// near to the float that a reader gets the same float back: nearer than half the
+// distance to the float's neighbours. (Steele and White 1990, in integers.)
 func appendOrdinary(dst []byte, b uint32) []byte {
 	if b>>31 != 0 {
 		dst = append(dst, '-')

@@ -77,8 +77,9 @@ func present(r *result) presence {
 	return p
 }
 
-// mark sets in r that the record has a key with presence p. A Reader calls mark when it finds
-// such a key. For the presences that mark ignores, the value shows that the key is present.
+// mark notes in r that the record has a key whose presence is p. A Reader calls mark when it
+// finds such a key. For the presences that mark ignores, the value shows that the key is
+// present.
 func (p presence) mark(r *result) {
 	switch {
 	case p < 1<<keyBits:

@@ -69,7 +69,7 @@ func (how *Printing) prepare(files []string) (err error) {
 	switch {
 	case c.has(inFarm) && c.has(inNoFarm), c.has(unflagged) && (c.has(flagged) || c.flags != 0):
 		return console.Fail(console.ExitUsage, "--fakes=%s chooses no server: two of these words exclude each other", strings.Join(c.Fakes, ",")).
-			WithHint("a server is chosen if all words apply to it")
+			WithHint("a server is chosen only if all words apply to it")
 	case c.has(inNoFarm) && c.Farms != nil:
 		return console.Fail(console.ExitUsage, "--farm and --fakes=without exclude each other").WithHint("use only one of the two flags")
 	case twice && slices.Contains(files, "-"):

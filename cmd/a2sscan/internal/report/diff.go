@@ -112,7 +112,7 @@ func sayDoubts(t *console.Terminal, c *census.Comparison, o *DiffOptions) {
 	}
 	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
 		t.Say("missing from the new census: %s; it is not known whether the scan queried these servers", console.Plural(n, "server"))
-		t.Hint("next time, scan with --unanswered: then the census also has the servers that stay silent")
+		t.Hint("next time, scan with --unanswered, so that the census also has the servers that stay silent")
 	}
 	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
 		t.Say("the new scan lost datagrams: about %.0f of the %s that count as gone are probably still there", *c.LikelyLost,

@@ -131,7 +131,7 @@ func (p *Page) news(since, epoch string) (n news, err error) {
 	if n.Epoch = now; since == "" {
 		limit, n.Last = latestEvents, max(0, last-latestEvents)
 	} else if n.Last, err = strconv.ParseInt(since, 10, 64); err != nil || n.Last < 0 {
-		return n, refusal{http.StatusBadRequest, "the parameter since must be the ID of an event"}
+		return n, refusal{http.StatusBadRequest, `the parameter "since" must be the ID of an event`}
 	} else if n.Last > last || epoch != "" && epoch != now {
 		n.Last, n.Reset = 0, true
 	}
