@@ -201,7 +201,7 @@ func (c *Census) load() error {
 			return err
 		}
 		if reading.Records == 0 && reading.Bad > 0 {
-			return fmt.Errorf("%s has no complete record: one of its lines %w", file, reading.Why)
+			return fmt.Errorf("%s has no complete record; one of its lines: %w", file, reading.Why)
 		}
 		readings = append(readings, reading)
 	}

@@ -160,7 +160,7 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 			say("%s is truncated: its last compressed frame has no end", r.File)
 		}
 		if r.Bad > 0 {
-			say("%s: ignored %s %v", r.File, plural(r.Bad, "line that cannot be read: the line", "lines that cannot be read: one of these lines"), r.Why)
+			say("%s: ignored %s: %v", r.File, plural(r.Bad, "line that cannot be read", "lines that cannot be read; one of them"), r.Why)
 		}
 	}
 	for _, s := range summaries {

@@ -111,7 +111,7 @@ func changeNotes(c *census.Comparison) (notes []string) {
 			number(gone), rounded(*c.LikelyLost)))
 	}
 	if c.Compared > 0 {
-		notes = append(notes, fmt.Sprintf("%s answered both times. On these servers, %s came and %s left. %s rotated to another map.",
+		notes = append(notes, fmt.Sprintf("%s answered both times: %s came, %s left, and %s rotated to another map.",
 			console.Plural(c.Compared, "server"), console.Plural(c.PeopleMore, "person"), number(c.PeopleFewer), console.Plural(c.MoreMaps, "server")))
 	}
 	return notes
