@@ -32,14 +32,21 @@
 // word is an address without a port. Only the first word may be a host name.
 //
 // The target's tag is the text after the address, separated from it by white space, a
-// semicolon, or a comma that is not part of its ports. No character of a tag is special. If
-// an address has no port, and its tag is a port number or begins with a port number from
-// 1024 up, the line is invalid, because the number is probably meant as the port. If
-// Config.Ports names ports, such a number is a tag.
+// semicolon, or a comma that is not part of its ports. No character of a tag is special.
+//
+// A tag after an address, a network or a range without a port must not have a port, which
+// would be ignored. The line is invalid if the tag is a port, if a word of the tag is a port
+// from 1024 up, or if a number follows a word such as port. Ports may have the form
+// 27016/udp or 27015-27020. The line is valid if Config.Ports names ports, or if a '#'
+// comes before the number.
+//
+// The tag may have another address, which is ignored. Config.Note gets the number of such
+// lines.
 //
 // A line without a target is invalid: it is reported to Config.Invalid and counted, and
 // reading continues. Numbers with leading zeros are invalid, since some programs
-// read them as octal. IPv6 addresses are Unscannable.
+// read them as octal. A line is invalid too if a target follows a carriage return in it.
+// IPv6 addresses are Unscannable.
 //
 // # Other lists
 //
@@ -51,12 +58,17 @@
 //     write. addrKeys lists the keys of the address; upper and lower case and separators
 //     don't matter.
 //   - CSV, with commas or semicolons, and TSV. The first line may name the columns; the
-//     names are the keys of NDJSON. Without names, the address is in the first column that
-//     holds an address, and its port is in the next column if that column holds a port.
+//     names are the keys of NDJSON. If a name means a port, but none means the address, the
+//     address is in the first column that holds an address. Without names, its port is in
+//     the next column if that column holds a port, and a row with other targets is invalid.
 //     A list whose first line begins with ip:port is text, and the rest of a line is the
 //     tag.
 //   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
 //   - any of Config.Formats.
+//
+// In a table, a line that begins with '#' is a row if it has an address in the column of
+// addresses. A quoted field must not have line breaks. Otherwise its lines are invalid, up
+// to its closing quote, but at most 64 KiB after the first line.
 //
 // XML is not supported. If a table has no column tag, its column name, server_name, label
 // or title has the tags. An address may be written steam://connect/ADDRESS or "connect

@@ -48,6 +48,7 @@ type Entry struct {
 	// The row is valid if Config.Ports names the ports.
 	unclear  fault
 	beside   bool // the row has more ports than the one in Text
+	aside    bool // the row has another address, which is no target
 	hostOnly bool // the row has a key or a column for the port, but no value
 }
 

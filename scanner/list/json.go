@@ -61,7 +61,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 		// versions, it ends with an object that is not valid JSON.
 		text := bytes.TrimSpace(bytes.Trim(bytes.TrimSpace(line.text), ","))
 		isEmpty := isComment(text) || string(text) == "[" || string(text) == "]" || string(text) == "{finished: 1}"
-		if isEmpty && line.fault != faultTruncated {
+		if isEmpty && line.fault != faultTruncated && line.fault != faultLineEnds {
 			continue
 		}
 		fault := line.fault
@@ -73,6 +73,9 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 					line.number, o.schema, recordSchema)
 			case bad == nil && !o.entries(line.number, text, yield):
 				return nil
+			case fault == faultLineEnds && bad == nil:
+				fault = ""
+			case fault == faultLineEnds:
 			case bad != nil && line.last:
 				fault = faultTruncated
 			case bad != nil && (bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))):

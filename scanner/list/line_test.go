@@ -46,7 +46,7 @@ func FuzzLine(f *testing.F) {
 		s := l.Stats()
 		blank := len(bytes.TrimLeft(line, " \t\v\f\r\xef\xbb\xbf")) == 0 || bytes.ContainsAny(line, "#") || bytes.Contains(line, []byte("//"))
 		ends, most := 0, 1
-		words, _, _, _ := several(trimCommand(bytes.TrimSpace(bytes.TrimPrefix(line, utf8BOM))))
+		words, _, _ := several(trimCommand(bytes.TrimSpace(bytes.TrimPrefix(line, utf8BOM))))
 		if bytes.IndexByte(line, '/') >= 0 || len(words) > 1 {
 			most = 4 // parts of a network, and several targets, may count differently
 		}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // fault is the reason why a line or an argument does not name a target.
@@ -34,10 +35,12 @@ const (
 	faultArray       fault = "the list must have one JSON object per line: jq -c '.[]' rewrites an array that way, jq -c '.' an object of several lines"
 	faultNoAddress   fault = "no address found"
 	faultQuote       fault = "a quoted field has no closing quote on its line"
+	faultInQuotes    fault = "the line may belong to a quoted field that an earlier line began: remove line breaks from quoted fields"
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"
 	faultStrayPort   fault = "a port follows the address without a colon: write ip:port (with --port, such a number is a tag)"
 	faultPortColumn  fault = "the port is missing, and another column looks like a port: rename that column to port, or use --port"
 	faultSeveral     fault = "other text is mixed with several targets: write one target per line, or # before the tag"
+	faultColumns     fault = "several columns hold an address: write one target per line, or name the columns in the first line"
 	faultBare        fault = "an address without a port follows a target with a port: write one ip:port per line, or # before the tag"
 	faultNested      fault = "the address or port is inside a nested object, which jq can flatten"
 	faultXML         fault = "XML is not supported: use the output of nmap -oG or masscan -oL"
@@ -71,17 +74,27 @@ func parse(b []byte) (name, fault) {
 	if f == "" {
 		return n, ""
 	}
-	if link := trimConnect(b); len(link) < len(b) {
-		return parseIPv4(link)
+	if command := trimCommand(b); bytes.IndexFunc(command, unicode.IsSpace) < 0 {
+		if link := trimConnect(command); len(link) < len(b) {
+			return parseIPv4(link)
+		}
 	}
-	isIPv6 := bytes.HasPrefix(b, []byte("["))
-	if bytes.Count(b, []byte(":")) > 1 && !isIPv6 {
-		text, _, _ := bytes.Cut(b, []byte("/"))
-		a, err := netip.ParseAddr(string(text))
-		isIPv6 = err == nil && a.Is6()
+	host, inBrackets := b, len(b) > 0 && b[0] == '['
+	if inBrackets {
+		inner, rest, closed := bytes.Cut(b[1:], []byte("]"))
+		if !closed || len(rest) > 0 && rest[0] != ':' && rest[0] != '/' {
+			return n, f
+		}
+		if _, more, bad := parseIP(inner); bad == "" && len(more) == 0 {
+			return parseIPv4(slices.Concat(inner, rest))
+		}
+		host = inner
 	}
-	if isIPv6 { // probably an IPv6 address, with or without a port or a prefix length
-		return name{kind: kindIPv6}, faultIPv6
+	if inBrackets || bytes.Count(b, []byte(":")) > 1 {
+		host, _, _ = bytes.Cut(host, []byte("/"))
+		if a, err := netip.ParseAddr(string(host)); err == nil && a.Is6() {
+			return name{kind: kindIPv6}, faultIPv6
+		}
 	}
 	return n, f
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". It returns the
@@ -78,9 +79,53 @@ func (r portRule) missing(n *name) bool {
 
 func isBare(text []byte) bool { return formOf(text) == formBare }
 
+// lacksPort reports whether text is an address, a network or a range without a port.
+func lacksPort(text []byte) bool {
+	n, f := parse(text)
+	return f == "" && n.kind != kindAddrPort && n.ports == nil
+}
+
 func (r portRule) count(n *name) uint64 {
 	if n.kind == kindAddrPort || n.kind == kindIPv6 {
 		return 1
 	}
 	return n.len() * uint64(len(r.of(n)))
+}
+
+// isStray reports whether a tag probably has the port of the address before it: the tag is
+// a port, one of its words is a port from 1024 up, or a number follows a word such as port.
+// A text may well contain a smaller number.
+func isStray(tag string) bool {
+	tag, _, _ = strings.Cut(tag, " #")
+	words := strings.FieldsFunc(tag, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-/._#@", r)
+	})
+	isName := false // the previous word means a port
+	for _, word := range words {
+		word = strings.Trim(word, "-/._")
+		port, digit := portIn(word), strings.IndexAny(word, "0123456789")
+		if port >= 1024 || port > 0 && len(words) == 1 || isName && digit == 0 {
+			return true
+		}
+		isName = newMember(word).port != notPort
+		if isName && digit > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// portForm matches a word that is probably a port or several, such as 27016, 27015-27020
+// or 27016/udp.
+var portForm = regexp.MustCompile(`^([A-Za-z]+/)?([0-9]{1,5})(-[0-9]{1,5})?([,; ] ?[0-9]{1,5}(-[0-9]{1,5})?)*(/[A-Za-z]+|\.0)?$`)
+
+// portIn returns the first port in a word that portForm matches. It returns 0 if there is
+// none.
+func portIn(word string) uint16 {
+	parts := portForm.FindStringSubmatch(word)
+	if parts == nil {
+		return 0
+	}
+	port, _ := parsePort([]byte(parts[2]))
+	return port
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 
 	"golang.org/x/text/encoding/unicode" // reads UTF-16, as editors and shells on Windows write it
 	"golang.org/x/text/transform"
@@ -191,7 +190,7 @@ func (r *reader) sayRows() {
 		{r.count.Skipped, "rows for TCP, closed ports or banners, which were skipped: %d"},
 		{r.said.hosts, "rows without a port: %d; such hosts are queried at the ports from --port, or at port 27015"},
 		{r.said.beside, "rows with several ports: %d; the field query_port is used, or the field port if query_port is missing"},
-		{r.said.aside, "tags that begin with an address: %d; only the address before the tag is queried, so write one target per line"},
+		{r.said.aside, "lines with another address after the first: %d; only the first address is queried, so write one target per line"},
 	} {
 		if row.n > 0 {
 			r.note(fmt.Sprintf(row.text, row.n))
@@ -225,6 +224,9 @@ func (r *reader) entry(e *Entry) bool {
 		}
 		if e.hostOnly && isBare(e.Text) {
 			r.said.hosts++
+		}
+		if e.aside {
+			r.said.aside++
 		}
 		return r.named(e.Text, s, e.Text)
 	case !e.Addr.Addr().Unmap().Is4():
@@ -347,7 +349,7 @@ func (r *reader) publish() {
 func (r *reader) text(l line) bool {
 	text := bytes.TrimSpace(l.text)
 	switch n, f := parse(text); {
-	case isComment(text) && (l.fault == "" || l.fault == faultLong && len(text) > 0):
+	case l.isBlank():
 		return true
 	case l.fault != "":
 		return r.invalid(r.at(text), l.fault)
@@ -355,17 +357,9 @@ func (r *reader) text(l line) bool {
 		return r.name(n, labels{}, text)
 	}
 	text = trimCommand(text)
-	if i := bytes.IndexByte(text, '\r'); i >= 0 {
-		// If only a carriage return ends each line of the list, the second target must not
-		// become part of the first target's tag.
-		addr, _ := cutTag(bytes.TrimSpace(text[i:]))
-		if _, f := parse(addr); f == "" {
-			return r.invalid(r.at(text), faultLineEnds)
-		}
-	}
 	addr, tag := joinRange(cutTag(text))
-	if len(tag) > 0 && mayBeTarget(trimSeparators(tag)) {
-		words, comment, aside, f := several(text)
+	if mayBeTarget(trimSeparators(tag)) {
+		words, comment, f := several(text)
 		switch {
 		case f != "":
 			return r.invalid(r.at(text), f)
@@ -376,34 +370,22 @@ func (r *reader) text(l line) bool {
 				}
 			}
 			return true
-		case aside:
-			r.said.aside++
 		}
 	}
-	if inner := bytes.TrimLeft(tag, "|/-&>(\"' "); len(inner) < len(tag) && !isComment(tag) && mayBeTarget(inner) {
-		if word, _, _ := bytes.Cut(inner, []byte(" ")); isAddress(strings.TrimRight(string(word), ")\"'")) {
-			r.said.aside++
-		}
-	}
-	if bytes.IndexByte(addr, ':') < 0 && isStray(portName.ReplaceAll(tag, nil)) && len(r.l.ports) == 0 && isBare(addr) {
+	tagged := len(tag) > 0 && !isComment(tag)
+	if tagged && len(r.l.ports) == 0 && lacksPort(addr) && isStray(string(tag)) {
 		return r.invalid(r.at(text), faultStrayPort)
 	}
-	return r.named(addr, labels{tag: string(tag)}, text)
-}
-
-var portName = regexp.MustCompile(`^(?i:(query[ _-]?|game[ _-]?)?port)?\s*[:=]?\s*`)
-
-// isStray reports whether a tag was probably meant as the port of the address before it:
-// the tag or its first word is a port. If more text follows the first word, the word must
-// be at least 1024, since a text may well begin with a smaller number.
-func isStray(tag []byte) bool {
-	word := tag
-	if i := bytes.IndexAny(tag, " \t,;"); i >= 0 {
-		word = tag[:i]
+	invalid := r.count.Invalid
+	more := r.named(addr, labels{tag: string(tag)}, text)
+	if tagged && r.count.Invalid == invalid && another.Match(tag) {
+		r.said.aside++
 	}
-	port, f := parsePort(word)
-	return f == "" && (len(word) == len(tag) || port >= 1024)
+	return more
 }
+
+// another matches a tag that begins with an address, or contains an address with a port.
+var another = regexp.MustCompile(`(?i)^[^0-9a-z]*(connect |steam://connect/)?[0-9]{1,3}(\.[0-9]{1,3}){3}\b|\b[0-9]{1,3}(\.[0-9]{1,3}){3}:[0-9]|\]:[0-9]`)
 
 // cutTag splits a line without surrounding white space into address and tag. White space, a
 // semicolon or a comma begins the tag, but not a comma in a list of ports.
@@ -414,7 +396,8 @@ func cutTag(line []byte) (addr, tag []byte) {
 			if n := bytes.IndexAny(line[i:], "; \t"); n > 0 {
 				end = i + n
 			}
-			if ports > 0 && isPortList.Match(line[ports:end]) {
+			list := bytes.TrimRight(line[ports:end], ",")
+			if ports > 0 && i < ports+len(list) && isPortList.Match(list) {
 				continue
 			}
 		}

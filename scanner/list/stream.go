@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -164,7 +165,28 @@ type line struct {
 	number int    // from 1
 	text   []byte // without its line ending; only the beginning if the line is too long
 	last   bool   // the list ends without a line ending after this line
-	fault  fault  // faultLong, or faultTruncated if a compressed list was cut off inside this line
+	// fault is faultLong, faultLineEnds, or, if a compressed list was cut off inside this
+	// line, faultTruncated.
+	fault fault
+}
+
+// isBlank reports whether the line is empty or a comment, and nothing is missing from it.
+func (l *line) isBlank() bool {
+	text := bytes.TrimSpace(l.text)
+	return isComment(text) && (l.fault == "" || l.fault == faultLong && len(text) > 0)
+}
+
+// joined matches a carriage return inside a line, and a target after it.
+var joined = regexp.MustCompile(`(?s)\r.*([0-9]\.[0-9]+\.[0-9]+\.[0-9]|[A-Za-z0-9\]]:[0-9])`)
+
+// endsInReturns reports whether a line is probably several lines, each of which ends with
+// only a carriage return. Their targets must not become part of a tag or a comment.
+func (l *line) endsInReturns() bool {
+	if bytes.IndexByte(l.text, '\r') < 0 {
+		return false
+	}
+	text := bytes.TrimSpace(l.text)
+	return joined.Match(text) || l.last && bytes.IndexByte(text, '\r') >= 0 && l.text[len(l.text)-1] == '\r'
 }
 
 // eachLine yields the lines of r. The parameter most is the maximum length of a line in
@@ -201,7 +223,11 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 				l.fault = faultLong
 			}
 			text = bytes.TrimPrefix(text, utf8BOM)
-			l.text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+			l.text = bytes.TrimSuffix(text, []byte("\n"))
+			if l.fault != faultTruncated && l.endsInReturns() {
+				l.fault = faultLineEnds
+			}
+			l.text = bytes.TrimSuffix(l.text, []byte("\r"))
 			if l.last && l.fault == "" && size == 0 || !yield(l) || l.last {
 				return
 			}

@@ -22,14 +22,14 @@ func columns(name string, between rune) Format {
 
 // sniffColumns reports whether the first line of a list is the first line of a table. A
 // line that begins with an address is text with a tag, unless the second field is the port
-// or the first field is quoted.
+// or the first field is quoted. The end of a quoted field may be in a later line.
 func sniffColumns(first []byte, between rune) bool {
 	t := newTable(between)
-	fields, err := t.split(first)
+	fields, _ := t.split(first)
 	addr, _ := cutTag(first)
 	_, fault := parse(addr)
 	switch {
-	case err != nil || len(first) == 0:
+	case len(first) == 0:
 		return false
 	case fault != "" && t.header(fields):
 		return len(fields) > 1 || between == ','
@@ -42,11 +42,13 @@ func sniffColumns(first []byte, between rune) bool {
 }
 
 type table struct {
-	csv   *csv.Reader
-	line  bytes.Buffer // the line that csv reads
-	names []member     // meanings of the columns; nil until they are known
-	named bool         // the first line names the columns
-	row   object
+	csv     *csv.Reader
+	line    bytes.Buffer // the line that csv reads
+	heading []member     // meanings of the columns as a line before the first row names them
+	names   []member     // meanings of the columns; nil until they are known
+	named   bool         // the columns have names
+	quoted  int          // maximum length of the rest of a quoted field that has line breaks
+	row     object
 }
 
 func newTable(between rune) *table {
@@ -81,14 +83,17 @@ func (t *table) split(text []byte) (fields []string, err error) {
 func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	for line := range eachLine(r, maxLine, &err) {
 		text := line.text
-		// After the first row, "//" may begin a name.
-		isEmpty := len(bytes.TrimSpace(text)) == 0 || text[0] == '#' || t.names == nil && isComment(bytes.TrimSpace(text))
-		if isEmpty && line.fault != faultTruncated {
-			continue
-		}
 		fields, bad := t.split(text)
-		fault := line.fault
+		fault, isContinued := line.fault, t.isContinued(text, bad)
 		switch {
+		case fault == "" && isContinued && len(bytes.TrimSpace(text)) > 0:
+			fault = faultInQuotes
+		case (fault == "" || fault == faultLong) && t.isComment(text, fields):
+			if !isContinued {
+				t.quoted = 0
+			}
+			t.readHeading(text)
+			continue
 		case fault != "":
 		case bad != nil:
 			fault = faultQuote
@@ -105,15 +110,13 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 		}
 		t.row.clear()
 		for i, field := range fields {
-			switch {
-			case i < len(t.names) && (t.named || t.names[i].name != ""):
+			if i < len(t.names) && (t.named || t.names[i].name != "") {
 				t.row.put(t.names[i], field)
-			case !t.named:
-				port, f := parsePort([]byte(field))
-				t.row.joins = t.row.joins || f == "" && port >= 1024
+			} else {
+				t.row.joins = t.row.joins || portIn(field) >= 1024
 			}
 		}
-		all, f := t.several(fields)
+		all, isAside, f := t.several(fields)
 		if f != "" && !yield(Entry{Line: line.number, Text: text, Fault: f}) {
 			return nil
 		}
@@ -122,30 +125,105 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 				return nil
 			}
 		}
-		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, yield) {
+		give := yield
+		if isAside {
+			give = func(e Entry) bool {
+				e.aside = true
+				return yield(e)
+			}
+		}
+		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, give) {
 			return nil
 		}
 	}
 	return err
 }
 
-// several returns the fields of a row that are not empty, if all of them are targets of the
-// same form. It returns a fault if the first address and the next field have the same form,
-// but another field does not. It returns nil for a table whose columns have names.
-func (t *table) several(fields []string) (all []string, f fault) {
-	at := slices.Index(t.names, columnIP)
-	if t.named || at < 0 || at+1 >= len(fields) || !mayBeTarget([]byte(fields[at+1])) {
-		return nil, ""
+// isContinued reports whether a quoted field of an earlier line may continue in this line.
+// The parameter bad is the error of split. A server chooses its name, so a line of the name
+// must not be read as a row. A missing quote makes at most 64 KiB after it invalid, and no
+// line in which a quote can't end a field.
+func (t *table) isContinued(text []byte, bad error) bool {
+	if t.quoted <= 0 && bad == nil {
+		return false
 	}
-	want := formOf([]byte(fields[at]))
-	other := func(field string) bool { return field != "" && formOf([]byte(field)) != want }
+	isOdd := bytes.Count(text, []byte(`"`))%2 > 0
+	_, after, hasQuote := bytes.Cut(bytes.ReplaceAll(text, []byte(`""`), nil), []byte(`"`))
+	isContinued := t.quoted > 0 && (!hasQuote || len(after) == 0 || rune(after[0]) == t.csv.Comma)
 	switch {
-	case want == formOther || other(fields[at+1]) || fields[at+1] == "":
-		return nil, ""
-	case slices.ContainsFunc(fields, other):
-		return nil, faultSeveral
+	case isContinued && !isOdd:
+		t.quoted -= len(text) + 1
+	case !isContinued && bad != nil && isOdd:
+		t.quoted = maxLine
+	default:
+		t.quoted = 0
 	}
-	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == "" }), ""
+	return isContinued
+}
+
+// isComment reports whether a line is empty or a comment. A row after the first row may
+// begin like a comment, because names of servers do: the row has an address in the column
+// of addresses.
+func (t *table) isComment(text []byte, fields []string) bool {
+	text = bytes.TrimSpace(text)
+	switch {
+	case t.names == nil || len(text) == 0:
+		return isComment(text)
+	case text[0] != '#':
+		return false
+	}
+	for i := range min(len(fields), len(t.names)) {
+		field := []byte(fields[i])
+		if slices.Contains(addrKeys, t.names[i].name) && (formOf(field) != formOther || bytes.IndexByte(field, '.') > 0 && isHost(field)) {
+			return false
+		}
+	}
+	return true
+}
+
+// readHeading reads the names of columns from a comment, if one of them means a port.
+// guess decides whether they are the names of this table.
+func (t *table) readHeading(text []byte) {
+	h := newTable(t.csv.Comma)
+	if fields, _ := h.split(bytes.TrimPrefix(text, []byte("#"))); t.names == nil && h.header(fields) && h.heading != nil {
+		t.heading = h.heading
+	}
+}
+
+// several returns the fields of a row that are not empty, if all of them are targets of the
+// same form. It returns a fault if the row has another target. Otherwise isAside reports
+// whether the row has another address, which may as well be the version of a game. several
+// does nothing for a table whose columns have names.
+func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
+	at := slices.Index(t.names, columnIP)
+	if t.named || at < 0 || at >= len(fields) {
+		return nil, false, ""
+	}
+	want, hasPort := formOf([]byte(fields[at])), strings.Contains(fields[at], ":")
+	isSame := want != formOther
+	isPort := func(i int) bool { return i < len(fields) && portIn(fields[i]) > 0 }
+	for i, field := range fields {
+		if field == "" {
+			continue
+		}
+		all = append(all, field)
+		is := formOther
+		if i != at && mayBeTarget([]byte(field)) {
+			is = formOf([]byte(field))
+		}
+		isSame = isSame && (i == at || is == want)
+		isAside = isAside || is != formOther
+		if is == formPort || is == formNetwork || is == formRange || is == formBare && (isPort(i+1) || !hasPort && !isPort(at+1)) {
+			f = faultColumns
+		}
+	}
+	switch {
+	case isSame && len(all) > 1:
+		return all, false, ""
+	case want == formOther:
+		return nil, false, ""
+	}
+	return nil, isAside, f
 }
 
 // The columns of a table whose first line does not name them.
@@ -154,17 +232,20 @@ var (
 	columnPort = newMember("port")
 )
 
-// header finds the columns by their names. It returns false if no field is the name of an
-// address column. Without a column tag, the column with the names of servers has the tags.
+// header finds the columns by their names. It returns false if the fields are not the names
+// of columns: one of them must be a key of the address, or mean a port. Without a column
+// tag, the column with the names of servers has the tags.
 func (t *table) header(fields []string) bool {
 	if slices.ContainsFunc(fields, isAddress) {
 		return false
 	}
 	var names []member
-	label := -1
+	label, hasPort, areWords := -1, false, len(fields) > 1
 	for i, f := range fields {
 		m := newMember(f)
 		t.named = t.named || slices.Contains(addrKeys, m.name)
+		hasPort = hasPort || m.port != notPort
+		areWords = areWords && !strings.ContainsAny(f, ",;:|") && !isStray(f)
 		if label < 0 && isLabel.MatchString(separators.ReplaceAllString(f, "")) {
 			label = i
 		}
@@ -179,23 +260,35 @@ func (t *table) header(fields []string) bool {
 	if t.named {
 		t.names = names
 	}
-	return t.named
+	isHeading := t.named || hasPort && areWords
+	if isHeading && hasPort {
+		t.heading = names
+	}
+	return isHeading
 }
 
 var isLabel = regexp.MustCompile(`(?i)^(name|servername|label|title)$`)
 
 // guess finds the columns by their contents. The address is in the first field that holds
 // an address or a network. The port is in the next field if that field holds a port and
-// the address has none. guess returns false if no field holds an address.
+// the address has none, unless the columns have names. guess returns false if no field
+// holds an address.
 func (t *table) guess(fields []string) bool {
 	for i, f := range fields {
 		n, fault := parse([]byte(f))
 		if fault != "" {
 			continue
 		}
+		if len(t.heading) == len(fields) {
+			t.names, t.named = t.heading, true
+			if !slices.ContainsFunc(t.names, func(m member) bool { return slices.Contains(addrKeys, m.name) }) {
+				t.names[i] = columnIP
+			}
+			return true
+		}
 		t.names = make([]member, len(fields))
 		t.names[i] = columnIP
-		if i+1 < len(fields) && n.kind == kindAddr {
+		if i+1 < len(fields) && n.kind != kindAddrPort && n.ports == nil {
 			if _, f := parsePort([]byte(fields[i+1])); f == "" {
 				t.names[i+1] = columnPort
 			}

@@ -97,9 +97,10 @@ func wordLines(name string, read func(words []string, give func(addr string, ski
 					more = more && yield(Entry{Line: line.number, Text: []byte(addr), skip: skip})
 				}
 				switch {
+				case line.isBlank():
 				case line.fault != "":
 					more = yield(Entry{Line: line.number, Text: text, Fault: line.fault})
-				case !isComment(text) && read(strings.Fields(string(text)), give) == "":
+				case read(strings.Fields(string(text)), give) == "":
 					give(string(text), false)
 				}
 				if !more {

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -148,14 +149,14 @@ var toolLists = []struct {
 			"3 " + string(faultNested) + ": jq -c '. + {port: .port.a} ¦ del(.port)': 192.0.2.12|" +
 			"4 " + string(faultNested) + ": jq -c '. + {query_port: .ports.query} ¦ del(.ports)': 192.0.2.13:2302"},
 	{name: "quoted", format: "CSV", text: "\"192.0.2.10:5\",\"192.0.2.11:6\"\n\"192.0.2.12:5\",\"192.0.2.13:6\",eu\n\"192.0.2.14:5\",eu\n",
-		want: "192.0.2.10:5|192.0.2.11:6|192.0.2.14:5", invalid: "2 " + string(faultSeveral) + `: "192.0.2.12:5","192.0.2.13:6",eu`},
+		want: "192.0.2.10:5|192.0.2.11:6|192.0.2.14:5", invalid: "2 " + string(faultColumns) + `: "192.0.2.12:5","192.0.2.13:6",eu`},
 	{name: "no header", format: "TSV", text: "Connect\t192.0.2.10:5\n", want: "192.0.2.10:5"},
 	{name: "a port behind its name", format: "text", text: "192.0.2.10 :27016\n192.0.2.11 port 27016\n192.0.2.12 query port=27016\n192.0.2.13 portal\n192.0.2.14 : x\n",
 		want:    "192.0.2.13:27015 portal|192.0.2.14:27015 : x",
 		invalid: "1 " + string(faultStrayPort) + ": 192.0.2.10 :27016|2 " + string(faultStrayPort) + ": 192.0.2.11 port 27016|3 " + string(faultStrayPort) + ": 192.0.2.12 query port=27016"},
 	{name: "between signs", format: "text", text: "192.0.2.10:5 / 192.0.2.11:6\n192.0.2.12:5 (192.0.2.13:6) x\n192.0.2.14:5 - eu\n",
 		want: "192.0.2.10:5 / 192.0.2.11:6|192.0.2.12:5 (192.0.2.13:6) x|192.0.2.14:5 - eu",
-		note: "standard input: tags that begin with an address: 2; only the address before the tag is queried, so write one target per line"},
+		note: "standard input: lines with another address after the first: 2; only the first address is queried, so write one target per line"},
 	{name: "closed", format: "NDJSON", text: `{"ip":"192.0.2.10","port":5,"status":"closed"}` + "\n" + `{"ip":"192.0.2.11","port":5,"state":"open"}` + "\n", want: "192.0.2.11:5", skipped: 1},
 	{name: "XML", format: "XML", text: "<?xml version=\"1.0\"?>\n<nmaprun scanner=\"masscan\">\n<host/>\n", invalid: "1 " + string(faultXML) + ": <"},
 	{name: "as players write", format: "text", text: "steam://connect/192.0.2.10:27016/secret\nconnect 192.0.2.11:27016; password x\nSteam://Connect/192.0.2.12 eu\nsteam://connect/192.0.2.13:5 steam://connect/192.0.2.14:6\n",
@@ -183,10 +184,83 @@ var toolLists = []struct {
 		want: "192.0.2.10:5 v 1.0.3.3|192.0.2.11:27015 build 192.0.2.12|192.0.2.12:5 24/32 players|192.0.2.13:5 1.0.3|192.0.2.14:5 a.example:6|192.0.2.15:5 3,eu"},
 	{name: "addresses of another form", format: "text", text: "192.0.2.10:5 192.0.2.0/24 AS64500\n192.0.2.11:5 [2001:db8::1]:5\n",
 		want: "192.0.2.10:5 192.0.2.0/24 AS64500|192.0.2.11:5 [2001:db8::1]:5",
-		note: "standard input: tags that begin with an address: 2; only the address before the tag is queried, so write one target per line"},
+		note: "standard input: lines with another address after the first: 2; only the first address is queried, so write one target per line"},
 	{name: "behind an IPv6 address", format: "text", text: "[2001:db8::1]:5 192.0.2.10:5\n", want: "192.0.2.10:5", ipv6: 1},
 
 	{name: "IPv6", format: "text", text: "[2001:db8::1]:27015\n192.0.2.10:5\n2001:db8::1\n", want: "192.0.2.10:5", ipv6: 2},
+	{name: "brackets", format: "text", text: "[EU] 192.0.2.10:5\n[*] 192.0.2.10:5\n[+] found 192.0.2.10:5\n[192.0.2.11]:5\n[192.0.2.12:5]\n[2001:db8::1\n[2001:db8::1]x\n[::1]:5\n",
+		want: "192.0.2.11:5", ipv6: 1,
+		invalid: faults(faultAddress, 1, "[EU] 192.0.2.10:5", 2, "[*] 192.0.2.10:5", 3, "[+] found 192.0.2.10:5", 5, "[192.0.2.12:5]", 6, "[2001:db8::1", 7, "[2001:db8::1]x")},
+	{name: "brackets in a table", format: "CSV", text: "ip,port\n[192.0.2.10],5\n[EU],6\n", want: "192.0.2.10:5", invalid: faults(faultAddress, 3, "[EU]:6")},
+
+	// The first line decides the format, and must not change what the other lines mean.
+	{name: "own ports first", format: "text", text: "192.0.2.10:5-6,8\n192.0.2.11:5 eu\n192.0.2.12:5,6,\n192.0.2.13:5-6;8\n",
+		want: "192.0.2.10:5|192.0.2.10:6|192.0.2.10:8|192.0.2.11:5 eu|192.0.2.12:5|192.0.2.12:6|192.0.2.13:5 8|192.0.2.13:6 8"},
+	{name: "a network and its port", format: "CSV", text: "192.0.2.10/31,5\n192.0.2.12-192.0.2.13,6\n", want: "192.0.2.10:5|192.0.2.11:5|192.0.2.12:6|192.0.2.13:6"},
+	{name: "a network and its port in text", format: "text", text: "192.0.2.9:5\n192.0.2.10/31 27016\n", want: "192.0.2.9:5", invalid: faults(faultStrayPort, 2, "192.0.2.10/31 27016")},
+	{name: "unknown names of the address", format: "CSV", text: "Server IP,Server Name,Query Port\n192.0.2.10,foo,27016\na.example,foo,5\n192.0.2.11:5,,27017\n",
+		want: "192.0.2.10:27016 foo|192.0.2.11:27017", invalid: faults(faultAddress, 3, "a.example:5")},
+	{name: "unknown names of both", format: "TSV", text: "name\tipv4\tsteam_port\nfoo\t192.0.2.10\t27016\n", invalid: faults(faultPortColumn, 2, "192.0.2.10")},
+	{name: "no names", format: "text", text: "My servers, port 27016\n192.0.2.10:5 a, b\n", want: "192.0.2.10:5 a, b", invalid: faults(faultAddress, 1, "My servers, port 27016")},
+	{name: "a title before the names", format: "text", text: "My servers\nip,name,port\n192.0.2.10,foo,27016\n",
+		invalid: "1 " + string(faultAddress) + ": My servers|2 " + string(faultAddress) + ": ip,name,port|3 " + string(faultStrayPort) + ": 192.0.2.10,foo,27016"},
+	{name: "names in a comment", format: "CSV", text: "# servers\n#ip,port,query_port\n192.0.2.10,2302,27016\n192.0.2.11,2302,\n", want: "192.0.2.10:27016|192.0.2.11:2302"},
+	{name: "names in a comment, of another table", format: "CSV", text: "#ip,name,port\n192.0.2.10,27016\n", want: "192.0.2.10:27016"},
+	{name: "ranks", format: "CSV with semicolons", text: "#;address;name;query port\n1;192.0.2.10;foo;27016\n", want: "192.0.2.10:27016 foo"},
+	{name: "names with a number sign", format: "CSV", text: "name,ip,port\n#1 Best,192.0.2.10,5\n# a,b,c\n#\n#2,a.example,6\n",
+		want: "192.0.2.10:5 #1 Best", invalid: faults(faultAddress, 5, "a.example:6")},
+	{name: "a number sign without names of columns", format: "TSV", text: "foo\t192.0.2.10:5\n#1 Best\t192.0.2.11:6\n#192.0.2.12:7\tx\n", want: "192.0.2.10:5|192.0.2.11:6"},
+
+	// A port behind an address without a port is never a tag, in whatever form.
+	{name: "ports behind addresses", format: "text", text: "192.0.2.10 27016-27018\n192.0.2.10 27016/udp open\n192.0.2.10 udp/27016\n192.0.2.10 \u007c 27016\n192.0.2.10,,27016\n192.0.2.10,a b,27016\n" +
+		"192.0.2.10 qport 80 x\n192.0.2.10 port80\n192.0.2.10 (27016)\n192.0.2.10,\"27016,27017\"\nsteam://connect/192.0.2.10 27016\n192.0.2.10 -> [27015]\n",
+		invalid: faults(faultStrayPort, 1, "192.0.2.10 27016-27018", 2, "192.0.2.10 27016/udp open", 3, "192.0.2.10 udp/27016", 4, "192.0.2.10 \u00a6 27016", 5, "192.0.2.10,,27016",
+			6, "192.0.2.10,a b,27016", 7, "192.0.2.10 qport 80 x", 8, "192.0.2.10 port80", 9, "192.0.2.10 (27016)", 10, `192.0.2.10,"27016,27017"`, 11, "steam://connect/192.0.2.10 27016",
+			12, "192.0.2.10 -> [27015]")},
+	{name: "no ports behind addresses", format: "text", text: "192.0.2.10 since 2024-01-02 12:30\n192.0.2.11 1.21.4 64 slots\n192.0.2.12 a#2345\n192.0.2.13 x # 27016\n192.0.2.14 # 27016\n192.0.2.15 27016x\n",
+		want: "192.0.2.10:27015 since 2024-01-02 12:30|192.0.2.11:27015 1.21.4 64 slots|192.0.2.12:27015 a#2345|192.0.2.13:27015 x # 27016|192.0.2.14:27015 # 27016|192.0.2.15:27015 27016x"},
+	{name: "ports in other columns", format: "CSV", text: "\"192.0.2.10\",\"27016,27017\"\n\"192.0.2.11\",27016/udp\n\"192.0.2.12\",x,27016\n", invalid: faults(faultPortColumn, 1, "192.0.2.10", 2, "192.0.2.11", 3, "192.0.2.12")},
+	{name: "more columns than names", format: "CSV", text: "ip,name\n192.0.2.10,foo,27016\n192.0.2.11:5,foo,27016\n", want: "192.0.2.11:5 foo", invalid: faults(faultPortColumn, 2, "192.0.2.10")},
+
+	// No target is lost behind another.
+	{name: "commands and links", format: "text", text: "connect 192.0.2.10:5; connect 192.0.2.11:6\nsteam://connect/192.0.2.12:5/pw steam://connect/192.0.2.13:6/pw\n192.0.2.14:5 connect 192.0.2.15:6\nsteam://connect/192.0.2.16:5/my password\n",
+		want: "192.0.2.10:5|192.0.2.11:6|192.0.2.12:5|192.0.2.13:6|192.0.2.14:5|192.0.2.15:6|192.0.2.16:5 password"},
+	{name: "addresses in tags", format: "text", text: "192.0.2.10:5 192.0.2.99:270166\n192.0.2.11:5 192.0.2.99:6/udp\n192.0.2.12:5 <192.0.2.99:6>\n192.0.2.13:5 -> 192.0.2.99:6\n192.0.2.14:5 and 192.0.2.99:6\n" +
+		"192.0.2.15:5 v 1.0.3.3\n192.0.2.16:5 # 192.0.2.99:6\n- 192.0.2.99:6\n",
+		want: "192.0.2.10:5 192.0.2.99:270166|192.0.2.11:5 192.0.2.99:6/udp|192.0.2.12:5 <192.0.2.99:6>|192.0.2.13:5 -> 192.0.2.99:6|192.0.2.14:5 and 192.0.2.99:6|192.0.2.15:5 v 1.0.3.3|192.0.2.16:5 # 192.0.2.99:6",
+		note: "standard input: lines with another address after the first: 5; only the first address is queried, so write one target per line", invalid: faults(faultAddress, 8, "- 192.0.2.99:6")},
+	{name: "a port behind a bare address", format: "text", text: "192.0.2.10 192.0.2.11:27016 x\n", invalid: faults(faultSeveral, 1, "192.0.2.10 192.0.2.11:27016 x")},
+	{name: "addresses in other columns", format: "CSV", text: "192.0.2.10,5,x\n192.0.2.11,5,192.0.2.12,6\nx,192.0.2.13,y,192.0.2.14\n192.0.2.15,5,x,192.0.2.16:6\n192.0.2.17,5,x,1.0.3.3\n",
+		want: "192.0.2.10:5|192.0.2.17:5", note: "standard input: lines with another address after the first: 1; only the first address is queried, so write one target per line",
+		invalid: "2 " + string(faultColumns) + ": 192.0.2.11,5,192.0.2.12,6|3 " + string(faultAddress) + ": x:192.0.2.13|4 " + string(faultColumns) + ": 192.0.2.15,5,x,192.0.2.16:6"},
+	{name: "two addresses without ports", format: "CSV", text: "x,192.0.2.10,y,192.0.2.11\nx,192.0.2.12,192.0.2.12:5\n", invalid: faults(faultColumns, 1, "x,192.0.2.10,y,192.0.2.11", 2, "x,192.0.2.12,192.0.2.12:5")},
+
+	// A server chooses its name, and must not be able to add a target.
+	{name: "line breaks in names", format: "CSV", text: "ip,port,name\n192.0.2.10,5,\"foo\n192.0.2.99,5,\"\"x\n\n#,192.0.2.99,5\nbar\"\n192.0.2.11,6,x\n# a \"b\n192.0.2.12,7,\"x\"\n",
+		want:    "192.0.2.11:6 x|192.0.2.12:7 x",
+		invalid: "2 " + string(faultQuote) + ": 192.0.2.10,5,\"foo|3 " + string(faultInQuotes) + ": 192.0.2.99,5,\"\"x|5 " + string(faultInQuotes) + ": #,192.0.2.99,5|6 " + string(faultInQuotes) + ": bar\""},
+	{name: "line breaks in the first row", format: "CSV", text: "192.0.2.10,5,\"foo\n192.0.2.99,5,bar\"\n192.0.2.11,6,\"x\"\n", want: "192.0.2.11:6",
+		invalid: "1 " + string(faultQuote) + ": 192.0.2.10,5,\"foo|2 " + string(faultInQuotes) + ": 192.0.2.99,5,bar\""},
+
+	// A carriage return does not end a line, and hides no target.
+	{name: "carriage returns behind a comment", format: "text", text: "# list\r192.0.2.10:5\r192.0.2.11:6\n192.0.2.12:7\n", want: "192.0.2.12:7", invalid: faults(faultLineEnds, 1, `# list\r192.0.2.10:5\r192.0.2.11:6`)},
+	{name: "carriage returns in a table", format: "CSV", text: "ip,port\r192.0.2.10,5\r", invalid: faults(faultLineEnds, 1, `ip,port\r192.0.2.10,5`)},
+	{name: "carriage returns, masscan", format: "masscan list", text: "open udp 5 192.0.2.10 1\ropen udp 5 192.0.2.11 1\r", invalid: faults(faultLineEnds, 1, `open udp 5 192.0.2.10 1\ropen udp 5 192.0.2.11 1`)},
+	{name: "carriage returns, nmap", format: "nmap -oG", text: "# Nmap\rHost: 192.0.2.9 ()\nHost: 192.0.2.10 ()\tPorts: 5/open/udp/////\rHost: 192.0.2.11 ()\n",
+		invalid: faults(faultLineEnds, 1, `# Nmap\rHost: 192.0.2.9 ()`, 2, `Host: 192.0.2.10 ()\tPorts: 5/open/udp/////\rHost: 192.0.2.11 ()`)},
+	{name: "carriage returns, names", format: "text", text: "192.0.2.10:5\ra.example\rb.example\r", invalid: faults(faultLineEnds, 1, `192.0.2.10:5\ra.example\rb.example`)},
+	{name: "carriage returns, JSON", format: "NDJSON", text: "{\"ip\":\"192.0.2.10\",\r\"port\":5}\n# x\r{\"ip\":\"192.0.2.11\"}\n", want: "192.0.2.10:5", invalid: faults(faultLineEnds, 2, `# x\r{"ip":"192.0.2.11"}`)},
+	{name: "other carriage returns", format: "text", text: "192.0.2.10:5\r\r\n\r192.0.2.11:5\n192.0.2.12:5 a\rb\n", want: "192.0.2.10:5|192.0.2.11:5|192.0.2.12:5 a\rb"},
+}
+
+// faults describes invalid lines that have the same fault, as toolLists does. After the
+// fault, each line has its number and its text.
+func faults(f fault, lines ...any) string {
+	var all []string
+	for i := 0; i < len(lines); i += 2 {
+		all = append(all, fmt.Sprintf("%d %v: %v", lines[i], f, lines[i+1]))
+	}
+	return strings.Join(all, "|")
 }
 
 // TestToolLists reads every list at once in random order, and byte by byte in input order.

@@ -7,9 +7,9 @@ import (
 
 // nextWord returns the first word of a line, and the rest of the line. White space, commas
 // and semicolons separate words. A comma between ports does not, nor does white space
-// around the hyphen of a range.
+// around the hyphen of a range. The word connect before an address is ignored.
 func nextWord(line []byte) (word, rest []byte) {
-	line = trimSeparators(line)
+	line = trimCommand(trimSeparators(line))
 	end := 0
 	for ; end < len(line); end++ {
 		c := line[end]
@@ -89,9 +89,8 @@ func mayBeTarget(tag []byte) bool {
 //
 // several returns a fault if the second word has the form of the first word but a later
 // word does not, because the second target would be lost in a tag. It also returns a fault
-// if an address without a port follows a target with a port. Otherwise aside reports
-// whether the second word is a target of another form.
-func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
+// if one of the first two words is an address without a port, and the other has a port.
+func several(line []byte) (words [][]byte, tag []byte, f fault) {
 	word, rest := nextWord(line)
 	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0
 	if want == formOther || want == formIPv6 { // a host name, or an IPv6 address
@@ -107,15 +106,15 @@ func several(line []byte) (words [][]byte, tag []byte, aside bool, f fault) {
 		is := formOf(word)
 		switch {
 		case isComment(word):
-			return words, bytes.TrimSpace(slices.Concat(word, rest)), false, ""
+			return words, bytes.TrimSpace(slices.Concat(word, rest)), ""
 		case is == want && is != formOther:
 			words = append(words, word)
 			continue
-		case len(words) > 1:
+		case len(words) > 1, want == formBare && is == formPort:
 			f = faultSeveral
 		case is == formBare && hasPort:
 			f = faultBare
 		}
-		return nil, nil, is != formOther, f
+		return nil, nil, f
 	}
 }
