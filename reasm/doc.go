@@ -37,8 +37,8 @@
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups
-//     (EC-119), of any size (EC-111, EC-123, EC-124), and there may be only one
-//     (EC-109);
+//     (EC-119), and of any size (EC-111, EC-123, EC-124). A group may have only one
+//     fragment (EC-109);
 //   - a fragment with the same bytes as an earlier one is a [Duplicate];
 //   - a fragment with the number of an earlier one but other bytes, or with another
 //     total, is a [Conflict]: the first fragment stays, unless it is a prefix of the

@@ -96,8 +96,8 @@ func (g *group) accepts(p place) bool {
 	return p.shape.total == g.shape.total && !g.seen.has(p.number)
 }
 
-// push adds a fragment that the group does not have. number is 0 if the group is
-// not sorted yet.
+// push adds a fragment that the group does not have. The parameter number is 0 if the group
+// is not sorted yet.
 func (g *group) push(b *block, number uint8) {
 	b.number, b.later = number, nil
 	if g.first == nil {

@@ -39,8 +39,8 @@ const (
 	maxShards = 16
 )
 
-// The parts of a shard's memory that unused blocks and complete replies may take: a
-// quarter and an eighth.
+// Unused blocks and groups may take 1/idleShare of a shard's memory, and the digests of
+// complete replies 1/rememberedShare.
 const (
 	idleShare       = 4
 	rememberedShare = 8
@@ -123,9 +123,9 @@ func (s *shard) evict(g *group) {
 	s.drop(g)
 }
 
-// limitGroups makes room for one more incomplete group of a source, or for one more
-// complete group if done is set. If the source already has maxGroups of this kind, the
-// oldest is dropped.
+// limitGroups makes room for one more incomplete group of a source or, if the parameter
+// done is set, for one more complete group. If the source already has maxGroups of this
+// kind, the oldest is dropped.
 func (s *shard) limitGroups(from uint64, done bool) {
 	var oldest *group
 	n := 0
@@ -133,7 +133,7 @@ func (s *shard) limitGroups(from uint64, done bool) {
 		if g.done != done {
 			continue
 		}
-		if n++; oldest == nil || g.since <= oldest.since { // later in the list means older
+		if n++; oldest == nil || g.since <= oldest.since { // a group later in this list is older
 			oldest = g
 		}
 	}

@@ -81,8 +81,8 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	if end := g.emptyEnd(); end != nil && !readable(msg[len(dst):]) {
 		err = s.refuse(wire.ErrMalformed)
 		if end.sum != a.sum {
-			// The last fragment, which is dropped now, arrived earlier; this datagram
-			// is stored.
+			// The empty last fragment arrived earlier. Only that fragment is dropped, and
+			// this datagram stays stored, so this call returns no error.
 			err = nil
 		}
 		s.take(g, end)
@@ -137,10 +137,10 @@ func (s *shard) take(g *group, b *block) {
 // determines the place, and conflict reports that the fragment contradicts the group. If
 // the group is nil or not sorted, p is zero unless the fragment shows its own layout.
 //
-// A later fragment can happen to look like a fragment 0 in another layout. If it has
-// sorted the group, the real fragment 0 does not fit into the group. locate then accepts
-// the real fragment 0 if the fragment in the group can be decoded in its layout, too.
-// The result therefore does not depend on the order of arrival.
+// A later fragment can happen to look like a fragment 0 in another layout. If such a
+// fragment came first and sorted the group, the real fragment 0 does not fit into the
+// group. locate then accepts the real fragment 0 if the fragment in the group can be
+// decoded in its layout, too. The result therefore does not depend on the order of arrival.
 func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -164,11 +164,11 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	if none != nil {
 		return place{}, err == nil, err
 	}
-	// Only a group of one fragment can have been sorted wrongly, and only between
-	// GoldSource and the two Source layouts: GoldSource has the fragment's number in
-	// the byte where the Source layouts have the total. The fragments of one reply have
-	// equal totals but different numbers, so a second fragment never fits a group in
-	// the wrong layout.
+	// Only a group of one fragment can have been sorted wrongly. GoldSource is then
+	// mistaken for a Source layout, or the reverse, because GoldSource has the fragment's
+	// number in the byte where the Source layouts have the total. The fragments of one
+	// reply have equal totals but different numbers, so a second fragment never fits a
+	// group in the wrong layout.
 	if g.count == 1 {
 		q, err := decode(g.first.head(), shown.shape.layout, shown.shape.compressed)
 		if err == nil && q.shape == shown.shape && q.number != shown.number {

@@ -132,8 +132,8 @@ func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 	return dst, nil
 }
 
-// abandon drops the decompressor. Resetting it is not enough: it would keep unread
-// output, which would become part of the next reply.
+// abandon drops the decompressor. Resetting the decompressor is not enough, because it
+// would keep unread output, which would become part of the next reply.
 func (u *Unpacker) abandon() { u.zr = nil }
 
 // decompress reads into p. Package bzip2 was not written for hostile data, so decompress

@@ -11,8 +11,8 @@ import (
 
 // addrs enforces the limits per address. Each address has a token bucket of addrBurst
 // datagrams that fills at the address rate. A target starts only when the bucket of
-// its address is full, and takes all of it, so that its follow-ups never wait. When
-// the target is finished, refund returns the part that it did not use. Datagrams
+// its address is full, and takes all of it, so that the target's later requests never wait.
+// When the target is finished, refund returns the part that it did not use. Datagrams
 // beyond the burst (retries) delay the next target of the address.
 //
 // addrs also holds the targets that have to wait, in order for each address. While it holds
@@ -150,7 +150,7 @@ func (a *addrs) last(now time.Duration, each float64) time.Duration {
 }
 
 // refund returns the unused part of a finished target's burst to the bucket of its
-// address. sent is the number of datagrams that were sent to the target.
+// address. The parameter sent is the number of datagrams that were sent to the target.
 func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), sent-addrBurst)

@@ -24,9 +24,9 @@ type assembler struct {
 
 // assemble sets all fields of r that come from messages. These fields must be zero; the
 // caller must have set r.Asked, r.Received and r.RTTs. The slices of r alias memory of got
-// and of the assembler, and are valid until either is used again. errs are the errors of
-// the questions without a message, and facts has the counts of a scan. assemble ignores
-// the replies to questions that are not in r.Asked.
+// and of the assembler, and are valid until either is used again. The parameter errs has
+// the errors of the questions without a message, and facts has the counts of a scan.
+// assemble ignores the replies to questions that are not in r.Asked.
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, facts game.Facts) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
@@ -58,8 +58,9 @@ func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuest
 	r.Status = status(r)
 }
 
-// info sets r.Info from the 'I' reply, or from the 'm' reply if there is no 'I'. If
-// the server sent both, info adds the address in the 'm' to the data of the 'I' (EC-63).
+// info sets r.Info from the Source reply or, if there is none, from the GoldSource reply.
+// If the server sent both, info adds the address in the GoldSource reply to the data of the
+// Source reply (EC-63).
 func (a *assembler) info(r *Result, got *session.Answer) {
 	msg := got.Info
 	if msg == nil {
@@ -128,7 +129,7 @@ func (a *assembler) ruleList(r *Result, got *session.Answer) {
 // about the answer. err is the result of decoding msg. If fragments are missing, the error
 // is ErrIncomplete, and there is no hash, because it would depend on which fragments
 // arrived. For a truncated answer, conclude sets only the notes about what the missing end
-// leaves uncertain; after another error it sets none.
+// leaves uncertain; after any other error it sets no notes.
 func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, msg []byte, err error, notes wire.Notes) {
 	code, _ := err.(wire.Error)
 	if got.Partial.Has(q) {

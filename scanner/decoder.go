@@ -79,10 +79,10 @@ func (d *Decoder) Add(datagram []byte) {
 	}
 }
 
-// deliver takes a complete message. If an 'I', a 'D', an 'E' or a text causes an error of a
-// question, deliver stores the error in faults. It does not store the errors that other
-// messages cause, because they may be replies to any question, even to one that was not
-// asked.
+// deliver takes a complete message. If a Source INFO, PLAYER or RULES reply, or a text,
+// causes an error of a question, deliver stores the error in faults. It does not store the
+// errors that other messages cause, because such a message may be a reply to any question,
+// even to a question that was not asked.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -118,8 +118,8 @@ func (d *Decoder) replace(msg []byte) {
 	}
 }
 
-// judge records whether msg, the first list for q, is truncated, and whether it is unsound
-// and may have come too early.
+// judge is called with the first list for q. It records whether the list is truncated, and
+// whether the list is unsound and may have come too early.
 func (d *Decoder) judge(q wire.Question, msg []byte) {
 	d.truncated &^= 1 << q
 	d.early &^= 1 << q
@@ -151,7 +151,8 @@ func (d *Decoder) fragment(datagram []byte) {
 		if err != nil {
 			d.session.Junk(codeOf(err))
 			d.sawHard(codeOf(err))
-			// With a wrong checksum, the content is in the memory behind d.plain.
+			// If the checksum is wrong, Unpack has left the content in the memory of
+			// d.plain, after its end.
 			if q, ok := session.QuestionOf(wire.KindOf(d.plain[:cap(d.plain)])); ok && err == wire.ErrChecksum {
 				d.faults[q] = wire.ErrChecksum
 			}
@@ -162,8 +163,8 @@ func (d *Decoder) fragment(datagram []byte) {
 }
 
 // sawHard records the errors that a scan may have reported for a compressed reply that
-// can't be unpacked. If the scan's decompressor reached its time limit, it reported
-// ErrTooLarge; otherwise it reported the other error.
+// can't be unpacked. The time that decompressing takes varies, so the scan may have
+// reported ErrTooLarge even if the Decoder finds another error, and the reverse.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
 	if code == wire.ErrTooLarge {
@@ -192,12 +193,12 @@ func (d *Decoder) Result() *Result {
 	return r
 }
 
-// Redecode decodes a Result of a scan, known, again from the datagrams that the scan
-// received, which must have been added since the last Reset. It copies from known what the
-// datagrams do not contain: address, tag, the master's data, location, times, counts, which
-// questions were asked, which of them were answered without a challenge, and why an
-// unanswered question was given up. The new Result is valid until the Decoder is used
-// again.
+// Redecode makes a Result of a scan anew, from the datagrams that the scan received. These
+// datagrams must have been added since the last Reset. The parameter known is the scan's
+// own Result. Redecode copies from it what the datagrams do not contain: address, tag, the
+// master's data, location, times, counts, which questions were asked, which of them were
+// answered without a challenge, and why an unanswered question was given up. The new Result
+// is valid until the Decoder is used again.
 //
 // If known has an error that only a datagram can cause, and no datagram causes it now,
 // Redecode replaces it with the error that the datagrams cause.

@@ -51,7 +51,7 @@ type engine struct {
 	draining    bool
 	quietEnd    time.Duration // when the cooldown is over; 0 if it has not begun
 	publishedAt time.Duration // when the Monitor last got the numbers
-	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0 if the scan does not wait for an address
+	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0 unless Stats.Wait is WaitAddress
 	snapshotAt  time.Duration // when the last snapshot was taken
 	turnedAt    time.Duration // when the last turn of the loop began
 	inspectAt   time.Duration // when the loop next searches for overdue sessions
@@ -136,10 +136,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive reads the socket. If no datagram has arrived, it waits for one, up to wait. While
-// batches are full, it continues to read, up to maxDrain datagrams, before the loop sends
-// anything, because a dropped reply costs more than a late request. It returns the time of
-// the last read and the number of datagrams.
+// receive reads the socket. If no datagram has arrived, it waits for one. The parameter
+// wait is the longest time to wait. While batches are full, receive continues to read, up
+// to maxDrain datagrams, before the loop sends anything, because a dropped reply costs more
+// than a late request. It returns the time of the last read and the number of datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -293,8 +293,8 @@ func (e *engine) endOverdue(now time.Duration) {
 	}
 }
 
-// learn updates the timeouts from recent round trips. If they fell, or once the last
-// target was started, sessions that are waiting may wait less.
+// learn updates the timeouts from recent round trips. If the timeouts fell, or once the
+// last target was started, sessions that are waiting may wait less.
 func (e *engine) learn(now time.Duration) {
 	l, plan := e.open.learner, &e.open.plan
 	if l == nil || now-l.at < learnEvery {

@@ -27,7 +27,7 @@ type feed struct {
 	block []Target // the block from which the loop takes targets
 	pos   int      // index of the next target in block
 	ended bool     // no target follows
-	place uint64   // Place at which the list continues
+	place uint64   // where the list continues: one more than the Place of the last target taken
 }
 
 const feedBlock = 1024

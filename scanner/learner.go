@@ -12,18 +12,18 @@ import (
 // question. It has no clock: round trips in, timeouts out.
 //
 // It takes one round trip per server, from the only request so far to the first
-// datagram. If there were several requests, the datagram may answer any of them, so its age
-// is unknown. If a copy of the datagram follows, several requests were answered, so the
-// datagram is the late answer to the first request. Loss makes no copies, so loss alone
-// never makes timeouts longer.
+// datagram. If there were several requests, the datagram may answer any of them, so the
+// round trip is unknown. If a copy of the datagram follows, several requests were answered,
+// so the datagram is the late answer to the first request. Loss makes no copies, so loss
+// alone never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
 // The timeout is never longer than the fixed timeout. The fixed timeout is used until the
 // scan has run for a second and knows 256 round trips, because the first answers to
-// arrive are the quick ones. It is also used while more than one answer in five is of
-// unknown age. A /8 has a timeout of its own once 200 of its round trips are known, if
-// these differ much from the round trips of all servers (see update).
+// arrive are the quick ones. It is also used while the round trips of more than one answer
+// in five are unknown. A /8 has a timeout of its own once 200 of its round trips are known,
+// if these differ much from the round trips of all servers (see update).
 type learner struct {
 	most  time.Duration // the fixed timeout
 	begun time.Duration // when the first datagram was sent; 0 if none was sent
@@ -47,7 +47,7 @@ const (
 	enoughBlock  = 200         // round trips that must be known for a /8 to have its own timeout
 	rarestTrip   = 5000        // LastWaits follow from the round trip that 1 in rarestTrip exceeds
 	enoughTotals = 500         // round trips that must be known for LastWaits
-	blindPart    = 5           // use the fixed timeout if the age of more than 1 answer in 5 is unknown
+	blindPart    = 5           // use the fixed timeout if the round trips of more than 1 answer in 5 are unknown
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps, which shorten waits that have begun
 	lastFactor   = 2           // LastWaits are this many times the round trip that 1 in rarestTrip exceeds
@@ -104,7 +104,9 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 		b := &l.blocks[i]
 		l.waits[i] = wait
 		if b.Known() >= enoughBlock {
-			// A /8 differs from all servers if one value is 3/2 times the other.
+			// A /8 gets its own timeout if its rarely exceeded round trip and that of all
+			// servers differ by a factor of 3/2 or more, or if blind is true for only one
+			// of the two.
 			if rare := b.Upper(trips.Rare); rare*2 >= whole*3 || whole*2 >= rare*3 || blind(b) != blind(&l.all) {
 				l.waits[i] = l.fit(b, rare)
 				x.Blocks++
@@ -121,7 +123,7 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 }
 
 // fit returns the timeout that follows from rare, a round trip that is rarely exceeded. If
-// too many answers are of unknown age, it returns the fixed timeout.
+// too many round trips are unknown, it returns the fixed timeout.
 func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	if blind(t) {
 		return l.most
@@ -135,9 +137,9 @@ func blind(t *trips.Recent) bool {
 	return t.Unknown()*blindPart > t.Unknown()+t.Known()
 }
 
-// last returns the last waits. Each is twice the round trip that one in 5000 answers
-// exceeds, or 0 if too few round trips are known. If Heard is not 0, it is at least the
-// fixed timeout, because a server that answered something exists.
+// last returns how long to wait at the end of the scan. Each wait is twice the round trip
+// that one in 5000 answers exceeds, or 0 if too few round trips are known. If Heard is not
+// 0, it is at least the fixed timeout, because a server that answered something exists.
 func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || blind(&l.all) {
 		return w
@@ -151,8 +153,8 @@ func (l *learner) last() (w session.LastWaits) {
 	return w
 }
 
-// cooldown returns how long to wait for late replies. The parameter most is the longest
-// cooldown, and the result until the timeouts have been learned.
+// cooldown returns how long to wait for late replies. The result is at most the parameter
+// most, and equal to it until the timeouts have been learned.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most

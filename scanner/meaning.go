@@ -13,8 +13,8 @@ import (
 const countedFlags = game.FlagReplyFlood | game.FlagConflict
 
 // meaning sets r.Game, which is what the answers mean in the server's game, and returns
-// the flags of suspicious answers. redirect is the text of a redirection, and facts has
-// the counts of a scan; meaning adds the round trips.
+// the flags of suspicious answers. The parameter redirect is the text of a redirection. The
+// parameter facts has the counts of a scan, to which meaning adds the round trips.
 func (a *assembler) meaning(r *Result, redirect []byte, facts game.Facts) game.Flags {
 	in := game.Reply{
 		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,

@@ -156,7 +156,7 @@ func (o *outage) check(now time.Duration) bool {
 }
 
 // doubt begins an outage if the route to addr and the other routes are gone. It reports
-// whether an outage began: addr may then only seem silent.
+// whether an outage began. If so, the target at addr may only seem silent.
 func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	if o.route == nil || now-o.provedAt < provedFor {
 		return false
@@ -171,8 +171,8 @@ func (o *outage) doubt(now time.Duration, addr uint64) bool {
 }
 
 // lookUp looks up the routes to addresses that answered or, if none answered, to the
-// addresses in tried and to the last destination that was reached. If no route exists, it
-// begins an outage and returns true.
+// addresses in the parameter tried and to the last destination to which a datagram was
+// sent. If no route exists, it begins an outage and returns true.
 func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 	switch {
 	case o.n > 0:
@@ -226,8 +226,9 @@ func pauseAfter(away time.Duration) time.Duration {
 // publicAddr belongs to no host (RFC 5737). Most machines reach it by the default route.
 var publicAddr = udp.Pack(netip.MustParseAddrPort("203.0.113.1:53"))
 
-// NetworkAway reports whether err says that this machine could not send, or could not
-// look up a name, and this machine has no route to the Internet either. It sends nothing.
+// NetworkAway reports whether two things hold: err says that this machine could not send or
+// could not look up a name, and the machine has no route to the Internet now. NetworkAway
+// sends nothing.
 func NetworkAway(err error) bool {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	return (isLocal(err) || ok && !dns.IsNotFound) && isLocal(udp.Config{}.Route(publicAddr))

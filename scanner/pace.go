@@ -132,7 +132,7 @@ type pacer struct {
 	chargedAt   time.Duration    // when charge was last called
 	allowed     float64          // Stats.Allowed, not rounded
 	allowedAt   time.Duration    // when allow was last called
-	allowedWait time.Duration    // the sum of waited, as it was at the time allowedAt
+	allowedWait time.Duration    // the sum of waited at the time allowedAt
 }
 
 func newPacer(cfg *settings, start time.Time) *pacer {
@@ -143,10 +143,10 @@ func newPacer(cfg *settings, start time.Time) *pacer {
 	return &pacer{pace: p, free: free, finds: free || cfg.FindRate}
 }
 
-// charge adds to waited the time since the last call in which the rate allowed datagrams
-// and none was sent. Without a rate, it adds all the time since the last call. The reason
-// is why or, if why is WaitNothing, one that charge finds. allStarted means that every
-// target was started and no request is due.
+// charge adds to p.waited the time in which the rate allowed datagrams and none was sent,
+// since the last call. Without a rate, it adds all the time since the last call. The
+// parameter why is the reason for this waiting. If it is WaitNothing, charge finds the
+// reason. allStarted means that every target was started and no request is due.
 func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
@@ -165,7 +165,7 @@ func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	p.waited[why] += uint64(unused / time.Microsecond)
 }
 
-// allow adds to allowed the datagrams that the rate allowed since the last
+// allow adds to p.allowed the number of datagrams that the rate allowed since the last
 // call. Only time in which nothing but the rate held the scan back counts.
 func (p *pacer) allow(now time.Duration) {
 	var waited time.Duration
@@ -229,7 +229,8 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 }
 
 // answered is called when a datagram came. If it answers first requests, answered tells the
-// rate control. before has the questions that were outstanding before it came.
+// rate control. The parameter before has the questions that were outstanding before the
+// datagram came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {

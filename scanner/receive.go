@@ -228,9 +228,9 @@ func (d *drained) note(now time.Duration, received int) {
 }
 
 // arrival returns the time at which the kernel received a datagram that the loop reads
-// now. stamp is the kernel's timestamp, and wall the current time on the same clock.
-// arrival returns now if there is no timestamp, or if the timestamp is impossible because
-// the clock was set: if it is in the future, or before d.before.
+// now. The parameter stamp is the kernel's timestamp, and wall is the current time on the
+// same clock. arrival returns now if there is no timestamp, or if the timestamp is
+// impossible because the clock was set: if it is in the future, or before d.before.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

@@ -55,7 +55,7 @@ type Result struct {
 	// there is a complete answer or the question was not asked.
 	Err     [wire.NumQuestions]wire.Error
 	Notes   wire.Notes // oddities of complete answers
-	Message []byte     // text of an 'l', 'X' or '9' reply
+	Message []byte     // text of a KindBanned, KindLimited or KindRedirect message (package wire)
 	// RTT is the round trip of the first question that was asked once and answered; 0:
 	// there was none.
 	RTT time.Duration

@@ -113,10 +113,10 @@ const (
 )
 
 // Buffers returns the sizes in bytes of the receive and the send buffer that a scan
-// with cfg requests from the kernel. need is the size of the receive buffer that the scan
-// needs: a busy machine may keep the loop from reading for a tenth of a second, so the
-// buffer needs room for the replies of this time. udp.Stats has the sizes that the kernel
-// granted.
+// with cfg requests from the kernel. The result need is the size of the receive buffer that
+// the scan needs. A busy machine may keep the loop from reading for a tenth of a second, so
+// the buffer needs room for the replies of this time. udp.Stats has the sizes that the
+// kernel granted.
 func (cfg Config) Buffers() (recv, send, need int) {
 	need = maxBuffer
 	if rate := cmp.Or(cfg.Rate, cfg.defaultRate()); rate != Off {

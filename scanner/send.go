@@ -34,7 +34,7 @@ type departure struct {
 // outgoing is one datagram of a batch.
 type outgoing struct {
 	ref     ref
-	q       wire.Question // the question that it serves
+	q       wire.Question // the question for which the datagram is sent
 	request wire.Question // the request itself: q, or GETCHALLENGE or PLAYER in its place
 }
 
@@ -49,8 +49,8 @@ func newSender(cfg *settings) *sender {
 }
 
 // addDue adds the due requests of a session to the batch. The parameter room is the
-// maximum length of the batch. addDue reports whether some requests did not fit.
-// remembered is the challenge of an earlier scan.
+// maximum length of the batch. The parameter remembered is the challenge of an earlier
+// scan. addDue reports whether some requests did not fit.
 func (s *sender) addDue(plan *session.Plan, r ref, sl *slot, remembered wire.Challenge, room int) bool {
 	for q := range sl.session.Due().Each() {
 		if len(s.out) == room {

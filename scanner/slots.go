@@ -25,8 +25,8 @@ type slot struct {
 func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
 // slots holds the open targets and finds them by source. Its hash table consists of arrays
-// beside the slots. A Go map, whose entries are larger, took a third of the CPU time of a
-// sweep.
+// beside the slots. A Go map, whose entries are larger, took a third of the CPU time when a
+// network was scanned.
 type slots struct {
 	chunks [][]slot // in chunks, so that slots never move
 	free   int32    // first free slot, -1: none

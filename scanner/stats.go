@@ -80,7 +80,7 @@ type Stats struct {
 	OverLimit   uint64              // beyond MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status
 	Stopped     uint64              // finished targets that were excluded after their first datagram
-	Overdue     uint64              // finished targets that the scanner forgot, because of a fault of its own
+	Overdue     uint64              // targets that were ended because they waited far too long, which is a fault of the scanner
 	Unheard     uint64              // targets with StatusError that sent nothing, because this machine failed
 	Unfinished  uint64              // set at the end: all targets that were read and not finished
 	Open        int                 // started and not finished, Timeouts.Listening included
@@ -236,8 +236,8 @@ const (
 // LimitedBy returns the main reason that kept the scan below its rate, and its share, from
 // 0 to 1, of the time in which there were targets to start. For a scan with a rate, the
 // reason is WaitNothing if the scan lost at most two percent of its time or at most half a
-// second. For such a scan it is WaitSending only if sending took a fifth of the time,
-// because waking up late now and then looks like slow sending.
+// second. For such a scan the reason is WaitSending only if sending took at least a fifth
+// of the time, because waking up late now and then looks like slow sending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

@@ -11,7 +11,8 @@ import (
 // These constants limit the CPU time of a decompressor. After a reply that took at least
 // briskTime, which honest replies do not take, the decompressor rests three times as long
 // as the reply took, but at most maxRest. A flood of bad replies then costs about a quarter
-// of a core. The checksum does not matter, because the checksum of a bomb can be right.
+// of a core. A reply with the right checksum makes the decompressor rest, too, because a
+// decompression bomb can have the right checksum.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3

@@ -17,10 +17,10 @@
 //	KindPing                                 DecodePing
 //	KindBanned, KindLimited, KindRedirect    DecodeText
 //
-// Pass a fragment to [SplitID] and [ShowLayout]. Once a fragment of the reply has
-// shown the layout, pass all of them to [Fragment.Decode]. Package reasm holds
-// fragments until a reply is complete, decompresses it and checks its CRC-32.
-// [Explain] and [ExplainFragment] show a person which bytes belong to which field.
+// Pass a fragment to [SplitID] and [ShowLayout]. Once one fragment has shown the layout of
+// its reply, pass all fragments of that reply to [Fragment.Decode]. Package reasm holds
+// fragments until a reply is complete, decompresses it and checks its CRC-32. [Explain] and
+// [ExplainFragment] show a person which bytes belong to which field.
 //
 // Everything that can be decoded can also be encoded, which helps to write a server
 // or a test. Decoding the encoded bytes gives the same values again. The only exception is

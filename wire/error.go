@@ -24,7 +24,7 @@ const (
 	ErrUnexpected                     // the reply is of another kind than requested (EC-23)
 	ErrEmpty                          // the message ends after the type byte (EC-24)
 	ErrExcluded                       // the address was excluded while it was queried
-	ErrInternal                       // a fault of the scanner: the wait exceeded its schedule
+	ErrInternal                       // a fault of the scanner: it waited longer than its schedule allows
 
 	NumErrors = iota + 1 // the number of codes, including 0
 )

@@ -76,7 +76,7 @@ func IsReply(datagram []byte) bool {
 	case KindInfo, KindGoldSource, KindPlayers, KindRules,
 		KindChallenge, KindPing, KindBanned, KindLimited:
 		return IsSingle(datagram)
-	// Other servers begin game messages with '9' (EC-23).
+	// Some servers also send game messages that begin with '9' (EC-23).
 	case KindRedirect:
 		_, err := DecodeText(datagram)
 		return err == nil && IsSingle(datagram)

@@ -25,8 +25,8 @@ func IsShip(appID uint32) bool {
 	return false
 }
 
-// Decode reads an INFO reply of either format into in, which it resets first. The
-// strings of in alias msg.
+// Decode resets in, and then reads the INFO reply msg into it. The reply may have either
+// format. The strings of in alias msg.
 //
 // The error is ErrTruncated if the message ends inside a field, or before a field that
 // the extra data flag promises (EC-29, EC-31); in.Has then names the complete fields.
@@ -41,8 +41,9 @@ func IsShip(appID uint32) bool {
 // If at most three bytes follow the mod flag of a GoldSource reply, there is no mod
 // block, and the last two bytes are VAC and bots (EC-67). If those bytes are
 // missing or can't be VAC and bots, the reply is truncated, and neither field is
-// set (EC-137). A relay omits bots (EC-33, EC-147), and may send its spectators and
-// slots as two longs instead, because they do not fit their bytes (EC-146).
+// set (EC-137). A relay omits bots (EC-33, EC-147). If the number of its spectators or
+// slots does not fit in a byte, it may send both numbers as longs in place of bots
+// (EC-146).
 func (in *Info) Decode(msg []byte) error {
 	*in = Info{}
 	body := Body(msg)
@@ -233,9 +234,9 @@ func (in *Info) readMod(r *reader) {
 // the flag is left out unless in.Has contains HasEDF.
 //
 // A GoldSource reply with NoteInfoNoModBlock has the mod flag set but no mod block
-// (EC-67). A relay's reply has bots only if in.Has contains HasBots, and counts above
-// 255 as two longs (EC-146); any other reply has the low byte of its counts. Strings
-// end at their first NUL.
+// (EC-67). A relay's reply has bots only if in.Has contains HasBots, and has two longs
+// instead if a count is above 255 (EC-146). Any other reply has only the low byte of each
+// count. Strings end at their first NUL.
 func AppendInfo(dst []byte, in *Info) []byte {
 	if in.Format == FormatGoldSource {
 		return appendGoldSource(dst, in)

@@ -68,9 +68,9 @@ func (l *list) Err() error {
 	return l.err
 }
 
-// Announced returns the count that the reply announces, which is only a hint (EC-94):
-// on games with more than 255 players it is the number modulo 256 (EC-82), and some
-// games send a wrong count.
+// Announced returns the count that the reply announces, which is only a hint (EC-94). With
+// more than 255 players it is the number of players modulo 256 (EC-82), and some games send
+// a wrong count.
 func (l *list) Announced() int { return l.announced }
 
 // Count returns how many items have been read so far.

@@ -10,7 +10,7 @@ type reader struct {
 	b      []byte
 	has    Fields
 	cut    Fields // the first incomplete field, or 0 if there is none
-	tail   int    // number of bytes that b holds of the incomplete field
+	tail   int    // number of bytes of the incomplete field that b holds
 	hidden int    // number of bytes after b that Explain hides from the reader
 }
 
@@ -84,9 +84,9 @@ func (r *reader) text(v *[]byte, f Fields) {
 	r.has |= f
 }
 
-// lastText reads a string that may be the last field. If it has no NUL, v gets its
-// bytes up to the end of the message, and the message counts as truncated. If no byte
-// is left, the field is missing.
+// lastText reads a string that may be the last field. If the string has no NUL, *v gets the
+// bytes up to the end of the message, and the message counts as truncated. If no byte is
+// left, the field is missing.
 func (r *reader) lastText(v *[]byte, f Fields) {
 	b := r.b
 	if r.text(v, f); r.cut == f && len(b) > 0 {

@@ -12,8 +12,8 @@ const textChallenge = "00000000 "
 
 // DecodeChallenge returns the number of a challenge reply: the four bytes after
 // 'A'. More bytes may follow (EC-138). The error is ErrMalformed if there are fewer
-// than four bytes (EC-8), for the text of EC-19, and for a message of another kind.
-// 0 is a valid challenge (EC-10).
+// than four bytes (EC-8), for a text that begins with textChallenge (EC-19), and for a
+// message of another kind. 0 is a valid challenge (EC-10).
 func DecodeChallenge(msg []byte) (Challenge, error) {
 	b, err := fields(msg, KindChallenge)
 	if err != 0 || len(b) < 4 || bytes.HasPrefix(b, []byte(textChallenge)) {

@@ -13,8 +13,8 @@ const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
 type Request struct {
 	Kind      Kind      // the type byte
 	Challenge Challenge // NoChallenge if the request has none
-	// Whether the request has a challenge other than NoChallenge, which only asks for
-	// one.
+	// Whether the request has a challenge. NoChallenge does not count, because it only asks
+	// the server for a challenge.
 	HasChallenge bool
 }
 

@@ -72,18 +72,19 @@ func SplitID(datagram []byte) (id uint32, err error) {
 // and for a fragment 0 that might be a later fragment in another layout. Neither
 // the application ID nor the protocol number shows the layout (EC-110, EC-112).
 //
-// Three kinds of data after a layout's header show that layout, the strongest
-// first: FF FF FF FF and a type byte; size, CRC-32 and "BZh" if bit 31 of the ID is
-// set (EC-108; never in GoldSource, EC-122); FF FF FF FF or a type byte alone
-// (EC-113), unless the datagram could also be a later fragment of a GoldSource
-// reply whose text happens to look like that.
+// A layout is shown by the data that follow its header. The strongest evidence is FF FF FF
+// FF and a type byte. The second is size, CRC-32 and "BZh" if bit 31 of the ID is set
+// (EC-108; never in GoldSource, EC-122). The third is FF FF FF FF alone or a type byte
+// alone (EC-113). For the two Source layouts, the third does not count if the datagram
+// could also be a later fragment of a GoldSource reply whose text happens to look like
+// that.
 //
-// With data of the third kind, a datagram that fits LayoutGoldSource fits no other layout,
-// because of byte 9: there the payload begins in LayoutGoldSource, but in the other two
-// layouts byte 9 is the fragment number, which is 0 in fragment 0. If the data fit both
-// Source layouts, FF FF FF FF is stronger evidence than a type byte. If both have only a
-// type byte, a size field that matches the length of the payload decides for LayoutSource
-// (EC-111).
+// A datagram with the third kind of evidence for LayoutGoldSource fits no other layout,
+// because its byte 9 is not 0: in LayoutGoldSource, the payload begins at byte 9. In the
+// two Source layouts, byte 9 is the fragment number, which is 0 in fragment 0. If the data
+// fit both Source layouts, FF FF FF FF is stronger evidence than a type byte. If there is
+// only a type byte in both layouts, a size field that matches the length of the payload
+// decides for LayoutSource (EC-111).
 func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	id, err := SplitID(datagram)
 	if err != nil {
@@ -168,11 +169,12 @@ type Fragment struct {
 	Payload []byte // the bytes after the header; aliases the datagram
 }
 
-// Decode reads a fragment whose reply has the layout l. compressed says whether the
-// reply is compressed; Decode ignores it for GoldSource, whose replies never are
-// (EC-122). The error is ErrMalformed if the datagram is not a fragment, l is
-// LayoutUnknown, the header is cut, the total is 0, or the number is not less than
-// the total (EC-120). Decode sets no limit on the number of fragments or bytes.
+// Decode reads a fragment whose reply has the layout l. The parameter compressed says
+// whether the reply is compressed. Decode ignores this parameter for LayoutGoldSource,
+// because GoldSource replies are never compressed (EC-122). The error is ErrMalformed if
+// the datagram is not a fragment, l is LayoutUnknown, the header is cut, the total is 0, or
+// the number is not less than the total (EC-120). Decode sets no limit on the number of
+// fragments or bytes.
 func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	*f = Fragment{}
 	id, err := SplitID(datagram)

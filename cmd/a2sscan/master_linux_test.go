@@ -61,7 +61,7 @@ func TestMasterCapped(t *testing.T) {
 	}
 	for _, want := range []string{
 		"the list is incomplete because of the master's cap: the filter \"\" selects more than the 10000 servers that the master sent, and no condition can divide this selection further\n",
-		"end: the master's cap hides some servers; the list may be incomplete\n",
+		"end: the master limits the size of its answers; the list may be incomplete\n",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("not reported: %s\n%s", want, stderr)

@@ -118,8 +118,8 @@ func (c *Control) Path() Path {
 	return c.path.found
 }
 
-// Sent counts a first request that was just sent. heard reports whether the server had
-// answered before.
+// Sent counts a first request that was just sent. The parameter heard reports whether the
+// server had answered before.
 func (c *Control) Sent(heard bool) {
 	if c.path != nil {
 		c.path.found.Asked[classOf(heard)]++
@@ -139,8 +139,8 @@ func (c *Control) Answered(now, at time.Duration, heard bool) {
 // Due reports whether it is time for a sample.
 func (c *Control) Due(now time.Duration) bool { return now-c.sampled >= sampleEvery }
 
-// Sample adjusts Rate. free means that nothing but the rate and the processor held the
-// scan back since the last sample.
+// Sample adjusts Rate. The parameter free means that nothing but the rate and the processor
+// held the scan back since the last sample.
 func (c *Control) Sample(now time.Duration, s Signs, free bool) {
 	took := (now - c.sampled).Seconds()
 	sent, dropped := float64(s.Sent-c.seen.Sent), float64(s.Drops-c.seen.Drops)

@@ -181,8 +181,8 @@ func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.
 	return t.windows.current().rate
 }
 
-// watch compares the share of answers in a window at rest with the usual share. If it is
-// much lower, watch lowers the rate and begins a trial.
+// watch compares the share of answers in a window at rest with the usual share. If the
+// share in the window is much lower, watch lowers the rate and begins a trial.
 func (t *trials) watch(now time.Duration, w *window) {
 	lost, z, _ := compare(&t.usual, &w.yields)
 	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: loss probably has another cause

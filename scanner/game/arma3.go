@@ -46,8 +46,9 @@ var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
 	},
 })
 
-// Arma 2: Operation Arrowhead and its mod DayZ. A server of one may report the application
-// ID of the other. The rules contain the same lists as those of Arma 3 servers in 2015.
+// Arma 2: Operation Arrowhead and its mod DayZ. A server of one game may report the
+// application ID of the other game. The rules contain the same lists as those of Arma 3
+// servers in 2015.
 var (
 	_ = register("arma2oa", "Arma 2: Operation Arrowhead", []uint32{33930}, arma2())
 	_ = register("dayzmod", "DayZ Mod", []uint32{224580}, arma2())

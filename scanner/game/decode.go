@@ -36,10 +36,10 @@ type parts struct {
 	text [maxParts][]byte
 }
 
-// Decode reads the game-specific values of in into dst, which it resets first. If
-// in has no INFO, dst stays empty. If no table matches the game, dst gets at most the
-// number of people. There are no errors: if Decode cannot understand a value, it adds a
-// note to dst.Notes.
+// Decode resets dst, and then reads the game-specific values of a reply, the parameter in,
+// into dst. If the reply has no INFO, dst stays empty. If no table matches the game, dst
+// gets at most the number of people. There are no errors: if Decode cannot understand a
+// value, it adds a note to dst.Notes.
 func Decode(dst *Game, in Reply) {
 	dst.reset()
 	if in.Info == nil {

@@ -6,7 +6,7 @@
 // [Game]: common keys that mean the same in every game, mods, and attributes for
 // the rest. Each value has its source, so every number can be checked against the
 // reply. [Suspect] looks for things that an honest server is unlikely to send;
-// [FlagRules] is the table of its rules and thresholds.
+// [FlagRules] is the table of the rules and thresholds that Suspect uses.
 //
 //	var g game.Game // reuse it for many replies
 //	game.Decode(&g, game.Reply{Info: &info, Players: players, Rules: rules, HasPlayers: true})

@@ -40,7 +40,7 @@ const DoubtfulPeople = FlagPlayersOverMax | FlagCountMismatch | FlagEqualDuratio
 type FlagRule struct {
 	Word string // the word that records use for the flag
 	// Rule says when Suspect sets the flag. init replaces the names Least, Percent and
-	// Time in it with the values of these fields.
+	// Time in this text with the values of these fields.
 	Rule     string
 	Innocent string // innocent causes
 	Source   string // where the rule comes from
@@ -88,8 +88,9 @@ var FlagRules = [...]FlagRule{
 		Word: "count_mismatch",
 		Rule: "the length of the player list differs from INFO's count, and from the game's own count if there is one; " +
 			"each difference, without the bots, is at least Least and more than Percent of the larger of the two numbers",
-		Innocent: "cached player lists. Not compared are games without player lists (Conan, DayZ, Battalion 1944, Mordhau, Days of War); games that list ghosts (Squad, " +
-			"Post Scriptum, ARK); Sandstorm if INFO says 0 of 0 players; CS2 and CS:GO if the list has a single player named \"Max Players\"",
+		Innocent: "cached player lists. The flag is not set for games without player lists (Conan, DayZ, Battalion 1944, Mordhau, Days of War) " +
+			"or games that list ghosts (Squad, Post Scriptum, ARK), nor if INFO says 0 of 0 players and the game has no count of its own (Sandstorm), " +
+			"nor if the list has a single player named \"Max Players\" (CS2 and CS:GO)",
 		Source: "spoofspy gives a difference of 12 the score 0.2, and a difference of 64 the score 1; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
 	},
@@ -164,7 +165,8 @@ type Facts struct {
 	Conflict     bool // an answer or a fragment contradicted an earlier one
 }
 
-// Suspect returns the flags of in. g must be the result of Decode for in.
+// Suspect returns the flags of a reply, the parameter in. g must be the result of Decode
+// for this reply.
 func Suspect(in Reply, g *Game, facts Facts) (s Flags) {
 	if in.Info != nil {
 		s.judgeCounts(&in, g)
@@ -254,7 +256,7 @@ func robots(in *wire.Info, g *Game) int {
 }
 
 // overMax reports whether n players exceed the slots by more than players_over_max
-// allows. corrected means that n is the game's own count.
+// allows. The parameter corrected means that n is the game's own count.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	places := int(in.MaxPlayers)
 	if g.Has.Has(KeyMaxPlayers) {

@@ -15,7 +15,7 @@ type Reply struct {
 
 	HasPlayers bool   // PLAYER was answered, even if nobody plays
 	PlayersCut bool   // players at the end of the list are missing
-	Redirect   []byte // the text of a reply of type '9' (EC-140)
+	Redirect   []byte // the text of a KindRedirect message (EC-140)
 }
 
 // Key names one of the common values, which mean the same in every game.

@@ -117,8 +117,8 @@ func truth(k Key) action { return equals(k, true) }
 
 func opposite(k Key) action { return equals(k, false) }
 
-// equals returns an action that reads a boolean and sets k to whether the boolean equals
-// want.
+// equals returns an action that reads a boolean. It sets k to true if the boolean equals
+// the parameter want, else to false.
 func equals(k Key, want bool) action {
 	return func(d *decoder, v []byte, source string) {
 		if b, ok := parseTruth(v); ok {

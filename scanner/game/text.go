@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseInt parses a decimal number from 0 to limit, which may have spaces around
-// it.
+// parseInt parses a decimal number from 0 to the parameter limit. There may be spaces
+// around the number.
 func parseInt(b []byte, limit int64) (int64, bool) {
 	b = trim(b)
 	if len(b) == 0 {
@@ -115,8 +115,8 @@ func (l *list) next() bool {
 	return false
 }
 
-// between returns the bytes between open and shut if b ends with shut. If b contains
-// open several times, the bytes begin after the last occurrence.
+// between returns the bytes of b between the parameters open and shut, if b ends with shut.
+// If b contains open several times, these bytes begin after the last occurrence.
 func between(b []byte, open, shut string) ([]byte, bool) {
 	b = trim(b)
 	if !hasSuffix(b, shut) {

@@ -13,9 +13,9 @@ import (
 // consecutive addresses with one or more ports each.
 type blocks struct {
 	sets     []portSet
-	known    map[string]int // index in sets of each set, by its printed ports
+	known    map[string]int // maps the printed ports of a set to its index in sets
 	recent   []uint16       // the ports of the block that was added last
-	set      int            // index in sets of the set with the ports in recent
+	set      int            // index in sets of the set whose ports are recent
 	n        int            // number of blocks added
 	labelled bool           // a block has labels
 }
@@ -98,7 +98,7 @@ func (bs *blocks) stretches() (out []stretch) {
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	unions := map[string][]uint16{}
-	open := map[int]int{} // how many networks of a set contain the address
+	open := map[int]int{} // for each set, how many of its networks contain the address
 	for i, e := range edges {
 		if open[e.set] += e.by; open[e.set] == 0 {
 			delete(open, e.set)

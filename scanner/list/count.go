@@ -135,7 +135,7 @@ func (x *Exclusions) ranges() (all []excluded) {
 		last   uint64
 		source *source
 	}
-	outer := []network{{last: 1<<32 - 1}} // the networks that contain at, the smallest last
+	outer := []network{{last: 1<<32 - 1}} // the networks that contain the address at; the last is the smallest
 	at := uint64(0)
 	upTo := func(last uint64) { // adds the range from at to last, with the source of the smallest network
 		if last >= at && last < 1<<32 {

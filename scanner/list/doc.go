@@ -97,12 +97,13 @@
 //
 // # Order
 //
-// In random order, all lists are read first. Then every target is equally likely to be in
-// a given place, and the ports of an address are far apart: in a network by as many places
-// as the network has addresses, in a list by about 1/(3n) of the list or more for ports that
-// differ by n. The order depends on the seed, the contents of the lists and the ports, and not on
-// the order of lines and arguments. A listed target takes 8 bytes, however often it is
-// repeated, and a tag 16 bytes. The memory for a network does not depend on its size.
+// In random order, all lists are read first. Then every target is equally likely to be at
+// any position, and the targets for the ports of one address are far apart. In a network,
+// their distance is the number of addresses of the network. In a list, the targets for two
+// ports that differ by n are at least about 1/(3n) of the list apart. The order depends on
+// the seed, the contents of the lists and the ports, and not on the order of lines and
+// arguments. A listed target takes 8 bytes, however often it is repeated, and a tag 16
+// bytes. The memory for a network does not depend on its size.
 //
 // In the order of the input, targets are yielded while lists are read; the targets of a
 // network port by port. A listed target takes 20 to 48 bytes, to recognise duplicates.

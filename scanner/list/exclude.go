@@ -36,7 +36,7 @@ type Exclusion struct {
 	Source      string `json:"source"`                // such as "RFC 1918", "--exclude" or the name of a file
 	Unscannable bool   `json:"unscannable,omitempty"` // the targets count as Unscannable, not as Excluded
 	Targets     uint64 `json:"targets"`               // number of targets that From excluded
-	Stopped     uint64 `json:"stopped"`               // number of targets that From yielded and the sender excluded
+	Stopped     uint64 `json:"stopped"`               // number of targets that From yielded and Excluded then stopped
 }
 
 // source is an Exclusion with its rules and its running counts.
@@ -50,8 +50,8 @@ type source struct {
 // NewExclusions excludes the special-purpose networks, unless allowReserved is set. The
 // parameter networks holds further exclusions: addresses, networks a.b.c.d/n and ranges
 // a.b.c.d-e.f.g.h. NewExclusions also reads files with one address, network or range per
-// line; a comment may follow a '#'. note, if it is not nil, is called if a file is a
-// named pipe that has had no writer for a second.
+// line; a comment may follow a '#'. If a file is a named pipe that has had no writer for a
+// second, NewExclusions calls note, unless note is nil.
 //
 // It returns an *ArgError for an invalid network or a file that can't be read, and an
 // Invalid for an invalid line of a file.

@@ -43,7 +43,7 @@ type Entry struct {
 	Master []byte // a JSON object that a master server reported; hostile text
 	Fault  error  // why the entry is invalid; nil if it is valid
 
-	skip bool // a row for TCP, or for a port that is closed
+	skip bool // the entry is a row for TCP or for a closed port
 	// unclear is the fault of a row that has a port only under a key of unknown meaning.
 	// The row is valid if Config.Ports names the ports.
 	unclear  fault

@@ -16,7 +16,7 @@ var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
 	// httpx lists web servers. Their hosts are used, and their ports are not.
-	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at port 27015", Sniff: func(head []byte) bool {
+	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers, so only the hosts are queried, at the ports from --port, or at port 27015", Sniff: func(head []byte) bool {
 		var o object
 		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
 	}}

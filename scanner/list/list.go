@@ -175,9 +175,9 @@ func (l *List) load(ctx context.Context) error {
 	return nil
 }
 
-// From yields the targets whose index in the order is place or greater. A second call
-// yields nothing. In the order of the input, From reads the lists while it yields. Of the
-// targets before place, it counts only the duplicates.
+// From yields the targets whose index in the order is at least the parameter place. A
+// second call yields nothing. In the order of the input, From reads the lists while it
+// yields. Of the targets before this index, it counts only the duplicates.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {

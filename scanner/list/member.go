@@ -133,8 +133,9 @@ func (o *object) put(m member, value string) {
 	o.values[m.name] = value
 }
 
-// other records a value that may be the query port: its key does not say so, or an earlier
-// value was taken as the query port. If the value is not a number, other does nothing.
+// other records a value that may be the query port, although its key does not say so or an
+// earlier value was already taken as the query port. If the value is not a number, other
+// does nothing.
 func (o *object) other(value string) {
 	if isNumber(value) {
 		o.others = append(o.others, strings.TrimSuffix(value, ".0"))

@@ -13,7 +13,8 @@ import (
 )
 
 // object is a JSON object, or a row of a table whose columns have names. It holds the
-// values that matter here: strings without their quotes, and others as they are written.
+// values that matter here: strings without their quotes, and other values as they are
+// written.
 type object struct {
 	values map[string]string
 	others []string // values of keys that name a port of unknown meaning
@@ -313,7 +314,8 @@ func isOpen(state string) bool { return state == "" || state == "open" || state 
 
 func isClosed(state string) bool { return strings.EqualFold(state, "closed") }
 
-// joinPort returns addr unchanged if it already has a port, or port is empty.
+// joinPort appends the port to the address, unless the address already has a port or the
+// port is empty.
 func joinPort(addr, port string) []byte {
 	if port == "" || strings.Contains(addr, ":") { // a port, or IPv6
 		return []byte(addr)

@@ -20,7 +20,7 @@ type order struct {
 	// small counts the listed targets that come from small networks and ranges, and from
 	// addresses with several ports. It includes duplicates.
 	small uint64
-	ipv6  uint64 // IPv6 addresses, which have no place
+	ipv6  uint64 // IPv6 addresses, which have no place in the order
 }
 
 // cursor is a position in an order that only moves forward.
@@ -84,7 +84,7 @@ type nets struct {
 
 // tier is a sequence of rounds with the same addresses.
 type tier struct {
-	start uint64 // number of places before the tier
+	start uint64 // number of targets before the tier
 	round uint64 // first round of the tier
 	perm  perm   // permutation of the addresses in these rounds
 }

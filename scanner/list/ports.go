@@ -10,7 +10,7 @@ import (
 )
 
 // ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". It returns the
-// ports in the order of list, and each port once.
+// ports in the order in which the parameter list names them, and each port once.
 func ParsePorts(list string) (ports []uint16, err error) {
 	var has [1 << 16]bool
 	for part := range strings.SplitSeq(list, ",") {

@@ -29,7 +29,7 @@ type reader struct {
 	tap   *tap
 	read  []*bufio.Reader // buffers of bytes that were read from the tap and are not used yet
 
-	pending []pending // host names, and names behind them
+	pending []pending // host names that are not looked up yet, and the names that follow them in the input
 	fatal   error     // the invalid line that ended reading
 }
 
@@ -146,7 +146,8 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	} else {
 		for line := range eachLine(b, maxLine, &err) {
 			r.line = line.number
-			// Before blocking for the next line, pass on everything that waits for host names.
+			// Before a read that may block, look up the pending host names, and pass on the
+			// names that wait for them.
 			more = r.text(line) && r.tick() && (len(r.pending) == 0 || b.Buffered() > 0 || r.settle())
 			if !more {
 				break
@@ -187,7 +188,7 @@ func (r *reader) sayRows() {
 		n    uint64
 		text string
 	}{
-		{r.count.Skipped, "rows for TCP, closed ports or banners, which were skipped: %d"},
+		{r.count.Skipped, "skipped rows for TCP, closed ports or banners: %d"},
 		{r.said.hosts, "rows without a port: %d; such hosts are queried at the ports from --port, or at port 27015"},
 		{r.said.beside, "rows with several ports: %d; the field query_port is used, or the field port if query_port is missing"},
 		{r.said.aside, "lines with another address after the first: %d; only the first address is queried, so write one target per line"},
@@ -262,8 +263,8 @@ func (r *reader) named(addr []byte, s labels, all []byte) bool {
 	return r.invalid(r.at(all), f)
 }
 
-// name takes a name; text is the name as written. If host names are pending, the name is
-// queued behind them.
+// name takes a name. The parameter text is the name as written. If earlier host names are
+// not looked up yet, the name waits for them in r.pending.
 func (r *reader) name(n name, s labels, text []byte) bool {
 	if f := r.unscannable(&n); f != "" {
 		return r.invalid(r.at(text), f)

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxLookups = 32   // lookups at the same time
-	maxPending = 1024 // host names that are not looked up yet, and names queued behind them
+	maxPending = 1024 // host names that are not looked up yet, and names that wait for them
 )
 
 var errNoIPv4 = errors.New("the name has no IPv4 address")

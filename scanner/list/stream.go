@@ -106,7 +106,7 @@ var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": 
 // data is not compressed, it returns b and "". A compressed list that was cut off ends with
 // errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
-	head, _ := b.Peek(6) // shorter than any line with a target
+	head, _ := b.Peek(6) // any line with a target is longer
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	// A zstd file may begin with a skippable frame, which holds no data.
 	skippable := len(head) > 3 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18"

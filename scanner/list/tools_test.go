@@ -70,7 +70,7 @@ var toolLists = []struct {
 		`{"url":"https://a.example:8443","input":"a.example","host":"a.example","host_ip":"192.0.2.11","port":"8443"}` + "\n" +
 		`{"url":"https://b.example:8443","input":"b.example","host":"b.example","a":["192.0.2.12"],"port":"8443"}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015",
-		note: "standard input: the ports in this list belong to web servers: only the hosts are queried, at the ports from --port, or at port 27015"},
+		note: "standard input: the ports in this list belong to web servers, so only the hosts are queried, at the ports from --port, or at port 27015"},
 
 	// A column that looks like a port is never ignored silently.
 	{name: "another column", format: "CSV", text: "ip,dport\n192.0.2.10,27020\n", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.10"},

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// giver yields targets, except those before the place from, excluded ones, and those of
-// other shards.
+// giver yields targets. It skips targets whose place in the order is before the field from,
+// excluded targets, and targets of other shards.
 type giver struct {
 	cfg    *Config
 	counts *counters

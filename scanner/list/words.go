@@ -84,8 +84,8 @@ func mayBeTarget(tag []byte) bool {
 	return end > 0 && '0' <= tag[0] && tag[0] <= '9' || len(tag) > 0 && (tag[0] == '[' || len(trimConnect(tag)) < len(tag))
 }
 
-// several returns the words of a line if all of them are targets of the same form, and the
-// tag behind a '#'.
+// several returns the words of a line if all of them are targets of the same form. It also
+// returns the comment after them, which is their tag.
 //
 // several returns a fault if the second word has the form of the first word but a later
 // word does not, because the second target would be lost in a tag. It also returns a fault

@@ -193,8 +193,8 @@ func appendString(dst []byte, s string) []byte {
 // before or after the array of servers, and of a line of NDJSON.
 const maxItem = 8 << 20
 
-// budget is an io.Reader that limits what is read from r: at most maxItem bytes after
-// item was set to 0, and total bytes altogether.
+// budget is an io.Reader that reads from the field r. It reads at most maxItem bytes after
+// the field item was set to 0, and no more bytes than the field total says.
 type budget struct {
 	r     io.Reader
 	item  int64 // bytes read for the current server
@@ -216,9 +216,9 @@ func (b *budget) Read(p []byte) (int, error) {
 
 // readJSON reads one or more answers of the Web API, each of the form
 // {"response":{"servers":[…]}}, or only the array of servers. It returns ErrRefused if
-// an answer reports a failure, ErrMalformed for anything else, and errors of handle and
-// in unchanged. handle receives each server, or the reason why an entry has no usable
-// address; the Server is valid until handle returns.
+// an answer reports a failure, and ErrMalformed for anything else. It returns errors of the
+// function handle and of the reader in unchanged. handle receives each server, or the
+// reason why an entry has no usable address; the Server is valid until handle returns.
 func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 	d := newDecoder(in)
 	// The name of the member whose value follows, and a colon; empty if a name follows.

@@ -77,7 +77,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 	}
 	w.stats.Complete, w.stats.End = true, "the list is complete"
 	if len(w.stats.Capped) > 0 {
-		w.stats.Complete, w.stats.End = false, "the master's cap hides some servers; the list may be incomplete"
+		w.stats.Complete, w.stats.End = false, "the master limits the size of its answers; the list may be incomplete"
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 			pause, why = status.wait, "the master asked for a pause"
 		}
 		if pause > w.MaxWait {
-			return nil, fmt.Errorf("%w (%v, at most %v): %w", ErrSlow, pause, w.MaxWait, err)
+			return nil, fmt.Errorf("%w (%v; the limit is %v): %w", ErrSlow, pause, w.MaxWait, err)
 		}
 		w.stats.Retries++
 		if err := w.pause(ctx, pause, why); err != nil {

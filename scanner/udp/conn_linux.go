@@ -216,12 +216,12 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 // maxTries is the maximum number of times that writeAgain sends a datagram.
 const maxTries = 4
 
-// writeAgain finds out whether the datagrams in ms, which is one message, caused err, or
-// err was a pending error. It empties the error queue and sends the message again. If this
-// fails with an error that no ICMP message causes, or without a new entry in the queue, the
-// message itself causes the error. Otherwise the error may have been pending again, or a
-// firewall both refuses the datagram and answers it with an ICMP message. So writeAgain
-// gives up after maxTries.
+// writeAgain is called with one message, the parameter ms, which the kernel refused with
+// err. It finds out whether this message caused err, or err was a pending error. It empties
+// the error queue and sends the message again. If this fails with an error that no ICMP
+// message causes, or without a new entry in the queue, the message itself causes the error.
+// Otherwise the error may have been pending again, or a firewall both refuses the datagram
+// and answers it with an ICMP message. So writeAgain gives up after maxTries.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err

@@ -188,8 +188,8 @@ func (c *Conn) LocalAddr() netip.AddrPort {
 // Close closes the socket. It ends Recv with net.ErrClosed.
 func (c *Conn) Close() error { return c.sock.Close() }
 
-// ErrAgain matches, with errors.Is, an error of Send that the datagram did not
-// cause: the same datagram may be sent later.
+// ErrAgain matches, with errors.Is, an error of Send that the datagram did not cause. The
+// same datagram may be sent later.
 var ErrAgain = errors.New("can't send now")
 
 type againError syscall.Errno

@@ -28,9 +28,9 @@ type Answer struct {
 	flying  uint8          // number of sent requests without an answer, as far as known
 	heard   wire.Questions // questions to which some reply came, so that they get extraAttempts
 	keyed   wire.Questions // questions sent with a challenge at least once
-	openly  wire.Questions // questions whose answer came, in part, in reply to a request without a challenge
+	openly  wire.Questions // questions of which a fragment came in reply to a request without a challenge
 	slow    uint8          // number of consecutive waits without a reply while questions are sent slowly
-	goldEnd time.Duration  // end of the wait for an 'I' after an 'm'
+	goldEnd time.Duration  // end of the wait for a Source INFO reply after a GoldSource one
 
 	unasked      wire.Questions // questions answered before they were asked: see incoming.list
 	unchallenged wire.Questions // questions answered, at least in part, in reply to a request without a challenge
@@ -47,7 +47,7 @@ type Answer struct {
 	Info, Players, Rules, Gold, Text, Pong []byte
 
 	first   [4][]byte // the backing array of chunks: a server rarely needs more
-	In      wire.Info // the decoded 'I' or, while there is no 'I', the decoded 'm'
+	In      wire.Info // the decoded Source INFO reply or, while there is none, the GoldSource one
 	PingRTT time.Duration
 	raw     []byte // with Config.Raw: the datagrams, each preceded by its length
 }
@@ -61,8 +61,8 @@ type RoundTrips struct {
 	// askedUS is when each question was first sent with its present challenge, also in µs
 	// after Clock.FirstAt.
 	askedUS [wire.NumQuestions]uint32
-	// Took belongs to the question that the latest datagram answered. It is the time from
-	// the first request for this question until that datagram.
+	// Took is the time from a request until its answer, the latest datagram. The request is
+	// the first one for its question with the present challenge.
 	Took time.Duration
 	// Unsure means that the first datagram came after several requests, and may belong to
 	// any of them.
@@ -84,9 +84,9 @@ func (a *Answer) Unchallenged() wire.Questions {
 	return a.unchallenged
 }
 
-// GoldInfo decodes the 'm'.
+// GoldInfo decodes the GoldSource INFO reply.
 func (a *Answer) GoldInfo() (in wire.Info) {
-	_ = in.Decode(a.Gold) // a truncated 'm' has some fields
+	_ = in.Decode(a.Gold) // a truncated reply has some fields
 	return in
 }
 
@@ -101,7 +101,7 @@ func (a *Answer) Place(q wire.Question) *[]byte {
 	return &a.Rules
 }
 
-// Put stores a copy of msg, and points *place at it. It returns false if the byte
+// Put stores a copy of msg, and sets *place to the copy. It returns false if the byte
 // budget has no room.
 func (a *Answer) Put(m *Memory, place *[]byte, msg []byte) bool {
 	i := 0
@@ -161,9 +161,9 @@ func (a *Answer) AppendRaw(dst [][]byte) [][]byte {
 }
 
 // KeepPart stores msg, the beginning of a reply whose other fragments did not come, if its
-// question has no other answer. full means that only a last, empty fragment can be missing
-// (EC-149). Such an answer counts as complete if it can be decoded; any other answer is
-// Partial.
+// question has no other answer. The parameter full means that only a last, empty fragment
+// can be missing (EC-149). Such an answer counts as complete if it can be decoded; any
+// other answer is Partial.
 func (a *Answer) KeepPart(m *Memory, msg []byte, full bool) {
 	q, ok := QuestionOf(wire.KindOf(msg))
 	if !ok || *a.Place(q) != nil || q == wire.QuestionInfo && a.Gold != nil {
@@ -194,8 +194,8 @@ func QuestionOf(k wire.Kind) (q wire.Question, ok bool) {
 	return 0, false
 }
 
-// ReadList reads a 'D' or an 'E' to its end, and reports whether its announced count is
-// correct.
+// ReadList reads a PLAYER or RULES reply to its end, and reports whether its announced
+// count is correct.
 func ReadList(q wire.Question, msg []byte) (exact bool, err error) {
 	if q == wire.QuestionRules {
 		var rs wire.Rules

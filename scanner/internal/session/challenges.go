@@ -12,7 +12,7 @@ import (
 // single questions, and the most recent ones that came.
 type challenges struct {
 	current wire.Challenge // the challenge in use; NoChallenge if none came yet
-	origin  wire.Questions // questions to which current may be the reply
+	origin  wire.Questions // questions to whose requests current may be the reply
 	echoed  bool           // current came again since the last datagram was sent
 	// same counts the requests that contained current and were answered with current again.
 	same uint8
@@ -27,8 +27,8 @@ type challenges struct {
 	returned bool                     // an older challenge replaced current since the last wait
 
 	get wire.Questions // questions for which GETCHALLENGE is sent in place of the request
-	// getFirst means that servers of this game give a challenge for a list only in reply to
-	// GETCHALLENGE.
+	// getFirst means that servers of this game give a challenge for PLAYER and RULES only
+	// in reply to GETCHALLENGE.
 	getFirst bool
 
 	fresh   wire.Questions                    // questions to send without a challenge, so that the server sends a challenge for each
@@ -49,9 +49,9 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// echo counts an 'A' with the challenge that is in use. It counts at most one 'A' for each
-// request sent, so that late copies of an 'A' don't make the server look as if it answered
-// only with challenges.
+// echo counts a challenge reply that contains the challenge in use. It counts at most one
+// such reply for each request sent, so that late copies of a reply don't make the server
+// look as if it answered only with challenges.
 func (c *challenges) echo() {
 	if !c.echoed {
 		c.echoed = true
@@ -66,7 +66,7 @@ func (a *Answer) Challenge() wire.Challenge { return a.challenges.of(wire.Questi
 // InfoRounds returns how many challenges came in answer to INFO.
 func (a *Answer) InfoRounds() int { return int(a.challenges.rounds[wire.QuestionInfo]) }
 
-// note counts an 'A', and reports whether its value came before.
+// note counts a challenge reply, and reports whether its challenge came before.
 func (c *challenges) note(v wire.Challenge) (known bool) {
 	known = slices.Contains(c.values[:min(int(c.seen), len(c.values))], v)
 	c.seen += b2u8(c.seen < math.MaxUint8)
@@ -85,9 +85,9 @@ func (s *Session) forget() {
 	s.Flags &^= flagKeyed
 }
 
-// challenged takes an 'A'. A challenge round does not count as a retry. An 'A' in reply
-// to the challenge of an earlier scan means that the server no longer accepts that
-// challenge.
+// challenged takes the challenge of a challenge reply. A challenge round does not count as
+// a retry. A challenge in reply to the challenge of an earlier scan means that the server
+// no longer accepts the earlier one.
 func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	s.came()
 	s.forget()
@@ -152,7 +152,7 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	s.quiet = 0
 	if qs == qs.Lowest() {
-		s.Got.openly &^= qs // the earlier fragments were part of this 'A'
+		s.Got.openly &^= qs // the earlier fragments were part of this challenge reply
 	}
 	first = known.current == wire.NoChallenge
 	known.current, known.origin, known.seenAt, known.get = c, qs, now, 0
@@ -167,10 +167,10 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	return first
 }
 
-// ownChallenge handles an 'A' while each question has a challenge of its own. Only one
-// question is waited for then, and the 'A' answers it. If the server now sends the
-// challenge that it seemed to ignore, its silence had another reason, and the session uses
-// one challenge for all questions again.
+// ownChallenge handles a challenge reply while each question has a challenge of its own.
+// The session then waits for only one question, to which the reply belongs. If the server
+// now sends the challenge that it seemed to ignore, it was silent for another reason, and
+// the session uses one challenge for all questions again.
 func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Class {
 	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	if qs == 0 {

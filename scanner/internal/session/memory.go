@@ -7,8 +7,8 @@ import (
 )
 
 // Memory lends memory for answers within a byte budget, in buffers whose sizes are
-// powers of two. It belongs to the loop and needs no lock. It reuses returned buffers
-// for the next answers, and leaves them to the garbage collector when the budget is
+// powers of two. Only one goroutine uses it, so it needs no lock. It reuses returned
+// buffers for the next answers, and leaves them to the garbage collector when the budget is
 // needed for buffers of other sizes.
 type Memory struct {
 	scratch wire.Info // space for decoding
@@ -86,7 +86,8 @@ func (m *Memory) put(b []byte) {
 	*list = append(*list, b[:0])
 }
 
-// Learn includes the size of a finished answer in the mean. nil stands for an empty answer.
+// Learn updates the mean size of the answers when an answer is finished. nil stands for an
+// empty answer.
 func (m *Memory) Learn(a *Answer) {
 	size := 0
 	if a != nil {

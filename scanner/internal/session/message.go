@@ -34,7 +34,7 @@ const (
 	KindRules
 	KindChallenge
 	KindFragment
-	KindText  // 'l' and 'X'
+	KindText  // messages of wire.KindBanned and wire.KindLimited
 	KindOther // of an unknown kind
 	KindPing  // the answer to a ping, requested or not
 
@@ -48,7 +48,7 @@ type Delivery struct {
 	Full  bool // the message was not stored, because the byte budget has no room
 }
 
-// Hear gives the session an empty answer, in which it stores what the server sends. It is
+// Hear gives the session an empty answer, in which it stores what the server sends. Hear is
 // called when the first datagram of the server has come, before Message or Fragment. The
 // parameter at is the time at which that datagram was received, and remembered is the
 // challenge of an earlier scan, or NoChallenge.
@@ -133,8 +133,8 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 	return Delivery{Kind: KindOther, Class: Matched}
 }
 
-// Junk takes a datagram that answers nothing. The wait continues; if no answer comes,
-// code is the reason.
+// Junk takes a datagram that answers nothing. The wait continues. If no answer comes, the
+// parameter code is the reason.
 func (s *Session) Junk(code wire.Error) {
 	s.came()
 	s.Agenda.fault(s.Agenda.Silent(), code)
@@ -148,8 +148,8 @@ func (s *Session) askedOnce(q wire.Question) bool {
 		(q != wire.QuestionInfo || a.Attempt == 1) // PLAYER may have been the last attempt at INFO
 }
 
-// info takes an 'I'. If the 'I' is wanted, info stores it and decodes the stored copy. If
-// it is not, info only compares it with the stored 'I'.
+// info takes a Source INFO reply. If wants says that the reply is of use, info stores it
+// and decodes the stored copy. Otherwise info only compares it with the stored reply.
 func (x *incoming) info() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindInfo, Class: Matched}
@@ -198,8 +198,9 @@ func (x *incoming) game(appID uint32) {
 // answer. A truncated reply does.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
-// gold takes an 'm'. An 'm' that comes after the 'I' answers no question, but the address
-// in it goes into the record (EC-63). A second 'm' is only compared with the first.
+// gold takes a GoldSource INFO reply. If it comes after a Source reply, it answers no
+// question, but its address goes into the record (EC-63). A second GoldSource reply is only
+// compared with the first.
 func (x *incoming) gold() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}
@@ -225,8 +226,8 @@ func (x *incoming) gold() Delivery {
 	return d
 }
 
-// goldReply takes an 'm' that was decoded with the error code. A usable 'm' answers
-// INFO, but an 'I' may still replace it.
+// goldReply takes a GoldSource INFO reply. The parameter code is the error from decoding
+// it. A usable reply answers INFO, but a Source reply may still replace it.
 func (x *incoming) goldReply(code wire.Error) {
 	open := x.s.Agenda.Open.Has(wire.QuestionInfo)
 	if usable(code) && !open {
@@ -240,8 +241,8 @@ func (x *incoming) goldReply(code wire.Error) {
 	}
 }
 
-// list takes a 'D' or an 'E'. The list is decoded when the target is finished, because the
-// layout of a 'D' depends on the game, which is in INFO.
+// list takes a PLAYER or RULES reply. The list in it is decoded when the target is
+// finished, because the layout of a PLAYER reply depends on the game, which INFO names.
 //
 // A list that came before its question is provisional. If the question is asked later, the
 // answer replaces the list. If the question is never asked, or gets no answer, the list
@@ -291,9 +292,10 @@ func (x *incoming) unasked(q wire.Question) {
 	}
 }
 
-// text takes an 'l', after which nothing more will come (EC-22), or an 'X', with which
-// the server asks us to slow down (EC-21). It stores only the first text, except that an
-// 'X' replaces a '9', and an 'l' replaces both.
+// text takes a KindBanned message, after which nothing more will come (EC-22), or a
+// KindLimited message, with which the server asks us to slow down (EC-21). It stores only
+// the first text, except that KindLimited replaces KindRedirect, and KindBanned replaces
+// both.
 func (x *incoming) text() Delivery {
 	d := Delivery{Kind: KindText, Class: Matched}
 	old, k := wire.KindOf(x.s.Got.Text), wire.KindOf(x.msg)
@@ -334,9 +336,9 @@ func (x *incoming) pong() Delivery {
 	return d
 }
 
-// reply takes an answer to q: 'I', 'm', 'D' or 'E'. code is 0 or ErrTruncated, which close
-// the question, or another error, which leaves it open. The first usable answer
-// counts, also for a question that was given up or never asked.
+// reply takes an answer to q. The parameter code is the error from decoding the answer: 0
+// and ErrTruncated close the question, and any other error leaves it open. The first usable
+// answer counts, also for a question that was given up or never asked.
 func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	a := x.s.Got
 	x.s.came()
@@ -379,7 +381,8 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 
 // wants reports whether an answer to q would be of use. The parameter code is the error
 // from decoding the answer. An answer is of use if q is open, was given up, or has only a
-// truncated answer or an 'm'. But a truncated 'I' is no better than a complete 'm'.
+// truncated answer or a GoldSource reply. But a truncated Source reply is no better than a
+// complete GoldSource reply.
 func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case x.s.Agenda.Open.Has(q):

@@ -49,8 +49,8 @@ func (a *Agenda) fault(qs wire.Questions, code wire.Error) {
 	}
 }
 
-// giveUp closes the questions qs. code is the reason why they have no complete answer,
-// or 0 if they have one.
+// giveUp closes the questions qs. The parameter code is the reason why they have no
+// complete answer, or 0 if they have one.
 func (a *Agenda) giveUp(qs wire.Questions, code wire.Error) {
 	a.Open &^= qs
 	for q := range qs.Each() {

@@ -1,5 +1,5 @@
-// Package session conducts the conversation with one server: it takes an event, and says
-// what to send and when to wake up. It has no socket and no clock, so text files in
+// Package session conducts the conversation with one server. A session takes an event, and
+// says what to send and when to wake up. It has no socket and no clock, so text files in
 // testdata can test conversations. The events of a session are:
 //
 //	Start                  a target begins
@@ -11,7 +11,8 @@
 //	Unreachable            ICMP reports that nothing listens
 //
 // After each event, Advance decides what follows. Then the flag Done and the methods Due
-// and Clock.Wake say what to do, and Request returns the request to send.
+// and Clock.Wake say what to do, and Request returns the request to send. In the drawing,
+// A, I, D, E and X are the type bytes of replies (package wire).
 //
 //	          Start                      A (challenge)
 //	(new) ───────────▶ first question ──────────────────▶ all open questions, together
@@ -27,7 +28,8 @@
 //	                               (one challenge per  1.2 s apart where a limit shows
 //	                               question)
 //
-//	every question answered or given up ──▶ Done (after an 'm': once no 'I' can follow)
+//	every question answered or given up ──▶ Done (after a GoldSource INFO reply: once no
+//	                                              Source INFO reply can follow)
 package session
 
 import (
@@ -44,12 +46,12 @@ const (
 	SerialGap = 1200 * time.Millisecond // many servers allow one query per second (docs/FORMATS.md, section 4)
 
 	maxRounds     = 4                     // maximum number of challenges per question; more are a challenge_loop (EC-2)
-	minGold       = 50 * time.Millisecond // minimum time to wait for an 'I' after an 'm' (EC-63)
+	minGold       = 50 * time.Millisecond // minimum time to wait for a Source INFO reply after a GoldSource one (EC-63)
 	extraAttempts = 2                     // additional attempts at a question, if something came in reply to it
-	slowAttempts  = 2                     // after this many slow questions without an answer, no limit is suspected
+	slowAttempts  = 2                     // after this many unanswered slow questions, the session drops the suspicion of a limit
 	csgoAttempts  = 2                     // attempts at RULES of app 730, which is hardly ever answered (EC-99)
 	csgoAppID     = 730
-	freshFor      = 5 * time.Second  // age of a challenge from which servers may silently drop it (EC-14)
+	freshFor      = 5 * time.Second  // from this age on, a server may silently refuse a challenge (EC-14)
 	maxRTTWait    = 10 * time.Second // maximum wait that is derived from round trips
 	packedWait    = 50 * time.Millisecond
 	maxPacked     = 2 // maximum number of a server's replies in the decompressor: players and rules
@@ -92,14 +94,14 @@ const (
 	Paired                   // PLAYER and RULES were sent in one call, and their answers are outstanding
 
 	flagRefused  // ICMP said that nothing listens, and nothing came since
-	flagRetried  // something was sent after flagRefused
+	flagRetried  // something was sent after flagRefused was set
 	flagChanged  // a second challenge replaced the first
 	flagSerial   // one question at a time
 	flagSingle   // one question at a time, and each has a challenge of its own
 	Limited      // questions are sent SerialGap apart
 	flagSuspect  // Limited is only a guess
-	flagGold     // an 'm' came, and no 'I' yet
-	flagBurst    // questions were sent together after an 'A', and nothing came since
+	flagGold     // a GoldSource INFO reply came, and no Source reply yet
+	flagBurst    // questions were sent together after a challenge, and nothing came since
 	flagCSGO     // app 730
 	Done         // every question is answered or given up
 	Split        // fragments came: the reassembly table may hold some
@@ -117,7 +119,7 @@ const (
 )
 
 // Session is the state of one conversation. It takes only 40 bytes, since most addresses of
-// a network are silent. What only servers that answer need is in Got.
+// a network are silent. Got has the data that are needed only for a server that answers.
 type Session struct {
 	Got    *Answer // nil before the first reply
 	Clock  Clock
@@ -132,7 +134,7 @@ func (s *Session) Due() wire.Questions {
 	return s.Agenda.due
 }
 
-// SentAt returns the time at which q was last sent. The server must have answered.
+// SentAt returns the time at which q was last sent. s.Got must not be nil.
 func (s *Session) SentAt(q wire.Question) time.Duration { return s.Clock.at(s.Got.sentUS[q]) }
 
 // askedAt returns the time at which q was first sent with its present challenge.
@@ -143,8 +145,8 @@ func (s *Session) askedAt(q wire.Question) time.Duration {
 	return s.Clock.at(s.Got.askedUS[q])
 }
 
-// Start opens a session: the first question is due. keyed means that INFO contains the
-// challenge of an earlier scan.
+// Start opens a session: the first question is due. The parameter keyed means that INFO
+// contains the challenge of an earlier scan.
 func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 	*s = Session{Agenda: Agenda{Open: p.Questions & wire.AskAll}}
 	if infoOnly {
@@ -158,8 +160,8 @@ func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 }
 
 // Request returns the request to send for q, and its challenge. The request may be
-// GETCHALLENGE instead of q, or PLAYER instead of INFO. remembered is the challenge of an
-// earlier scan.
+// GETCHALLENGE instead of q, or PLAYER instead of INFO. The parameter remembered is the
+// challenge of an earlier scan.
 func (s *Session) Request(q wire.Question, remembered wire.Challenge) (wire.Question, wire.Challenge) {
 	a := s.Got
 	c := wire.NoChallenge
@@ -258,7 +260,7 @@ func (s *Session) Unreachable() {
 // Advance is called after every event. It decides what is asked next and when to wake up.
 func (s *Session) Advance(p *Plan, now time.Duration) {
 	if s.Flags.Has(flagAnswered) {
-		s.Agenda.Open &= p.Questions // the fallback may have made further questions due
+		s.Agenda.Open &= p.Questions // the fallback may have opened further questions
 		if s.Flags.Has(flagInfoOnly) {
 			s.Agenda.Open &= wire.AskInfo
 		}
@@ -328,9 +330,9 @@ func (s *Session) askSerially(p *Plan, now time.Duration) {
 	s.Flags |= Repeat
 }
 
-// finish marks the session as done, unless there is something left to wait for: an 'I'
-// after an 'm', a ping that is due, an answer after too many challenges, the answer to a
-// ping, or the decompressor.
+// finish marks the session as done, unless there is something left to wait for: a Source
+// INFO reply after a GoldSource one, a ping that is due, an answer after too many
+// challenges, the answer to a ping, or the decompressor.
 func (s *Session) finish(p *Plan, now time.Duration) {
 	a := s.Got
 	var end time.Duration

@@ -236,8 +236,9 @@ func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	return qs
 }
 
-// spentEnd returns the time at which the last of qs is given up. This is the time at which
-// a scan without a learned timeout would give it up, or an earlier time at the end of a scan.
+// spentEnd returns the time at which the last of the questions qs is given up. This is the
+// same time as in a scan without a learned timeout, or an earlier time at the end of a
+// scan.
 func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 	for q := range qs.Each() {
 		until := s.askedAt(q) + p.Schedule.Sum(p.maxAttempts(s, q))
@@ -253,7 +254,7 @@ func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 }
 
 // awaited returns the questions that have had all their attempts and are still waited
-// for, because the attempts were made earlier.
+// for, because the attempts were made earlier than the fixed schedule says.
 func (p *Plan) awaited(s *Session, now time.Duration) (qs wire.Questions) {
 	if p.Second || !p.Schedule.Early() || p.fallsBack(s) {
 		return 0
@@ -275,8 +276,8 @@ func (p *Plan) Retime(s *Session) bool {
 	return s.Clock.wakeMS != 0
 }
 
-// StayedSilent reports whether nothing came from the server, and nothing but time ended
-// the session.
+// StayedSilent reports whether nothing came from the server, and the session ended only
+// because the time for an answer was over.
 func (p *Plan) StayedSilent(s *Session) bool {
 	qs := (p.Questions & wire.AskAll).Lowest()
 	return s.Got == nil && qs != 0 && s.Agenda.Err[qs.First()] == wire.ErrTimeout

@@ -32,8 +32,8 @@ type Counts struct {
 	Unknown uint32 // number of answers that may belong to any of several requests
 }
 
-// Add counts a round trip. known is false if the answer may belong to any of several
-// requests.
+// Add counts a round trip. The parameter known is false if the answer may belong to any of
+// several requests.
 func (c *Counts) Add(trip time.Duration, known bool) {
 	if !known {
 		c.Unknown++
