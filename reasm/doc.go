@@ -29,11 +29,11 @@
 //
 // # Which fragments belong together
 //
-// A group is the fragments that came from the same address and port with the
-// same ID. There are three layouts of the header, and nothing in a header identifies
-// its layout; nor do the application ID, the protocol number or the order of arrival.
-// Only fragment 0 can show the layout, by the data after its header ([wire.ShowLayout]).
-// Until fragment 0 arrives, the Table keeps the other fragments undecoded.
+// A group consists of the fragments that came from the same address and port with the same
+// ID. There are three layouts of the header, and nothing in a header identifies its layout;
+// nor do the application ID, the protocol number or the order of arrival. Only fragment 0
+// can show the layout, by the data after its header ([wire.ShowLayout]). Until fragment 0
+// arrives, the Table keeps the other fragments undecoded.
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups

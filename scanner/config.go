@@ -104,8 +104,8 @@ type Control struct {
 	Monitor *Monitor
 	// Trace, if set, is called with every datagram that is sent or received, from any
 	// source. The parameter now is the time since the scan began, without outages. The
-	// scan's main loop calls Trace, so it must be quick. datagram is valid until Trace
-	// returns.
+	// scan's main loop calls Trace, so it must be quick. The parameter datagram is valid
+	// until Trace returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	// Rates, if set, delivers new values of Config.Rate while the scan runs. A value that

@@ -24,8 +24,8 @@ type Decoder struct {
 	result  Result
 	// seen has, for each question, a bit for each error that the question had at some time.
 	seen [wire.NumQuestions]uint32
-	// faults has, for each question, the error of the last reply to this question or to all
-	// questions.
+	// faults has, for each question, the error that the last reply to this question, or the
+	// last text, caused.
 	faults    [wire.NumQuestions]wire.Error
 	truncated wire.Questions // lists that end inside an item
 	// early has the lists that are not Sound and may have come before their question.

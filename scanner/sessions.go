@@ -178,7 +178,7 @@ func (s *sessions) retime() {
 }
 
 // close frees the slot of a session that is done, and remembers its target for the
-// cooldown. If there is a sweep, the target is already remembered there.
+// cooldown. If s.sweep is set, it already remembers the target.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source := sl.source()

@@ -151,8 +151,8 @@ func (q *queue) push(r ref) {
 
 func (q *queue) n() int { return len(q.refs) - q.head }
 
-// wheel is a hashed timing wheel that wakes slots. The slots themselves have the links of
-// its buckets. If a wake-up time is postponed, the slot stays in its bucket, and is filed
+// wheel is a hashed timing wheel that wakes slots. The links of each bucket are fields of
+// the slots. If a wake-up time is postponed, the slot stays in its bucket, and is filed
 // again when the bucket comes up. So an answer, which postpones the time, costs nothing
 // here.
 //

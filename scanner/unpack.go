@@ -37,8 +37,9 @@ type job struct {
 	err    error
 }
 
-// newDecompressor starts a decompressor. Up to queue replies may be submitted and not yet
-// polled; each takes up to 2 × reasm.MaxReply bytes. close ends the decompressor.
+// newDecompressor starts a decompressor. The parameter queue is the maximum number of
+// replies that are submitted and not yet polled. Each of them takes up to 2 ×
+// reasm.MaxReply bytes. close ends the decompressor.
 func newDecompressor(queue int) *decompressor {
 	d := &decompressor{in: make(chan job, queue), out: make(chan job, queue), ended: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())

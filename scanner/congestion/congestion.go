@@ -82,7 +82,7 @@ type fall struct {
 	rate float64 // the rate at the overload
 	part float64 // after the overload, the rate was rate × part
 	// at is the time of the overload, or 0 if there was none. While the scan uses little of
-	// its rate, at moves forward, so that the rate does not grow.
+	// its rate, this time is moved forward, so that the rate does not grow.
 	at time.Duration
 }
 
@@ -164,8 +164,8 @@ func (c *Control) Sample(now time.Duration, s Signs, free bool) {
 	}
 }
 
-// adapt sets the rate of a scan without a maximum. After a fall it waits until the fall
-// can show in the signs.
+// adapt sets the rate of a scan without a maximum. After a reduction of the rate, adapt
+// waits until its effect can show in the signs of overload.
 func (c *Control) adapt(now time.Duration, overload bool) {
 	rate, last, echo := c.Rate, &c.fall, sampleEvery
 	since := now - last.at

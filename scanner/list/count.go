@@ -46,8 +46,8 @@ func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
 	return first
 }
 
-// collect reads all inputs, and returns an order of their targets. It calls try with the
-// targets in the order of the input, until try returns false.
+// collect reads all inputs, and returns an order of their targets. It calls the function
+// try with the targets in the order of the input, until try returns false.
 func (l *List) collect(ctx context.Context, try func(ip uint32, port uint16) bool) (*order, error) {
 	ld, named, more := newLoader(l), uint64(0), true
 	err := l.read(ctx, l.inputs, func(n name, _ labels) bool {

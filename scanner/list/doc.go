@@ -70,9 +70,9 @@
 // addresses. A quoted field must not have line breaks. Otherwise its lines are invalid, up
 // to its closing quote, but at most 64 KiB after the first line.
 //
-// XML is not supported. If a table has no column tag, its column name, server_name, label
-// or title has the tags. An address may be written steam://connect/ADDRESS or "connect
-// ADDRESS".
+// XML is not supported. If no column of a table is named "tag", the column "name",
+// "server_name", "label" or "title" has the tags. An address may be written
+// steam://connect/ADDRESS or "connect ADDRESS".
 //
 // Rows for TCP, closed ports and banners are skipped. The port comes from a key query_port,
 // queryPort, qport or portQuery, else from the address, else from the key port; gameport,

@@ -137,8 +137,8 @@ func (ks *keySet) mergeLast() {
 	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete also clears the slots, which frees labels
 }
 
-// finish merges all runs. It returns the keys for which keep reports true, and the labels
-// of all keys. The set must not be used afterwards.
+// finish merges all runs. It returns the keys for which the function keep reports true, and
+// the labels of all keys. The set must not be used afterwards.
 func (ks *keySet) finish(keep func(key uint64) bool) (sorted, []note) {
 	ks.endRound()
 	for len(ks.runs) > 1 {

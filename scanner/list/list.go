@@ -257,7 +257,7 @@ func (l *List) Listed() uint64 {
 
 // Stats counts the outcome of each target and invalid line that was read. Invalid, BadPort,
 // Duplicate and DefaultPort count everything that was read. The other fields count only the
-// targets that From has passed, beginning with its first place.
+// targets that From has passed, from the place with which it began.
 type Stats struct {
 	Read uint64 // the sum of the next six counts; an address without a port counts once per port
 

@@ -7,8 +7,8 @@ import (
 )
 
 // The keys of the address, of the protocol and of the state, in lower case and without
-// separators. If a row has several of the keys in a list, the first key of the list that has
-// a value is used.
+// separators. If a row has several keys of one of these slices, the first key of the slice
+// that has a value is used.
 var (
 	addrKeys  = []string{"ipstr", "ip", "saddr", "addr", "resolved", "address", "connect", "endpoint", "host", "ipport", "ipaddress"}
 	protoKeys = []string{"transport", "transportprotocol", "protocol", "proto"}

@@ -128,11 +128,11 @@ func (o *object) doubt(e *Entry, text []byte, asked string) {
 	}
 }
 
-// rows yields the targets of the rows inside the object. It reports in done whether there
-// are such rows, and in more whether to continue.
+// rows yields the targets of the rows inside the object. The result done reports whether
+// there are such rows, and the result more reports whether to continue.
 func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done bool) {
-	// servers is a key of xash3d-query, data of Shodan's hosts and BattleMetrics, and
-	// result of DZSA.
+	// xash3d-query uses the key servers; Shodan's hosts and BattleMetrics use the key data;
+	// DZSA uses the key result.
 	for _, key := range []string{"servers", "data", "result"} {
 		list := elements(o.values[key])
 		if len(list) == 0 || addr != "" && list[0][0] != '{' {
@@ -216,10 +216,10 @@ func (o *object) within(path string) string {
 	return o.at + " | " + path
 }
 
-// flatten searches the objects nested in text for a member for which is(m, value) is true.
-// If there is one, flatten returns a fault; it includes the jq command that moves the
-// member to the top level, unless the path of the member is long or has unusual characters.
-// Otherwise flatten returns "".
+// flatten searches the objects nested in text for a member that meets the condition is(m,
+// value). If there is such a member, flatten returns a fault; it includes the jq command
+// that moves the member to the top level, unless the path of the member is long or has
+// unusual characters. Otherwise flatten returns "".
 func (o *object) flatten(text []byte, is func(m member, value string) bool) fault {
 	if o.census {
 		return ""

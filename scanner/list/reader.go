@@ -33,9 +33,9 @@ type reader struct {
 	fatal   error     // the invalid line that ended reading
 }
 
-// read reads the inputs in order and passes the names in them to take. It returns an
-// error if it could not read all inputs, and nil if take ended reading. If take is nil,
-// read only looks for invalid lines.
+// read reads the inputs in order and passes the names in them to the function take. It
+// returns an error if it could not read all inputs, and nil if take ended reading. If take
+// is nil, read only looks for invalid lines.
 func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s labels) bool) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()

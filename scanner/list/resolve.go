@@ -53,8 +53,8 @@ func (r *reader) enqueue(p pending) bool {
 	return len(r.pending) < maxPending || r.settle()
 }
 
-// forEach calls do for each number below n, in at most maxLookups goroutines at a
-// time, and waits until all calls have returned.
+// forEach calls the function do for each number below n, in at most maxLookups goroutines
+// at a time, and waits until all calls have returned.
 func forEach(n int, do func(i int)) {
 	var all sync.WaitGroup
 	running := make(chan struct{}, maxLookups)

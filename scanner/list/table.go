@@ -233,8 +233,8 @@ var (
 )
 
 // header finds the columns by their names. It returns false if the fields are not the names
-// of columns: one of them must be a key of the address, or mean a port. Without a column
-// tag, the column with the names of servers has the tags.
+// of columns: one of them must be a key of the address, or mean a port. If no column is named
+// "tag", the column with the names of servers has the tags.
 func (t *table) header(fields []string) bool {
 	if slices.ContainsFunc(fields, isAddress) {
 		return false

@@ -140,8 +140,8 @@ func (w *walk) named(ip uint32, port uint16) bool {
 }
 
 // smallBlock is the maximum number of targets in a network or range that is stored target by
-// target. A larger one takes less memory as a block. smallBlock must not change, because the
-// order depends on it.
+// target. A larger network or range takes less memory as a block. smallBlock must not
+// change, because the order depends on it.
 const smallBlock = 64
 
 // loader collects the targets of all inputs and puts them in random order.

@@ -6,8 +6,9 @@ import (
 )
 
 // nextWord returns the first word of a line, and the rest of the line. White space, commas
-// and semicolons separate words. A comma between ports does not, nor does white space
-// around the hyphen of a range. The word connect before an address is ignored.
+// and semicolons separate words. A comma between ports does not separate words, and neither
+// does white space around the hyphen of a range. The word connect before an address is
+// ignored.
 func nextWord(line []byte) (word, rest []byte) {
 	line = trimCommand(trimSeparators(line))
 	end := 0

@@ -84,8 +84,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is like read, but waits up to wait for the first datagram. A pending error about
-// a sent datagram does not end the wait.
+// readWait is like read, but waits for the first datagram. The parameter wait is the
+// longest time to wait. A pending error about a sent datagram does not end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
 	for ; wait > 0; wait = time.Until(end) {
