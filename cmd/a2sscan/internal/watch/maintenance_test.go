@@ -211,7 +211,7 @@ func TestStillDown(t *testing.T) {
 	x.run(10 * time.Minute)
 	x.servers[1].dead = false
 	x.run(2 * time.Minute)
-	if e := x.events[0]; e.Planned || e.For < 24*60 || e.For > 27*60 {
+	if e := x.events[0]; e.Planned || e.For < 23*60 || e.For > 25*60+2 {
 		t.Errorf("%+v", e)
 	}
 	x.want("up 1")
