@@ -163,7 +163,7 @@ func TestFetchWebFaults(t *testing.T) {
 		{"too many for good", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: 90 * time.Second}, master.Config{}, nil,
 			[]string{"asked 5 times", "429"}, 0, 360 * time.Second},
 		{"asked to wait too long", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour}, master.Config{}, master.ErrSlow,
-			[]string{"1h0m0s", "at most 5m0s", "429"}, 0, 0},
+			[]string{"1h0m0s", "the limit is 5m0s", "429"}, 0, 0},
 		{"asked to wait too long by date", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour, Date: true}, master.Config{}, master.ErrSlow,
 			[]string{"1h0m0s"}, 0, 0},
 		{"silent", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterSilent}}, master.Config{Timeout: 10 * time.Second, Retries: 1}, context.DeadlineExceeded,

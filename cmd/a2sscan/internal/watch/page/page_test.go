@@ -558,7 +558,7 @@ func TestGames(t *testing.T) {
 		s.rows[i].Known = &census.Server{Game: fmt.Sprint("app:", i), GameName: fmt.Sprint("Game ", i)}
 	}
 	text := newPage(t, s).get(t, "/").Body.String()
-	if !strings.Contains(text, "<p>The ten with the most players") || !strings.Contains(text, "<summary>All 30 games</summary>") {
+	if !strings.Contains(text, "<p>The ten games with the most players") || !strings.Contains(text, "<summary>All 30 games</summary>") {
 		t.Error("the list of games does not say that it shows ten of 30")
 	}
 }
