@@ -122,7 +122,7 @@ watch read everything at once, and accept even a much shorter list. But if
 standard input is a terminal, SIGHUP ends the watch, as do Ctrl-C (SIGINT) and
 SIGTERM.`,
 		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
-  a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
+  a2sscan watch servers.txt --webhook-file discord.url
   a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(a, append(args, f.targeting.lists...)) },
 	}
@@ -146,7 +146,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: their silence makes the watch blind, and the silence of other servers does not; may be repeated")
 	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
-	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of the posts: `WORD` is json or discord")
+	fs.StringVar(&f.hook.format, "webhook-format", "", "format of the posts: `WORD` is json or discord (default: discord if the URL is one of discord.com, otherwise json)")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "reminder", "crowd", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
 	fs.StringVar(&f.hook.panel, "webhook-panel", "", "show all servers in one message on Discord, edited once a minute, through the webhook whose URL is in `FILE`; needs --state")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
@@ -208,7 +208,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		hook, err := watch.NewWebhook(secret, true, nil)
+		hook, err := watch.NewWebhook(secret, "discord", nil)
 		if err != nil {
 			return console.Fail(console.ExitInput, "%s: %w", where, err)
 		}
@@ -239,7 +239,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: !slices.Contains([]string{"own", "list"}, f.names), Err: "--names must be own or list", Hint: "own shows the name that a server reports, and list shows the text after its address in the list"},
 		console.Rule{Broken: rules.Crowd < 0, Err: "--crowd is below 0", Hint: "use 0 to report no crowd"},
 		console.Rule{Broken: rules.Remind > 0 && rules.Remind < time.Minute, Err: "--remind is below 1m", Hint: "use a time such as 6h"},
-		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
+		console.Rule{Broken: !slices.Contains([]string{"", "json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
 		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel needs --state", Hint: "add --state watch.db: the watch stores the ID of its message in this database"},
 		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test needs a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
@@ -458,7 +458,7 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	if secret == "" {
 		return nil, nil
 	}
-	hook, err := watch.NewWebhook(secret, h.format == "discord", h.events)
+	hook, err := watch.NewWebhook(secret, h.format, h.events)
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "%s: %w", where, err)
 	}

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +31,8 @@ import (
 
 // inbox receives POSTs, and refuses the first ones.
 type inbox struct {
-	refuse []int // status codes
+	refuse []int  // status codes
+	reason string // body of the answers with these codes
 	bodies []string
 	times  []time.Time
 	got    chan struct{}
@@ -44,6 +47,7 @@ func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.Header().Set("Retry-After", "3")
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(b.refuse[0])
+		_, _ = io.WriteString(w, b.reason)
 		b.refuse = b.refuse[1:]
 		return w.Result(), err
 	}
@@ -53,10 +57,10 @@ func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // hooked returns a webhook to an inbox, its database, and what the watch says.
-func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, state *db.DB, said *strings.Builder) {
+func hooked(t *testing.T, format string, refuse ...int) (h *Webhook, b *inbox, state *db.DB, said *strings.Builder) {
 	t.Helper()
 	b = &inbox{refuse: refuse, got: make(chan struct{}, 100)}
-	h, err := NewWebhook("https://receiver.example/secret-token\n", discord, []string{"down", "up"})
+	h, err := NewWebhook("https://receiver.example/secret-token\n", format, []string{"down", "up"})
 	check(t, err)
 	if state, err = db.Open(""); err != nil {
 		t.Fatal(err)
@@ -85,7 +89,7 @@ func append10(t *testing.T, state *db.DB, first, n int, kind string, name string
 func TestWebhook(t *testing.T) { synctest.Test(t, testWebhook) }
 
 func testWebhook(t *testing.T) {
-	_, b, state, said := hooked(t, false, 429, 302)
+	_, b, state, said := hooked(t, "", 429, 302)
 	append10(t, state, 1, 2, "renamed", "x")
 	append10(t, state, 3, 2, "down", "x")
 	<-b.got
@@ -125,7 +129,7 @@ func testWebhook(t *testing.T) {
 func TestDiscord(t *testing.T) { synctest.Test(t, testDiscord) }
 
 func testDiscord(t *testing.T) {
-	h, b, state, _ := hooked(t, true)
+	h, b, state, _ := hooked(t, "discord")
 	h.Site = "https://status.example.org"
 	content := func() string {
 		<-b.got
@@ -190,10 +194,39 @@ func TestDownText(t *testing.T) {
 	}
 }
 
+// TestWebhookTest: the test message has the format of the events, which the URL determines if
+// nobody chooses it. A refusal says the receiver's reason.
+func TestWebhookTest(t *testing.T) {
+	for _, c := range []struct {
+		format, at string
+		want       []string // keys of the message
+	}{
+		{"", "https://discord.com/api/webhooks/1/secret", []string{"content"}},
+		{"json", "https://discord.com/api/webhooks/1/secret", []string{"counts", "events", "ids", "test"}},
+		{"", "https://discord.com.example/secret", []string{"counts", "events", "ids", "test"}},
+		{"discord", "https://receiver.example/secret", []string{"content"}},
+	} {
+		h, err := NewWebhook(c.at, c.format, nil)
+		check(t, err)
+		b := &inbox{got: make(chan struct{}, 2)}
+		h.client.Transport = b
+		check(t, h.Test(t.Context()))
+		var message map[string]any
+		check(t, json.Unmarshal([]byte(b.bodies[0]), &message))
+		if keys := slices.Sorted(maps.Keys(message)); !slices.Equal(keys, c.want) {
+			t.Errorf("%s to %s has the keys %q, want %q", c.format, c.at, keys, c.want)
+		}
+		b.refuse, b.reason = []int{400}, `{"message": "Cannot send an empty message", "code": 50006}`
+		if err := h.Test(t.Context()); err == nil || err.Error() != "the receiver answered with HTTP 400: Cannot send an empty message" {
+			t.Errorf("a refusal: %v", err)
+		}
+	}
+}
+
 // A URL that can't be used is refused, without being shown.
 func TestWebhookURL(t *testing.T) {
 	for _, bad := range []string{"", "discord.com/secret", "ftp://example.org/secret", "://secret"} {
-		if _, err := NewWebhook(bad, false, nil); err == nil || strings.Contains(err.Error(), "secret") {
+		if _, err := NewWebhook(bad, "", nil); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -244,7 +277,7 @@ func TestEventsAtOnce(t *testing.T) { synctest.Test(t, testEventsAtOnce) }
 
 func testEventsAtOnce(t *testing.T) {
 	const n = 10_000
-	_, b, state, said := hooked(t, false)
+	_, b, state, said := hooked(t, "")
 	append10(t, state, 1, n, "down", strings.Repeat("a long name ", 5))
 	path := filepath.Join(t.TempDir(), "events.ndjson")
 	l, err := OpenLog(path, nil, false, sink.Rotation{Size: 100_000})
@@ -286,7 +319,7 @@ func TestWebhookCertificate(t *testing.T) {
 	receiver.Config.ErrorLog = log.New(io.Discard, "", 0)
 	receiver.StartTLS()
 	defer receiver.Close()
-	h, err := NewWebhook(receiver.URL+"/secret-token", false, nil)
+	h, err := NewWebhook(receiver.URL+"/secret-token", "", nil)
 	check(t, err)
 	err = h.Test(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "secret") || got {

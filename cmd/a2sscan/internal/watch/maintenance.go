@@ -97,7 +97,7 @@ func parseWindow(line string, zone *time.Location) (w Window, err error) {
 	return w, err
 }
 
-const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Thu 23:30-00:30"
+const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Thu 23:30-00:30, and a name with blanks in double quotes"
 
 // parseOnce parses 2026-12-01T04:00Z/06:00Z. The end may have a date and a zone, too. By
 // default the end is in the zone of the beginning.

@@ -88,7 +88,7 @@ func newPanelled(t *testing.T, servers int) *panelled {
 	check(t, err)
 	t.Cleanup(func() { state.Close() })
 	p := &panelled{world: newWorld(t, servers, usual()), discord: &discord{messages: map[string]string{}, began: time.Now()}}
-	hook, err := NewWebhook("https://discord.example/api/webhooks/1/secret?thread_id=7", true, nil)
+	hook, err := NewWebhook("https://discord.example/api/webhooks/1/secret?thread_id=7", "discord", nil)
 	check(t, err)
 	hook.client.Transport = p.discord
 	p.watch = &Watch{

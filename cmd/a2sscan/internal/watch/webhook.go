@@ -40,15 +40,17 @@ const (
 )
 
 // NewWebhook returns a webhook, or an error if the parameter secret is not a valid URL. The
-// error does not contain the URL.
-func NewWebhook(secret string, discord bool, kinds []string) (*Webhook, error) {
+// error does not contain the URL. The parameter format is json or discord; if it is empty,
+// Discord's own URLs get its format, and all others get JSON.
+func NewWebhook(secret, format string, kinds []string) (*Webhook, error) {
 	u, err := url.Parse(strings.TrimSpace(secret))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("the URL must begin with https:// or http://")
 	}
+	atDiscord := slices.Contains([]string{"discord.com", "discordapp.com"}, u.Hostname())
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Webhook{
-		URL: u.String(), Discord: discord, Kinds: kinds,
+		URL: u.String(), Discord: format == "discord" || format == "" && atDiscord, Kinds: kinds,
 		client: http.Client{Timeout: 30 * time.Second, CheckRedirect: noRedirect},
 	}, nil
 }
@@ -98,10 +100,13 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 	return 0, db.Retry(ctx, nil, func() error { return state.SetCursor(cursorName, end) })
 }
 
-// Test posts a test message.
+// Test posts a test message in the format of the events.
 func (h *Webhook) Test(ctx context.Context) error {
-	const text = "a2sscan can post here, and will report events here"
-	body, err := json.Marshal(map[string]any{"test": true, "content": text})
+	message := map[string]any{"test": true, "ids": []int64{}, "counts": map[string]uint64{}, "events": []db.Event{}}
+	if h.Discord {
+		message = map[string]any{"content": "a2sscan can post here, and will report events here"}
+	}
+	body, err := json.Marshal(message)
 	if err == nil {
 		_, _, err = h.send(ctx, http.MethodPost, h.URL, body, "")
 	}
@@ -111,10 +116,13 @@ func (h *Webhook) Test(ctx context.Context) error {
 // refused is the error if the receiver answers with a status that is not a success.
 type refused struct {
 	status int
-	code   int // Discord's code of the reason, or 0
+	code   int    // Discord's code of the reason, or 0
+	reason string // the receiver's message, as Discord sends it, or empty
 }
 
-func (r refused) Error() string { return fmt.Sprintf("the receiver answered with HTTP %d", r.status) }
+func (r refused) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("the receiver answered with HTTP %d: %s", r.status, console.Plain(r.reason, 100)), ": ")
+}
 
 // send sends a body, with ids in a header, and returns the answer. On an error, wait is how
 // long the receiver wants the watch to wait, or 0.
@@ -139,9 +147,12 @@ func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids 
 	answer, _ = io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if response.StatusCode/100 != 2 {
 		seconds, _ := strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
-		var reason struct{ Code int }
+		var reason struct {
+			Code    int
+			Message string
+		}
 		_ = json.Unmarshal(answer, &reason)
-		return nil, time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), refused{response.StatusCode, reason.Code}
+		return nil, time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), refused{response.StatusCode, reason.Code, reason.Message}
 	}
 	return answer, 0, nil
 }
