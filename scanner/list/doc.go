@@ -68,7 +68,7 @@
 //
 // In a table, a line that begins with '#' is a row if it has an address in the column of
 // addresses. A quoted field must not have line breaks. Otherwise its lines are invalid, up
-// to its closing quote, but at most 64 KiB after the first line.
+// to its closing quote, but at most 4 KiB after the first line.
 //
 // XML is not supported. If no column of a table is named "tag", the column "name",
 // "server_name", "label" or "title" has the tags. An address may be written

@@ -215,6 +215,25 @@ func TestResolveEnough(t *testing.T) {
 	}
 }
 
+// TestResolvePort checks that a host name is not queried at the default port if its row or
+// its tag has a port.
+func TestResolvePort(t *testing.T) {
+	for list, want := range map[string]fault{
+		"one.example 27016\n":                         faultStrayPort,
+		"steam://connect/one.example 27016\n":         faultStrayPort,
+		`{"host":"one.example","steam_port":27016}`:   faultPortColumn,
+		"host,steam_port\none.example,27016\n":        faultPortColumn,
+		"one.example:5 27016\n":                       "",
+		`{"host":"one.example:5","steam_port":27016}`: "",
+	} {
+		var bad []error
+		l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: names, Invalid: func(v Invalid) { bad = append(bad, v.Err) }})
+		if got := texts(l.From(0)); len(bad)+len(got) != 1 || (len(bad) > 0) != (want != "") || len(bad) > 0 && bad[0] != want {
+			t.Errorf("%q: %q, invalid: %v, want %q", list, got, bad, want)
+		}
+	}
+}
+
 // TestResolveBounded checks that maxLookups host names are looked up at the same
 // time, and that their targets are yielded in the order of the names.
 func TestResolveBounded(t *testing.T) {

@@ -77,14 +77,6 @@ func (r portRule) missing(n *name) bool {
 	return n.kind == kindBlock && n.ports == nil && len(r) == 0
 }
 
-func isBare(text []byte) bool { return formOf(text) == formBare }
-
-// lacksPort reports whether text is an address, a network or a range without a port.
-func lacksPort(text []byte) bool {
-	n, f := parse(text)
-	return f == "" && n.kind != kindAddrPort && n.ports == nil
-}
-
 func (r portRule) count(n *name) uint64 {
 	if n.kind == kindAddrPort || n.kind == kindIPv6 {
 		return 1

@@ -217,13 +217,13 @@ func (r *reader) entry(e *Entry) bool {
 	case e.Fault != nil:
 		return r.invalid(r.at(e.Text), e.Fault)
 	case !e.Addr.IsValid():
-		if e.unclear != "" && len(r.l.ports) == 0 && isBare(e.Text) {
+		if e.unclear != "" && len(r.l.ports) == 0 && r.lacksPort(e.Text) {
 			return r.invalid(r.at(e.Text), e.unclear)
 		}
 		if e.beside {
 			r.said.beside++
 		}
-		if e.hostOnly && isBare(e.Text) {
+		if e.hostOnly && r.lacksPort(e.Text) {
 			r.said.hosts++
 		}
 		if e.aside {
@@ -250,7 +250,7 @@ func (r *reader) named(addr []byte, s labels, all []byte) bool {
 		f = faultNoPorts
 	case f == "" || f == faultIPv6:
 		return r.name(n, s, all)
-	case r.l.cfg.Resolve != nil && !r.l.cfg.OnlyArgs && isHost(addr):
+	case r.isHost(addr):
 		host, n, f := parseHost(addr)
 		switch {
 		case f != "":
@@ -261,6 +261,19 @@ func (r *reader) named(addr []byte, s labels, all []byte) bool {
 		return r.enqueue(pending{name: n, labels: s, host: host, where: r.at(addr)})
 	}
 	return r.invalid(r.at(all), f)
+}
+
+// isHost reports whether text is a host name that will be looked up.
+func (r *reader) isHost(text []byte) bool {
+	return r.l.cfg.Resolve != nil && !r.l.cfg.OnlyArgs && isHost(text)
+}
+
+// lacksPort reports whether text is an address, a network, a range or a host name without
+// a port.
+func (r *reader) lacksPort(text []byte) bool {
+	text = trimConnect(text)
+	n, f := parse(text)
+	return f == "" && n.kind != kindAddrPort && n.ports == nil || f != "" && r.isHost(text) && bytes.IndexByte(text, ':') < 0
 }
 
 // name takes a name. The parameter text is the name as written. If earlier host names are
@@ -374,7 +387,7 @@ func (r *reader) text(l line) bool {
 		}
 	}
 	tagged := len(tag) > 0 && !isComment(tag)
-	if tagged && len(r.l.ports) == 0 && lacksPort(addr) && isStray(string(tag)) {
+	if tagged && len(r.l.ports) == 0 && r.lacksPort(addr) && isStray(string(tag)) {
 		return r.invalid(r.at(text), faultStrayPort)
 	}
 	invalid := r.count.Invalid

@@ -139,22 +139,27 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
+// maxQuoted is the maximum length of a quoted field that has line breaks, in bytes. A name
+// comes from a datagram, and is shorter.
+const maxQuoted = 4 << 10
+
 // isContinued reports whether a quoted field of an earlier line may continue in this line.
 // The parameter bad is the error of split. A server chooses its name, so a line of the name
-// must not be read as a row. A missing quote makes at most 64 KiB after it invalid, and no
-// line in which a quote can't end a field.
+// must not be read as a row. A missing quote makes at most maxQuoted bytes after it invalid,
+// and no line in which a quote can't end a field.
 func (t *table) isContinued(text []byte, bad error) bool {
 	if t.quoted <= 0 && bad == nil {
 		return false
 	}
 	isOdd := bytes.Count(text, []byte(`"`))%2 > 0
 	_, after, hasQuote := bytes.Cut(bytes.ReplaceAll(text, []byte(`""`), nil), []byte(`"`))
+	after = bytes.TrimLeft(after, " ")
 	isContinued := t.quoted > 0 && (!hasQuote || len(after) == 0 || rune(after[0]) == t.csv.Comma)
 	switch {
 	case isContinued && !isOdd:
 		t.quoted -= len(text) + 1
 	case !isContinued && bad != nil && isOdd:
-		t.quoted = maxLine
+		t.quoted = maxQuoted
 	default:
 		t.quoted = 0
 	}

@@ -236,9 +236,9 @@ var toolLists = []struct {
 	{name: "two addresses without ports", format: "CSV", text: "x,192.0.2.10,y,192.0.2.11\nx,192.0.2.12,192.0.2.12:5\n", invalid: faults(faultColumns, 1, "x,192.0.2.10,y,192.0.2.11", 2, "x,192.0.2.12,192.0.2.12:5")},
 
 	// A server chooses its name, and must not be able to add a target.
-	{name: "line breaks in names", format: "CSV", text: "ip,port,name\n192.0.2.10,5,\"foo\n192.0.2.99,5,\"\"x\n\n#,192.0.2.99,5\nbar\"\n192.0.2.11,6,x\n# a \"b\n192.0.2.12,7,\"x\"\n",
+	{name: "line breaks in names", format: "CSV", text: "ip,port,name\n192.0.2.10,5,\"foo\n192.0.2.99,5,\"\"x\n\n#,192.0.2.99,5\nbar\" \n192.0.2.11,6,x\n# a \"b\n192.0.2.12,7,\"x\"\n",
 		want:    "192.0.2.11:6 x|192.0.2.12:7 x",
-		invalid: "2 " + string(faultQuote) + ": 192.0.2.10,5,\"foo|3 " + string(faultInQuotes) + ": 192.0.2.99,5,\"\"x|5 " + string(faultInQuotes) + ": #,192.0.2.99,5|6 " + string(faultInQuotes) + ": bar\""},
+		invalid: "2 " + string(faultQuote) + ": 192.0.2.10,5,\"foo|3 " + string(faultInQuotes) + ": 192.0.2.99,5,\"\"x|5 " + string(faultInQuotes) + ": #,192.0.2.99,5|6 " + string(faultInQuotes) + ": bar\" "},
 	{name: "line breaks in the first row", format: "CSV", text: "192.0.2.10,5,\"foo\n192.0.2.99,5,bar\"\n192.0.2.11,6,\"x\"\n", want: "192.0.2.11:6",
 		invalid: "1 " + string(faultQuote) + ": 192.0.2.10,5,\"foo|2 " + string(faultInQuotes) + ": 192.0.2.99,5,bar\""},
 
@@ -302,6 +302,18 @@ func TestToolLists(t *testing.T) {
 				t.Errorf("%s: noted %q", test.name, notes)
 			}
 		}
+	}
+}
+
+// TestMissingQuote checks that a quote that is never closed makes only a few rows invalid.
+func TestMissingQuote(t *testing.T) {
+	text := "ip\tport\tname\n192.0.2.10\t5\t\"foo\n"
+	for port := 10_000; port < 11_000; port++ {
+		text += fmt.Sprintf("192.0.2.11\t%d\tx\n", port)
+	}
+	_, got, bad := opened(t, Config{Stdin: strings.NewReader(text), Exclusions: mustExclude(t, exclusionConfig{AllowReserved: true})})
+	if len(bad) > 250 || len(got)+len(bad) != 1001 {
+		t.Errorf("%d targets, %d invalid lines; want at most 250", len(got), len(bad))
 	}
 }
 
