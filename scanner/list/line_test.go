@@ -10,8 +10,8 @@ import (
 )
 
 // FuzzLine reads an arbitrary line. Exactly one of the counts in Stats must include
-// it, or none if it is blank or a comment; a network may be in up to four. If the
-// targets that it yields are read as a list, they must be yielded again.
+// it, or none if it is blank, a comment or names of columns; a network may be in up to
+// four. If the targets that it yields are read as a list, they must be yielded again.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"1.2.3.4:27015 tag", "1.2.3.4", "1.2.3.0/30,x", "# c", "::1", "127.0.0.1:1",
@@ -45,6 +45,11 @@ func FuzzLine(f *testing.F) {
 		}
 		s := l.Stats()
 		blank := len(bytes.TrimLeft(line, " \t\v\f\r\xef\xbb\xbf")) == 0 || bytes.ContainsAny(line, "#") || bytes.Contains(line, []byte("//"))
+		for _, between := range "\t,;" {
+			names := newTable(between)
+			fields, _ := names.split(bytes.TrimPrefix(line, utf8BOM))
+			blank = blank || names.header(fields)
+		}
 		ends, most := 0, 1
 		words, _, _ := several(trimCommand(bytes.TrimSpace(bytes.TrimPrefix(line, utf8BOM))))
 		if bytes.IndexByte(line, '/') >= 0 || len(words) > 1 {
