@@ -84,18 +84,23 @@ func (r portRule) count(n *name) uint64 {
 	return n.len() * uint64(len(r.of(n)))
 }
 
+const digits = "0123456789"
+
 // isStray reports whether a tag probably has the port of the address before it: the tag is
 // a port, one of its words is a port from 1024 up, or a number follows a word such as port.
 // A text may well contain a smaller number.
 func isStray(tag string) bool {
 	tag, _, _ = strings.Cut(tag, " #")
+	if !strings.ContainsAny(tag, digits) {
+		return false
+	}
 	words := strings.FieldsFunc(tag, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-/._#@", r)
 	})
 	isName := false // the previous word means a port
 	for _, word := range words {
 		word = strings.Trim(word, "-/._")
-		port, digit := portIn(word), strings.IndexAny(word, "0123456789")
+		port, digit := portIn(word), strings.IndexAny(word, digits)
 		if port >= 1024 || port > 0 && len(words) == 1 || isName && digit == 0 {
 			return true
 		}
@@ -114,6 +119,12 @@ var portForm = regexp.MustCompile(`^([A-Za-z]+/)?([0-9]{1,5})(-[0-9]{1,5})?([,; 
 // portIn returns the first port in a word that portForm matches. It returns 0 if there is
 // none.
 func portIn(word string) uint16 {
+	if port, f := parsePort([]byte(word)); f == "" {
+		return port
+	}
+	if strings.IndexAny(word, digits) != 0 && strings.IndexByte(word, '/') < 0 { // most words
+		return 0
+	}
 	parts := portForm.FindStringSubmatch(word)
 	if parts == nil {
 		return 0

@@ -392,7 +392,7 @@ func (r *reader) text(l line) bool {
 	}
 	invalid := r.count.Invalid
 	more := r.named(addr, labels{tag: string(tag)}, text)
-	if tagged && r.count.Invalid == invalid && another.Match(tag) {
+	if tagged && r.count.Invalid == invalid && bytes.ContainsAny(tag, ".]") && another.Match(tag) {
 		r.said.aside++
 	}
 	return more

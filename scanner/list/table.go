@@ -205,13 +205,13 @@ func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
 		return nil, false, ""
 	}
 	want, hasPort := formOf([]byte(fields[at])), strings.Contains(fields[at], ":")
-	isSame := want != formOther
+	isSame, n := want != formOther, 0
 	isPort := func(i int) bool { return i < len(fields) && portIn(fields[i]) > 0 }
 	for i, field := range fields {
 		if field == "" {
 			continue
 		}
-		all = append(all, field)
+		n++
 		is := formOther
 		if i != at && mayBeTarget([]byte(field)) {
 			is = formOf([]byte(field))
@@ -223,8 +223,8 @@ func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
 		}
 	}
 	switch {
-	case isSame && len(all) > 1:
-		return all, false, ""
+	case isSame && n > 1:
+		return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == "" }), false, ""
 	case want == formOther:
 		return nil, false, ""
 	}
