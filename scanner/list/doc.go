@@ -79,7 +79,8 @@
 // where players join, is not used. The meaning of other keys with the word port is
 // unknown. If a row has only such a key, and Config.Ports is empty, the row is invalid. If
 // the row also has a port that is used, Config.Note gets the number of such rows. If the
-// port is inside a nested object, the fault names the jq command that flattens the row.
+// port is inside a nested object or array, the fault names the jq command that flattens the
+// row.
 //
 // A list that was truncated, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.

@@ -303,6 +303,27 @@ func TestSlowPipe(t *testing.T) {
 	}
 }
 
+// TestRows checks that the keys of Entry.Row are those of NDJSON.
+func TestRows(t *testing.T) {
+	rows := Format{Name: "rows", Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte("rows")) }, Read: func(r io.Reader, yield func(Entry) bool) error {
+		for i, row := range []string{`{"addr":"1.0.0.1:5"}`, `{"addr":"1.0.0.2:5","gameport":5,"steam_query_port":6,"ports":{"x":7}}`, `{"addr":"1.0.0.3:5","raw":{"qport":6}}`, `{`} {
+			if !yield(Entry{Line: i + 1, Row: []byte(row), Master: []byte(row)}) {
+				break
+			}
+		}
+		return nil
+	}}
+	l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader("rows\n"), Formats: []Format{rows}, KeepMaster: true})
+	var got []string
+	for tg := range l.From(0) {
+		got = append(got, tg.Addr.String()+" "+tg.Master)
+	}
+	want := []string{`1.0.0.1:5 {"addr":"1.0.0.1:5"}`, `1.0.0.2:6 {"addr":"1.0.0.2:5","gameport":5,"steam_query_port":6,"ports":{"x":7}}`}
+	if s := l.Stats(); !slices.Equal(got, want) || s.Invalid != 2 {
+		t.Errorf("%q, %+v", got, s)
+	}
+}
+
 // FuzzNDJSON checks that readNDJSON yields entries in the order of their lines and
 // fails only because of an unknown schema. It also checks that object.parse accepts
 // every JSON object, and finds the same "ip" as encoding/json.

@@ -39,6 +39,9 @@ type Entry struct {
 	// ip, network or name:port.
 	Text []byte
 
+	// Row is a JSON object in place of Addr, Text and Tag. Its keys are those of NDJSON.
+	Row []byte
+
 	Tag    []byte // hostile text
 	Master []byte // a JSON object that a master server reported; hostile text
 	Fault  error  // why the entry is invalid; nil if it is valid

@@ -24,11 +24,10 @@ var (
 	// masscan writes an array with each object on its own line.
 	masscanJSON = Format{Name: "masscan JSON", Sniff: isMasscan.Match, Read: readNDJSON}
 
-	// jsonArray is an array, or an object of several lines. It is refused, except for
-	// answers of master servers, which one of Config.Formats may read.
+	// jsonArray is an array, or an object of several lines. It is refused, unless one of
+	// Config.Formats reads it, such as an answer of a master server.
 	jsonArray = Format{Name: "JSON", Sniff: func(head []byte) bool {
-		isAnswer := bytes.Contains(head, []byte(`"addr"`)) || bytes.Contains(head, []byte(`"response"`))
-		return isArray.Match(head) && (!isAnswer || namesQuery.Match(head)) && !sniffNDJSON(head)
+		return isArray.Match(head) && !sniffNDJSON(head)
 	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
 		yield(Entry{Line: 1, Text: []byte("["), Fault: faultArray})
 		return nil
@@ -37,10 +36,7 @@ var (
 
 var (
 	isMasscan = regexp.MustCompile(`^(\x{FEFF})?\s*\[[ \t\r]*\n\s*\{.*"ports"`)
-	// namesQuery matches the key of a query port, which no answer of a master server has.
-	namesQuery = regexp.MustCompile(`(?i)"(q(uery)?[ _-]?port|port[ _-]?query)"\s*:`)
-
-	isArray = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
+	isArray   = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
 )
 
 // sniffNDJSON reports whether the first line is an object. If head does not contain the
@@ -94,8 +90,8 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// namesPort matches values that may contain a key of a port.
-var namesPort = regexp.MustCompile(`[pP](ort|ORT)`)
+// namesPort matches values that may contain a key of a port, which may be escaped.
+var namesPort = regexp.MustCompile(`(?i)port|\\u00`)
 
 const recordSchema = "1"
 
@@ -122,8 +118,7 @@ func (o *object) parse(text []byte) error {
 			}
 		}
 		m, composed := o.member(key), kind == '{' || kind == '['
-		isList := kind == '[' && isMember[m.name]
-		o.nested = o.nested || composed && !isList && !o.census && (m.port != notPort || m.name == "ports" || namesPort.Match(value))
+		o.nested = o.nested || composed && !o.census && (m.nestedPort() != notPort || namesPort.Match(value))
 		switch {
 		case kind == 'n':
 			o.noPort = o.noPort || m.port == queryPort || m.port == plainPort
@@ -132,8 +127,6 @@ func (o *object) parse(text []byte) error {
 			o.put(m, plain(value))
 		case isMember[m.name]:
 			o.put(m, string(value))
-		case m.port != notPort && kind == '[':
-			o.others = append(o.others, string(value))
 		}
 	}
 	if _, err := o.dec.ReadToken(); err != nil {
@@ -141,6 +134,15 @@ func (o *object) parse(text []byte) error {
 	}
 	if _, err := o.dec.ReadToken(); err != io.EOF {
 		return faultJSON
+	}
+	// BattleMetrics has {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. Their
+	// members count as members of the object itself.
+	o.merge(o.inside("attributes"))
+	if end := o.inside("endpoint"); end != nil {
+		if end.values["queryport"] == "" {
+			end.values["queryport"], end.values["port"] = end.values["port"], ""
+		}
+		o.merge(end)
 	}
 	return nil
 }

@@ -92,13 +92,8 @@ func Open(cfg Config) (*List, error) {
 		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // without files there is no error
 	}
 	l := &List{cfg: cfg, ports: cfg.Ports}
-	l.formats = []Format{xml, masscanJSON, jsonArray}
-	for _, f := range cfg.Formats {
-		sniff := f.Sniff
-		f.Sniff = func(head []byte) bool { return !namesQuery.Match(head) && sniff(head) }
-		l.formats = append(l.formats, f)
-	}
-	l.formats = append(append(l.formats, httpx, ndjson, masscanList, nmapList, rustScanList, xashList), tables...)
+	l.formats = append([]Format{xml, masscanJSON}, cfg.Formats...)
+	l.formats = append(append(l.formats, jsonArray, httpx, ndjson, masscanList, nmapList, rustScanList, xashList), tables...)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})

@@ -67,14 +67,16 @@ func (o *object) member(key string) member {
 }
 
 // newMember returns what a key means. Apart from a few special names, a key names a port if
-// it contains the word port, and the query port if it also contains query.
+// one of its words contains port, and the query port if all of its words are in queryName.
 func newMember(key string) member {
 	m := member{name: strings.ToLower(separators.ReplaceAllString(key, ""))}
-	isPort := portWord.MatchString(noPort.ReplaceAllString(key, "")) || portFirst.MatchString(m.name)
+	isPort := slices.ContainsFunc(separators.Split(strings.ToLower(newWord.ReplaceAllString(key, "$1 $2")), -1), func(word string) bool {
+		return strings.Contains(word, "port") && !otherWord.MatchString(word)
+	})
 	switch {
 	case m.name == "port", m.name == "sport":
 		m.port = plainPort
-	case m.name == "qport", isPort && strings.Contains(m.name, "query"):
+	case m.name == "qport", isPort && strings.Contains(m.name, "query") && queryName.MatchString(m.name):
 		m = member{name: "queryport", port: queryPort}
 	case slices.Contains([]string{"gameport", "portgame", "specport", "sourcetvport"}, m.name):
 		m = member{port: joinPorts}
@@ -88,18 +90,39 @@ func newMember(key string) member {
 	return m
 }
 
+// nestedPort returns the kind of port that the values in an object or an array have, if the
+// object or array is the value of this key.
+func (m member) nestedPort() portKind {
+	if m.name == "ports" || m.name == "services" {
+		return otherPort
+	}
+	return m.port
+}
+
 var (
 	separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
-	// portWord matches the end of a word such as port, gameport or queryPorts.
-	portWord  = regexp.MustCompile(`(port|Port|PORT)[sS]?([^a-z]|$)`)
-	portFirst = regexp.MustCompile(`portquery|^portrcon$`)
-	// noPort matches English words that do not mean a port.
-	noPort = regexp.MustCompile(`(?i:trans|re|sup|air|pass|ex|im|rap|view|tele|es)(port|PORT)`)
+	newWord    = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	// queryName matches a name of only these words.
+	queryName = regexp.MustCompile(`^(query|ports?|a2s|steam|source|valve|game|server|host|udp|ip|number)+$`)
+	// otherWord matches English words that do not mean a port.
+	otherWord = regexp.MustCompile(`^(trans|re|sup|air|pass|ex|im|rap|view|tele|es|op|pro)port|^port(al|able|rait|folio|ion|u|land)`)
 )
 
 func isNumber(value string) bool {
-	_, f := parsePort([]byte(strings.TrimSuffix(value, ".0")))
+	_, f := parsePort([]byte(trimPort(value)))
 	return f == ""
+}
+
+// trimPort removes what does not change a port: white space, and the fraction that some
+// programs write because the port is a floating-point number.
+func trimPort(value string) string {
+	return strings.TrimSuffix(strings.TrimSpace(value), ".0")
+}
+
+// mayBePort reports whether a value may be meant as a port, or as several ports. The values
+// 0 and -1 mean that there is none.
+func mayBePort(value string) bool {
+	return strings.ContainsAny(value, "123456789") && trimPort(value) != "-1"
 }
 
 // put stores a value, unless its key already has one. It also notes ports.
@@ -110,13 +133,17 @@ func (o *object) put(m member, value string) {
 	}
 	switch m.port {
 	case queryPort, plainPort:
-		value = strings.TrimSuffix(value, ".0") // some programs write ports as floating-point numbers
+		value = trimPort(value)
 		o.noPort = o.noPort || value == ""
-		if was != "" && was != value {
+		switch {
+		case was == "" || was == "0" || was == value:
+		case m.port == queryPort:
+			o.twice = o.twice || mayBePort(value)
+		default:
 			o.other(value)
 		}
 	case joinPorts:
-		o.joins = o.joins || isNumber(value)
+		o.joins = o.joins || mayBePort(value)
 	case otherPort:
 		o.other(value)
 	}
@@ -124,7 +151,7 @@ func (o *object) put(m member, value string) {
 	case m.name == "ipport" && isNumber(value):
 		o.other(value)
 		return
-	case m.name == "" || was != "":
+	case m.name == "" || was != "" && (was != "0" || m.port == notPort):
 		return
 	case o.values == nil:
 		o.values = map[string]string{}
@@ -134,18 +161,17 @@ func (o *object) put(m member, value string) {
 }
 
 // other records a value that may be the query port, although its key does not say so or an
-// earlier value was already taken as the query port. If the value is not a number, other
-// does nothing.
+// earlier value was already taken as the query port.
 func (o *object) other(value string) {
-	if isNumber(value) {
-		o.others = append(o.others, strings.TrimSuffix(value, ".0"))
+	if mayBePort(value) {
+		o.others = append(o.others, trimPort(value))
 	}
 }
 
 func (o *object) clear() {
 	clear(o.values)
 	o.others = o.others[:0]
-	o.joins, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, "", ""
+	o.joins, o.twice, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, false, "", ""
 }
 
 // first returns the value of the first of these keys that has a value other than an object.

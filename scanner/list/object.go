@@ -18,7 +18,8 @@ import (
 type object struct {
 	values map[string]string
 	others []string // values of keys that name a port of unknown meaning
-	joins  bool     // there is a port at which players join
+	joins  bool     // there is a port at which players join, or a port of unknown meaning
+	twice  bool     // there are different query ports
 	noPort bool     // the key of the port has no value
 	nested bool     // a nested value may be the port
 	rare   bool     // there is a key that most rows do not have
@@ -32,14 +33,11 @@ type object struct {
 // entries yields the targets of the object, and reports whether to continue. The parameter
 // text is the object as written.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
-	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
+	addr, port := o.first(addrKeys...), o.values["port"]
 	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || isClosed(o.first(stateKeys...))}
 	if o.rare {
-		if more, done := o.rows(line, addr, yield); done {
+		if more, done := o.rows(line, text, yield); done {
 			return more
-		}
-		if end := o.inside(o.values["endpoint"]); end != nil { // DZSA has "endpoint": {"ip": …, "port": …}
-			addr, query = cmp.Or(addr, end.first(addrKeys...)), cmp.Or(query, end.values["port"])
 		}
 		if exact, err := hex.DecodeString(o.values["taghex"]); err == nil && len(exact) > 0 {
 			e.Tag = exact
@@ -64,81 +62,101 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	}
 	if addr == "" {
 		e.Fault = faultNoAddress
-		if f := o.flatten(text, func(m member, value string) bool { return slices.Contains(addrKeys, m.name) && value != "" }); f != "" {
+		if f := o.search(text, "", func(m member, _ portKind, value string) bool { return slices.Contains(addrKeys, m.name) && value != "" }); f != "" {
 			e.Fault = f
 		}
 		return yield(e)
 	}
-	if query == "0" && port != "" {
-		query = ""
-	}
-	if strings.ContainsAny(addr, " /") { // may be a steam://connect link
-		addr = string(trimConnect([]byte(addr)))
-	}
 	host, own := splitPort(addr)
-	asked := cmp.Or(query, own, port)
-	for _, key := range []string{"ports", "services"} { // masscan, Censys
-		if !o.rare {
-			break
+	query := o.values["queryport"]
+	asked := firstPort(query, own, port)
+	o.other(port)
+	for _, key := range addrKeys { // an address may be there twice, once with the port
+		if o.values[key] == "" {
+			continue
 		}
-		list := o.values[key]
+		other, p := splitPort(o.values[key])
 		switch {
-		case list == "":
-		case asked != "":
-			o.others = append(o.others, list)
-		case list[0] == '[':
+		case p == "" || p[0] < '1' || p[0] > '9':
+		case asked == "" && (other == host || !isAddress(other)):
+			asked = p
+		default:
+			o.other(p)
+		}
+	}
+	if list := cmp.Or(o.values["ports"], o.values["services"]); asked == "" && list != "" { // masscan, Censys
+		switch list[0] {
+		case '[':
 			return o.portList(e, addr, elements(list), yield)
-		case list[0] != '{':
+		case '{':
+		default:
 			asked = list
 		}
 	}
-	if query != "" {
-		addr = host
+	e.Text = trimConnect([]byte(addr))
+	if asked != "" {
+		e.Text = joinPort(host, asked)
 	}
-	e.Text = joinPort(addr, asked)
 	e.hostOnly = o.noPort
-	if query == "" {
-		e.beside = own != "" && port != "" && port != own
-		o.doubt(&e, text, asked)
+	o.doubt(&e, text, asked, asked != "" && asked == query)
+	if asked == "" && e.unclear == "" && (query == "0" || port == "0") {
+		e.Text = joinPort(addr, "0")
 	}
 	return yield(e)
 }
 
-// doubt looks for other ports that may be meant. It must be called only if no key names the
-// query port. The parameter asked is the port that was chosen, or empty; text is the object
-// as written.
-func (o *object) doubt(e *Entry, text []byte, asked string) {
-	var nested fault
-	if o.nested {
-		isPort := func(m member, value string) bool { return m.port != notPort && isNumber(value) && value != asked }
-		nested = o.flatten(text, func(m member, value string) bool { return m.port == queryPort && isPort(m, value) })
-		if nested == "" && asked == "" {
-			nested = o.flatten(text, isPort)
+// firstPort returns the first of the ports that is neither empty nor 0.
+func firstPort(ports ...string) string {
+	for _, port := range ports {
+		if port != "" && port != "0" {
+			return port
 		}
 	}
+	return ""
+}
+
+// doubt looks for other ports that may be meant. The parameter asked is the port that was
+// chosen, or empty; isQuery reports whether a key names it as the query port. The parameter
+// text is the object as written.
+func (o *object) doubt(e *Entry, text []byte, asked string, isQuery bool) {
+	nested := func(kinds ...portKind) fault {
+		if !o.nested {
+			return ""
+		}
+		return o.search(text, "", func(_ member, kind portKind, value string) bool {
+			return slices.Contains(kinds, kind) && mayBePort(value) && trimPort(value) != asked
+		})
+	}
+	query := nested(queryPort)
 	switch {
-	case nested != "" && asked != "":
-		e.Fault = nested
+	case isQuery:
+		e.beside = o.twice || query != ""
+	case asked != "" && query != "":
+		e.Fault = query
 	case asked != "":
-		e.beside = e.beside || slices.ContainsFunc(o.others, func(v string) bool { return v != asked })
-	case nested != "":
-		e.unclear = nested
-	case o.joins || len(o.others) > 0:
-		e.unclear = faultPortColumn
+		e.beside = slices.ContainsFunc(o.others, func(v string) bool { return v != asked }) || nested(plainPort, otherPort) != ""
+	default:
+		e.unclear = cmp.Or(query, nested(plainPort, otherPort))
+		if e.unclear == "" && (o.joins || len(o.others) > 0 || nested(joinPorts) != "") {
+			e.unclear = faultPortColumn
+		}
 	}
 }
 
 // rows yields the targets of the rows inside the object. The result done reports whether
 // there are such rows, and the result more reports whether to continue.
-func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done bool) {
+func (o *object) rows(line int, text []byte, yield func(Entry) bool) (more, done bool) {
 	// xash3d-query uses the key servers; Shodan's hosts and BattleMetrics use the key data;
 	// DZSA uses the key result.
 	for _, key := range []string{"servers", "data", "result"} {
 		list := elements(o.values[key])
-		if len(list) == 0 || addr != "" && list[0][0] != '{' {
+		if len(list) == 0 || o.first(addrKeys...) != "" && !slices.ContainsFunc(list, o.isRow) {
 			continue
 		}
 		inner := object{keys: o.keys}
+		around := o.joins || len(o.others) > 0 || o.values["ports"] != "" || o.nested && o.search(text, key, func(_ member, kind portKind, value string) bool {
+			return kind != notPort && mayBePort(value)
+		}) != ""
 		for _, v := range list {
 			err := inner.parse(v)
 			switch {
@@ -147,7 +165,9 @@ func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done
 			case err != nil:
 				more = yield(Entry{Line: line, Text: v, Fault: faultJSON})
 			default:
-				inner.at = o.within("." + key + "[]")
+				inner.at = o.behind("del(." + key + ") + ." + key + "[]")
+				inner.inherit(o)
+				inner.joins = inner.joins || around
 				more = inner.entries(line, v, yield)
 			}
 			if !more {
@@ -156,19 +176,60 @@ func (o *object) rows(line int, addr string, yield func(Entry) bool) (more, done
 		}
 		return more, true
 	}
-	if row := o.inside(o.values["attributes"]); addr == "" && row != nil { // BattleMetrics
-		row.at = o.within(".attributes")
-		return row.entries(line, []byte(o.values["attributes"]), yield), true
-	}
 	return true, false
 }
 
-func (o *object) inside(value string) *object {
-	if !strings.HasPrefix(value, "{") {
+// isRow reports whether a value inside the object, which has an address, is about a target
+// of its own: it has an address, or it has the port that the object does not have.
+func (o *object) isRow(value json.RawMessage) bool {
+	inner := object{keys: o.keys}
+	if inner.parse(value) != nil {
+		return false
+	}
+	_, own := splitPort(o.first(addrKeys...))
+	hasPort := firstPort(o.values["queryport"], o.values["port"], own) != ""
+	return inner.first(addrKeys...) != "" || !hasPort && (firstPort(inner.values["queryport"], inner.values["port"]) != "" || len(inner.others) > 0)
+}
+
+// inherit gives a row the values that the object around it has, and the row has not.
+func (o *object) inherit(outer *object) {
+	if o.first(addrKeys...) == "" {
+		o.set("ip", outer.first(addrKeys...))
+	}
+	for _, name := range []string{"queryport", "port", "tag", "taghex", "master"} {
+		if o.values[name] == "" {
+			o.set(name, outer.values[name])
+		}
+	}
+}
+
+func (o *object) set(name, value string) {
+	if value != "" {
+		o.put(o.member(name), value)
+	}
+}
+
+// merge adds the members of an object that is inside o. The members of o come first.
+func (o *object) merge(inner *object) {
+	if inner == nil {
+		return
+	}
+	for name, value := range inner.values {
+		if name != "attributes" && name != "endpoint" {
+			o.set(name, value)
+		}
+	}
+	o.others = append(o.others, inner.others...)
+	o.joins, o.twice, o.noPort = o.joins || inner.joins, o.twice || inner.twice, o.noPort || inner.noPort
+}
+
+// inside returns the object that is the value of a key; nil if the value is no object.
+func (o *object) inside(key string) *object {
+	if !strings.HasPrefix(o.values[key], "{") {
 		return nil
 	}
 	inner := &object{keys: o.keys}
-	if inner.parse([]byte(value)) != nil {
+	if inner.parse([]byte(o.values[key])) != nil {
 		return nil
 	}
 	return inner
@@ -180,13 +241,15 @@ func (o *object) skipped() bool {
 	reply, success := o.values["classification"], o.values["success"]
 	if kind := o.values["rectype"]; kind == "banner" { // masscan -oD
 		return true
-	} else if data := o.inside(o.values["data"]); kind != "" && data != nil {
-		return !isOpen(data.values["status"])
+	} else if data := o.inside("data"); kind != "" && data != nil {
+		return isClosed(data.values["status"])
 	}
 	// These values mean that ZMap got no UDP reply.
 	return o.values["saddr"] != "" && (reply != "" && reply != "udp" || success == "0" || success == "false")
 }
 
+// portList yields a target for each port of a list. A port is a number, or an object like
+// a row; the address and the tag are those of e.
 func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield func(Entry) bool) bool {
 	if len(ports) == 0 {
 		e.skip = true
@@ -194,94 +257,152 @@ func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield f
 	}
 	one := object{keys: o.keys}
 	for _, v := range ports {
-		e, port := e, plain(v)
-		if one.parse(v) == nil {
-			port = one.values["port"]
-			e.skip = notUDP(one.first(protoKeys...)) || !isOpen(one.values["status"])
+		if one.parse(v) != nil {
+			e := e
+			if e.Text = joinPort(addr, plain(v)); !yield(e) {
+				return false
+			}
+			continue
 		}
-		if e.Text = joinPort(addr, port); port == "" {
-			e.unclear = faultPortColumn
+		one.at, one.joins = noPath, true
+		if one.values == nil {
+			one.values = map[string]string{}
 		}
-		if !yield(e) {
+		one.values[addrKeys[0]] = addr
+		one.inherit(o)
+		if !one.entries(e.Line, v, yield) {
 			return false
 		}
 	}
 	return true
 }
 
-func (o *object) within(path string) string {
-	if o.at == "" {
-		return path
+// noPath is the value of object.at if no jq filter finds the object.
+const noPath = "-"
+
+// behind returns the jq filter that applies path to the object.
+func (o *object) behind(path string) string {
+	if o.at == "" || o.at == noPath {
+		return o.at + path
 	}
 	return o.at + " | " + path
 }
 
-// flatten searches the objects nested in text for a member that meets the condition is(m,
-// value). If there is such a member, flatten returns a fault; it includes the jq command
-// that moves the member to the top level, unless the path of the member is long or has
-// unusual characters. Otherwise flatten returns "".
-func (o *object) flatten(text []byte, is func(m member, value string) bool) fault {
+// search looks for a port or an address in the objects and arrays nested in text, except
+// in the value of the key except. It calls is for each value with the meaning of its key,
+// and with the kind of port that the keys above it make the value. A key inside an object of
+// ports counts as a value. If is returns true, search returns a fault. The fault includes
+// the jq command that copies the value to the top level, unless the path of the value is
+// long or has unusual characters. Otherwise search returns "".
+func (o *object) search(text []byte, except string, is func(m member, kind portKind, value string) bool) (found fault) {
 	if o.census {
 		return ""
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
-		t, err := d.ReadToken()
-		if err != nil {
-			return ""
-		}
-		key := "" // t is valid only until the next call
-		if t.Kind() == '"' {
-			key = t.String()
-		}
-		kind, n := d.StackIndex(d.StackDepth())
-		if next := d.PeekKind(); kind != '{' || n%2 == 0 || d.StackDepth() < 2 || next != '"' && next != '0' {
-			continue
-		}
-		pointer := string(d.StackPointer())
-		v, err := d.ReadValue()
-		if err != nil {
-			return ""
-		}
-		steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-		steps = steps[:len(steps)-1]
-		m, value := o.member(key), plain(v)
-		outer := o.member(steps[len(steps)-1] + "_" + key) // "ports": {"query": …}
-		byKey := is(m, value) && (m.port == queryPort || outer.port != queryPort)
-		if !byKey && !is(outer, value) {
-			continue
-		}
-		path, top := "", ""
-		for _, step := range steps {
-			switch {
-			case isIdentifier.MatchString(step):
-				path += "." + step
-			case strings.Trim(step, "0123456789") == "":
-				path += "[]"
-			default:
-				return faultNested
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var read func(depth int, key string, kind portKind) bool // reports whether to continue
+	read = func(depth int, key string, kind portKind) bool {
+		begin := d.PeekKind()
+		if begin != '{' && begin != '[' {
+			v, err := d.ReadValue()
+			if err == nil && depth > 1 && (begin == '"' || begin == '0') && is(o.member(key), kind, plain(v)) {
+				found = o.flatten(d, o.member(key), kind, plain(v))
 			}
-			top = cmp.Or(top, path)
+			return err == nil && found == ""
 		}
-		switch {
-		case byKey || m.port == plainPort:
-		case !isIdentifier.MatchString(key):
-			return faultNested
-		case outer.port == queryPort:
-			path = "{query_port: " + path + "." + key + "}"
-		default:
-			path = "{port: " + path + "." + key + "}"
+		d.ReadToken()
+		for next := d.PeekKind(); next != '}' && next != ']'; next = d.PeekKind() {
+			name, of := key, kind
+			if begin == '{' {
+				t, err := d.ReadToken()
+				if err != nil {
+					return false
+				}
+				if name = t.String(); depth == 0 && name == except {
+					d.SkipValue()
+					continue
+				}
+				if kind != notPort && keyPort.MatchString(name) && is(member{}, kind, name) {
+					found = faultNested
+					return false
+				}
+				of = o.kindOf(name, key, kind)
+			}
+			if !read(depth+1, name, of) {
+				return false
+			}
 		}
-		if len(path) > maxShown {
-			return faultNested
-		}
-		return faultNested + fault(": jq -c '"+o.within(". + "+path+" | del("+top+")")+"'")
+		_, err := d.ReadToken()
+		return err == nil
 	}
+	read(0, "", notPort)
+	return found
 }
+
+// kindOf returns the kind of port that the value of a key is, inside an object that is
+// the value of the key above; kind is that of the object itself.
+func (o *object) kindOf(key, above string, kind portKind) portKind {
+	if kind != notPort {
+		above = "port"
+	}
+	own, joined := o.member(key).nestedPort(), notPort
+	if above != "" {
+		joined = o.member(above + "_" + key).nestedPort() // "ports": {"query": …}
+	}
+	switch {
+	case own == queryPort || joined == queryPort || kind == queryPort:
+		return queryPort
+	case own != notPort:
+		return own
+	case joined != notPort:
+		return joined
+	}
+	return kind
+}
+
+// flatten returns the fault of a value inside nested objects, which d has just read.
+func (o *object) flatten(d *jsontext.Decoder, m member, kind portKind, value string) fault {
+	path, level := "", 0
+	for step := range d.StackPointer().Tokens() {
+		level++
+		switch parent, _ := d.StackIndex(level); {
+		case parent == '[':
+			path += "[]"
+		case isIdentifier.MatchString(step):
+			path += "." + step
+		default:
+			return faultNested
+		}
+	}
+	name := "port"
+	switch {
+	case kind == queryPort:
+		name = "query_port"
+	case kind == notPort:
+		name = "ip"
+	}
+	copied := "{" + name + ": " + path + "}"
+	if kind == notPort && !strings.HasSuffix(path, "]") {
+		path = path[:strings.LastIndexByte(path, '.')]
+		copied = path // the object of the address may have the port, too
+	}
+	if len(path) > maxShown || o.at == noPath || kind != notPort && !isNumber(value) {
+		return faultNested
+	}
+	if strings.Contains(path, "[]") {
+		copied = "(" + copied + " // {})" // the array may be empty
+	}
+	return faultNested + fault(": jq -c '"+o.behind("del("+path+") + "+copied)+"'")
+}
+
+// keyPort matches a key that is a port, such as 27015 or 27015/udp.
+var keyPort = regexp.MustCompile(`(?i)^([a-z]+[^a-z0-9])?[0-9]+([^a-z0-9][a-z]+)?$`)
 
 var isIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (o *object) isHTTPX() bool { return o.values["url"] != "" && o.values["input"] != "" }
+// isHTTPX reports whether the object is what httpx writes about a web server.
+func (o *object) isHTTPX() bool {
+	return o.values["input"] != "" && strings.Contains(o.values["url"], "://") && o.values["ip"] == "" && o.host() != ""
+}
 
 // host returns the address, or else the name, of a host that httpx found.
 func (o *object) host() (host string) {
@@ -323,8 +444,13 @@ func joinPort(addr, port string) []byte {
 	return slices.Concat([]byte(addr), []byte(":"), []byte(port))
 }
 
+// splitPort splits an address, which may be a link, into host and port. The port is empty if
+// there is none.
 func splitPort(addr string) (host, port string) {
-	if strings.Count(addr, ":") != 1 {
+	if strings.ContainsAny(addr, " /") {
+		addr = string(trimConnect([]byte(addr)))
+	}
+	if strings.Count(addr, ":") != 1 || strings.HasPrefix(addr, "{") {
 		return addr, ""
 	}
 	host, port, _ = strings.Cut(addr, ":")

@@ -42,7 +42,7 @@ const (
 	faultSeveral     fault = "other text is mixed with several targets: write one target per line, or # before the tag"
 	faultColumns     fault = "several columns hold an address: write one target per line, or name the columns in the first line"
 	faultBare        fault = "an address without a port follows a target with a port: write one ip:port per line, or # before the tag"
-	faultNested      fault = "the address or port is inside a nested object, which jq can flatten"
+	faultNested      fault = "the address or port is inside a nested object or array, which jq can flatten"
 	faultXML         fault = "XML is not supported: use the output of nmap -oG or masscan -oL"
 	faultLineEnds    fault = "another target follows a carriage return: lines must end with a newline (use tr '\\r' '\\n')"
 )

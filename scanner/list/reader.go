@@ -28,6 +28,7 @@ type reader struct {
 	said  struct{ aside, beside, hosts uint64 } // counts of the input's rows that sayRows reports
 	tap   *tap
 	read  []*bufio.Reader // buffers of bytes that were read from the tap and are not used yet
+	row   object          // that of Entry.Row
 
 	pending []pending // host names that are not looked up yet, and the names that follow them in the input
 	fatal   error     // the invalid line that ended reading
@@ -169,7 +170,7 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 		head, _ := b.Peek(min(b.Buffered(), sniffLen))
 		end := bytes.LastIndexByte(head, '\n') + 1
 		first := firstLine(head[:end])
-		enough := len(first) > 0 && (first[0] != '{' && first[0] != '[' || first[len(first)-1] == '}')
+		enough := len(first) > 0 && first[0] != '[' && (first[0] != '{' || first[len(first)-1] == '}')
 		if enough || len(head) == sniffLen {
 			return head, nil
 		}
@@ -216,6 +217,8 @@ func (r *reader) entry(e *Entry) bool {
 		return true
 	case e.Fault != nil:
 		return r.invalid(r.at(e.Text), e.Fault)
+	case e.Row != nil:
+		return r.object(e)
 	case !e.Addr.IsValid():
 		if e.unclear != "" && len(r.l.ports) == 0 && r.lacksPort(e.Text) {
 			return r.invalid(r.at(e.Text), e.unclear)
@@ -239,6 +242,17 @@ func (r *reader) entry(e *Entry) bool {
 		return r.invalid(r.at([]byte(e.Addr.String())), f)
 	}
 	return r.name(n, s, nil)
+}
+
+// object reads the targets of e.Row.
+func (r *reader) object(e *Entry) bool {
+	if r.row.parse(e.Row) != nil {
+		return r.invalid(r.at(e.Row), faultJSON)
+	}
+	return r.row.entries(e.Line, e.Row, func(target Entry) bool {
+		target.Master = e.Master
+		return r.entry(&target)
+	})
 }
 
 // named reads the name in addr. The parameter all is the line that contains the name.

@@ -128,7 +128,7 @@ var toolLists = []struct {
 	// A port that is not understood is never ignored silently.
 	{name: "only the port of players", format: "NDJSON", text: `{"ip":"192.0.2.10","gamePort":2302}` + "\n" + `{"ip":"192.0.2.11","SteamPort":"27016"}` + "\n" +
 		`{"ip":"192.0.2.12","open_ports":[27016]}` + "\n" + `{"ip":"192.0.2.13","sport":27016,"dport":5}` + "\n" + `{"ip":"192.0.2.14","ports":[{"number":27016}]}` + "\n",
-		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.10|2 " + string(faultPortColumn) + ": 192.0.2.11|3 " + string(faultPortColumn) + ": 192.0.2.12|4 " +
+		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.10|2 " + string(faultPortColumn) + ": 192.0.2.11|3 " + string(faultNested) + ": jq -c 'del(.open_ports[]) + ({port: .open_ports[]} // {})': 192.0.2.12|4 " +
 			string(faultPortColumn) + ": 192.0.2.13|5 " + string(faultPortColumn) + ": 192.0.2.14"},
 	{name: "another port besides", format: "NDJSON", text: `{"ip":"192.0.2.10","port":27016,"steam_port":27017}` + "\n" + `{"addr":"192.0.2.11:27016","port":2302}` + "\n" +
 		`{"addr":"192.0.2.12:27016","ip":"192.0.2.12","port":27016}` + "\n",
@@ -138,16 +138,76 @@ var toolLists = []struct {
 		`{"ip":"192.0.2.12","port":2302,"raw":[{"queryPort":27016}]}` + "\n" + `{"data":[{"attributes":{"a b":{"ip":"192.0.2.13"}}}]}` + "\n" +
 		`{"ip":"192.0.2.14","port":27016,"raw":{"gamePort":2302}}` + "\n",
 		want: "192.0.2.14:27016",
-		invalid: "1 " + string(faultNested) + `: jq -c '. + .server ¦ del(.server)': {"server":{"ip":"192.0.2.10","port":5}}|` +
-			"2 " + string(faultNested) + ": jq -c '. + {query_port: .net.ports.query} ¦ del(.net)': 192.0.2.11|" +
-			"3 " + string(faultNested) + ": jq -c '. + .raw[] ¦ del(.raw)': 192.0.2.12:2302|" +
-			"4 " + string(faultNested) + `: {"a b":{"ip":"192.0.2.13"}}`},
+		invalid: "1 " + string(faultNested) + `: jq -c 'del(.server) + .server': {"server":{"ip":"192.0.2.10","port":5}}|` +
+			"2 " + string(faultNested) + ": jq -c 'del(.net.ports.query) + {query_port: .net.ports.query}': 192.0.2.11|" +
+			"3 " + string(faultNested) + ": jq -c 'del(.raw[].queryPort) + ({query_port: .raw[].queryPort} // {})': 192.0.2.12:2302|" +
+			"4 " + string(faultNested) + `: {"attributes":{"a b":{"ip":"192.0.2.13"}}}`},
 	{name: "nested names", format: "NDJSON", text: `{"ip":"192.0.2.10","ports":{"game":2302,"query":27016}}` + "\n" + `{"ip":"192.0.2.11","port":2302,"query":{"port":27016}}` + "\n" +
 		`{"ip":"192.0.2.12","port":{"a":5}}` + "\n" + `{"ip":"192.0.2.13","port":2302,"ports":{"query":27016}}` + "\n",
-		invalid: "1 " + string(faultNested) + ": jq -c '. + {query_port: .ports.query} ¦ del(.ports)': 192.0.2.10|" +
-			"2 " + string(faultNested) + ": jq -c '. + .query ¦ del(.query)': 192.0.2.11:2302|" +
-			"3 " + string(faultNested) + ": jq -c '. + {port: .port.a} ¦ del(.port)': 192.0.2.12|" +
-			"4 " + string(faultNested) + ": jq -c '. + {query_port: .ports.query} ¦ del(.ports)': 192.0.2.13:2302"},
+		invalid: "1 " + string(faultNested) + ": jq -c 'del(.ports.query) + {query_port: .ports.query}': 192.0.2.10|" +
+			"2 " + string(faultNested) + ": jq -c 'del(.query.port) + {query_port: .query.port}': 192.0.2.11:2302|" +
+			"3 " + string(faultNested) + ": jq -c 'del(.port.a) + {port: .port.a}': 192.0.2.12|" +
+			"4 " + string(faultNested) + ": jq -c 'del(.ports.query) + {query_port: .ports.query}': 192.0.2.13:2302"},
+	{name: "ports in another form", format: "NDJSON", text: `{"ip":"192.0.2.1","steam_port":"27015-27016"}` + "\n" + `{"ip":"192.0.2.2","steam_port":"27016/udp"}` + "\n" +
+		`{"ip":"192.0.2.3","a2s_port":"0x6988"}` + "\n" + `{"ip":"192.0.2.4","query_port":" 27016 "}` + "\n" + `{"ip":"192.0.2.5","query_port":"27016,27018-27019"}` + "\n" +
+		`{"ip":"192.0.2.6","query_port":"27016/udp"}` + "\n" + `{"ip":"192.0.2.7","steam_port":"none","rcon_port":false,"voice_port":-1,"specport":0}` + "\n",
+		want: "192.0.2.4:27016|192.0.2.5:27016|192.0.2.5:27018|192.0.2.5:27019|192.0.2.7:27015",
+		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.1|2 " + string(faultPortColumn) + ": 192.0.2.2|3 " + string(faultPortColumn) + ": 192.0.2.3|" +
+			"6 the port is not a number from 1 to 65535: 192.0.2.6:27016/udp"},
+	{name: "ports in another form", format: "CSV", text: "ip,port_range,udp_ports\n192.0.2.1,27015-27020,\n192.0.2.2,,27016;27017\n192.0.2.3,,\n",
+		want: "192.0.2.3:27015", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.1|3 " + string(faultPortColumn) + ": 192.0.2.2"},
+	{name: "nested arrays, keys and text", format: "NDJSON", text: `{"ip":"192.0.2.1","info":{"ports":[27016]}}` + "\n" + `{"ip":"192.0.2.2","net":{"port":[27016]}}` + "\n" +
+		`{"ip":"192.0.2.3","ports":{"udp":[27016],"tcp":[22]}}` + "\n" + `{"ip":"192.0.2.4","ports":{"27016/udp":{}}}` + "\n" + `{"ip":"192.0.2.5","net":{"port":"27016/udp"}}` + "\n" +
+		`{"ip":"192.0.2.6","ports":{"udp":{"game":5,"query":27016}}}` + "\n" + `{"ip":"192.0.2.7","port":2302,"net":{"query_ports":[27016]}}` + "\n" + `{"ip":"192.0.2.8","net":{"\u0070ort":[[27016]]}}` + "\n" +
+		`{"ip":"192.0.2.9","ports":{}}` + "\n",
+		want: "192.0.2.9:27015",
+		invalid: "1 " + string(faultNested) + ": jq -c 'del(.info.ports[]) + ({port: .info.ports[]} // {})': 192.0.2.1|" +
+			"2 " + string(faultNested) + ": jq -c 'del(.net.port[]) + ({port: .net.port[]} // {})': 192.0.2.2|" +
+			"3 " + string(faultNested) + ": jq -c 'del(.ports.udp[]) + ({port: .ports.udp[]} // {})': 192.0.2.3|" +
+			"4 " + string(faultNested) + ": 192.0.2.4|5 " + string(faultNested) + ": 192.0.2.5|" +
+			"6 " + string(faultNested) + ": jq -c 'del(.ports.udp.query) + {query_port: .ports.udp.query}': 192.0.2.6|" +
+			"7 " + string(faultNested) + ": jq -c 'del(.net.query_ports[]) + ({query_port: .net.query_ports[]} // {})': 192.0.2.7:2302|" +
+			"8 " + string(faultNested) + ": jq -c 'del(.net.port[][]) + ({port: .net.port[][]} // {})': 192.0.2.8"},
+	{name: "other nested ports besides", format: "NDJSON", text: `{"ip":"192.0.2.1","port":2302,"raw":{"steamPort":27016}}` + "\n" + `{"ip":"192.0.2.2","port":2302,"a2s":{"port":27016}}` + "\n" +
+		`{"ip":"192.0.2.3","port":27016,"raw":{"port":27016,"gameport":2302},"ports":[27016]}` + "\n",
+		want: "192.0.2.1:2302|192.0.2.2:2302|192.0.2.3:27016",
+		note: "standard input: rows with several ports: 2; the field query_port is used, or the field port if query_port is missing"},
+	{name: "query ports inside", format: "NDJSON", text: `{"endpoint":{"ip":"192.0.2.1","port":2302,"queryPort":27016}}` + "\n" + `{"ip":"192.0.2.2","ports":[{"port":2302,"query_port":27016}]}` + "\n" +
+		`{"ip":"192.0.2.3","services":[{"port":2302,"query_port":27016},{"port":5,"proto":"tcp"}],"tag":"x"}` + "\n" + `{"attributes":{"ip":"192.0.2.4","port":2302},"queryPort":27016}` + "\n" +
+		`{"queryPort":27016,"servers":[{"ip":"192.0.2.5"},{"ip":"192.0.2.6","port":2302}]}` + "\n" + `{"steam_port":27016,"servers":[{"ip":"192.0.2.7"}]}` + "\n" +
+		`{"net":{"port":27016},"servers":[{"ip":"192.0.2.8"},{"ip":"192.0.2.9","port":5}]}` + "\n",
+		want:    "192.0.2.1:27016|192.0.2.2:27016|192.0.2.3:27016 x|192.0.2.4:27016|192.0.2.5:27016|192.0.2.6:27016|192.0.2.9:5",
+		invalid: "6 " + string(faultPortColumn) + ": 192.0.2.7|7 " + string(faultPortColumn) + ": 192.0.2.8", skipped: 1},
+	{name: "a second address with the port", format: "NDJSON", text: `{"ip":"192.0.2.1","address":"192.0.2.1:27016"}` + "\n" + `{"ip":"192.0.2.2","host":"a.example:27016"}` + "\n" +
+		`{"host":"192.0.2.3","ip_port":"192.0.2.3:27016"}` + "\n" + `{"ip":"192.0.2.4","connect":"steam://connect/192.0.2.4:27016/x"}` + "\n" + `{"ip":"192.0.2.5","address":"192.0.2.6:27016"}` + "\n" +
+		`{"ip":"192.0.2.7","port":27016,"connect":"192.0.2.7:2302"}` + "\n",
+		want: "192.0.2.1:27016|192.0.2.2:27016|192.0.2.3:27016|192.0.2.4:27016|192.0.2.7:27016", invalid: "5 " + string(faultPortColumn) + ": 192.0.2.5",
+		note: "standard input: rows with several ports: 1; the field query_port is used, or the field port if query_port is missing"},
+	{name: "a second column with the port", format: "CSV", text: "ip,ip:port,name\n192.0.2.1,192.0.2.1:27016,x\n", want: "192.0.2.1:27016 x"},
+	{name: "words with port", format: "NDJSON", text: `{"ip":"192.0.2.1","portnumber":27016}` + "\n" + `{"ip":"192.0.2.2","portId":"27016"}` + "\n" + `{"ip":"192.0.2.3","Portnummer":27016}` + "\n" +
+		`{"ip":"192.0.2.4","softwareport":27016}` + "\n" + `{"ip":"192.0.2.5","IsSupported":1,"portal":2,"opportunities":3,"Portugal":4}` + "\n",
+		want: "192.0.2.5:27015",
+		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.1|2 " + string(faultPortColumn) + ": 192.0.2.2|3 " + string(faultPortColumn) + ": 192.0.2.3|" +
+			"4 " + string(faultPortColumn) + ": 192.0.2.4"},
+	{name: "words besides query port", format: "NDJSON", text: `{"ip":"192.0.2.1","port":27016,"query_port_latency":35}` + "\n" + `{"ip":"192.0.2.2","query_src_port":54321}` + "\n" +
+		`{"ip":"192.0.2.3","port":27016,"portQueryMs":"35 ms","queryPortOpen":true}` + "\n" + `{"ip":"192.0.2.4","port":2302,"A2S query port number":27016}` + "\n",
+		want: "192.0.2.1:27016|192.0.2.3:27016|192.0.2.4:27016", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.2",
+		note: "standard input: rows with several ports: 2; the field query_port is used, or the field port if query_port is missing"},
+	{name: "no query port", format: "NDJSON", text: `{"addr":"192.0.2.1:27016","query_port":0}` + "\n" + `{"ip":"192.0.2.2","query_port":0,"ports":[27016]}` + "\n" +
+		`{"ip":"192.0.2.3","query_port":0,"queryPort":27016}` + "\n" + `{"ip":"192.0.2.4","port":0,"steam_port":27016}` + "\n",
+		want: "192.0.2.1:27016|192.0.2.2:27016|192.0.2.3:27016", invalid: "4 " + string(faultPortColumn) + ": 192.0.2.4"},
+	{name: "a column without a query port", format: "CSV", text: "address,query_port,name\n192.0.2.1:27016,0,x\n", want: "192.0.2.1:27016 x"},
+	{name: "two query ports", format: "NDJSON", text: `{"ip":"192.0.2.1","query_port":27016,"steam_query_port":27017}` + "\n" + `{"ip":"192.0.2.2","query_port":27016,"raw":{"qport":27017}}` + "\n" +
+		`{"ip":"192.0.2.3","query_port":27016,"port":5,"raw":{"queryPort":"27016","port":6}}` + "\n",
+		want: "192.0.2.1:27016|192.0.2.2:27016|192.0.2.3:27016",
+		note: "standard input: rows with several ports: 2; the field query_port is used, or the field port if query_port is missing"},
+	{name: "states", format: "NDJSON", text: `{"ip":"192.0.2.1","ports":[{"port":5,"status":"Open"},{"port":6,"state":"closed"},{"port":7,"status":"up"}]}` + "\n" +
+		`{"ip":"192.0.2.2","port":5,"rec_type":"status","data":{"status":"OPEN"}}` + "\n", want: "192.0.2.1:5|192.0.2.1:7|192.0.2.2:5", skipped: 1},
+	{name: "lists that are not of servers", format: "NDJSON", text: `{"ip":"192.0.2.1","port":27016,"data":[{"x":1}]}` + "\n" + `{"ip":"192.0.2.2","servers":[{"port":5},{"port":6}]}` + "\n" +
+		`{"ip":"192.0.2.3","port":2302,"result":[{"queryPort":27016}]}` + "\n" + `{"ip":"192.0.2.4","port":27016,"url":"u","input":"y"}` + "\n" + `{"url":"http://x","input":"y"}` + "\n",
+		want: "192.0.2.1:27016|192.0.2.2:5|192.0.2.2:6|192.0.2.4:27016",
+		invalid: "3 " + string(faultNested) + ": jq -c 'del(.result[].queryPort) + ({query_port: .result[].queryPort} // {})': 192.0.2.3:2302|" +
+			`5 no address found: {"url":"http://x","input":"y"}`},
 	{name: "quoted", format: "CSV", text: "\"192.0.2.10:5\",\"192.0.2.11:6\"\n\"192.0.2.12:5\",\"192.0.2.13:6\",eu\n\"192.0.2.14:5\",eu\n",
 		want: "192.0.2.10:5|192.0.2.11:6|192.0.2.14:5", invalid: "2 " + string(faultColumns) + `: "192.0.2.12:5","192.0.2.13:6",eu`},
 	{name: "no header", format: "TSV", text: "Connect\t192.0.2.10:5\n", want: "192.0.2.10:5"},

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -66,10 +67,15 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	if d.PeekKind() != '{' {
 		return nil, errNoAddr, d.SkipValue()
 	}
+	entry, err := d.ReadValue()
+	if err != nil {
+		return nil, nil, err
+	}
+	d = newDecoder(bytes.NewBuffer(entry))
 	if _, err := d.ReadToken(); err != nil {
 		return nil, nil, err
 	}
-	s, bad = new(Server), errNoAddr
+	s, bad = &Server{Entry: entry}, errNoAddr
 	var values [len(fields)]string // in the form of a record; empty: not sent
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()

@@ -35,11 +35,11 @@ var Kinds = []Kind{
 }
 
 // These are the beginnings of answers. Only GetServersAtAddress sends "success" and
-// "gmsindex". An array that begins with another value than an object is not an answer
-// but text, such as an IPv6 address.
+// and "gmsindex". An array is an answer if it is empty, or if it has objects with the key
+// "addr". A server on a line of its own ends on that line.
 var (
-	isAnswer    = regexp.MustCompile(`^\x{FEFF}?\s*(\{\s*"response"|\[\s*[{\]])`)
-	isElement   = regexp.MustCompile(`^\x{FEFF}?\s*\{\s*"addr"\s*:\s*"[^"]*"\s*,\s*"(gameport|gmsindex)"`)
+	isAnswer    = regexp.MustCompile(`^\x{FEFF}?\s*(\{\s*"response"|\[\s*(\]|\{(?s:.*)"addr"))`)
+	isElement   = regexp.MustCompile(`^\x{FEFF}?\s*\{[ \t]*"addr"\s*:\s*"[^"]*"\s*,\s*"(gameport|gmsindex)"[^\n]*(\}[ \t\r]*\n|$)`)
 	isAtAddress = regexp.MustCompile(`^\x{FEFF}?\s*\{\s*"response"\s*:\s*\{(\s*"success"|(?s:.*)"gmsindex")`)
 )
 

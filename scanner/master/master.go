@@ -92,6 +92,10 @@ type Server struct {
 	// are untrusted; all unprintable characters are escaped.
 	Details []byte
 
+	// Entry is the JSON object in the answer of the Web API; nil if the master sent only
+	// the address.
+	Entry []byte
+
 	sampled
 	region string // a number; empty: unknown
 	odd    bool   // a field has a wrong type and was dropped

@@ -34,6 +34,9 @@ func TestElements(t *testing.T) {
 	if err != nil || kind != elements || len(servers) != 2 || len(bad) != 2 {
 		t.Fatalf("%v, %v, %s, %v", servers, bad, kind, err)
 	}
+	if string(servers[0].Entry) != list[:strings.IndexByte(list, '\n')] {
+		t.Errorf("%s", servers[0].Entry)
+	}
 	if string(servers[0].Details) != `{"name":"a","players":3,"game_port":27015}` || servers[1].Addr != addr("203.0.113.9:27016") {
 		t.Errorf("%s, %v", servers[0].Details, servers[1].Addr)
 	}
@@ -50,6 +53,7 @@ func TestSniff(t *testing.T) {
 		{"an array of servers", `[{"addr":"1.2.3.4:5"}]`, answers},
 		{"an array, spread out", "[\n  {\n    \"addr\": \"1.2.3.4:5\"", answers},
 		{"an empty array", "[ ]", answers},
+		{"another array", `[{"ip":"1.2.3.4","port":5}]`, ""},
 		{"half an array", "[", ""},
 		{"IPv6", "[::1]:27015\n", ""},
 		{"nothing found", `{"response":{}}`, answers},
@@ -59,6 +63,9 @@ func TestSniff(t *testing.T) {
 		{"a census", `{"schema":1,"scan":"x","ip":"1.2.3.4","port":5,"master":{"appid":1}}`, ""},
 		{"lines of addresses", `{"addr":"1.2.3.4:5"}`, ""},
 		{"lines of servers", `{"addr":"1.2.3.4:5","gameport":5,"name":"x"}`, elements},
+		{"lines of servers, the first with braces", `{"addr":"1.2.3.4:5","gameport":5,"name":"}"}` + "\n{", elements},
+		{"a server on several lines", "{\n  \"addr\": \"1.2.3.4:5\",\n  \"gameport\": 5\n}\n", ""},
+		{"a server on two lines", "{\"addr\": \"1.2.3.4:5\", \"gameport\": 5,\n\"name\": \"x\"}\n", ""},
 		{"an empty object", `{}`, ""},
 		{"text", "203.0.113.7:27015\n", ""},
 		{"text with a tag", "# {\"response\"\n", ""},

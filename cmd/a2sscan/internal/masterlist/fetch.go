@@ -300,9 +300,12 @@ func Formats() (formats []list.Format) {
 					e := list.Entry{Line: item, Fault: bad}
 					switch {
 					case bad == nil:
-						e.Addr, e.Master = s.Addr, s.Details
-					case s != nil && s.Addr.IsValid(): // IPv6: unscannable
+						e.Row, e.Master = s.Entry, s.Details
+					case s == nil:
+					case s.Addr.IsValid(): // IPv6: unscannable
 						e.Addr, e.Fault = s.Addr, nil
+					default:
+						e.Text = s.Entry
 					}
 					if !yield(e) {
 						return ErrEnough

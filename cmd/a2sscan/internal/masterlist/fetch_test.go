@@ -2,14 +2,18 @@ package masterlist
 
 import (
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -30,6 +34,34 @@ func TestValvesMaster(t *testing.T) {
 }
 
 // TestConditions: the flags for conditions come before those of --filter.
+// TestFormats checks that what a row of a list means does not depend on other rows, nor on
+// how much of the list has arrived when reading begins.
+func TestFormats(t *testing.T) {
+	rows := []string{
+		`{"addr":"1.0.0.1:5","gameport":5}`, `{"addr":"1.0.0.2:5","gameport":5,"query_port":6}`, `{"gameport":5,"addr":"1.0.0.3:5","queryport":6}`,
+		`{"addr":"1.0.0.4:5","x":"` + strings.Repeat("x", 5000) + `","steam_query_port":6}`,
+	}
+	const want = "1.0.0.1:5 1.0.0.2:6 1.0.0.3:6 1.0.0.4:6 "
+	for name, text := range map[string]string{
+		"lines": strings.Join(rows, "\n"), "array": "[" + strings.Join(rows, ",\n") + "]", "other lines": strings.Join(append(rows[3:], rows[:3]...), "\n"),
+	} {
+		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			l, err := list.Open(list.Config{Stdin: in, Formats: Formats()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for target := range l.From(0) {
+				all = append(all, target.Addr.String()+" ")
+			}
+			slices.Sort(all)
+			if got := strings.Join(all, ""); got != want || l.Err() != nil {
+				t.Errorf("%s: %s, %v", name, got, l.Err())
+			}
+		}
+	}
+}
+
 func TestConditions(t *testing.T) {
 	o := Options{App: 440, NotEmpty: true}
 	for _, text := range []string{`\map\a`, `\nor\1\linux\1`} {
