@@ -10,7 +10,7 @@ type reader struct {
 	b      []byte
 	has    Fields
 	cut    Fields // the first incomplete field, or 0 if there is none
-	tail   int    // number of bytes of the incomplete field that b holds
+	tail   int    // how many bytes of the incomplete field the message has
 	hidden int    // number of bytes after b that Explain hides from the reader
 }
 

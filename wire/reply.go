@@ -28,10 +28,11 @@ func AppendChallenge(dst []byte, c Challenge) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(c))
 }
 
-// DecodePing returns the text of a ping reply, up to its first NUL. Any 'j' is a ping
-// reply (EC-73): GoldSource servers send an empty text, Source servers fourteen zeros
-// (document 000) or NULs (document 004). The error is ErrUnexpected for another type
-// byte and ErrMalformed if msg has no type byte. The text aliases msg.
+// DecodePing returns the text of a ping reply, up to its first NUL. A message of the
+// type 'j' is a ping reply whatever its text is (EC-73). GoldSource servers send an empty
+// text. Source servers send fourteen digits 0 (document 000), or NULs (document 004). The
+// error is ErrUnexpected for another type byte and ErrMalformed if msg has no type byte. The
+// text aliases msg.
 func DecodePing(msg []byte) (payload []byte, err error) {
 	b, e := fields(msg, KindPing)
 	if e != 0 {

@@ -71,7 +71,7 @@ var foreignFlags = map[string]string{
 	"offline": "--dry-run", "echo": "--dry-run", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
 	// several scanners
 	"concurrency": "--in-flight", "c": "--in-flight (how many targets at a time) or --config (a file)", "threads": "--rate, because only one thread sends",
-	"limit": "--max-targets, or --max-results to count servers that answer", "no-color": "--color never",
+	"limit": "--max-targets (how many targets to query) or --max-results (how many servers must answer before the scan stops)", "no-color": "--color never",
 }
 
 // foreignElsewhere has the advice for commands that lack the flag that foreignFlags names.

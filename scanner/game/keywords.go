@@ -232,7 +232,7 @@ func redOrchestra() *table {
 // Ground Branch: INFO's version is always 1.0.0.0. The meaning of the tags is probable,
 // but not documented.
 var _ = register("groundbranch", "Ground Branch", []uint32{16900}, &table{
-	evidence: "output of gamedig in its issue 267",
+	evidence: "output of gamedig, in gamedig's issue 267",
 	tags: tags{split: ',', prefixes: []field{
 		{name: "mn", read: attribute("mn")},
 		{name: "nv", read: attribute("nv")},

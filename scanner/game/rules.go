@@ -183,7 +183,7 @@ var _ = register("exfil", "EXFIL", []uint32{860020}, &table{
 
 // The Front: INFO's name is a Steam ID, its capacity 200 and its version 1.0.0.0.
 var _ = register("thefront", "The Front", []uint32{2285150}, &table{
-	evidence: "output of gamedig in its issue 443; DiscordGSM for the rule ServerName_s",
+	evidence: "output of gamedig, in gamedig's issue 443; DiscordGSM for the rule ServerName_s",
 	rules:    []field{{name: "ServerName_s", read: attribute("name")}},
 	finish: func(d *decoder) {
 		if mode, ok := unrealTag(d.in.Info.Keywords, "GameMode_s:"); ok {
@@ -194,7 +194,7 @@ var _ = register("thefront", "The Front", []uint32{2285150}, &table{
 
 // Hurtworld: a rule has the time of the last wipe.
 var _ = register("hurtworld", "Hurtworld", []uint32{393420}, &table{
-	evidence: "old output of gamedig in its issue 45",
+	evidence: "old output of gamedig, in gamedig's issue 45",
 	rules: []field{
 		{name: "lastwipe", read: began},
 		{name: "eac", read: truth(KeyAnticheat)},
@@ -203,7 +203,7 @@ var _ = register("hurtworld", "Hurtworld", []uint32{393420}, &table{
 
 // TOXIKK: the names of rules are numbers.
 var _ = register("toxikk", "TOXIKK", []uint32{324810}, &table{
-	evidence: "output of gamedig in its issue 641",
+	evidence: "output of gamedig, in gamedig's issue 641",
 	rules:    []field{{name: "p1073741826", read: text(KeyMode)}},
 })
 

@@ -67,7 +67,7 @@ func (o *object) member(key string) member {
 }
 
 // newMember returns what a key means. Apart from a few special names, a key names a port if
-// one of its words contains port, and the query port if all of its words are in queryName.
+// one of its words contains port, and the query port if queryName matches, too.
 func newMember(key string) member {
 	m := member{name: strings.ToLower(separators.ReplaceAllString(key, ""))}
 	isPort := slices.ContainsFunc(separators.Split(strings.ToLower(newWord.ReplaceAllString(key, "$1 $2")), -1), func(word string) bool {
@@ -102,8 +102,8 @@ func (m member) nestedPort() portKind {
 var (
 	separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
 	newWord    = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	// queryName matches a name of only these words.
-	queryName = regexp.MustCompile(`^(query|ports?|a2s|steam|source|valve|game|server|host|udp|ip|number)+$`)
+	// queryName matches a name of only these words, and a name that ends with query and port.
+	queryName = regexp.MustCompile(`^(query|ports?|a2s|steam|source|valve|game|server|host|udp|ip|number)+$|queryports?$`)
 	// otherWord matches English words that do not mean a port.
 	otherWord = regexp.MustCompile(`^(trans|re|sup|air|pass|ex|im|rap|view|tele|es|op|pro)port|^port(al|able|rait|folio|ion|u|land)`)
 )

@@ -87,27 +87,36 @@ func (r portRule) count(n *name) uint64 {
 const digits = "0123456789"
 
 // isStray reports whether a tag probably has the port of the address before it: the tag is
-// a port, one of its words is a port from 1024 up, or a number follows a word such as port.
-// A text may well contain a smaller number.
+// a port, it begins with a port from 1024 up, such a port stands alone between commas or
+// other separators of columns, or a number follows a word such as port. Any other text may
+// well contain a number, such as a year.
 func isStray(tag string) bool {
 	tag, _, _ = strings.Cut(tag, " #")
 	if !strings.ContainsAny(tag, digits) {
 		return false
 	}
+	for _, field := range strings.FieldsFunc(tag, func(r rune) bool { return strings.ContainsRune(",;|\t", r) }) {
+		if portIn(strings.TrimSpace(field)) >= 1024 {
+			return true
+		}
+	}
 	words := strings.FieldsFunc(tag, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-/._#@", r)
 	})
-	isName := false // the previous word means a port
+	isFirst, isName := true, false // isName: the previous word means a port
 	for _, word := range words {
-		word = strings.Trim(word, "-/._")
+		if word = strings.Trim(word, "-/._"); word == "" {
+			continue
+		}
 		port, digit := portIn(word), strings.IndexAny(word, digits)
-		if port >= 1024 || port > 0 && len(words) == 1 || isName && digit == 0 {
+		if isFirst && port >= 1024 || port > 0 && len(words) == 1 || isName && digit == 0 {
 			return true
 		}
 		isName = newMember(word).port != notPort
 		if isName && digit > 0 {
 			return true
 		}
+		isFirst = false
 	}
 	return false
 }

@@ -145,8 +145,8 @@ func isHostArg(arg string) bool {
 // hostForm requires a letter, so that it does not match an IPv4 address.
 var hostForm = regexp.MustCompile(`^(\w[\w.-]*)?[A-Za-z][\w.-]*$`)
 
-// maxHost is the maximum length of a host name in bytes, as text. RFC 1035, section 2.3.4,
-// limits the encoded name to 255 bytes, which is two more.
+// maxHost is the maximum length of a host name in bytes, as text. The encoded name is two
+// bytes longer, and RFC 1035, section 2.3.4, limits it to 255 bytes.
 const maxHost = 253
 
 // isHost reports whether b looks like a host name, with or without a port.

@@ -190,8 +190,8 @@ var toolLists = []struct {
 		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.1|2 " + string(faultPortColumn) + ": 192.0.2.2|3 " + string(faultPortColumn) + ": 192.0.2.3|" +
 			"4 " + string(faultPortColumn) + ": 192.0.2.4"},
 	{name: "words besides query port", format: "NDJSON", text: `{"ip":"192.0.2.1","port":27016,"query_port_latency":35}` + "\n" + `{"ip":"192.0.2.2","query_src_port":54321}` + "\n" +
-		`{"ip":"192.0.2.3","port":27016,"portQueryMs":"35 ms","queryPortOpen":true}` + "\n" + `{"ip":"192.0.2.4","port":2302,"A2S query port number":27016}` + "\n",
-		want: "192.0.2.1:27016|192.0.2.3:27016|192.0.2.4:27016", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.2",
+		`{"ip":"192.0.2.3","port":27016,"portQueryMs":"35 ms","queryPortOpen":true}` + "\n" + `{"ip":"192.0.2.4","port":2302,"A2S query port number":27016}` + "\n" + `{"ip":"192.0.2.5","port":28015,"rust_query_port":28017}` + "\n",
+		want: "192.0.2.1:27016|192.0.2.3:27016|192.0.2.4:27016|192.0.2.5:28017", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.2",
 		note: "standard input: rows with several ports: 2; the field query_port is used, or the field port if query_port is missing"},
 	{name: "no query port", format: "NDJSON", text: `{"addr":"192.0.2.1:27016","query_port":0}` + "\n" + `{"ip":"192.0.2.2","query_port":0,"ports":[27016]}` + "\n" +
 		`{"ip":"192.0.2.3","query_port":0,"queryPort":27016}` + "\n" + `{"ip":"192.0.2.4","port":0,"steam_port":27016}` + "\n",
@@ -277,8 +277,8 @@ var toolLists = []struct {
 		invalid: faults(faultStrayPort, 1, "192.0.2.10 27016-27018", 2, "192.0.2.10 27016/udp open", 3, "192.0.2.10 udp/27016", 4, "192.0.2.10 \u00a6 27016", 5, "192.0.2.10,,27016",
 			6, "192.0.2.10,a b,27016", 7, "192.0.2.10 qport 80 x", 8, "192.0.2.10 port80", 9, "192.0.2.10 (27016)", 10, `192.0.2.10,"27016,27017"`, 11, "steam://connect/192.0.2.10 27016",
 			12, "192.0.2.10 -> [27015]")},
-	{name: "no ports behind addresses", format: "text", text: "192.0.2.10 since 2024-01-02 12:30\n192.0.2.11 1.21.4 64 slots\n192.0.2.12 a#2345\n192.0.2.13 x # 27016\n192.0.2.14 # 27016\n192.0.2.15 27016x\n",
-		want: "192.0.2.10:27015 since 2024-01-02 12:30|192.0.2.11:27015 1.21.4 64 slots|192.0.2.12:27015 a#2345|192.0.2.13:27015 x # 27016|192.0.2.14:27015 # 27016|192.0.2.15:27015 27016x"},
+	{name: "no ports behind addresses", format: "text", text: "192.0.2.10 since 2024-01-02 12:30\n192.0.2.11 1.21.4 64 slots\n192.0.2.12 a#2345\n192.0.2.13 x # 27016\n192.0.2.14 # 27016\n192.0.2.15 27016x\n192.0.2.16\tBerlin 10115\n192.0.2.17 clan server since 2019\n",
+		want: "192.0.2.10:27015 since 2024-01-02 12:30|192.0.2.11:27015 1.21.4 64 slots|192.0.2.12:27015 a#2345|192.0.2.13:27015 x # 27016|192.0.2.14:27015 # 27016|192.0.2.15:27015 27016x|192.0.2.16:27015 Berlin 10115|192.0.2.17:27015 clan server since 2019"},
 	{name: "ports in other columns", format: "CSV", text: "\"192.0.2.10\",\"27016,27017\"\n\"192.0.2.11\",27016/udp\n\"192.0.2.12\",x,27016\n", invalid: faults(faultPortColumn, 1, "192.0.2.10", 2, "192.0.2.11", 3, "192.0.2.12")},
 	{name: "more columns than names", format: "CSV", text: "ip,name\n192.0.2.10,foo,27016\n192.0.2.11:5,foo,27016\n", want: "192.0.2.11:5 foo", invalid: faults(faultPortColumn, 2, "192.0.2.10")},
 

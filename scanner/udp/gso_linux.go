@@ -68,9 +68,9 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	return b.room[:n]
 }
 
-// maxSegment is the maximum length in bytes of a datagram for GSO. It is well below
-// the MTU of any network: for longer datagrams the kernel could return an error that
-// does not name the cause.
+// maxSegment is the maximum length in bytes of a datagram for GSO. It is well below the MTU
+// of any network. For a datagram longer than the MTU, the kernel returns an error that may
+// have other causes, too.
 const maxSegment = 512
 
 func (b *outBatch) segment(i int) []byte {

@@ -10,7 +10,7 @@ import (
 // meaning of a key changes, but not when keys are added.
 const statsSchema = 1
 
-// Limits of the lists in Stats. The struct tags of Stats name these limits, too.
+// Limits of the lists in Stats. The struct tags of Stats name the limits of lists, too.
 // Groups.Other sums up the groups that do not fit; other lists are cut off. The limits
 // keep the stats of a night under 1 MB, whatever names servers send.
 const (

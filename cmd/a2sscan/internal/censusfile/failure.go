@@ -39,8 +39,8 @@ func ReadableRecords(parts []sink.Part, header bool) (n uint64) {
 	return n
 }
 
-// FilesText returns the name of a census for a message or, if the census is divided, the
-// number of its parts and the names of the first and the last part.
+// FilesText returns the name of a census for a message. If the census is divided into several
+// parts, it returns their number and the names of the first and the last part.
 func FilesText(name string, divided bool, parts []sink.Part) string {
 	switch {
 	case !divided:

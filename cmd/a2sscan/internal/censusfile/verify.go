@@ -36,7 +36,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 			continue
 		case err != nil:
 			return console.Fail(console.ExitInput, "can't read the summary: %s", console.Plain(err.Error(), 300)).
-				WithHint("use --summary to name the summary file that scan wrote")
+				WithHint("use --summary to name the summary that a2sscan scan wrote")
 		case ended == "complete":
 			ended = one[0].Ended
 		}

@@ -153,8 +153,8 @@ func Words[T ~uint8](n T, word func(T) string) []string {
 	return all
 }
 
-// WithoutPath returns the error inside an fs.PathError, which does not name the file. It
-// returns any other error unchanged.
+// WithoutPath removes the name of the file from an error. Of an fs.PathError it returns only
+// the error inside, and it returns any other error unchanged.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

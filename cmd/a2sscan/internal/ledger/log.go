@@ -61,7 +61,7 @@ type Observer struct {
 	Rate float64
 
 	drops, errors, overdue seldom
-	outages                uint64        // number of outages that were logged
+	outages                uint64        // Stats.Outages when the latest outage was logged
 	away                   int64         // Stats.Away at the last sample
 	found                  time.Duration // time of the last rate change that was logged
 }

@@ -67,7 +67,7 @@ func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.
 	}
 	if _, err := census.ReadSummaries(files, o.Summaries); err != nil {
 		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
-			WithHint("use --summary to name the summary file that scan wrote")
+			WithHint("use --summary to name the summary that a2sscan scan wrote")
 	}
 	c, err := census.Open(files, o)
 	debug.SetGCPercent(spareMemory)

@@ -109,7 +109,8 @@ type timeline struct {
 	Series  []report.Line `json:"series"`
 }
 
-// Rows returns about thirty points as rows of a table: the time and the values.
+// Rows returns points as rows of a table, the latest first: the time and the values. Of 60
+// points or more, it returns only some, spread evenly.
 func (t *timeline) Rows() (rows [][]any) {
 	for i := len(t.Times) - 1; i >= 0; i -= max(1, len(t.Times)/30) {
 		row := []any{clock(time.Unix(t.Times[i], 0))}
