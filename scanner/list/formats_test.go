@@ -369,9 +369,9 @@ func FuzzNDJSON(f *testing.F) {
 	})
 }
 
-// FuzzColumns checks that table.read yields at most one entry per line. It also
-// checks that split divides a line without quotes at every separator and trims the
-// fields.
+// FuzzColumns checks that table.read yields entries in the order of their lines, and at
+// most one for each field. It also checks that split divides a line without quotes at
+// every separator and trims the fields.
 func FuzzColumns(f *testing.F) {
 	for _, list := range lists {
 		f.Add([]byte(list.text), byte(','))
@@ -382,12 +382,24 @@ func FuzzColumns(f *testing.F) {
 		}
 		sniffColumns(firstLine(b), rune(between))
 		g := newTable(rune(between))
-		entries := 0
-		err := g.read(bytes.NewReader(b), func(Entry) bool { entries++; return true })
-		if lines := bytes.Count(b, []byte("\n")) + 1; err != nil || entries > lines {
-			t.Fatalf("%q: %d entries, %v", b, entries, err)
+		lines := bytes.Split(b, []byte("\n"))
+		last, entries := 0, 0 // of the line of the last entry
+		err := g.read(bytes.NewReader(b), func(e Entry) bool {
+			if e.Line < last || e.Line > len(lines) {
+				t.Fatalf("%q: line %d after line %d", b, e.Line, last)
+			}
+			if e.Line > last {
+				last, entries = e.Line, 0
+			}
+			if entries++; entries > bytes.Count(lines[e.Line-1], []byte{between})+1 {
+				t.Fatalf("%q: %d entries in line %d", b, entries, e.Line)
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatalf("%q: %v", b, err)
 		}
-		line, _, _ := bytes.Cut(b, []byte("\n"))
+		line := lines[0]
 		if bytes.IndexByte(line, '"') >= 0 {
 			return
 		}
