@@ -58,6 +58,7 @@ type hookFlags struct {
 	panel  string // file with the URL of the panel; "": none
 	format string
 	events []string
+	role   string
 	test   bool
 }
 
@@ -143,12 +144,13 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.downAfter, "down-after", "3", "report a server as down after `N` checks in a row without an answer, or after a time without an answer, such as 3m")
 	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "within `D`, report at most two events of a kind for a server, and only count the others; down and up are one kind")
 	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers have been silent for `D`, report them as down after all")
-	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: their silence makes the watch blind, and the silence of other servers does not; may be repeated")
+	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, a `LIST` of IP:PORT; the watch is blind while all of them are silent, however many other servers are; may be repeated")
 	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "", "format of the posts: `WORD` is json or discord (default: discord if the URL is one of discord.com, otherwise json)")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "reminder", "crowd", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
 	fs.StringVar(&f.hook.panel, "webhook-panel", "", "show all servers in one message on Discord, edited once a minute, through the webhook whose URL is in `FILE`; needs --state")
+	fs.StringVar(&f.hook.role, "webhook-role", "", "on Discord, mention the role with this `ID` when a server is down (default: mention nobody)")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
 	fs.Var(&flags.Value[string]{To: &f.listen, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for the host `NAME` of the web server in front of the live page; may be repeated (default: only addresses and localhost)")
@@ -226,6 +228,7 @@ func (f *watchFlags) check(args []string) (err error) {
 	rules.Attempts, rules.Answers, rules.Names = 1+f.Retries, f.state != "", f.names == "list"
 	f.opts.Scan = f.Targeting.Config()
 	link, err := url.Parse(f.page.Link)
+	_, notRole := strconv.ParseUint(f.hook.role, 10, 64)
 	return console.FirstBroken(
 		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "use at least 5s: a check repeats its request for several seconds"},
 		console.Rule{Broken: rules.FullEvery < rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
@@ -240,6 +243,8 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: rules.Crowd < 0, Err: "--crowd is below 0", Hint: "use 0 to report no crowd"},
 		console.Rule{Broken: rules.Remind > 0 && rules.Remind < time.Minute, Err: "--remind is below 1m", Hint: "use a time such as 6h"},
 		console.Rule{Broken: !slices.Contains([]string{"", "json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
+		console.Rule{Broken: f.hook.role != "" && notRole != nil, Err: "--webhook-role must be a number", Hint: "send \\@ and the name of the role on Discord: the message then shows the role's ID, as <@&ID>"},
+		console.Rule{Broken: f.hook.role != "" && (f.opts.Hook == nil || !f.opts.Hook.Discord), Err: "--webhook-role needs a webhook of Discord", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel needs --state", Hint: "add --state watch.db: the watch stores the ID of its message in this database"},
 		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test needs a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
@@ -462,6 +467,7 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "%s: %w", where, err)
 	}
+	hook.Role = h.role
 	return hook, nil
 }
 

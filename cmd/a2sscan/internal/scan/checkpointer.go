@@ -317,11 +317,12 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 	default:
 		disk.Step("summary.written")
 		if step != nil {
-			k.silent.close(true)
 			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Step: step}
 			if err := k.write(c); err != nil {
-				k.terminal.Say("%v; if --on-complete is interrupted, the next run does not repeat the program", err)
+				k.terminal.Say("%v; if --on-complete is interrupted, the next run first completes this scan again", err)
+				return
 			}
+			k.silent.close(true)
 			return
 		}
 		k.remove()

@@ -224,8 +224,8 @@ func (s *Session) addHints() {
 			"the server requires a challenge for info: programs from before December 2020 send no challenge, and time out"},
 		{answered && layouts != "", "the server answers in fragments (layout " + layouts + "): a program must reassemble them"},
 		{answered && s.longest > 1400, fmt.Sprintf("a reply of %d bytes arrived in one datagram: "+
-			"such a reply needs IP fragments, which firewalls often drop, "+
-			"and a buffer larger than the 1400 bytes of many programs", s.longest)},
+			"firewalls often drop the IP fragments of such a reply, "+
+			"and many programs have a buffer of only 1400 bytes", s.longest)},
 		{answered && r.Info.Has&wire.HasAddress != 0 && r.Info.Format == wire.FormatSource,
 			"the server answers info twice, in the old and in the new format"},
 		{r.Status == scanner.StatusOK && s.repeats > 0,

@@ -181,6 +181,27 @@ func testDiscord(t *testing.T) {
 	if got := content(); strings.Count(got, "**down** ") != 10 || strings.Count(got, "<t:1795132800:R>") != 10 {
 		t.Errorf("%q", got)
 	}
+	h.Role = "987"
+	check(t, state.Flush([]db.Event{{ID: 40, Kind: "down", Addr: "127.0.0.1:27015", Name: "<@&987>", Time: at}}, nil))
+	<-b.got
+	if body := b.bodies[len(b.bodies)-1]; !strings.HasPrefix(body, `{"allowed_mentions":{"roles":["987"]},"content":"\u003c@\u0026987\u003e **down** \\\u003c\\@`) {
+		t.Errorf("with a role: %s", body)
+	}
+	check(t, state.Flush([]db.Event{{ID: 41, Kind: "up", Addr: "127.0.0.1:27015", Time: at}}, nil))
+	if got := content(); strings.Contains(got, "987") {
+		t.Errorf("an event up mentions the role: %q", got)
+	}
+	h.Role = ""
+
+	var crowded []db.Event // too many for a line each
+	for i := range 300 {
+		kind := []string{"down", "up"}[min(i/25, 1)]
+		crowded = append(crowded, db.Event{ID: int64(50 + i), Kind: kind, Addr: "198.51.100.177:27015", Name: strings.Repeat("[_*", 8), Label: map[bool]string{true: fmt.Sprint("#", i)}[i < 25], Time: at})
+	}
+	check(t, state.Flush(crowded, nil))
+	if got := content(); !strings.HasPrefix(got, "300 events\n**down** 25: \\#0, \\#1, ") || !strings.Contains(got, ", \\#24\n**up** 275: ") || !strings.HasSuffix(got, " …") {
+		t.Errorf("%q", got)
+	}
 	if err := h.Test(t.Context()); err != nil || !strings.Contains(b.bodies[len(b.bodies)-1], "can post here") {
 		t.Errorf("the test message: %v, %q", err, b.bodies)
 	}

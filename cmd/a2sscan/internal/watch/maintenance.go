@@ -97,7 +97,7 @@ func parseWindow(line string, zone *time.Location) (w Window, err error) {
 	return w, err
 }
 
-const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Thu 23:30-00:30, and a name with blanks in double quotes"
+const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Thu-Sat 23:30-00:30, and a name with blanks in double quotes"
 
 // parseOnce parses 2026-12-01T04:00Z/06:00Z. The end may have a date and a zone, too. By
 // default the end is in the zone of the beginning.
@@ -135,17 +135,24 @@ func (w *Window) parseOnce(text string) error {
 	return nil
 }
 
-// parseDays parses the days, such as "daily" or "Mon,Thu", and the times, such as
+// parseDays parses the days, such as "daily" or "Mon,Thu-Sat", and the times, such as
 // "23:30-00:30".
 func (w *Window) parseDays(days, times string) error {
 	names := []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
-	for _, day := range strings.Split(strings.ToLower(days), ",") {
-		n := slices.Index(names, day)
-		if n < 0 && day != "daily" {
-			return fmt.Errorf("%s is not a day of the week: %s", console.Quoted(day, 40), howToWrite)
+	for _, part := range strings.Split(strings.Replace(strings.ToLower(days), "daily", "sun-sat", 1), ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		first, last := slices.Index(names, from), slices.Index(names, to)
+		if !isRange {
+			last = first
 		}
-		for i := range w.days {
-			w.days[i] = w.days[i] || i == n || n < 0
+		if first < 0 || last < 0 {
+			return fmt.Errorf("%s is not a day of the week: %s", console.Quoted(part, 40), howToWrite)
+		}
+		for i := first; ; i = (i + 1) % len(names) {
+			w.days[i] = true
+			if i == last {
+				break
+			}
 		}
 	}
 	from, to, _ := strings.Cut(times, "-")

@@ -27,6 +27,7 @@ type Webhook struct {
 	Discord bool   // whether messages have Discord's format instead of plain JSON
 	Kinds   []string
 	Site    string // URL of the live page, to which messages on Discord link; empty: no links
+	Role    string // ID of the role that messages on Discord mention when a server is down; empty: none
 
 	client http.Client
 }
@@ -34,7 +35,7 @@ type Webhook struct {
 const (
 	cursorName = "webhook"
 	maxQueue   = 10_000 // maximum number of waiting events; older events are dropped
-	batchLimit = 10     // a message about more events only counts them
+	batchLimit = 10     // a message about more events counts them, and on Discord names some servers
 	gather     = time.Second
 	maxBackoff = 5 * time.Minute
 )
@@ -173,13 +174,16 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 	}
 	text := ""
 	if many {
-		text = fmt.Sprintf("%d events: %s", len(events), console.Listed(counts, db.Kinds, ", "))
-		events = nil
+		text = summary(events)
 	}
-	// most is Discord's limit. If the text is longer, it is written again at a lower level,
-	// first without details and then without links.
-	const most, details, links = 2000, 2, 1
-	for level := details; level >= 0 && len(events) > 0; level-- {
+	mention, mentions := "", noMentions
+	if h.Role != "" && counts["down"]+counts["reminder"] > 0 {
+		mention, mentions = "<@&"+h.Role+"> ", map[string]any{"roles": []string{h.Role}}
+	}
+	// most is Discord's limit, without a mention. If the text is longer, it is written again at
+	// a lower level, first without details and then without links.
+	const most, details, links = 2000 - 30, 2, 1
+	for level := details; level >= 0 && !many; level-- {
 		text = ""
 		for i := range events {
 			text += h.line(&events[i], level >= details, level >= links) + "\n"
@@ -189,7 +193,35 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 		}
 	}
 	const suppressEmbeds = 4
-	return json.Marshal(map[string]any{"content": text, "allowed_mentions": noMentions, "flags": suppressEmbeds})
+	return json.Marshal(map[string]any{"content": mention + text, "allowed_mentions": mentions, "flags": suppressEmbeds})
+}
+
+// summary counts the events of each kind, and names the servers of the first ones.
+func summary(events []db.Event) string {
+	const most, letters = 30, 24 // so the text is below Discord's limit, even if each letter is escaped
+	var kinds []string
+	counts, names := map[string]int{}, map[string][]string{}
+	left := most
+	for i := range events {
+		e := &events[i]
+		if counts[e.Kind]++; counts[e.Kind] == 1 {
+			kinds = append(kinds, e.Kind)
+		}
+		if name := cmp.Or(e.Label, e.Name, e.Addr); name != "" && left > 0 {
+			names[e.Kind], left = append(names[e.Kind], inDiscord(name, letters)), left-1
+		}
+	}
+	text := fmt.Sprintf("%d events", len(events))
+	for _, kind := range kinds {
+		text += fmt.Sprintf("\n**%s** %d", kind, counts[kind])
+		if n := len(names[kind]); n > 0 {
+			text += ": " + strings.Join(names[kind], ", ")
+			if n < counts[kind] {
+				text += " …"
+			}
+		}
+	}
+	return text
 }
 
 // noMentions prevents a message on Discord from mentioning anybody.
