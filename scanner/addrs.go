@@ -10,13 +10,13 @@ import (
 )
 
 // addrs enforces the limits per address. Each address has a token bucket of addrBurst
-// datagrams that fills at the address rate. A target starts only when the bucket of
-// its address is full, and takes all of it, so that the target's later requests never wait.
-// When the target is finished, refund returns the part that it did not use. Datagrams
-// beyond the burst (retries) delay the next target of the address.
+// datagrams that fills at the address rate. A target starts only when the bucket of its
+// address is full. It then empties the bucket, so its further requests never wait. When
+// the target is finished, refund returns the part that it did not use. Datagrams beyond
+// the burst (retries) delay the next target of the address.
 //
-// addrs also holds the targets that have to wait, in order for each address. While it holds
-// maxHeld targets, the scan takes no targets from the list.
+// addrs also holds the targets that have to wait. Targets of the same address keep their
+// order. While it holds maxHeld targets, the scan takes no targets from the list.
 type addrs struct {
 	every time.Duration // time in which a bucket gains one datagram; 0: no limit
 	most  int           // maximum number of servers queried per address; Off: no limit
@@ -26,19 +26,19 @@ type addrs struct {
 	held   map[uint32]*heldAddr
 	ready  readyHeap
 	n      int               // number of held targets
-	counts map[uint32]uint32 // servers queried per address, if most limits them
+	counts map[uint32]uint32 // servers queried per address; nil if most is Off
 }
 
 const (
 	addrBurst  = 4       // datagrams: INFO, and then all three questions with a challenge
-	maxHeld    = 1 << 16 // maximum number of held targets, which take 3 MiB
+	maxHeld    = 1 << 16 // maximum number of held targets; that many take 3 MiB
 	sweepEvery = time.Second
 )
 
 // heldAddr is an address with targets that wait for its bucket.
 type heldAddr struct {
 	ip      uint32
-	ready   time.Duration // when the bucket will be full, unless retries are charged
+	ready   time.Duration // when the bucket will be full, if no retry is charged until then
 	targets []uint64
 }
 
@@ -55,7 +55,7 @@ func newAddrs(cfg *settings) *addrs {
 	if most != Off {
 		a.counts = map[uint32]uint32{}
 	}
-	// Servers that earlier parts of the scan queried count, too.
+	// The limit includes the servers that earlier parts of the scan queried.
 	for addr, n := range cfg.Resume.Asked {
 		if a.most != Off && n > 0 {
 			a.counts[ipOf(udp.Pack(netip.AddrPortFrom(addr, 0)))] = uint32(min(n, a.most))
@@ -80,9 +80,9 @@ func (a *addrs) overLimit(addr uint64) bool {
 	return false
 }
 
-// admit reports whether a target may start: the bucket of its address must be full, and no
-// other target may wait for that address. If so, admit empties the bucket; otherwise it
-// holds the target back.
+// admit reports whether a target may start now. It may if the bucket of its address is
+// full and no other target waits for that address. admit then empties the bucket.
+// Otherwise it holds the target back.
 func (a *addrs) admit(now time.Duration, addr uint64) bool {
 	if a.every == 0 {
 		return true
@@ -138,8 +138,8 @@ func (a *addrs) next() time.Duration {
 	return a.ready[0].ready
 }
 
-// last estimates the time at which the last held target may start. The parameter each is
-// the mean number of datagrams that a target takes from the bucket of its address.
+// last estimates when the last of the held targets may start. Its second argument is the
+// mean number of datagrams that a target takes from the bucket of its address.
 func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	last := now
 	for _, h := range a.held {
@@ -150,14 +150,14 @@ func (a *addrs) last(now time.Duration, each float64) time.Duration {
 }
 
 // refund returns the unused part of a finished target's burst to the bucket of its
-// address. The parameter sent is the number of datagrams that were sent to the target.
+// address. Its last argument is the number of datagrams that were sent to the target.
 func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), sent-addrBurst)
 	}
 }
 
-// reclaim reverses refund for a target that is queried further after all.
+// reclaim reverses refund when a silent target has answered late and its query goes on.
 func (a *addrs) reclaim(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), addrBurst-sent)
@@ -191,8 +191,8 @@ func (a *addrs) charge(now time.Duration, ip uint32, n int) {
 	a.full[ip] = full
 }
 
-// forget removes full buckets: an address without a bucket counts as one whose bucket is
-// full.
+// forget removes full buckets. An address without a bucket counts as an address with a
+// full one.
 func (a *addrs) forget(now time.Duration) {
 	if a.every == 0 || now-a.sweep < sweepEvery {
 		return

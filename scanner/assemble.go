@@ -23,10 +23,11 @@ type assembler struct {
 }
 
 // assemble sets all fields of r that come from messages. These fields must be zero; the
-// caller must have set r.Asked, r.Received and r.RTTs. The slices of r alias memory of got
-// and of the assembler, and are valid until either is used again. The parameter errs has
-// the errors of the questions without a message, and facts has the counts of a scan.
-// assemble ignores the replies to questions that are not in r.Asked.
+// caller must have set r.Asked, r.Received and r.RTTs. The slices of r alias memory of
+// got and of the assembler, and are valid until got or the assembler is used again. Of
+// the last two arguments, errs has the errors of the questions without a message, and
+// facts has the counts of a scan. assemble ignores the replies to questions that are not
+// in r.Asked.
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, facts game.Facts) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
@@ -125,11 +126,11 @@ func (a *assembler) ruleList(r *Result, got *session.Answer) {
 	a.conclude(r, wire.QuestionRules, got, got.Rules, err, notes)
 }
 
-// conclude sets the error of q, the hash of its answer if it lists players, and the notes
-// about the answer. err is the result of decoding msg. If fragments are missing, the error
-// is ErrIncomplete, and there is no hash, because it would depend on which fragments
-// arrived. For a truncated answer, conclude sets only the notes about what the missing end
-// leaves uncertain; after any other error it sets no notes.
+// conclude sets the error of q and the notes about its answer. For a list of players, it
+// also sets the hash. err is the result of decoding msg. If fragments are missing, the
+// error is ErrIncomplete. There is then no hash, because it would depend on which
+// fragments arrived. For a truncated answer, conclude sets only NoteInfoNoModBlock and
+// NoteInfoShortAppID. After any other error it sets no notes.
 func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, msg []byte, err error, notes wire.Notes) {
 	code, _ := err.(wire.Error)
 	if got.Partial.Has(q) {
@@ -174,7 +175,7 @@ func status(r *Result) Status {
 // nameSet finds out whether a rule name occurs twice. It needs one pass, and allocates
 // nothing once its table has grown.
 type nameSet struct {
-	table []uint32 // index into the rules plus one; 0 in a free element
+	table []uint32 // index of a rule, plus one; 0: the element is free
 }
 
 var nameSeed = maphash.MakeSeed()

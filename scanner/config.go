@@ -56,12 +56,12 @@ type Config struct {
 	Timeout time.Duration
 	// Attempts is how many times a question without an answer is sent; zero: 3.
 	Attempts int
-	// SecondPass gives targets that stayed silent one more attempt when all others are
-	// finished. Silent targets get a Result only after this attempt.
+	// SecondPass queries the silent targets once more when all other targets are finished.
+	// Silent targets get a Result only after this attempt.
 	SecondPass bool
 	// Cooldown is how long the scan recognises late replies of a finished target, and how
-	// long it waits for them at the end. Zero: two seconds; if Timeout is zero, too, the
-	// scan learns how long to wait at the end. Off: none.
+	// long it waits for late replies at its end. Zero: two seconds; if Timeout is zero, too,
+	// the scan learns how long to wait at its end. Off: none.
 	Cooldown time.Duration
 
 	// Raw stores every matched datagram in Result.Raw.
@@ -82,8 +82,8 @@ type Config struct {
 // Resume saves the state of a scan, and gives a scan the state of its earlier parts. The
 // zero value does neither. Target.Place and Snapshot.Place say where the list continues.
 type Resume struct {
-	// Asked counts, for Config.MaxPerAddress, the servers per address that earlier parts
-	// of the scan queried.
+	// Asked has, for each address, the number of servers that earlier parts of the scan
+	// queried. They count towards Config.MaxPerAddress, too.
 	Asked map[netip.Addr]int
 	// Silent yields the targets of an earlier part of the scan that still wait for the
 	// second pass: the result of SilentTargets of the last Snapshot. Scan reads these targets
@@ -91,8 +91,8 @@ type Resume struct {
 	Silent iter.Seq[Target]
 
 	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
-	// function that takes Results runs. That function has then received the Result of each
-	// target that is finished according to the Snapshot.
+	// function that takes Results runs. Before the call, that function has received the
+	// Result of each target that is finished according to the Snapshot.
 	Snapshot func(*Snapshot)
 	// SnapshotEvery is the time between two calls of Snapshot; zero: a second.
 	SnapshotEvery time.Duration
@@ -102,10 +102,10 @@ type Resume struct {
 type Control struct {
 	// Monitor, if set, shows Stats while the scan runs.
 	Monitor *Monitor
-	// Trace, if set, is called with every datagram that is sent or received, from any
-	// source. The parameter now is the time since the scan began, without outages. The
-	// scan's main loop calls Trace, so it must be quick. The parameter datagram is valid
-	// until Trace returns.
+	// Trace, if set, is called with every datagram that is sent, and with every datagram
+	// that is received from any source. Its first argument is the time since the scan began,
+	// without outages. The scan's main loop calls Trace, so it must be quick. The datagram
+	// is valid until Trace returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	// Rates, if set, delivers new values of Config.Rate while the scan runs. A value that
@@ -128,13 +128,12 @@ type Tuning struct {
 	// twice. Then no limit per address applies.
 	SweepPort uint16
 
-	// With Fallback, a target that has sent nothing in reply to INFO is asked once for
-	// PLAYER and once for a ping before it is given up. With SecondPass this happens in the
-	// second pass.
+	// With Fallback, the scan asks a target that does not reply to INFO once for PLAYER and
+	// once for a ping. With SecondPass, it does so in the second pass.
 	Fallback bool
-	// With TryPlayers, if a target has sent nothing, the last of several attempts sends
-	// PLAYER instead of INFO, because some servers answer only PLAYER. If a reply comes,
-	// INFO is asked again. Fallback overrides TryPlayers.
+	// With TryPlayers, the last of several attempts at a silent target sends PLAYER instead
+	// of INFO, because some servers answer only PLAYER. If a reply comes, INFO is asked
+	// again. Fallback overrides TryPlayers.
 	TryPlayers bool
 	// TrailingNUL adds a NUL to every request but INFO, as in document 004.
 	TrailingNUL bool

@@ -24,11 +24,10 @@ type Decoder struct {
 	result  Result
 	// seen has, for each question, a bit for each error that the question had at some time.
 	seen [wire.NumQuestions]uint32
-	// faults has, for each question, the error that the last reply to this question, or the
-	// last text, caused.
+	// faults has, for each question, the latest error that a reply to it, or a text, caused.
 	faults    [wire.NumQuestions]wire.Error
 	truncated wire.Questions // lists that end inside an item
-	// early has the lists that are not Sound and may have come before their question.
+	// early has the lists that are not Sound and may have come before their request.
 	early   wire.Questions
 	cut     [wire.NumQuestions][]byte // truncated lists, each replaced by a later list
 	message []byte
@@ -135,8 +134,8 @@ func (d *Decoder) judge(q wire.Question, msg []byte) {
 }
 
 func (d *Decoder) fragment(datagram []byte) {
-	// A capture has no times: each datagram counts as one nanosecond after the previous
-	// one.
+	// A capture has no times. Each datagram counts as received a nanosecond after the
+	// previous one.
 	now := time.Duration(d.session.Got.Received)
 	msg, outcome, err := d.table.Add(now, captured, datagram, d.message[:0])
 	d.message = msg
@@ -151,8 +150,7 @@ func (d *Decoder) fragment(datagram []byte) {
 		if err != nil {
 			d.session.Junk(codeOf(err))
 			d.sawHard(codeOf(err))
-			// If the checksum is wrong, Unpack has left the content in the memory of
-			// d.plain, after its end.
+			// If the checksum is wrong, the content is in the spare capacity of d.plain.
 			if q, ok := session.QuestionOf(wire.KindOf(d.plain[:cap(d.plain)])); ok && err == wire.ErrChecksum {
 				d.faults[q] = wire.ErrChecksum
 			}
@@ -163,8 +161,8 @@ func (d *Decoder) fragment(datagram []byte) {
 }
 
 // sawHard records the errors that a scan may have reported for a compressed reply that
-// can't be unpacked. The time that decompressing takes varies, so the scan may have
-// reported ErrTooLarge even if the Decoder finds another error, and the reverse.
+// can't be unpacked. The decompressor takes a varying time. So the scan may have reported
+// ErrTooLarge where the Decoder finds another error, and the reverse.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
 	if code == wire.ErrTooLarge {
@@ -193,15 +191,16 @@ func (d *Decoder) Result() *Result {
 	return r
 }
 
-// Redecode makes a Result of a scan anew, from the datagrams that the scan received. These
-// datagrams must have been added since the last Reset. The parameter known is the scan's
-// own Result. Redecode copies from it what the datagrams do not contain: address, tag, the
-// master's data, location, times, counts, which questions were asked, which of them were
-// answered without a challenge, and why an unanswered question was given up. The new Result
-// is valid until the Decoder is used again.
+// Redecode makes a Result of a scan anew, from the datagrams that the scan received.
+// These datagrams must have been added since the last Reset. The argument is the scan's
+// own Result. Redecode copies from it what the datagrams do not contain: address, tag,
+// the master's data, location, times, counts, the questions that were asked, those that
+// were answered without a challenge, and why a question has no answer. The new Result is
+// valid until the Decoder is used again.
 //
-// If known has an error that only a datagram can cause, and no datagram causes it now,
-// Redecode replaces it with the error that the datagrams cause.
+// Only datagrams cause certain errors. If the scan's Result has such an error, and no
+// datagram causes it now, Redecode replaces it with the error that the datagrams cause
+// now.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := d.session.Got, &d.result
 	keepParts(&d.session, d.memory, d.table, captured, &d.message)
@@ -251,8 +250,9 @@ func (d *Decoder) retake(known *Result) {
 	}
 }
 
-// dropLeading drops the beginnings of replies that the scan no longer held when it
-// gave up the question. The datagrams do not show how long the scan held them.
+// dropLeading drops the stored beginning of a reply if the scan did not report
+// ErrIncomplete for its question. The datagrams do not show how long the scan kept the
+// fragments.
 func (d *Decoder) dropLeading(known *Result) {
 	a := d.session.Got
 	for q := range a.Partial.Each() {

@@ -52,22 +52,22 @@
 //	                                ▼
 //	                            finisher ──▶ handle(*Result)
 //
-// One loop (engine.go) owns the socket and the state of all open targets, so
-// nothing in it needs a lock. In each turn the loop receives a batch, wakes the sessions
-// that have waited long enough, and sends a batch. It sleeps if there was nothing to
-// receive or send. Each part has its own file, owns its data and returns values. The
-// engine passes on to each part what the others found: engine.take does so for a received
+// One loop (engine.go) owns the socket and the state of all open targets, so nothing in
+// it needs a lock. In each turn the loop receives a batch, wakes the sessions that have
+// waited long enough, and sends a batch. It sleeps if there was nothing to receive or
+// send. Each part has its own file, owns its data and returns values. The engine passes
+// on to each part what the other parts found: engine.take does so for a received
 // datagram, engine.sent for a sent datagram, and engine.done for a finished target.
 //
 //   - receiver (receive.go) gives each datagram to its session and classifies it. It puts
 //     split replies together.
 //   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
 //     (package internal/session): it takes an event and returns requests and a wake-up
-//     time. Package timing says how long it waits.
+//     time. Package timing says how long a session waits.
 //   - learner (learner.go) learns from the round trips how long to wait.
 //   - supply (supply.go) has the targets of the list and of the second pass that are not
-//     started yet. addrs (addrs.go) has those that the rate limit of their address holds
-//     back.
+//     started yet. addrs (addrs.go) has the targets that wait for the rate limit of their
+//     address.
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
 //     deals with datagrams that the kernel refuses.
 //   - pacer (pace.go) decides how large the batch is, with a token bucket.
@@ -93,8 +93,8 @@
 // one answer; if the server ignores the request, INFO takes a second request. With
 // Target.InfoOnly, the scan asks only INFO.
 //
-// Two limits protect others: Config.Rate and Config.AddressRate. Two limits protect the
-// scanner: Tuning.InFlight and Tuning.ByteBudget.
+// Config.Rate and Config.AddressRate protect networks and servers. Tuning.InFlight and
+// Tuning.ByteBudget protect the scanner.
 //
 // A scan without Config.Timeout learns from its round trips how long to wait (learner.go).
 // With Config.FindRate it finds the rate that its path carries (package congestion).

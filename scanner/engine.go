@@ -10,7 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The loop's own limits.
 const (
 	batchLen   = 128           // datagrams per system call
 	requestLen = 32            // a request is at most 29 bytes
@@ -19,11 +18,11 @@ const (
 	maxUnhandled = 1 << 11
 	maxAgain     = 500                    // maximum number of attempts to send a datagram that the kernel refuses with ErrAgain
 	againWait    = time.Millisecond       // pause between two of these attempts
-	maxBehind    = 2 * time.Second        // how long the loop may delay timeouts while the socket is never empty
+	maxBehind    = 2 * time.Second        // maximum delay of timeouts while the loop never finds the socket empty
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
 	idleWait     = 100 * time.Millisecond // longest sleep of the loop, so that the Monitor gets new numbers
 	inspectEvery = 5 * time.Second        // time between two searches for overdue sessions
-	unpackQueue  = 64                     // maximum number of compressed replies that wait; they take at most 64 MiB
+	unpackQueue  = 64                     // maximum number of replies in the decompressor; they take at most 64 MiB
 )
 
 // engine is a running scan: one loop that owns the socket and the state of all open
@@ -136,10 +135,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive reads the socket. If no datagram has arrived, it waits for one. The parameter
-// wait is the longest time to wait. While batches are full, receive continues to read, up
-// to maxDrain datagrams, before the loop sends anything, because a dropped reply costs more
-// than a late request. It returns the time of the last read and the number of datagrams.
+// receive reads the socket. If no datagram has arrived, it waits for one, but not longer
+// than its argument says. While batches are full, receive continues to read, up to
+// maxDrain datagrams, because a dropped reply costs more than a late request. It returns
+// the time of the last read and the number of datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -274,7 +273,7 @@ func (e *engine) done(now time.Duration, i int32) {
 // endOverdue ends the sessions that have waited much longer than their schedule allows.
 // Only a bug in this program can cause such a session, and the bug must not keep the scan
 // from ending. While requests wait to be sent, endOverdue does nothing, because sessions
-// may then have to wait longer.
+// then wait longer even without a bug.
 func (e *engine) endOverdue(now time.Duration) {
 	if now-e.turnedAt > maxBehind { // the loop is late, so the sessions may be fine
 		e.inspectAt = now + inspectEvery
@@ -293,8 +292,8 @@ func (e *engine) endOverdue(now time.Duration) {
 	}
 }
 
-// learn updates the timeouts from recent round trips. If the timeouts fell, or once the
-// last target was started, sessions that are waiting may wait less.
+// learn updates the timeouts from recent round trips. It also shortens the waits of open
+// sessions, if the timeouts fell much or LastWaits begin to apply.
 func (e *engine) learn(now time.Duration) {
 	l, plan := e.open.learner, &e.open.plan
 	if l == nil || now-l.at < learnEvery {
@@ -343,9 +342,9 @@ func (e *engine) charge(now time.Duration) {
 	e.pacer.charge(now, e.stats.Wait, !e.open.queued() && (e.draining || !e.more()))
 }
 
-// fill builds the next batch, as large as the rate allows. Follow-ups come first, because
-// some challenges are valid only for seconds (EC-14), then retries, then new targets. If
-// no target may start, fill sets Stats.Wait to the reason.
+// fill builds the next batch, as large as the rate allows. It takes follow-ups, then
+// retries, then new targets. Follow-ups come first, because some challenges are valid
+// only for seconds (EC-14). If no target may start, fill sets Stats.Wait to the reason.
 func (e *engine) fill(now time.Duration) {
 	e.stats.Wait = WaitNothing
 	room := e.pacer.pace.tokens(now, batchLen)
@@ -355,9 +354,9 @@ func (e *engine) fill(now time.Duration) {
 			sl := e.open.slots.alive(r)
 			switch {
 			case sl == nil:
-			// The target was excluded after its session began. Its Result has the replies
-			// that came before.
 			case e.supply.excluded.has(sl.source()):
+				// The target was excluded after its session began. Its Result has the
+				// replies that came before the exclusion.
 				sl.session.Agenda.Drop(^wire.Questions(0), wire.ErrExcluded)
 				sl.session.Flags &^= session.Queued
 				e.stats.Stopped++

@@ -19,8 +19,8 @@ type feed struct {
 	room   chan struct{}   // gets a value when the loop takes a block
 	gone   chan struct{}   // closed when the reader has ended
 	stop   context.Context // done when the scan needs no more targets
-	close  func()          // ends stop
-	read   atomic.Uint64   // targets read
+	close  func()          // cancels stop
+	read   atomic.Uint64   // number of targets that the reader has read
 	hungry atomic.Bool     // the loop has nothing to take
 	wake   func()          // called when a hungry loop can take a block
 

@@ -24,7 +24,7 @@ type outcome struct {
 	lastAt       time.Duration // when the last datagram was sent
 	endAt        time.Duration // when the target was finished
 	// shift is how far the scan's clock, which stops during outages, was behind real time
-	// when the first reply came or, if none came, when the target was finished.
+	// when the first reply came, or at endAt if no reply came.
 	shift time.Duration
 }
 
@@ -65,7 +65,7 @@ type handoff struct {
 	filling   *block
 	counts    resultCounts // the finisher's counts, up to the last block that came back
 	waiting   int          // outcomes that the caller's function has not processed
-	limit     int          // maximum of waiting; when it is reached, no new target is started
+	limit     int          // while waiting is at this limit, no new target is started
 	snapshots int          // snapshots that the caller's function has not processed
 	spare     []*block
 
@@ -93,8 +93,8 @@ func (h *handoff) add() *outcome {
 	return &h.filling.outcomes[len(h.filling.outcomes)-1]
 }
 
-// give passes the block that is being filled to the finisher, with the snapshot unless
-// that is nil. The snapshot covers the outcomes up to the end of the block.
+// give passes the block that is being filled to the finisher, together with the snapshot,
+// which may be nil. A snapshot covers the outcomes up to the end of the block.
 func (h *handoff) give(snapshot *Snapshot) {
 	if snapshot != nil {
 		h.snapshots++
@@ -175,14 +175,14 @@ func (f *finisher) run(h *handoff) {
 	}
 }
 
-// Round trips from longTrip on are truncated to tenths of a millisecond, because more
+// Round trips of longTrip or more are truncated to tenths of a millisecond, because more
 // digits reveal nothing about the path.
 const longTrip = 10 * time.Millisecond
 
 // make turns an outcome into a Result, which is valid until the next call.
 func (f *finisher) make(o *outcome) *Result {
 	r, raw, last := &f.result, f.result.Raw[:0], o.lastAt
-	*r = Result{} // a literal with these fields would be copied
+	*r = Result{} // a literal that sets the fields below would be copied
 	r.Addr, r.Asked, r.Raw = udp.Unpack(o.addr), f.questions, raw
 	r.Sent, r.SentBytes = uint32(o.sent), uint64(o.sentBytes)
 	r.Time = f.start.Add(o.endAt + o.shift)

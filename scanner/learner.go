@@ -9,13 +9,13 @@ import (
 )
 
 // learner learns from the round trips of a scan how long to wait for the answer to a
-// question. It has no clock: round trips in, timeouts out.
+// question. It has no clock: its callers pass the time.
 //
-// It takes one round trip per server, from the only request so far to the first
-// datagram. If there were several requests, the datagram may answer any of them, so the
-// round trip is unknown. If a copy of the datagram follows, several requests were answered,
-// so the datagram is the late answer to the first request. Loss makes no copies, so loss
-// alone never makes timeouts longer.
+// It takes one round trip per server: from the only request to the first datagram. If the
+// scan sent several requests before this datagram, the round trip is unknown, because the
+// datagram may answer any of them. If a copy of the datagram follows, the server answered
+// several requests, so the datagram is the late answer to the first request. Loss makes
+// no copies, so loss alone never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
@@ -45,13 +45,13 @@ type learner struct {
 const (
 	learnTime    = time.Second // how long a scan must have run before it learns timeouts
 	enoughBlock  = 200         // round trips that must be known for a /8 to have its own timeout
-	rarestTrip   = 5000        // LastWaits follow from the round trip that 1 in rarestTrip exceeds
+	rarestTrip   = 5000        // LastWaits follow from the round trip that 1 answer in rarestTrip exceeds
 	enoughTotals = 500         // round trips that must be known for LastWaits
 	blindPart    = 5           // use the fixed timeout if the round trips of more than 1 answer in 5 are unknown
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps, which shorten waits that have begun
-	lastFactor   = 2           // LastWaits are this many times the round trip that 1 in rarestTrip exceeds
-	coolFactor   = 2           // the cooldown is this many times the round trip that 1 in trips.Rare exceeds
+	lastFactor   = 2           // LastWaits are lastFactor times the round trip that 1 answer in rarestTrip exceeds
+	coolFactor   = 2           // the cooldown is coolFactor times the round trip that 1 answer in trips.Rare exceeds
 )
 
 func newLearner(most time.Duration) *learner {
@@ -88,7 +88,7 @@ func (l *learner) late(source uint64, trip time.Duration) {
 }
 
 // update sets the timeouts from the known round trips. It reports whether the timeouts
-// fell so far that sessions that are already waiting should wait less.
+// fell so much that waits that have begun should be shortened.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
 	if l.begun == 0 || now-l.begun < learnTime || l.all.Known() < timing.LearnTrips {
@@ -104,9 +104,9 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 		b := &l.blocks[i]
 		l.waits[i] = wait
 		if b.Known() >= enoughBlock {
-			// A /8 gets its own timeout if its rarely exceeded round trip and that of all
-			// servers differ by a factor of 3/2 or more, or if blind is true for only one
-			// of the two.
+			// A /8 gets its own timeout in two cases: its rarely exceeded round trip differs from
+			// that of all servers by a factor of 3/2 or more, or blind is true for only one of b
+			// and l.all.
 			if rare := b.Upper(trips.Rare); rare*2 >= whole*3 || whole*2 >= rare*3 || blind(b) != blind(&l.all) {
 				l.waits[i] = l.fit(b, rare)
 				x.Blocks++
@@ -122,8 +122,8 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	return sweep
 }
 
-// fit returns the timeout that follows from rare, a round trip that is rarely exceeded. If
-// too many round trips are unknown, it returns the fixed timeout.
+// fit returns the timeout that follows from a rarely exceeded round trip. If too many
+// round trips are unknown, it returns the fixed timeout.
 func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	if blind(t) {
 		return l.most
@@ -138,8 +138,9 @@ func blind(t *trips.Recent) bool {
 }
 
 // last returns how long to wait at the end of the scan. Each wait is twice the round trip
-// that one in 5000 answers exceeds, or 0 if too few round trips are known. If Heard is not
-// 0, it is at least the fixed timeout, because a server that answered something exists.
+// that one in 5000 answers exceeds, or 0 if too few round trips are known. If Heard is
+// not 0, it is at least the fixed timeout, because it is for servers that have answered
+// something.
 func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || blind(&l.all) {
 		return w
@@ -153,8 +154,8 @@ func (l *learner) last() (w session.LastWaits) {
 	return w
 }
 
-// cooldown returns how long to wait for late replies. The result is at most the parameter
-// most, and equal to it until the timeouts have been learned.
+// cooldown returns how long to wait for late replies. Its argument is the maximum, which
+// it returns until the timeouts have been learned.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most
@@ -171,9 +172,9 @@ type Timeouts struct {
 	Most    time.Duration // the longest timeout that was learned for any /8
 	Blocks  int           // /8 networks that have their own timeout now
 
-	// Listening counts silent targets that were sent all attempts, and from which a late
-	// answer may still come.
+	// Listening counts silent targets that have had all their attempts and may still answer
+	// late.
 	Listening int
-	// Reopened counts silent targets that answered late and were then queried further.
+	// Reopened counts silent targets that answered late, so that their queries went on.
 	Reopened uint64
 }

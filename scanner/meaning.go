@@ -13,8 +13,8 @@ import (
 const countedFlags = game.FlagReplyFlood | game.FlagConflict
 
 // meaning sets r.Game, which is what the answers mean in the server's game, and returns
-// the flags of suspicious answers. The parameter redirect is the text of a redirection. The
-// parameter facts has the counts of a scan, to which meaning adds the round trips.
+// the flags of suspicious answers. Of its arguments, redirect is the text of a
+// redirection, and facts has the counts of a scan, to which meaning adds the round trips.
 func (a *assembler) meaning(r *Result, redirect []byte, facts game.Facts) game.Flags {
 	in := game.Reply{
 		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,
@@ -44,9 +44,9 @@ type Population struct {
 }
 
 // Population returns how many people and bots play on a server that answered INFO. A
-// relay's players are spectators, so nobody plays there (EC-33). For other servers, the
-// numbers of package game count, if there are any. Otherwise the number of people is
-// INFO's number of players minus its number of bots.
+// relay's players are spectators, so nobody plays there (EC-33). For other servers,
+// Population uses the numbers of package game, if there are any. Otherwise the number of
+// people is INFO's number of players minus its number of bots.
 func (r *Result) Population() Population {
 	in := &r.Info
 	if in.IsRelay() {

@@ -16,24 +16,24 @@ import (
 //
 // The network is away if every send for outageAfter failed with an error of this machine,
 // and the routes to addresses that answered before are gone as well. While a scan only
-// waits, no send fails. So routes are also looked up whenever a session has waited long
-// enough, unless a datagram was sent just before. Until an outage is certain, a datagram
-// that could not be sent counts as lost. After an outage, it is sent again.
+// waits, no send fails. So it also looks up routes whenever the wait of a session is
+// over, unless it has just sent a datagram. Until an outage is certain, a datagram that
+// could not be sent counts as lost. After the outage, the scan sends it again.
 type outage struct {
 	route func(addr uint64) error // looks up a route; if it is nil, outages are not detected
 	start time.Time               // when the scan began
 
 	answered [16]uint64 // the last addresses that answered, as a ring
 	n        int        // number of addresses that answered
-	reached  uint64     // the destination to which a datagram was last sent; 0: none
+	reached  uint64     // the destination of the last datagram that was sent; 0: none
 
 	provedAt time.Duration // when a datagram was last sent, or a route was last found
 	failedAt time.Duration // when the first send after provedAt failed; 0 if none failed
 	failed   []failure     // the sends that failed after provedAt
 
 	since   time.Time     // when the outage began; zero: there is no outage
-	frozen  time.Duration // the time of the scan, whose clock is stopped during the outage
-	lostAt  time.Duration // after this time, nothing shows that datagrams arrived
+	frozen  time.Duration // the time of the scan at which its clock stopped
+	lostAt  time.Duration // datagrams that were sent or received after this time may be lost
 	next    time.Time     // when the routes are looked up next
 	targets []uint64      // the addresses whose routes are looked up
 	past    []span        // the outages that are over
@@ -112,7 +112,7 @@ func (o *outage) heard(addr uint64) {
 	o.n++
 }
 
-// proved notes that the network is there. So earlier sends failed because of their
+// proved notes that the network is there. The stored failures are then faults of their
 // destinations.
 func (o *outage) proved(now time.Duration) {
 	o.provedAt, o.failedAt = now, 0
@@ -155,8 +155,8 @@ func (o *outage) check(now time.Duration) bool {
 	return o.lookUp(now, tried)
 }
 
-// doubt begins an outage if the route to addr and the other routes are gone. It reports
-// whether an outage began. If so, the target at addr may only seem silent.
+// doubt begins an outage if the route to addr is gone and lookUp finds no other route. It
+// reports whether an outage began. If so, the silence of addr proves nothing.
 func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	if o.route == nil || now-o.provedAt < provedFor {
 		return false
@@ -170,9 +170,9 @@ func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	return o.lookUp(now, []uint64{addr})
 }
 
-// lookUp looks up the routes to addresses that answered or, if none answered, to the
-// addresses in the parameter tried and to the last destination to which a datagram was
-// sent. If no route exists, it begins an outage and returns true.
+// lookUp looks up the routes to addresses that answered. If none answered, it looks up
+// the routes to the addresses in its last argument and to o.reached. If it finds no
+// route, it begins an outage and returns true.
 func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
 	switch {
 	case o.n > 0:
@@ -217,8 +217,8 @@ func (o *outage) over() bool {
 	return true
 }
 
-// pauseAfter returns how long to wait before routes are looked up again. The parameter
-// away is the length of the outage so far.
+// pauseAfter returns how long to wait before the next look-up of routes. Its argument is
+// the length of the outage so far.
 func pauseAfter(away time.Duration) time.Duration {
 	return min(max(away/8, firstPause), longestPause)
 }
@@ -226,9 +226,9 @@ func pauseAfter(away time.Duration) time.Duration {
 // publicAddr belongs to no host (RFC 5737). Most machines reach it by the default route.
 var publicAddr = udp.Pack(netip.MustParseAddrPort("203.0.113.1:53"))
 
-// NetworkAway reports whether two things hold: err says that this machine could not send or
-// could not look up a name, and the machine has no route to the Internet now. NetworkAway
-// sends nothing.
+// NetworkAway reports whether the network of this machine is away: err says that the
+// machine could not send or could not look up a name, and it has no route to the Internet
+// now. NetworkAway sends nothing.
 func NetworkAway(err error) bool {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	return (isLocal(err) || ok && !dns.IsNotFound) && isLocal(udp.Config{}.Route(publicAddr))

@@ -14,17 +14,18 @@ import (
 // datagrams of 5 ms, and for at least one. So after a pause the scan never catches up by
 // more than one bucket.
 //
-// A sleep takes up to a millisecond longer than requested. A bucket with room for just one
-// datagram would lose the tokens of this millisecond. At rates below two datagrams in 5 ms,
-// the bucket therefore has room for one datagram and a fraction of the next. After a pause
-// the next datagram may then be sent early, by at most 5 ms and at most half of its
-// interval. To count fractions, the limiter has a hundred tokens per datagram.
+// A sleep takes up to a millisecond longer than requested. A bucket with room for just
+// one datagram would lose the tokens of this millisecond. At rates below two datagrams in
+// 5 ms, the bucket therefore has room for one datagram and a fraction of the next. After
+// a pause the next datagram may then be sent early, by at most 5 ms and at most half of
+// the time between two datagrams. To count fractions, the limiter has a hundred tokens
+// per datagram.
 type pace struct {
 	limiter *rate.Limiter // nil: no limit
 	base    time.Time     // the start of the scan's clock
 	rate    float64       // datagrams per second, or Off
 	burst   int           // maximum number of datagrams at once
-	// fullAt is when the bucket will be full, but not before the last call of unused.
+	// fullAt is when the bucket will be full, or when unused last found it full.
 	fullAt time.Duration
 }
 
@@ -69,8 +70,8 @@ func (p *pace) time(n float64) time.Duration {
 	return time.Duration(math.Ceil(n / p.rate * float64(time.Second)))
 }
 
-// tokens returns how many datagrams may be sent now. The parameter most is the maximum.
-// tokens returns 0 until the bucket holds enough datagrams for a batch (see worth).
+// tokens returns how many datagrams may be sent now. Its last argument is the maximum. It
+// returns 0 until the bucket holds enough datagrams for a batch (see worth).
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
@@ -143,10 +144,10 @@ func newPacer(cfg *settings, start time.Time) *pacer {
 	return &pacer{pace: p, free: free, finds: free || cfg.FindRate}
 }
 
-// charge adds to p.waited the time in which the rate allowed datagrams and none was sent,
-// since the last call. Without a rate, it adds all the time since the last call. The
-// parameter why is the reason for this waiting. If it is WaitNothing, charge finds the
-// reason. allStarted means that every target was started and no request is due.
+// charge adds to p.waited the part of the time since its last call in which the rate
+// allowed datagrams and none was sent. Without a rate, it adds all of this time. Its
+// second argument is the reason why none was sent. If the reason is WaitNothing, charge
+// finds it. allStarted means that every target was started and no request is due.
 func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
@@ -166,7 +167,7 @@ func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 }
 
 // allow adds to p.allowed the number of datagrams that the rate allowed since the last
-// call. Only time in which nothing but the rate held the scan back counts.
+// call. It counts only the time in which the rate alone held the scan back.
 func (p *pacer) allow(now time.Duration) {
 	var waited time.Duration
 	for _, us := range p.waited {
@@ -190,8 +191,8 @@ func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	return true
 }
 
-// findRate samples the scan and the socket up to a hundred times a second, if the scan
-// finds its own rate, and adopts the resulting rate.
+// findRate does nothing if the scan has a fixed rate. Otherwise it samples the scan and
+// the socket, up to a hundred times a second, and adopts the resulting rate.
 func (e *engine) findRate(now time.Duration) {
 	p := e.pacer
 	if e.rate == nil || !e.rate.Due(now) {
@@ -228,9 +229,9 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 	}
 }
 
-// answered is called when a datagram came. If it answers first requests, answered tells the
-// rate control. The parameter before has the questions that were outstanding before the
-// datagram came.
+// answered is called when a datagram came. If the datagram answers first requests,
+// answered tells the rate control. Its last argument has the questions that were
+// outstanding when the datagram came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {

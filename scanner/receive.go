@@ -37,8 +37,8 @@ type event struct {
 	waiting wire.Questions // the questions that were outstanding before the datagram came
 }
 
-// take passes one datagram to the parts of the engine. The parameter at is the time at
-// which the kernel received the datagram, and now is the time at which the loop reads it.
+// take passes one datagram to the parts of the engine. Its first two arguments are the
+// times at which the loop reads and at which the kernel received the datagram.
 func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	i := e.open.slots.find(p.Addr)
 	if i >= 0 {
@@ -208,11 +208,11 @@ func codeOf(err error) wire.Error {
 }
 
 // drained tracks how far the loop has read the socket. A question has not timed out while
-// its answer may still be in the socket. So timeouts are compared with the field until,
-// not with the current time. A socket that is never empty delays timeouts by at most
-// maxBehind.
+// its answer may still be in the socket. So the loop compares timeouts with
+// drained.until, not with the current time. A socket that is never empty delays timeouts
+// by at most maxBehind.
 type drained struct {
-	before  time.Duration // the last time before emptyAt at which the socket was empty
+	before  time.Duration // the previous value of emptyAt
 	emptyAt time.Duration // when the socket was last empty
 	until   time.Duration // everything received before this time has been processed
 	behind  bool          // the loop has not caught up with the socket
@@ -228,9 +228,9 @@ func (d *drained) note(now time.Duration, received int) {
 }
 
 // arrival returns the time at which the kernel received a datagram that the loop reads
-// now. The parameter stamp is the kernel's timestamp, and wall is the current time on the
-// same clock. arrival returns now if there is no timestamp, or if the timestamp is
-// impossible because the clock was set: if it is in the future, or before d.before.
+// now. stamp is the kernel's timestamp, and wall is the current time on the kernel's
+// clock. If there is no timestamp, arrival returns now. It also returns now if the
+// timestamp is in the future or before d.before, because the clock was then set.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

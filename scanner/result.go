@@ -48,7 +48,7 @@ type Result struct {
 	Master string
 	Geo    Geo // empty, unless the caller's function fills it in
 
-	// Time is when the first reply came or, without a reply, when the target was given up.
+	// Time is when the first reply came or, without a reply, when the target was finished.
 	Time   time.Time
 	Status Status // how much was answered
 	// Err has, for each question, the reason why there is no complete answer. It is zero if
@@ -60,19 +60,19 @@ type Result struct {
 	// there was none.
 	RTT time.Duration
 	// RTTs are the round trips of the questions that were asked once and answered; 0: not
-	// known. From 10 ms on they are truncated to tenths of a millisecond.
+	// known. Those of 10 ms or more are truncated to tenths of a millisecond.
 	RTTs [wire.NumQuestions]time.Duration
 	Took time.Duration // time from the first datagram to the last
-	// Attempt is the number of the attempt after which the first reply came, from 1; 0: no
-	// reply came.
+	// Attempt is the number, from 1, of the last attempt before the first reply; 0: no reply
+	// came.
 	Attempt   uint8
 	Sent      uint32         // datagrams sent to this target
 	Received  uint32         // datagrams matched to this target
 	SentBytes uint64         // UDP payload
 	RecvBytes uint64         // UDP payload
 	Asked     wire.Questions // the questions of the scan to this target, including ping
-	// Unchallenged are the questions answered, at least in part, in reply to a request
-	// without a challenge.
+	// Unchallenged are the questions for which a request without a challenge got an answer
+	// or part of one.
 	Unchallenged wire.Questions
 
 	// Challenge is the challenge that the server gave last, or that it accepted from
@@ -97,8 +97,8 @@ type Result struct {
 
 	// PlayersHash is the 64-bit xxHash of the answer to PLAYER, reassembled and unpacked.
 	// Two servers with equal hashes sent the same list, which is suspicious. PlayersHash is
-	// 0 if the list is empty, because all empty lists are alike, or if fragments of the
-	// answer are missing.
+	// 0 if fragments of the answer are missing, or if the list is empty, because all empty
+	// lists are alike.
 	PlayersHash uint64
 
 	// Game is what the answers mean in the game's terms; nil: package game found nothing.
@@ -150,7 +150,7 @@ func (r *Result) Clone() *Result {
 type Geo struct {
 	Continent string // AF, AN, AS, EU, NA, OC or SA
 	Country   string // two capital letters (ISO 3166-1); package sink writes no other values
-	Region    string // the largest part of the country: a state, a province
+	Region    string // largest division of the country, such as a state or a province
 	City      string // name in English, if the database has one
 	ASN       uint32 // number of the autonomous system that announces the address
 	Org       string // owner of the autonomous system

@@ -66,9 +66,9 @@ func Scan(
 	return newEngine(set, sock, handle).scan(ctx, targets)
 }
 
-// listen opens the socket. If the network of this machine is away, for example because the
-// address to send from is missing, listen waits for it. If ctx or cfg.Control.Drain ends
-// the scan in this time, listen returns no socket.
+// listen opens the socket. If the network of this machine is away, for example because
+// the address to send from is missing, listen waits for the network. If ctx or
+// cfg.Control.Drain ends the scan in this time, listen returns no socket.
 func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, error) {
 	since := time.Now()
 	for {
@@ -108,14 +108,14 @@ func Query(ctx context.Context, cfg Config, addr netip.AddrPort) (*Result, error
 const (
 	minBuffer    = 4 << 20
 	maxBuffer    = 64 << 20
-	bufferTime   = 100 * time.Millisecond // a receive buffer holds the replies of this time
+	bufferTime   = 100 * time.Millisecond // a receive buffer has room for the replies of this time
 	datagramCost = 2304                   // the buffer space that the kernel charges for a datagram of 1400 bytes
 )
 
-// Buffers returns the sizes in bytes of the receive and the send buffer that a scan
-// with cfg requests from the kernel. The result need is the size of the receive buffer that
-// the scan needs. A busy machine may keep the loop from reading for a tenth of a second, so
-// the buffer needs room for the replies of this time. udp.Stats has the sizes that the
+// Buffers returns the sizes in bytes of the receive and the send buffer that a scan with
+// cfg requests from the kernel. Its last result is the size of the receive buffer that
+// the scan needs: it has room for the replies of a tenth of a second, because a busy
+// machine may keep the loop from reading for so long. udp.Stats has the sizes that the
 // kernel granted.
 func (cfg Config) Buffers() (recv, send, need int) {
 	need = maxBuffer

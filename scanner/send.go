@@ -10,11 +10,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sender puts requests into a batch and sends it. Datagrams that the kernel does
-// not accept stay in the batch and go out first the next time.
+// sender puts requests into a batch and sends it. Datagrams that the kernel refuses for
+// now stay in the batch, and the next flush sends them first.
 type sender struct {
 	packets []udp.Packet // the batch
-	out     []outgoing   // one element for each of packets
+	out     []outgoing   // out[i] describes packets[i]
 	request []byte       // the memory that packets point to
 	again   int          // how many times in a row the kernel refused out[0] with ErrAgain
 	refused uint64       // how many times the kernel refused a datagram with ErrAgain
@@ -35,7 +35,7 @@ type departure struct {
 type outgoing struct {
 	ref     ref
 	q       wire.Question // the question for which the datagram is sent
-	request wire.Question // the request itself: q, or GETCHALLENGE or PLAYER in its place
+	request wire.Question // the request that is sent: q, or GETCHALLENGE or PLAYER in place of q
 }
 
 func newSender(cfg *settings) *sender {
@@ -48,9 +48,9 @@ func newSender(cfg *settings) *sender {
 	}
 }
 
-// addDue adds the due requests of a session to the batch. The parameter room is the
-// maximum length of the batch. The parameter remembered is the challenge of an earlier
-// scan. addDue reports whether some requests did not fit.
+// addDue adds the due requests of a session to the batch. Its last two arguments are the
+// challenge of an earlier scan and the maximum length of the batch. It reports whether
+// some requests did not fit.
 func (s *sender) addDue(plan *session.Plan, r ref, sl *slot, remembered wire.Challenge, room int) bool {
 	for q := range sl.session.Due().Each() {
 		if len(s.out) == room {
@@ -137,7 +137,7 @@ func (e *engine) sent(d *departure) {
 type sendFault uint8
 
 const (
-	sendOther     sendFault = iota // anything else
+	sendOther     sendFault = iota // none of the following
 	sendPutOff                     // the kernel refused the datagram with ErrAgain too many times
 	sendNetwork                    // the network is unreachable
 	sendHost                       // the host is unreachable
@@ -171,9 +171,9 @@ type gso struct {
 	answered int    // pairs for which a request was answered in time
 }
 
-// Every server that gets a pair has answered before, so it should answer again. If at
-// least maxSilentPairs servers don't answer, and these are more than mostlySilent times as
-// many as the servers that answer, some device loses pairs.
+// Every server that gets a pair has answered before, so it should answer again. Some
+// device loses pairs if two things hold: at least maxSilentPairs servers don't answer,
+// and their number is more than mostlySilent times the number of servers that answer.
 const (
 	maxSilentPairs = 64
 	mostlySilent   = 16
@@ -195,9 +195,9 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	}
 }
 
-// waited is called when a wait of a session is over. If a pair was sent before this wait,
-// waited records whether any of its two requests was answered, and turns GSO off if pairs
-// get lost.
+// waited is called when a wait of a session is over. If the session waited for the
+// answers to a pair, waited records whether either request was answered. It turns GSO off
+// if pairs get lost.
 func (g *gso) waited(sl *slot) {
 	if !sl.session.Flags.Has(session.Paired) {
 		return

@@ -20,8 +20,8 @@ type sessions struct {
 	retry  queue // slots with retries due
 
 	learner *learner // nil: the timeouts are fixed
-	// listening counts silent targets that were sent all attempts, and from which a late
-	// answer may still come.
+	// listening counts silent targets that have had all their attempts and may still answer
+	// late.
 	listening int
 
 	// Datagrams and bytes that the scan sends to a silent target in the first pass.
@@ -97,11 +97,11 @@ func targetOf(addr uint64, l *label) Target {
 	return t
 }
 
-// maxListening is the maximum of sessions.listening. So many silent targets take at most
-// 52 MiB.
+// maxListening is the maximum of sessions.listening. That many silent targets take at
+// most 52 MiB.
 const maxListening = 1 << 19
 
-// waiting returns the number of open targets, without those that are counted by listening.
+// waiting returns the number of open targets, without those that listening counts.
 func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target. Its first request is due, and in no queue yet.
@@ -118,8 +118,8 @@ func (s *sessions) begin(addr uint64) ref {
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
 // planOf returns the plan with the schedule of a target. If the decompressor had no room
-// for an answer, the schedule has no learned timeout, because the answer has to be
-// requested again, and all early attempts could come before there is room.
+// for an answer of the target, the schedule has no learned timeout. With one, the scan
+// could make all further attempts before there is room.
 func (s *sessions) planOf(sl *slot) *session.Plan {
 	if s.learner != nil {
 		s.plan.Schedule.Learned = s.learner.timeout(sl.source())
@@ -178,7 +178,7 @@ func (s *sessions) retime() {
 }
 
 // close frees the slot of a session that is done, and remembers its target for the
-// cooldown. If s.sweep is set, it already remembers the target.
+// cooldown. If s.sweep is set, s.sweep already remembers the target.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source := sl.source()

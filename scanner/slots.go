@@ -93,7 +93,6 @@ func (s *slots) find(source uint64) int32 {
 	return i
 }
 
-// head returns a pointer to the head of the chain in which a source belongs.
 func (s *slots) head(source uint64) *int32 { return &s.heads[hash(source)%uint64(len(s.heads))] }
 
 func (s *slots) link(i int32) {
@@ -218,8 +217,8 @@ func (w *wheel) remove(s *slots, i int32) {
 	w.n--
 }
 
-// advance calls fire for every slot whose wake-up time has passed. It files a slot
-// again if its time has moved to later. fire may file and free any slot.
+// advance calls fire for every slot whose wake-up time has passed. It files a slot again
+// if the wake-up time was postponed. fire may file and free any slot.
 func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	tick := int64(now / wheelTick)
 	w.done = max(w.done, tick-wheelBuckets)

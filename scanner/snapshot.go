@@ -7,8 +7,8 @@ import (
 
 // Snapshot is the state of a scan from which another scan can resume.
 type Snapshot struct {
-	// Position is the number of targets that the scan has taken from the sequence. Each
-	// of them is finished, in Open or in Silent, or it gets no Result (see Scan).
+	// Position is the number of targets that the scan has taken from the sequence. Each of
+	// these targets is finished, or is in Open or in Silent, or gets no Result (see Scan).
 	Position uint64
 	// Place is where to resume the sequence: one more than the Place of the last
 	// target taken from it.
@@ -16,10 +16,10 @@ type Snapshot struct {
 	// Open holds the targets that are being queried or wait for the limit of their address,
 	// in no particular order. Their Place is not set.
 	Open []Target
-	// Silent holds all targets so far that stayed silent in the first pass, as
-	// address<<16 | port. The targets before index SecondPassed have begun their second
-	// pass and are finished or open. Later Snapshots share this memory and append
-	// to it, so the elements must not be changed.
+	// Silent holds the targets that have stayed silent in the first pass so far, as
+	// address<<16 | port. The targets before index SecondPassed have begun their second pass
+	// and are finished or open. Later Snapshots share this memory and append to it, so the
+	// elements must not be changed.
 	Silent []uint64
 	// SecondPassed is how many targets in Silent have begun their second pass.
 	SecondPassed int
@@ -50,7 +50,6 @@ func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 	}
 }
 
-// snapshot returns a Snapshot of the scan after all outcomes so far.
 func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
 	e.pacer.allow(e.stats.Elapsed)

@@ -20,9 +20,9 @@ type Wait uint8
 // The reasons to wait.
 const (
 	WaitNothing  Wait = iota // the scan sends as fast as the rate allows
-	WaitTargets              // the list has no line ready
-	waitInFlight             // InFlight targets are open
-	WaitAddress              // the rate limits of their addresses hold the remaining targets back
+	WaitTargets              // the list has no target ready
+	waitInFlight             // the maximum number of targets, Tuning.InFlight, is open
+	WaitAddress              // the remaining targets wait for the rate limits of their addresses
 	waitBudget               // the byte budget is full
 	waitOutput               // the caller takes results more slowly than servers answer
 	waitBacklog              // received datagrams are not read yet
@@ -53,13 +53,13 @@ var limitNames = [NumWaits]string{
 	"the kernel's send buffer", "the processor", "the receiving side",
 }
 
-// Limit names w, for a person, as a reason why the scan was below its rate.
+// Limit tells a person what kept the scan below its rate.
 func (w Wait) Limit() string { return limitNames[w] }
 
-// Word returns the summary's word for w as a reason why the scan was below its rate.
+// Word returns the summary's word for what kept the scan below its rate.
 func (w Wait) Word() string { return limitWords[w] }
 
-// String names what the scan waits for, for a person.
+// String tells a person what the scan waits for.
 func (w Wait) String() string { return waitWords[w] }
 
 // Stats are the numbers of a scan that is running or has ended. Numbers of type uint64
@@ -86,7 +86,7 @@ type Stats struct {
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // addresses of the targets in Held
-	// HeldFor is the estimated time until the last target in Held starts, while Wait is
+	// HeldFor is the estimated time until the last target in Held starts; 0 unless Wait is
 	// WaitAddress.
 	HeldFor  time.Duration
 	Silent   int // silent targets that wait for the second pass
@@ -100,7 +100,7 @@ type Stats struct {
 	Foreign    [numForeignCauses]uint64   // Received[session.Foreign] by probable cause
 	RecvBytes  uint64                     // UDP payload
 	Kinds      [session.NumKinds]uint64   // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64     // questions of finished targets without a complete answer, by error
+	Errors     [wire.NumErrors]uint64     // by error: questions of finished targets that have no complete answer
 	SendErrors uint64                     // datagrams that could not be sent
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
@@ -124,13 +124,13 @@ type Stats struct {
 	Path congestion.Path // what a scan with Config.FindRate found
 
 	Rate float64 // current value of Config.Rate
-	// Allowed counts the datagrams that the rate allowed in the time in which nothing else
+	// Allowed counts the datagrams that the rate allowed in the time in which only the rate
 	// held the scan back.
 	Allowed uint64
 	// Settled is, for a scan without a rate, the mean number of datagrams per second in the
-	// last seconds in which nothing else held the scan back.
+	// last seconds in which only the processor or losses held the scan back.
 	Settled float64
-	Slowed  uint64      // for a scan without a rate: number of samples in which its rate was too high
+	Slowed  uint64      // for a scan without a rate: number of samples in which this machine was overloaded
 	Socket  udp.Stats   // what the socket counted
 	Reasm   reasm.Stats // what happened to fragments
 }
@@ -181,9 +181,9 @@ func (m *Monitor) set(s Stats) {
 	m.mu.Unlock()
 }
 
-// Add adds the statistics of the earlier parts of a scan, past, to those of its last part,
-// s. It adds the counters and Elapsed, takes the higher value of PeakOpen and of PeakBytes,
-// and does not change the current values in s, such as Open, Bytes and Rate.
+// Add adds the statistics of the earlier parts of a scan to s, the statistics of its last
+// part. It adds the counters and Elapsed, and keeps the higher PeakOpen and PeakBytes. It
+// does not change the current values in s, such as Open, Bytes and Rate.
 //
 // If the last part resumed from a Snapshot, the targets that were open at that time
 // are counted twice as Taken.
@@ -233,11 +233,12 @@ const (
 	otherPart = 0.05
 )
 
-// LimitedBy returns the main reason that kept the scan below its rate, and its share, from
-// 0 to 1, of the time in which there were targets to start. For a scan with a rate, the
-// reason is WaitNothing if the scan lost at most two percent of its time or at most half a
-// second. For such a scan the reason is WaitSending only if sending took at least a fifth
-// of the time, because waking up late now and then looks like slow sending.
+// LimitedBy returns the main reason that kept the scan below its rate, and the share of
+// the time, from 0 to 1, that this reason took. Time without targets to start does not
+// count. A scan with a rate has two special cases. The reason is WaitNothing if the scan
+// lost at most two percent of its time or at most half a second. It is WaitSending only
+// if sending took at least a fifth of the time, because waking up late now and then looks
+// like slow sending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

@@ -31,9 +31,9 @@ type exclusion func(netip.Addr) bool
 
 func (x exclusion) has(addr uint64) bool { return x != nil && x(udp.Unpack(addr).Addr()) }
 
-// nextTarget returns the next target that may start now, or what the scan waits for. The
-// targets that the rate limit of their address held back come first, then those of the
-// list, then those of the second pass.
+// nextTarget returns the next target that may start now, or what the scan waits for.
+// First come targets that were held back by the rate limit of their address, then targets
+// of the list, then targets of the second pass.
 func (e *engine) nextTarget(now time.Duration) (addr uint64, wait Wait) {
 	for {
 		if addr = e.addrs.release(now); addr == 0 {
@@ -159,14 +159,14 @@ func (e *engine) unstarted() int {
 	return int(rest) + e.addrs.n + e.supply.second.waiting()
 }
 
-// secondPass holds the targets that stayed silent until all others are finished. Then each
-// gets one more attempt. By that time the cause of most losses is gone, so the second pass
-// finds servers whose datagrams were lost together in the first pass.
+// secondPass holds the silent targets until all other targets are finished. Then each
+// gets one more attempt. By that time the cause of most losses is gone, so the second
+// pass finds servers whose datagrams were lost together in the first pass.
 type secondPass struct {
-	silent []uint64      // packed addresses and ports, which never change, so that snapshots share them
-	labels []SilentLabel // labels of the targets that have one; elements never change, either
+	silent []uint64      // packed addresses and ports; elements never change, so that snapshots can share them
+	labels []SilentLabel // labels of the targets that have one; elements never change
 	next   int           // index into silent: the next target
-	named  int           // index of the first label whose target is not before next
+	named  int           // index of the first label whose Index is at least next
 }
 
 func (l *secondPass) push(addr uint64, lb *label) {

@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/reasm"
 )
 
-// These constants limit the CPU time of a decompressor. After a reply that took at least
-// briskTime, which honest replies do not take, the decompressor rests three times as long
-// as the reply took, but at most maxRest. A flood of bad replies then costs about a quarter
-// of a core. A reply with the right checksum makes the decompressor rest, too, because a
-// decompression bomb can have the right checksum.
+// These constants limit the CPU time of a decompressor. Honest replies take less than
+// briskTime. After a reply that took longer, the decompressor rests three times as long
+// as the reply took, but at most maxRest. A flood of bad replies then costs about a
+// quarter of a core. A reply with the right checksum makes the decompressor rest, too,
+// because a decompression bomb can have the right checksum.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
@@ -37,9 +37,9 @@ type job struct {
 	err    error
 }
 
-// newDecompressor starts a decompressor. The parameter queue is the maximum number of
-// replies that are submitted and not yet polled. Each of them takes up to 2 ×
-// reasm.MaxReply bytes. close ends the decompressor.
+// newDecompressor starts a decompressor. Its argument is the maximum number of replies
+// that are submitted and not yet polled. Each reply takes up to 2 × reasm.MaxReply bytes.
+// close ends the decompressor.
 func newDecompressor(queue int) *decompressor {
 	d := &decompressor{in: make(chan job, queue), out: make(chan job, queue), ended: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -53,9 +53,9 @@ func newDecompressor(queue int) *decompressor {
 	return d
 }
 
-// submit hands over a compressed reply from reasm.Table.Add, which the decompressor owns
-// from then on. If the queue is full or the decompressor is closed, submit returns false,
-// and packed still belongs to the caller.
+// submit hands over a compressed reply, whose memory the decompressor owns from then on.
+// If the queue is full or the decompressor is closed, submit returns false, and packed
+// still belongs to the caller.
 func (d *decompressor) submit(from ref, packed []byte) bool {
 	if d.ctx.Err() != nil {
 		return false

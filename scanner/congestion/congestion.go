@@ -1,5 +1,5 @@
 // Package congestion finds a rate for a scan without a fixed rate. It has no clock and no
-// I/O: counts in, rate out.
+// I/O: it takes counts and returns a rate.
 //
 // Without a maximum, only this machine limits the rate. The scan has no rate until the
 // first sign of overload. Then the rate falls and grows again, as a cubic function of the
@@ -18,13 +18,13 @@
 //	       more loss: stay a little below what the path carried, and rest longer
 //
 // If a window at rest loses much more than usual, the rate falls to what got through, and
-// the next window shows whether loss follows the rate. If it does not, the old rate is
+// the next window shows whether loss follows the rate. If loss does not, the old rate is
 // restored.
 //
-// The evidence is how many first requests are answered. Requests to servers that answered
-// before count. If there are too few of these, requests to unknown targets count, too. The
-// high window must then be worse than the windows before and after it, since the share of
-// dead targets may change along the list.
+// The evidence is how many first requests are answered. The package uses the requests to
+// servers that have already answered. If there are too few, it also uses the requests to
+// unknown targets. The high window must then be worse than the windows before and after
+// it, since the share of dead targets may change along the list.
 package congestion
 
 import (
@@ -53,7 +53,6 @@ type Control struct {
 
 type class uint8
 
-// The classes of first requests.
 const (
 	unknown class = iota // the target had sent nothing yet
 	known                // the server had answered before
@@ -91,7 +90,7 @@ const (
 	// sampleEvery is the shortest time between two calls of Sample.
 	sampleEvery = 10 * time.Millisecond
 
-	leastRate = 1000 // minimum without a maximum
+	leastRate = 1000 // minimum rate of a scan without a maximum
 	nearMuch  = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
 	cubicUp   = 0.01 // factor of the cubic function; time is in seconds
 	// A change of the rate shows in the signs after a delay. enoughTrips is the number of
@@ -99,8 +98,8 @@ const (
 	enoughTrips = 64
 )
 
-// New returns the Control of a scan. The parameter most is the maximum rate; if it is 0,
-// only this machine limits the rate.
+// New returns the Control of a scan. Its argument is the maximum rate; if it is 0, only
+// this machine limits the rate.
 func New(most float64) *Control {
 	c := &Control{}
 	if most > 0 {
@@ -118,8 +117,8 @@ func (c *Control) Path() Path {
 	return c.path.found
 }
 
-// Sent counts a first request that was just sent. The parameter heard reports whether the
-// server had answered before.
+// Sent counts a first request that was just sent. Its argument says whether the server
+// had answered before.
 func (c *Control) Sent(heard bool) {
 	if c.path != nil {
 		c.path.found.Asked[classOf(heard)]++
@@ -127,8 +126,8 @@ func (c *Control) Sent(heard bool) {
 	}
 }
 
-// Answered counts the answer to a first request. The parameter at is the time at which the
-// request was sent, and heard reports whether the server had answered before.
+// Answered counts the answer to a first request. Its last two arguments say when the
+// request was sent, and whether the server had answered before.
 func (c *Control) Answered(now, at time.Duration, heard bool) {
 	c.trips.Add(now-at, true)
 	if c.path != nil {
@@ -139,7 +138,7 @@ func (c *Control) Answered(now, at time.Duration, heard bool) {
 // Due reports whether it is time for a sample.
 func (c *Control) Due(now time.Duration) bool { return now-c.sampled >= sampleEvery }
 
-// Sample adjusts Rate. The parameter free means that nothing but the rate and the processor
+// Sample adjusts Rate. Its last argument says whether only the rate and the processor
 // held the scan back since the last sample.
 func (c *Control) Sample(now time.Duration, s Signs, free bool) {
 	took := (now - c.sampled).Seconds()
@@ -165,7 +164,7 @@ func (c *Control) Sample(now time.Duration, s Signs, free bool) {
 }
 
 // adapt sets the rate of a scan without a maximum. After a reduction of the rate, adapt
-// waits until its effect can show in the signs of overload.
+// waits until the effect of the reduction can show in the signs of overload.
 func (c *Control) adapt(now time.Duration, overload bool) {
 	rate, last, echo := c.Rate, &c.fall, sampleEvery
 	since := now - last.at

@@ -50,8 +50,8 @@ type trials struct {
 	rest      time.Duration
 }
 
-// windows holds the latest windows in a ring. A window is judged about a second after its
-// end at the latest. The ring has room for more windows than can begin in that time, so no
+// windows holds the latest windows in a ring. A window is judged at most about a second
+// after its end. The ring has room for more windows than can begin in that time, so no
 // window is overwritten before it is judged.
 type windows struct {
 	ring   [64]window
@@ -96,7 +96,7 @@ const (
 	leastPath = 50 // minimum rate
 
 	leastWindow   = 60 * time.Millisecond
-	mostWindow    = 500 * time.Millisecond // no window has to be longer; at twice this length a window ends in any case
+	mostWindow    = 500 * time.Millisecond // upper limit of the minimum length of a window; a window ends in any case after twice this time
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
 	enoughUnknown = 1000                   // requests to unknown targets that make a window long enough
 	judgeKnown    = 100                    // requests to known servers that a comparison needs at each rate
@@ -132,8 +132,8 @@ func (t *trials) begin(now time.Duration, rate float64) {
 	*t.windows.current() = window{rate: rate, from: now}
 }
 
-// answered counts the answer to a first request. The parameter at is the time at which the
-// request was sent.
+// answered counts the answer to a first request in the window in which the request was
+// sent.
 func (t *trials) answered(at time.Duration, c class) {
 	for i := t.windows.begun - 1; i >= t.windows.judged; i-- {
 		if w := t.windows.at(i); at >= w.from-time.Microsecond { // a session's times are rounded
@@ -290,7 +290,6 @@ func (t *trials) decide(now time.Duration) {
 	t.begin(now, t.rate)
 }
 
-// set sets the rate after a trial, and records the change.
 func (t *trials) set(now time.Duration, rate float64, why string) {
 	t.rate = rate
 	switch {

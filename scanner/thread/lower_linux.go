@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lower gives the calling goroutine a thread of its own and lowers the priority of
-// that thread (nice(2)). The goroutine must end by returning, which also ends the
-// thread, since the priority can't be raised again. If the system refuses, the
-// priority stays the same. With one processor (GOMAXPROCS) Lower does nothing,
-// because there every goroutine has to wait for the running goroutine anyway.
+// Lower gives the calling goroutine a thread of its own and lowers the priority of that
+// thread (nice(2)). The priority can't be raised again, so the goroutine must end by
+// returning, which also ends the thread. If the system refuses, the priority stays the
+// same. With one processor (GOMAXPROCS) Lower does nothing, because there every goroutine
+// has to wait for the running goroutine anyway.
 func Lower() {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return
@@ -23,7 +23,7 @@ func Lower() {
 }
 
 // niceness returns the niceness of a thread. The system call returns 20 minus the
-// niceness, which is always positive.
+// niceness, so that its result is positive.
 func niceness(tid int) (int, error) {
 	raised, err := unix.Getpriority(unix.PRIO_PROCESS, tid)
 	return nicest + 1 - raised, err

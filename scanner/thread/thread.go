@@ -7,7 +7,7 @@
 package thread
 
 // lower is added to the niceness of the thread; nice(1) adds the same by default. The
-// scheduler then gives the thread a tenth of the weight of the others.
+// scheduler then gives the thread a tenth of the weight of the other threads.
 const lower = 10
 
 const nicest = 19

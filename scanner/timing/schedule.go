@@ -10,15 +10,14 @@ import "time"
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
 //
-// A target that stays silent is sent its first question in each of these attempts,
-// and is then given up. The scan waits longer for a target that has answered: at
-// least two of its round trips. A question gets more attempts if part of an answer or a
-// challenge came.
+// The scan sends a silent target its first question in each of these attempts, and then
+// finishes it. It waits longer for a target that has answered: at least two round trips
+// of the target. A question gets more attempts if part of an answer or a challenge came.
 //
-// A scan that learns its timeouts (see the learner of package scanner) makes the
-// attempts earlier, with Learned in place of Timeout. The last attempt still comes 1.2 s
-// after the first one, if Timeout allows, because a server's limit of one query per second,
-// or a short outage on the path, defeats all attempts that are close together. With three
+// A scan that learns its timeouts (see the learner of package scanner) makes the attempts
+// earlier, with Learned in place of Timeout. If Timeout allows, the last attempt still
+// comes at least 1.2 s after the first one. A server's limit of one query per second, or
+// a short outage on the path, defeats all attempts that are close together. With three
 // attempts:
 //
 //	attempt   after the first one             and waits
@@ -26,27 +25,27 @@ import "time"
 //	2         1 Learned                       1.5 Learned
 //	3         2.5 Learned, at least 1.2 s     1 Learned
 //
-// If a target is still silent then, the scan listens for its answer until the time at which
-// it would give up the target without a learned timeout. It waits as long for answers to
-// the open questions of a target that has answered before.
+// If a target is still silent after its last attempt, the scan listens for an answer
+// until the time at which a scan with the fixed Timeout would finish the target. It does
+// the same for the open questions of a target that has answered before.
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt, if nothing is learned
 	Learned    time.Duration // the wait of the first attempt, if the scan has learned it; else 0
 	Attempts   int           // how many times a question is sent
-	SecondPass bool          // a silent target gets one more attempt when all others are finished
+	SecondPass bool          // a silent target gets one more attempt when all other targets are finished
 	// Cooldown is how long the scan recognises late replies of a finished target, and how
-	// long it waits for them at the end.
+	// long it waits for late replies at its end.
 	Cooldown time.Duration
 	Learns   bool // the scan learns timeouts up to Timeout
-	Cools    bool // the scan learns how long to wait at the end, up to Cooldown
+	Cools    bool // the scan learns how long to wait at its end, up to Cooldown
 }
 
 // LeastTimeout is the shortest timeout that a scan learns. The shortest cooldown is a third
 // of LeastTimeout, because no record needs a reply that comes during the cooldown.
 const LeastTimeout = 150 * time.Millisecond
 
-// LearnTrips is how many servers must have answered before a scan knows the round
-// trips well enough to take its timeouts from them.
+// LearnTrips is how many round trips a scan must know before it learns timeouts from
+// them.
 const LearnTrips = 256
 
 // lastAttempt is the minimum time from the first attempt to the last one in a scan
@@ -107,9 +106,9 @@ func (s Schedule) First() time.Duration {
 // makes attempts earlier.
 func (s Schedule) Early() bool { return s.Learned > 0 && s.Learned < s.Timeout }
 
-// EarlyWait returns how long attempt n waits if the scan makes attempts earlier. The
-// parameter attempts is the number of all attempts, and after is the time from the first
-// attempt to attempt n.
+// EarlyWait returns how long an attempt waits if the scan makes attempts earlier. Its
+// arguments are the time from the first attempt to this one, the number of this attempt,
+// and the number of all attempts.
 func (s Schedule) EarlyWait(after time.Duration, n, attempts int) time.Duration {
 	switch d := (Schedule{Timeout: s.First()}).Wait(n); {
 	case n >= attempts:
@@ -121,7 +120,7 @@ func (s Schedule) EarlyWait(after time.Duration, n, attempts int) time.Duration 
 	}
 }
 
-// Least returns the shortest possible Silence and Cooldown of a scan of this many
+// Least returns the shortest possible Silence and Cooldown of a scan with this number of
 // targets. They are shorter than those of a fixed schedule if there are enough targets to
 // learn from.
 func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {

@@ -52,8 +52,8 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 	return c, nil
 }
 
-// newIn returns n messages to receive into. Their buffers are one allocation, of which
-// only the pages that datagrams fill take up memory.
+// newIn returns n messages to receive into. All buffers are one allocation. Only the
+// pages that datagrams fill take up memory.
 func newIn(n int) []ipv4.Message {
 	ms := make([]ipv4.Message, n)
 	room := make([]byte, n*bufferSize)
@@ -67,10 +67,10 @@ func newIn(n int) []ipv4.Message {
 	return ms
 }
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data
-// is valid until the next Recv. If no datagram has arrived, Recv waits for one. The
-// parameter wait is the longest time to wait, and 0 means not to wait. Recv returns 0 and
-// no error if nothing arrived or Interrupt was called, and net.ErrClosed after Close.
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data is
+// valid until the next Recv. If no datagram has arrived, Recv waits for one, but not
+// longer than its last argument says. It returns 0 and no error if nothing arrived or
+// Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ms := c.in[:min(len(ps), len(c.in))]
 	if len(ms) == 0 {
@@ -84,8 +84,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is like read, but waits for the first datagram. The parameter wait is the
-// longest time to wait. A pending error about a sent datagram does not end the wait.
+// readWait is like read, but waits for the first datagram, at most as long as its last
+// argument says. A pending error about a sent datagram does not end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
 	for ; wait > 0; wait = time.Until(end) {
@@ -166,7 +166,7 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 }
 
 // sendBatch is Send for packets that fit into one batch. If it turns off GSO, it returns
-// before all are sent.
+// before all packets are sent.
 func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 	for ms := c.out.fill(ps); len(ms) > 0 && err == nil; {
 		n := 0
@@ -181,10 +181,10 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 				return sent, nil
 			}
 		case err == nil && n < len(ms):
-			// The kernel doesn't report why it stopped in the middle of a batch. The next
-			// batch begins with the culprit and shows the reason, unless the reason was a
-			// pending error: the kernel has already cleared that error, except for its
-			// entry in the error queue.
+			// The kernel doesn't report why it stopped in the middle of a batch. The next batch
+			// begins with the culprit. Sending it shows the reason. But if the reason was a
+			// pending error, the kernel has cleared it, and only its entry in the error queue is
+			// left.
 			c.icmp.drain()
 		}
 		sent += datagrams(ms[:n])
@@ -216,12 +216,12 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 // maxTries is the maximum number of times that writeAgain sends a datagram.
 const maxTries = 4
 
-// writeAgain is called with one message, the parameter ms, which the kernel refused with
-// err. It finds out whether this message caused err, or err was a pending error. It empties
-// the error queue and sends the message again. If this fails with an error that no ICMP
-// message causes, or without a new entry in the queue, the message itself causes the error.
-// Otherwise the error may have been pending again, or a firewall both refuses the datagram
-// and answers it with an ICMP message. So writeAgain gives up after maxTries.
+// writeAgain is called with one message, which the kernel refused with err. It finds out
+// whether this message caused err, or err was a pending error. It empties the error queue
+// and sends the message again. If this fails with an error that no ICMP message causes,
+// or without a new entry in the queue, the message itself causes the error. Otherwise the
+// error may have been pending again, or a firewall both refuses the datagram and answers
+// it with an ICMP message. So writeAgain gives up after maxTries.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err

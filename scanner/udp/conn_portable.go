@@ -42,10 +42,10 @@ func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 // non-blocking read, and a read whose deadline has passed returns nothing.
 const leastWait = 50 * time.Microsecond
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data
-// is valid until the next Recv. If no datagram has arrived, Recv waits for one. The
-// parameter wait is the longest time to wait; Recv always waits at least 50 µs. It returns
-// 0 and no error if nothing arrived or Interrupt was called, and net.ErrClosed after Close.
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data is
+// valid until the next Recv. If no datagram has arrived, Recv waits for one: as long as
+// its last argument says, but at least 50 µs. It returns 0 and no error if nothing
+// arrived or Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ps = ps[:min(len(ps), len(c.bufs))]
 	end := time.Now().Add(max(wait, leastWait))

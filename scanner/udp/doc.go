@@ -28,10 +28,10 @@
 //
 // # Systems
 //
-// On Linux everything described here works, and the socket is an Unpolled, outside
-// of Go's poller. On other systems, and with the build tag portable, the package
-// reads and writes datagrams one at a time. The interface is the same, but the package
-// is slower, a Recv that must not wait takes 50 µs, kernel drops aren't counted,
-// Unreachable returns 0, Listen returns an error if Device is set, and Send may wait
-// for room in the socket's buffer.
+// On Linux everything described here works, and the socket is an Unpolled: Go's poller
+// does not know it. On other systems, and with the build tag portable, the package reads
+// and writes datagrams one at a time. The interface is the same, but the package is
+// slower. A Recv that must not wait takes 50 µs, and Send may wait for room in the
+// socket's buffer. Kernel drops aren't counted, Unreachable returns 0, and Listen returns
+// an error if Device is set.
 package udp

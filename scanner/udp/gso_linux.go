@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outBatch holds the messages that Send fills for each batch. A message is one
-// datagram, or two with a segment size (generic segmentation offload): the kernel
-// takes the two as one and splits them after routing, filters and queues, or leaves
-// that to the network card (udp(7), UDP_SEGMENT).
+// outBatch holds the messages that Send fills for each batch. A message is one datagram,
+// or two with a segment size (generic segmentation offload): the kernel takes the two as
+// one and splits them after routing, filters and queues, or leaves the split to the
+// network card (udp(7), UDP_SEGMENT).
 type outBatch struct {
 	room []ipv4.Message
 	oob  []byte // control messages with the segment size, one per message in room
@@ -78,8 +78,8 @@ func (b *outBatch) segment(i int) []byte {
 }
 
 // stopGSO reports whether GSO may be the cause of err, the error with which the kernel
-// refused m. If so, it turns GSO off. A device that can't compute checksums causes EIO, and
-// some devices cause EINVAL; neither shows before a message is sent.
+// refused m. If so, it turns GSO off. A device that can't compute checksums causes EIO,
+// and some devices cause EINVAL; neither fault shows before a message is sent.
 func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	errno := errnoOf(err)
 	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {

@@ -18,14 +18,14 @@ type Packet struct {
 	Data []byte // UDP payload
 
 	// Stamp is the kernel's receive timestamp: the wall-clock time in nanoseconds since
-	// 1970. It is 0 if the system does not report it (all but Linux). Send ignores it.
+	// 1970. It is 0 if the system does not report it; only Linux does. Send ignores it.
 	Stamp int64
 
-	// GSO makes Send pass the datagram and the next one to the kernel in one piece
-	// (generic segmentation offload, Linux only). Both must be equally long, at
-	// most 512 bytes, and go to the same address. The network sees two datagrams,
-	// but the kernel does most of the work only once. If this is impossible, Send
-	// sends each datagram on its own and clears the field.
+	// GSO makes Send pass the datagram and the next one to the kernel in one piece (generic
+	// segmentation offload, Linux only). Both must be equally long, at most 512 bytes, and
+	// go to the same address. The network sees two datagrams, but the kernel does most of
+	// the work only once. If they can't be combined, Send sends each datagram on its own and
+	// clears the field.
 	GSO bool
 }
 
@@ -159,8 +159,8 @@ func Listen(cfg Config) (*Conn, error) {
 // system's error.
 func (c *Conn) Route(addr uint64) error { return c.routes.Route(addr) }
 
-// Route looks up the route that a socket with these options has to addr. It sends nothing,
-// and returns the system's error.
+// Route looks up the route to addr for a socket with these options. It sends nothing, and
+// returns the system's error.
 func (cfg Config) Route(addr uint64) error {
 	var d net.Dialer
 	if src := cfg.Source; src.IsValid() && !src.Addr().IsUnspecified() {

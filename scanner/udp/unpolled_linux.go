@@ -24,8 +24,8 @@ import (
 type Unpolled struct {
 	*net.UDPConn // already closed; embedded because package ipv4 requires the methods of a UDPConn
 
-	// Timeout is how long a read or write of package ipv4 without MSG_DONTWAIT
-	// waits. After that it returns os.ErrDeadlineExceeded.
+	// Timeout is how long a read or write of package ipv4 without MSG_DONTWAIT waits. After
+	// this time the call returns os.ErrDeadlineExceeded.
 	Timeout time.Duration
 
 	calls  atomic.Uint32 // number of reads and writes by package ipv4
@@ -140,11 +140,11 @@ func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POL
 // to send.
 func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
 
-// yieldEvery is the number of calls after which a goroutine lets others run. If a goroutine
-// runs for 10 ms, in which there is time for about 16 long calls, Go's monitor thread takes
-// its processor away in the middle of a system call. The monitor then looks for further
-// long calls every 20 µs, which interrupts the sender. With yielding, a scan has a fifth as
-// many context switches.
+// yieldEvery is the number of calls after which a goroutine lets others run. If a
+// goroutine runs for 10 ms, or about 16 long calls, Go's monitor thread takes its
+// processor away in the middle of a system call. The monitor then looks for further long
+// calls every 20 µs, which interrupts the sender. Yielding lowers the number of a scan's
+// context switches to a fifth.
 const yieldEvery = 8
 
 // try calls f until f returns true, and waits for events between the calls.

@@ -28,12 +28,12 @@ type Answer struct {
 	flying  uint8          // number of sent requests without an answer, as far as known
 	heard   wire.Questions // questions to which some reply came, so that they get extraAttempts
 	keyed   wire.Questions // questions sent with a challenge at least once
-	openly  wire.Questions // questions of which a fragment came in reply to a request without a challenge
+	openly  wire.Questions // questions for which a request without a challenge got a fragment
 	slow    uint8          // number of consecutive waits without a reply while questions are sent slowly
 	goldEnd time.Duration  // end of the wait for a Source INFO reply after a GoldSource one
 
 	unasked      wire.Questions // questions answered before they were asked: see incoming.list
-	unchallenged wire.Questions // questions answered, at least in part, in reply to a request without a challenge
+	unchallenged wire.Questions // questions for which a request without a challenge got an answer or part of one
 
 	RoundTrips
 	chunks     [][]byte
@@ -61,8 +61,8 @@ type RoundTrips struct {
 	// askedUS is when each question was first sent with its present challenge, also in µs
 	// after Clock.FirstAt.
 	askedUS [wire.NumQuestions]uint32
-	// Took is the time from a request until its answer, the latest datagram. The request is
-	// the first one for its question with the present challenge.
+	// Took is the time from a request to the latest answer; 0 after the learner took it. The
+	// request is the first one for the question with the present challenge.
 	Took time.Duration
 	// Unsure means that the first datagram came after several requests, and may belong to
 	// any of them.
@@ -71,7 +71,7 @@ type RoundTrips struct {
 	// so the first datagram answers the first request.
 	Doubled bool
 	// Late is how long after a request the first datagram came. The request is the last one
-	// before the datagram or, if Doubled, the first one.
+	// before the datagram or, once a copy came, the first one of all.
 	Late time.Duration
 }
 
@@ -125,7 +125,7 @@ func (a *Answer) Put(m *Memory, place *[]byte, msg []byte) bool {
 	return true
 }
 
-// drop releases the chunk space of last, the last message that Put stored.
+// drop releases the chunk space of the message that Put stored last.
 func (a *Answer) drop(last []byte) {
 	for i := range a.chunks {
 		c := &a.chunks[i]
@@ -160,10 +160,10 @@ func (a *Answer) AppendRaw(dst [][]byte) [][]byte {
 	return dst
 }
 
-// KeepPart stores msg, the beginning of a reply whose other fragments did not come, if its
-// question has no other answer. The parameter full means that only a last, empty fragment
-// can be missing (EC-149). Such an answer counts as complete if it can be decoded; any
-// other answer is Partial.
+// KeepPart stores the beginning of a reply that lacks fragments, if its question has no
+// other answer. If the last argument is true, only a last, empty fragment can be missing
+// (EC-149). The answer then counts as complete if it can be decoded. Any other answer is
+// Partial.
 func (a *Answer) KeepPart(m *Memory, msg []byte, full bool) {
 	q, ok := QuestionOf(wire.KindOf(msg))
 	if !ok || *a.Place(q) != nil || q == wire.QuestionInfo && a.Gold != nil {

@@ -12,7 +12,7 @@ import (
 // single questions, and the most recent ones that came.
 type challenges struct {
 	current wire.Challenge // the challenge in use; NoChallenge if none came yet
-	origin  wire.Questions // questions to whose requests current may be the reply
+	origin  wire.Questions // questions whose requests current may answer
 	echoed  bool           // current came again since the last datagram was sent
 	// same counts the requests that contained current and were answered with current again.
 	same uint8
@@ -66,7 +66,7 @@ func (a *Answer) Challenge() wire.Challenge { return a.challenges.of(wire.Questi
 // InfoRounds returns how many challenges came in answer to INFO.
 func (a *Answer) InfoRounds() int { return int(a.challenges.rounds[wire.QuestionInfo]) }
 
-// note counts a challenge reply, and reports whether its challenge came before.
+// note counts a challenge reply, and reports whether its challenge had come before.
 func (c *challenges) note(v wire.Challenge) (known bool) {
 	known = slices.Contains(c.values[:min(int(c.seen), len(c.values))], v)
 	c.seen += b2u8(c.seen < math.MaxUint8)
@@ -85,9 +85,9 @@ func (s *Session) forget() {
 	s.Flags &^= flagKeyed
 }
 
-// challenged takes the challenge of a challenge reply. A challenge round does not count as
-// a retry. A challenge in reply to the challenge of an earlier scan means that the server
-// no longer accepts the earlier one.
+// challenged takes the challenge of a challenge reply. A challenge round does not count
+// as a retry. If the request contained the challenge of an earlier scan, the server no
+// longer accepts that challenge.
 func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	s.came()
 	s.forget()
@@ -126,8 +126,8 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	// The first two challenges are used at once. Later challenges, and all challenges of a
 	// session that asks one question at a time, are used when no answer is outstanding.
 	switch {
-	// Asking the questions later does not count as a retry.
 	case s.Flags.Has(Limited):
+		// The questions are asked again later. This does not count as a retry.
 		for q := range ((s.Agenda.Waiting | s.Agenda.due) & s.Agenda.Open).Each() {
 			s.Agenda.Attempts[q] -= b2u8(s.Agenda.Attempts[q] > 0)
 		}

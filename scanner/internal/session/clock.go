@@ -12,8 +12,8 @@ type LastWaits struct {
 	Heard  time.Duration // for the answer to a question, if the target sent something
 }
 
-// Clock holds the times of a session. The times at which later datagrams were sent, here
-// and in Answer, are in µs after FirstAt, so that they take four bytes.
+// Clock holds the times of a session. The times at which further datagrams were sent,
+// here and in Answer, are in µs after FirstAt, so that each takes four bytes.
 type Clock struct {
 	FirstAt time.Duration // when the first datagram was sent
 	wakeMS  uint32        // when to call Tick next, in ms after FirstAt; 0 if this is not needed
@@ -40,9 +40,9 @@ func (c *Clock) LastAt() time.Duration { return c.at(c.sentUS) }
 
 func (c *Clock) at(us uint32) time.Duration { return c.FirstAt + time.Duration(us)*time.Microsecond }
 
-// since returns the time from a request until now. The parameter us is when the request
-// was sent, in µs after FirstAt. The time of sending is not known exactly, so the answer
-// may seem to come before the request. The result is therefore at least a microsecond.
+// since returns the time from a request until now. Its first argument is when the request
+// was sent, in µs after FirstAt. This time is only an estimate, so the answer may seem to
+// come before the request. The result is therefore at least a microsecond.
 func (c *Clock) since(us uint32, now time.Duration) time.Duration {
 	return max(now-c.at(us), time.Microsecond)
 }

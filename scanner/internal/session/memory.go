@@ -27,7 +27,7 @@ const (
 	minClass    = 10 // 1 KiB: the replies of an ordinary server
 	maxClass    = 23 // 8 MiB: with Raw, everything that a server sent
 	poolClasses = maxClass - minClass + 1
-	firstAnswer = 2 << 10 // assumed size of an answer until the first arrives
+	firstAnswer = 2 << 10 // assumed mean size of the answers before the first is finished
 )
 
 // NewMemory returns a Memory that lends at most budget bytes.
@@ -100,7 +100,7 @@ func (m *Memory) Learn(a *Answer) {
 }
 
 // RoomFor reports whether the budget has room for one more answer of the mean size from
-// each of the given number of open targets.
+// each open target. Its argument is the number of open targets.
 func (m *Memory) RoomFor(open int) bool {
 	return float64(m.Used)+float64(open)*m.usual <= float64(m.budget)
 }

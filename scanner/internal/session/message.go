@@ -35,7 +35,7 @@ const (
 	KindChallenge
 	KindFragment
 	KindText  // messages of wire.KindBanned and wire.KindLimited
-	KindOther // of an unknown kind
+	KindOther // redirections, and messages of an unknown kind
 	KindPing  // the answer to a ping, requested or not
 
 	NumKinds = iota
@@ -48,10 +48,10 @@ type Delivery struct {
 	Full  bool // the message was not stored, because the byte budget has no room
 }
 
-// Hear gives the session an empty answer, in which it stores what the server sends. Hear is
-// called when the first datagram of the server has come, before Message or Fragment. The
-// parameter at is the time at which that datagram was received, and remembered is the
-// challenge of an earlier scan, or NoChallenge.
+// Hear gives the session an empty answer, in which the session stores what the server
+// sends. Hear is called when the first datagram of the server has come, before Message or
+// Fragment. Its last two arguments are the time at which that datagram was received, and
+// the challenge of an earlier scan, or NoChallenge.
 func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Challenge) {
 	s.Got = a
 	a.FirstAt, a.Late = at, at-s.Clock.LastAt()
@@ -133,8 +133,8 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 	return Delivery{Kind: KindOther, Class: Matched}
 }
 
-// Junk takes a datagram that answers nothing. The wait continues. If no answer comes, the
-// parameter code is the reason.
+// Junk takes a datagram that answers nothing. The session still waits for an answer. If
+// none comes, the argument is the error of the question.
 func (s *Session) Junk(code wire.Error) {
 	s.came()
 	s.Agenda.fault(s.Agenda.Silent(), code)
@@ -226,8 +226,8 @@ func (x *incoming) gold() Delivery {
 	return d
 }
 
-// goldReply takes a GoldSource INFO reply. The parameter code is the error from decoding
-// it. A usable reply answers INFO, but a Source reply may still replace it.
+// goldReply takes a GoldSource INFO reply. Its argument is the error from decoding the
+// reply. A usable reply answers INFO, but a Source reply may still replace it.
 func (x *incoming) goldReply(code wire.Error) {
 	open := x.s.Agenda.Open.Has(wire.QuestionInfo)
 	if usable(code) && !open {
@@ -336,9 +336,9 @@ func (x *incoming) pong() Delivery {
 	return d
 }
 
-// reply takes an answer to q. The parameter code is the error from decoding the answer: 0
-// and ErrTruncated close the question, and any other error leaves it open. The first usable
-// answer counts, also for a question that was given up or never asked.
+// reply takes an answer to q, and the error from decoding the answer. 0 and ErrTruncated
+// close the question, and any other error leaves it open. The first usable answer counts,
+// also for a question that was given up or never asked.
 func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	a := x.s.Got
 	x.s.came()
@@ -379,10 +379,10 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	return Matched
 }
 
-// wants reports whether an answer to q would be of use. The parameter code is the error
+// wants reports whether an answer to q would be of use. Its last argument is the error
 // from decoding the answer. An answer is of use if q is open, was given up, or has only a
-// truncated answer or a GoldSource reply. But a truncated Source reply is no better than a
-// complete GoldSource reply.
+// truncated answer or a GoldSource reply. But a truncated Source reply is no better than
+// a complete GoldSource reply.
 func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case x.s.Agenda.Open.Has(q):
@@ -403,7 +403,7 @@ func (s *Session) Fragment() {
 	s.Got.heard |= qs
 	if qs == qs.Lowest() {
 		s.Agenda.fault(qs, wire.ErrIncomplete)
-		if s.Agenda.Asked == qs { // if another question was asked, too, the fragment may belong to its late answer
+		if s.Agenda.Asked == qs { // else the fragment may be a late answer to another question
 			s.Got.openly |= qs & s.Agenda.bare &^ s.Got.keyed
 		}
 	}

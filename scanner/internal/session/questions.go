@@ -49,7 +49,7 @@ func (a *Agenda) fault(qs wire.Questions, code wire.Error) {
 	}
 }
 
-// giveUp closes the questions qs. The parameter code is the reason why they have no
+// giveUp closes the questions qs. Its last argument is the reason why they have no
 // complete answer, or 0 if they have one.
 func (a *Agenda) giveUp(qs wire.Questions, code wire.Error) {
 	a.Open &^= qs
@@ -74,8 +74,8 @@ func (a *Agenda) longest() wire.Questions {
 	return 1 << (bits.Len8(uint8(qs)) - 1)
 }
 
-// most returns the question of qs that is waited for and has had the most attempts,
-// and the number of these attempts. n is 0 if none of qs is waited for.
+// most considers those of qs for which the session waits. It returns the question that
+// has had the most attempts, and their number, or 0 if the session waits for none.
 func (a *Agenda) most(qs wire.Questions) (most wire.Question, n int) {
 	for q := range (a.Silent() & qs).Each() {
 		if times := int(a.Attempts[q]); times > n {

@@ -84,7 +84,7 @@ func (p *Plan) AppendRequest(dst []byte, q wire.Question, c wire.Challenge) []by
 // Flags is a set of facts about a conversation.
 type Flags uint32
 
-// Has reports whether one of the flags is set.
+// Has reports whether f contains one or more of the flags in g.
 func (f Flags) Has(g Flags) bool { return f&g != 0 }
 
 // The exported flags are also for the engine. Queued and Paired are for the engine only,
@@ -112,7 +112,7 @@ const (
 	flagPong     // the ping was answered
 	flagGet      // GETCHALLENGE was sent
 	flagFallback // INFO was ignored: PLAYER and ping are the last attempt
-	Listening    // a silent server was sent all attempts; the scan waits for a late answer
+	Listening    // a silent server has had all its attempts and may still answer late
 	flagBlind    // PLAYER is sent as the last attempt at INFO, since nothing came
 	flagKeyed    // INFO contains the challenge of an earlier scan
 	flagInfoOnly // only INFO is asked
@@ -145,8 +145,8 @@ func (s *Session) askedAt(q wire.Question) time.Duration {
 	return s.Clock.at(s.Got.askedUS[q])
 }
 
-// Start opens a session: the first question is due. The parameter keyed means that INFO
-// contains the challenge of an earlier scan.
+// Start opens a session: the first question is due. With infoOnly, no other question
+// follows INFO. With keyed, INFO contains the challenge of an earlier scan.
 func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 	*s = Session{Agenda: Agenda{Open: p.Questions & wire.AskAll}}
 	if infoOnly {
@@ -160,7 +160,7 @@ func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 }
 
 // Request returns the request to send for q, and its challenge. The request may be
-// GETCHALLENGE instead of q, or PLAYER instead of INFO. The parameter remembered is the
+// GETCHALLENGE instead of q, or PLAYER instead of INFO. The last argument is the
 // challenge of an earlier scan.
 func (s *Session) Request(q wire.Question, remembered wire.Challenge) (wire.Question, wire.Challenge) {
 	a := s.Got
@@ -223,8 +223,8 @@ func (s *Session) Unsent(p *Plan, now time.Duration, q wire.Question) {
 	s.Clock.wakeAt(now + p.timeout(s))
 }
 
-// Refund takes back the attempt that was counted for a request for q that could not be
-// sent.
+// Refund is called after an outage for a request for q that could not be sent. It takes
+// back the attempt.
 func (s *Session) Refund(q wire.Question) {
 	if wire.AskAll.Has(q) && s.Agenda.Attempts[q] > 1 {
 		s.Agenda.Attempts[q]--
@@ -232,8 +232,8 @@ func (s *Session) Refund(q wire.Question) {
 	s.quiet -= b2u8(s.quiet > 0)
 }
 
-// Again makes all questions that are waited for due again, and reports whether there are
-// any. It counts no attempt. The round trips of the answers are not measured.
+// Again makes due all questions for which the session waits, and reports whether there
+// are any. It counts no attempt. The answers then give no round trips.
 func (s *Session) Again() bool {
 	qs := s.Agenda.Waiting & (s.Agenda.Open | wire.AskPing)
 	s.Agenda.due |= qs
@@ -246,8 +246,8 @@ func (s *Session) Again() bool {
 }
 
 // Unreachable takes an ICMP error: nothing listens. The first error is not final, because
-// the port may open a moment later. The second error is final if another datagram was sent
-// between the two. An error for the last datagram of all is final, too.
+// the port may open a moment later. The second error is final if another datagram was
+// sent between the two. An error for the session's last datagram is final, too.
 func (s *Session) Unreachable() {
 	if !s.Flags.Has(flagRetried) {
 		s.Flags |= flagRefused
@@ -302,8 +302,8 @@ func (s *Session) ask(qs wire.Questions) {
 	s.Flags &^= Repeat
 }
 
-// resend makes qs due with the new challenge. For questions that were asked before
-// this does not count as another attempt.
+// resend makes qs due with the new challenge. It counts no further attempt at questions
+// that were asked before.
 func (s *Session) resend(qs wire.Questions) {
 	s.Agenda.count(qs &^ (s.Agenda.Asked | s.Agenda.due))
 	s.Agenda.due |= qs
@@ -343,7 +343,7 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 	if s.Agenda.due != 0 {
 		return // a ping is due
 	}
-	// If some of too many challenges were forged, a request with a genuine challenge may
+	// Some of too many challenges may be forged. A request with a genuine challenge may then
 	// still be answered.
 	looped := slices.Contains(s.Agenda.Err[:], wire.ErrChallengeLoop)
 	if end = s.Clock.LastAt() + p.Schedule.Timeout; looped && now < end {
@@ -369,7 +369,7 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 func (s *Session) Overdue(p *Plan, now time.Duration) bool {
 	most := 2 * (p.Schedule.Sum(p.Schedule.Attempts+extraAttempts) + maxRTTWait)
 	last := s.Clock.LastAt()
-	if s.Clock.sentUS == math.MaxUint32 { // the last datagram may have been sent later
+	if s.Clock.sentUS == math.MaxUint32 { // the last datagram may have been sent after the latest time that sentUS can hold
 		last = s.Clock.Wake()
 	}
 	return now-last > most

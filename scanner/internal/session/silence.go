@@ -30,7 +30,7 @@ func (s *Session) Tick(p *Plan, now time.Duration) {
 	s.Agenda.Waiting |= awaited
 	s.forget() // some servers drop requests with an old challenge (EC-14)
 	s.Flags &^= flagHeld
-	attempts := p.Schedule.Attempts // number of consecutive waits without a reply after which the server is given up
+	attempts := p.Schedule.Attempts // maximum number of consecutive waits without a reply
 	if p.Second {
 		attempts = 1
 	}
@@ -72,8 +72,8 @@ func (s *Session) Tick(p *Plan, now time.Duration) {
 	}
 }
 
-// suspectLimit takes an entirely unanswered burst as a sign that the server limits
-// queries per second. If the server stays silent although the requests are sent slowly,
+// suspectLimit assumes that the server limits queries per second if it answered no
+// question of a burst. If the server stays silent although the requests are sent slowly,
 // suspectLimit drops the suspicion and returns all open questions as silent.
 func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	switch {
@@ -143,10 +143,10 @@ func (s *Session) getChallenge(p *Plan, again wire.Questions) {
 }
 
 // renew is called with the questions that are about to be repeated. Some servers have a
-// challenge per question, or forget old challenges, and silently drop requests with a wrong
-// challenge. So if a question has one attempt left, and its challenge is old or was obtained
-// for another question, renew makes the session ask the question without a challenge. The
-// server then sends a challenge for this question. Such questions are asked one at a time.
+// challenge per question, or forget old challenges, and silently drop requests with a
+// wrong challenge. So renew selects the questions with one attempt left whose challenge
+// is old or was obtained for another question. The session asks these one at a time,
+// without a challenge. The server then sends a challenge for each.
 func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	known := &s.Got.challenges
 	if known.current == wire.NoChallenge {
@@ -188,10 +188,10 @@ func (p *Plan) maxAttempts(s *Session, q wire.Question) int {
 	return n
 }
 
-// timeout returns how long to wait after the last request. This is the wait of the
-// schedule, but at least two round trips of this server and at least 5/4 of the time that
-// its first datagram took; round trips extend the wait to no more than maxRTTWait. If the
-// server limits queries, the wait is at least SerialGap.
+// timeout returns how long to wait after the last request: at least as long as the
+// schedule says. For a slow server, it is two round trips or 5/4 of Answer.Late,
+// whichever is longer, but at most maxRTTWait. If the server limits queries, the wait is
+// at least SerialGap.
 func (p *Plan) timeout(s *Session) time.Duration {
 	_, n := s.Agenda.most(wire.AskAll)
 	d := p.Schedule.Wait(n)
@@ -236,9 +236,9 @@ func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	return qs
 }
 
-// spentEnd returns the time at which the last of the questions qs is given up. This is the
-// same time as in a scan without a learned timeout, or an earlier time at the end of a
-// scan.
+// spentEnd returns the time at which the session gives up the last of the questions qs.
+// This time follows from the fixed schedule, or comes earlier at the end of a scan (see
+// LastWaits).
 func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 	for q := range qs.Each() {
 		until := s.askedAt(q) + p.Schedule.Sum(p.maxAttempts(s, q))
@@ -267,7 +267,7 @@ func (p *Plan) awaited(s *Session, now time.Duration) (qs wire.Questions) {
 	return qs
 }
 
-// Retime sets the end of the wait for an answer again, from the current schedule. It
+// Retime computes the end of the wait for an answer anew, from the current schedule. It
 // reports whether the session has a wake-up time.
 func (p *Plan) Retime(s *Session) bool {
 	if s.Agenda.Silent() != 0 && s.Agenda.due == 0 && (s.Got == nil || s.Got.packed == 0) {

@@ -20,8 +20,8 @@ func Timeout(rare time.Duration) time.Duration {
 	return max(rare*5/4+margin, timing.LeastTimeout)
 }
 
-// buckets is how many buckets hold the round trips from 1 ms to 16 s: eight per
-// octave, so that the width of a bucket is about a twelfth of its round trips.
+// buckets is how many buckets hold the round trips from 1 ms to 16 s: eight for each
+// doubling, so that the width of a bucket is 6 to 13 percent of the round trips in it.
 // Shorter round trips are in the first bucket, longer ones in the last.
 const buckets = 14 * 8
 
@@ -32,8 +32,8 @@ type Counts struct {
 	Unknown uint32 // number of answers that may belong to any of several requests
 }
 
-// Add counts a round trip. The parameter known is false if the answer may belong to any of
-// several requests.
+// Add counts a round trip. If its last argument is false, the round trip is unknown,
+// because the answer may belong to any of several requests.
 func (c *Counts) Add(trip time.Duration, known bool) {
 	if !known {
 		c.Unknown++
