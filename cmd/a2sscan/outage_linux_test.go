@@ -315,6 +315,10 @@ func tryOutage(t *testing.T, o outage, d time.Duration, when int64) {
 			n.Errorf("exit code %d instead of %d\n%s", ended, code, said)
 		}
 		if ended != 0 {
+			for _, limit := range [][]string{{"--max-outage", "1s"}, {"--max-runtime", "500ms"}} { // while the network is still away
+				cmd, again := n.start(ctx, dir, append(args[:len(args)-2:len(args)-2], limit...)...)
+				n.ended(cmd, again, 5)
+			}
 			n.run(o.back)
 			cmd, again := n.start(ctx, dir, args...)
 			n.ended(cmd, again, 0)

@@ -292,6 +292,17 @@ func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	return list
 }
 
+// LeftOpen returns the number of open and silent targets of earlier runs that the scanner
+// did not get. Its argument has the counts of this run.
+func (k *Checkpointer) LeftOpen(own *scanner.Stats) uint64 {
+	n := uint64(len(k.Past.OpenTargets))
+	n -= min(n, own.Taken)
+	if own.Elapsed == 0 { // the scan ended before the scanner began
+		n += uint64(max(0, k.Past.Silent.Waiting()))
+	}
+	return n
+}
+
 // Behind returns the number of list entries that earlier runs finished or left out,
 // including those of other shards.
 func (k *Checkpointer) Behind() uint64 {

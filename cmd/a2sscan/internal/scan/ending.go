@@ -31,6 +31,7 @@ func (s *Run) account(own scanner.Stats) *ledger.Source {
 		listed = s.checkpoint.Taken(listed, own.Taken)
 	}
 	listed = s.checkpoint.ListTotal(listed)
+	own.Unfinished += s.checkpoint.LeftOpen(&own)
 	own.Add(&s.checkpoint.Past.Stats)
 	rest, known := s.unread(listed)
 	if s.how.finished = own.Unfinished == 0 && (s.exhausted || known && rest == 0); s.how.finished {
