@@ -110,8 +110,8 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		e.housekeeping(now)
 		if e.outage.away() {
-			if e.draining {
-				return nil // no open target can be finished
+			if e.draining || e.nothingLeft() {
+				return nil // no open target can be finished, or none is left
 			}
 			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
 				e.handoff.give(nil)
@@ -262,6 +262,11 @@ func (e *engine) done(now time.Duration, i int32) {
 		if e.open.plan.Second {
 			o.sent += e.open.silentSent
 			o.sentBytes += e.open.silentBytes
+			for q, err := range o.err {
+				if err == wire.ErrSendFailed { // but the first pass did send
+					o.err[q] = wire.ErrTimeout
+				}
+			}
 		}
 	}
 	if a := sl.session.Got; a != nil && a.Conflict {
@@ -412,10 +417,15 @@ func (e *engine) begin(addr uint64) {
 	e.sender.addDue(&e.open.plan, r, sl, e.open.remembered(sl), len(e.sender.out)+1)
 }
 
+// nothingLeft reports whether all targets are finished.
+func (e *engine) nothingLeft() bool {
+	return e.open.slots.n == 0 && len(e.sender.out) == 0 && (e.draining || !e.more())
+}
+
 // finished reports whether nothing is left to do and the cooldown is over. There is no
 // cooldown if Drain was closed or nothing was sent.
 func (e *engine) finished(now time.Duration) bool {
-	if e.open.slots.n > 0 || len(e.sender.out) > 0 || !e.draining && e.more() {
+	if !e.nothingLeft() {
 		return false
 	}
 	if e.draining || e.cfg.Cooldown == 0 || e.stats.DatagramsSent() == 0 {

@@ -246,11 +246,11 @@ func (e *engine) recover(now time.Duration) {
 	e.outage.failed = e.outage.failed[:0]
 	for i := range e.open.slots.all() {
 		sl := e.open.slots.at(i)
-		if sl.session.Flags.Has(session.Queued) || sl.session.Clock.LastAt() < e.outage.lostAt-e.open.planOf(sl).Schedule.First() {
+		if sl.session.Clock.LastAt() < e.outage.lostAt-e.open.planOf(sl).Schedule.First() {
 			continue
 		}
 		sl.session.Flags &^= session.Paired
-		if sl.session.Again() {
+		if sl.session.Again() && !sl.session.Flags.Has(session.Queued) {
 			e.advance(now, i)
 		}
 	}
@@ -259,6 +259,7 @@ func (e *engine) recover(now time.Duration) {
 // sleep is called in each turn of the loop during an outage. It reports whether the outage
 // is over.
 func (e *engine) sleep() bool {
+	e.stats.Elapsed = time.Since(e.start)
 	e.publish()
 	if !e.outage.over() {
 		return false

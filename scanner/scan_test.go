@@ -691,13 +691,105 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
+// TestForbiddenLate: a server that could be asked, but can't any more, keeps the status that
+// follows from what was sent to it. A question that was never sent says so.
+func TestForbiddenLate(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		sends         int // how many datagrams to a server can be sent
+		isSilent      bool
+		want          Status
+		info, players wire.Error
+	}{
+		{"silent in the first pass, forbidden in the second", 3, true, StatusNoReply, wire.ErrTimeout, wire.ErrTimeout},
+		{"forbidden after INFO", 2, false, StatusPartial, 0, wire.ErrSendFailed},
+	} {
+		inBubble(t, test.name, func(t *testing.T) {
+			n, s, sends := newMemNet(), newServer(), map[uint64]int{}
+			n.serve = func(addr uint64, req wire.Request) {
+				if sends[addr]++; !test.isSilent {
+					s.answer(n, addr, req)
+				}
+			}
+			n.refuse = func(addr uint64) error {
+				if sends[addr] == test.sends {
+					return syscall.EPERM
+				}
+				return nil
+			}
+			got, st := mustRun(t, n, Config{Rate: 1000, AddressRate: Off, Attempts: 3, SecondPass: true}, addresses(10))
+			for _, r := range got {
+				if r.Status != test.want || r.Err[wire.QuestionInfo] != test.info || r.Err[wire.QuestionPlayers] != test.players || r.Sent != uint32(test.sends) {
+					t.Errorf("%v: %v, %v, %d sent", r.Addr, r.Status, r.Err, r.Sent)
+				}
+			}
+			if len(got) != 10 || st.SendErrors == 0 || st.Unheard != 0 {
+				t.Errorf("%d results, %d send errors, %d unheard", len(got), st.SendErrors, st.Unheard)
+			}
+		})
+	}
+}
+
+// TestLastReplyInOutage: a scan whose last target is finished in an outage ends, because
+// nothing is left to send.
+func TestLastReplyInOutage(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		n, start := newMemNet(), time.Now()
+		n.serve = func(addr uint64, _ wire.Request) {
+			n.reply(addr, 700*time.Millisecond, wire.AppendInfo(nil, &wire.Info{Format: wire.FormatSource}))
+		}
+		n.route = func(uint64) error {
+			if time.Since(start) > 100*time.Millisecond {
+				return syscall.ENETUNREACH
+			}
+			return nil
+		}
+		n.refuse = n.route
+		drain := make(chan struct{})
+		time.AfterFunc(time.Minute, func() { close(drain) })
+		_, st := mustRun(t, n, Config{Questions: wire.AskInfo, Timeout: 300 * time.Millisecond, Cooldown: Off, Control: Control{Drain: drain}}, addresses(1))
+		if st.Outages != 1 || st.Answered() != 1 || st.Elapsed > time.Second {
+			t.Errorf("%d outages, %d answered, after %v", st.Outages, st.Answered(), st.Elapsed)
+		}
+	})
+}
+
+// TestTripAcrossOutage: a request was sent before an outage and again after it. An answer
+// may belong to either, so it shows no round trip.
+func TestTripAcrossOutage(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		n, start := newMemNet(), time.Now()
+		n.serve = func(addr uint64, _ wire.Request) {
+			n.reply(addr, 1400*time.Millisecond, wire.AppendInfo(nil, &wire.Info{Format: wire.FormatSource}))
+		}
+		n.route = func(uint64) error {
+			if d := time.Since(start); d > 100*time.Millisecond && d < 1200*time.Millisecond {
+				return syscall.ENETUNREACH
+			}
+			return nil
+		}
+		n.refuse = n.route
+		got, st := mustRun(t, n, Config{Questions: wire.AskInfo, Timeout: 300 * time.Millisecond, Cooldown: Off}, addresses(1))
+		for _, r := range got {
+			if r.RTT != 0 || r.Sent != 2 || st.Outages != 1 {
+				t.Errorf("round trip %v, %d sent, %d outages", r.RTT, r.Sent, st.Outages)
+			}
+		}
+	})
+}
+
 // TestOutageForGood: a scan that is drained while its network is away ends at once, and
 // what is open stays unfinished.
 func TestOutageForGood(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
-		drain := make(chan struct{})
-		time.AfterFunc(10*time.Minute, func() { close(drain) })
-		_, st, err := run(awayNet(100*time.Millisecond, 24*time.Hour), Config{Rate: 1000, AddressRate: Off, Control: Control{Drain: drain}}, addresses(2000))
+		drain, monitor := make(chan struct{}), new(Monitor)
+		time.AfterFunc(10*time.Minute, func() {
+			if late := 10*time.Minute - monitor.Stats().Elapsed; late > time.Second {
+				t.Errorf("the Monitor got its last numbers %v ago", late)
+			}
+			close(drain)
+		})
+		_, st, err := run(awayNet(100*time.Millisecond, 24*time.Hour), Config{Rate: 1000, AddressRate: Off, Control: Control{Drain: drain, Monitor: monitor}}, addresses(2000))
 		if err != nil || st.Unfinished < 1000 || st.Finished[StatusNoReply]+st.Finished[StatusError] != 0 {
 			t.Errorf("%v, %d unfinished, %v", err, st.Unfinished, st.Finished)
 		}

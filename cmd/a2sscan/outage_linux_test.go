@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -373,13 +374,14 @@ func TestBoot(t *testing.T) {
 		{"name for good", []string{"server.example.org:27015"}, "500ms", 5},
 		{"name in a list", []string{"list", "--resolve"}, "1m", 0},
 		{"name in a list for good", []string{"list", "--resolve"}, "500ms", 5},
+		{"name in a list in order for good", []string{"list", "--resolve", "--order", "input", "--checkpoint", "cp"}, "500ms", 5},
 		{"key that is missing", []string{"--master", "web", "--key-file", "missing"}, "1m", 6},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			n, dir := newTestNet(t), t.TempDir()
 			n.run([]string{"ip route del " + serversNet})
-			for file, text := range map[string]string{"list": "server.example.org:27015\n", "resolv.conf": "nameserver 10.99.0.53\n"} {
+			for file, text := range map[string]string{"list": "127.0.0.1:9\nserver.example.org:27015\n", "resolv.conf": "nameserver 10.99.0.53\n"} {
 				check(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -399,6 +401,16 @@ func TestBoot(t *testing.T) {
 			}
 			if cmd.Wait(); cmd.ProcessState.ExitCode() != test.code {
 				t.Errorf("exit code %d instead of %d\n%q", cmd.ProcessState.ExitCode(), test.code, all)
+			}
+			if slices.Contains(test.args, "--checkpoint") {
+				n.run([]string{"ip route add default via 10.98.0.2"})
+				again := exec.CommandContext(ctx, "unshare", scan...)
+				again.Dir = dir
+				check(t, n.do(again.Start))
+				if err := again.Wait(); err != nil {
+					t.Errorf("the scan that resumes this one: %v", err)
+				}
+				test.code = 0
 			}
 			if test.code == 0 && n.statuses(dir)["ok"] != 1 {
 				t.Errorf("%q", all)

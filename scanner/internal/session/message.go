@@ -60,6 +60,9 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 		a.Attempt += uint8(p.Schedule.Attempts)
 	}
 	a.challenges.current = wire.NoChallenge
+	if s.Flags.Has(flagAgain) {
+		a.challenges.resent = s.Agenda.Asked & wire.AskAll
+	}
 	if remembered != wire.NoChallenge {
 		a.keyed = wire.AskInfo // the first attempt had the challenge, even if a later one did not
 	}

@@ -116,6 +116,7 @@ const (
 	flagBlind    // PLAYER is sent as the last attempt at INFO, since nothing came
 	flagKeyed    // INFO contains the challenge of an earlier scan
 	flagInfoOnly // only INFO is asked
+	flagAgain    // before the first reply, a request was sent again after an outage
 )
 
 // Session is the state of one conversation. It takes only 40 bytes, since most addresses of
@@ -238,9 +239,12 @@ func (s *Session) Again() bool {
 	qs := s.Agenda.Waiting & (s.Agenda.Open | wire.AskPing)
 	s.Agenda.due |= qs
 	s.Agenda.Waiting = 0
-	if s.Got != nil {
+	switch {
+	case s.Got != nil:
 		s.Got.flying = 0
 		s.Got.challenges.resent |= qs & wire.AskAll
+	case qs != 0:
+		s.Flags |= flagAgain
 	}
 	return qs != 0
 }

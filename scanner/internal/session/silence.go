@@ -118,7 +118,7 @@ func (s *Session) reason(q wire.Question) wire.Error {
 	switch {
 	case s.Agenda.Err[q] != 0:
 		return s.Agenda.Err[q]
-	case s.Agenda.Asked == 0:
+	case s.Agenda.Asked == 0, s.Agenda.Attempts[q] > 0 && !s.Agenda.Asked.Has(q):
 		return wire.ErrSendFailed
 	case s.Got != nil && s.Got.challenges.same >= maxRounds:
 		return wire.ErrChallengeLoop

@@ -195,6 +195,8 @@ func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 const (
 	stalledLoop   = 10 * time.Second
 	stalledOutput = 30 * time.Second
+
+	waiting = "waiting for the network"
 )
 
 // health returns the state of the scan, and whether the scan is healthy. The caller must
@@ -222,8 +224,12 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
 	case waits > stalledOutput:
 		return "stalled: the output is blocked", false
+	case stats.Away != 0 && stats.Elapsed == 0: // the socket can't be opened yet
+		return waiting, true
 	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // a loop that waits for the output is not stalled
 		return "stalled", false
+	case stats.Away != 0:
+		return waiting, true
 	}
 	return "scanning", true
 }

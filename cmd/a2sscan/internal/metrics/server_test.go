@@ -10,8 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +98,18 @@ func TestHealth(t *testing.T) {
 	is("loading", true)
 	m.Attach(Source{Draining: drain, OutputFailed: func() bool { return failed }})
 	is("loading", true)
+	monitor, stop := new(scanner.Monitor), make(chan struct{})
+	go scanner.Scan(t.Context(), scanner.Config{ // this machine does not have the address, so nothing is sent
+		Source: netip.MustParseAddrPort("192.0.2.1:0"), Control: scanner.Control{Monitor: monitor, Drain: stop},
+	}, slices.Values([]scanner.Target{}), func(*scanner.Result) {})
+	for monitor.Stats().Away == 0 {
+		runtime.Gosched()
+	}
+	m.Begin(monitor, nil)
+	now = m.begun.Add(time.Hour)
+	is("waiting for the network", true)
+	close(stop)
+
 	m.Begin(new(scanner.Monitor), nil)
 	now = m.begun.Add(stalledLoop)
 	is("scanning", true)

@@ -54,7 +54,8 @@ func (s *Run) sayAway(since time.Time, why error) (first bool) {
 }
 
 // lookUp looks up a host name. If this machine has no network, lookUp waits. If the
-// network stays away for longer than --max-outage, lookUp ends the scan.
+// network stays away for longer than --max-outage, lookUp ends the scan, and does not return
+// before ctx is done. So the list is not read on, as if the name had no address.
 func (s *Run) lookUp(ctx context.Context, host string) (found []netip.Addr, err error) {
 	err = s.online(ctx, func() (err error) {
 		found, err = Resolve(ctx, host)
@@ -62,6 +63,7 @@ func (s *Run) lookUp(ctx context.Context, host string) (found []netip.Addr, err 
 	})
 	if console.ExitCode(err) == console.ExitGuard && s.guard != nil {
 		s.guard.stop("--max-outage", "%s", strings.TrimPrefix(err.Error(), "stopped by --max-outage: "))
+		<-ctx.Done()
 	}
 	return found, err
 }
