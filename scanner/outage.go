@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/netip"
@@ -78,9 +79,19 @@ var localErrors = map[syscall.Errno]bool{
 	syscall.EINVAL: true, syscall.ENODEV: true, syscall.ENXIO: true,
 }
 
-func isLocal(err error) bool {
-	no, ok := errors.AsType[syscall.Errno](err)
-	return ok && localErrors[no]
+func isLocal(err error) bool { return localErrors[errnoOf(err)] }
+
+// winsock maps errors of sockets on Windows to the errors of other systems. Package syscall
+// has these names on Windows, too, but with numbers that no socket returns.
+var winsock = map[syscall.Errno]syscall.Errno{
+	10013: syscall.EACCES, 10022: syscall.EINVAL, 10049: syscall.EADDRNOTAVAIL,
+	10050: syscall.ENETDOWN, 10051: syscall.ENETUNREACH, 10065: syscall.EHOSTUNREACH,
+}
+
+// errnoOf returns the errno in an error, or 0 if there is none.
+func errnoOf(err error) syscall.Errno {
+	no, _ := errors.AsType[syscall.Errno](err)
+	return cmp.Or(winsock[no], no)
 }
 
 // clock returns the time since the scan began, without outages.
@@ -171,14 +182,13 @@ func (o *outage) doubt(now time.Duration, addr uint64) bool {
 }
 
 // lookUp looks up the routes to addresses that answered. If none answered, it looks up
-// the routes to the addresses in its last argument and to o.reached. If it finds no
-// route, it begins an outage and returns true.
+// the routes to the addresses in its last argument, to o.reached and to publicAddr. If it
+// finds no route, it begins an outage and returns true.
 func (o *outage) lookUp(now time.Duration, tried []uint64) bool {
-	switch {
-	case o.n > 0:
+	if o.n > 0 {
 		tried = o.answered[:min(o.n, len(o.answered))]
-	case o.reached != 0:
-		tried = append(tried, o.reached)
+	} else {
+		tried = append(tried, cmp.Or(o.reached, publicAddr), publicAddr)
 	}
 	if o.found(tried) {
 		o.proved(now)

@@ -633,6 +633,9 @@ func awayNet(from, d time.Duration) *memNet {
 // TestOutage: a scan whose network is away waits, and then has every server, at no cost of
 // attempts: at its start, in the middle, and when it only waits for the last replies.
 func TestOutage(t *testing.T) {
+	if !isLocal(syscall.Errno(10051)) {
+		t.Error("the error of Windows for an unreachable network is none of this machine")
+	}
 	if testing.Short() {
 		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
 	}
@@ -686,6 +689,35 @@ func TestForbidden(t *testing.T) {
 			}
 			if st.Elapsed > 8*time.Second {
 				t.Errorf("it took %v", st.Elapsed)
+			}
+		})
+	}
+}
+
+// TestNoRoute: a list begins with targets to which this machine has no route, although it
+// has one to the Internet. They are errors, and the scan goes on. The second error is that
+// of Windows.
+func TestNoRoute(t *testing.T) {
+	for _, err := range []error{syscall.EHOSTUNREACH, syscall.Errno(10065)} {
+		inBubble(t, err.Error(), func(t *testing.T) {
+			list, n, s := addresses(400), newMemNet(), newServer()
+			n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+			behind := map[uint64]bool{}
+			for _, target := range list[:300] {
+				behind[udp.Pack(target.Addr)] = true
+			}
+			n.route = func(addr uint64) error {
+				if behind[addr] {
+					return err
+				}
+				return nil
+			}
+			n.refuse = n.route
+			drain := make(chan struct{})
+			time.AfterFunc(time.Hour, func() { close(drain) })
+			_, st := mustRun(t, n, Config{Rate: 1000, AddressRate: Off, Control: Control{Drain: drain}}, list)
+			if st.Finished[StatusOK] != 100 || st.Finished[StatusError] != 300 || st.Outages != 0 || st.SendFaults[sendHost] != st.SendErrors {
+				t.Errorf("finished %v, %d outages, faults %v", st.Finished, st.Outages, st.SendFaults)
 			}
 		})
 	}

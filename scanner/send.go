@@ -92,8 +92,7 @@ func (s *sender) flush(sock transport, clock func() time.Duration) {
 		}
 		fault := sendPutOff
 		if !errors.Is(err, udp.ErrAgain) {
-			no, _ := errors.AsType[syscall.Errno](err)
-			fault = faultOf[no]
+			fault = faultOf[errnoOf(err)]
 		} else if s.again++; s.again <= maxAgain {
 			s.refused++
 			break
