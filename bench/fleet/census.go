@@ -101,9 +101,9 @@ func (f *Memory) Ask(
 }
 
 // Ordinary returns, for each question, the complete reply of a server of the kind Source
-// without oddities. It also returns the result of a perfect scan of that server, which asks
-// the questions in asked. The server has the given numbers of players and rules, and no
-// address; the seed determines its contents.
+// without oddities. It also returns what a perfect scan finds if it asks that server the
+// questions in asked. The server has the given numbers of players and rules, and no address.
+// The seed determines the contents of its replies.
 func Ordinary(
 	seed uint64, players, rules int, asked wire.Questions,
 ) (replies [wire.NumQuestions][]byte, truth *scanner.Result) {

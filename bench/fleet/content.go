@@ -148,7 +148,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 		in.Ship.Mode = uint8(r.Below(6))
 		in.Ship.Witnesses = uint8(r.Below(5))
 		in.Ship.Duration = uint8(r.Below(10))
-		return // ends after the version (EC-27)
+		return // INFO has no extra data after the version (EC-27)
 	}
 	if n.quirks&quirkNoEDF != 0 {
 		return
@@ -165,7 +165,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 	if in.EDF&games.EDFSteamID != 0 {
 		in.Has |= wire.HasSteamID
-		in.SteamID = 0x0140000000000000 | r.Next()>>8 // more than a float64 can represent
+		in.SteamID = 0x0140000000000000 | r.Next()>>8 // a float64 can't represent it exactly
 	}
 	if in.EDF&games.EDFSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
@@ -234,7 +234,7 @@ func (c *content) fillPlayers(n *nature) {
 		p := wire.Player{Score: int32(r.Below(60)), Duration: float32(r.Below(1<<20)) / 64}
 		switch n.kind {
 		case GoldSource, GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
-			p.Index = uint8(i + 1) // on GoldSource (EC-78); with the Steam SDK all are 0 (EC-77)
+			p.Index = uint8(i + 1) // GoldSource counts from 1 (EC-78); the Steam SDK sends 0 for all players (EC-77)
 		case Ship:
 			p.Index = uint8(i)
 		}

@@ -31,8 +31,8 @@
 //
 // # The wall
 //
-// Reachable from outside, such a fleet would be an amplifier. So its sockets are
-// bound to the device lo, without which New refuses to start, and datagrams from or
-// to an address outside 127.0.0.0/8 are dropped unread. The fleet needs Linux, and
-// returns an error elsewhere.
+// If a fleet could be reached from outside, attackers could use it as an amplifier.
+// So its sockets are bound to the device lo; without this device, New returns an
+// error. The fleet drops unread any datagram from or to an address outside
+// 127.0.0.0/8. The fleet needs Linux; on other systems, New returns an error.
 package fleet

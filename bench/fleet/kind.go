@@ -58,8 +58,8 @@ const (
 	numHonest = iota
 )
 
-// The hostile kinds. They must not be able to stop a scan, to fill its memory, or
-// to make it record anything that they did not send.
+// The hostile kinds. Their servers must not be able to stop a scan, to fill the scan's
+// memory, or to make the scan record what they did not send.
 const (
 	EndlessChallenges Kind = numHonest + iota // answers every request with a new challenge
 	FragmentsOfNone                           // fragments with a total of 0 (EC-120)
@@ -190,8 +190,8 @@ func ParseKinds(list string, usual []Kind) (ks []Kind, err error) {
 	return ks, err
 }
 
-// parseWords reads a list of words that are separated by commas. It returns the index in
-// known of each of these words. The error lists the words in choices.
+// parseWords reads a list of words that are separated by commas. For each word, it returns
+// the index of this word in known. The error lists the words in choices.
 func parseWords(what, list string, known []string, choices string) (places []int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)

@@ -30,10 +30,10 @@ var fateWords = [...]struct{ flag, what string }{
 	{"outages", "outage"},   // the server is silent for 5 s or more, at most for Longest
 	{"restarts", "restart"}, // the server is silent for 5 s, and then has another Steam ID and new players
 	{"renames", "renamed"},
-	{"maps", "map"},         // the server has another map; every second such server also has new players
+	{"maps", "map"},         // the server has another map; about half of these servers also have new players
 	{"steamids", "steamid"}, // the server has another Steam ID without a restart
 	{"moves", "moved"},      // the server moves to an address that had no server
-	{"flaps", "flap"},       // the server is silent three times, and answers equally long in between
+	{"flaps", "flap"},       // the server is silent three times, and answers for the same time in between
 }
 
 // flapPhases is the number of phases of equal length in a flap: three silences, and two
@@ -202,7 +202,7 @@ func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) 
 	return n, f, ok && !f.silent(now)
 }
 
-// silent reports whether the fate keeps the server from answering. The parameter now is the
+// silent reports whether the fate keeps the server from answering. Its argument, now, is the
 // time since the start of the fleet.
 func (f *Fate) silent(now time.Duration) bool {
 	return now >= f.at && now < f.end && (f.What != "flap" || (now-f.at)*flapPhases/(f.end-f.at)%2 == 0)

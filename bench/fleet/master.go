@@ -18,7 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// MasterConfig describes a simulated master server. With Fleet alone, the master has no
+// MasterConfig describes a simulated master server. If only Fleet is set, the master has no
 // faults and no rate limit, and its pages and answers are as long as Steam's.
 type MasterConfig struct {
 	// The fleet whose addresses and ports are on the list, with or without a server.
@@ -36,8 +36,8 @@ type MasterConfig struct {
 	Cap  int    // maximum number of servers in an answer over HTTP; zero means 10,000
 	Key  string // the key that HTTP requests must have; empty means any key
 
-	// Maximum number of requests for pages per minute. If a client sends more, the
-	// master is silent for a minute. Zero means no limit.
+	// Maximum number of requests over UDP per minute, from all clients together. If more
+	// requests arrive, the master is silent for a minute. Zero means no limit.
 	PerMinute int
 	In        time.Duration // value of Retry-After with MasterTooMany; zero means a minute
 	Date      bool          // whether Retry-After is a date instead of a number of seconds
@@ -45,8 +45,7 @@ type MasterConfig struct {
 	Faults []MasterFault // the faults of the master
 	// Number of requests before the faults begin, counted separately for UDP and HTTP.
 	After int
-	// Number of requests for which the faults then occur; zero means all further
-	// requests.
+	// Number of requests with faults after the first After requests; zero means all.
 	For int
 }
 
@@ -70,7 +69,7 @@ const (
 	MasterSeedLast     MasterFault = "seed-last"     // a page contains only the seed of the request
 	MasterOverlaps     MasterFault = "overlaps"      // pages begin with the last addresses of the previous page
 	MasterTwice        MasterFault = "twice"         // each page comes twice
-	MasterStranger     MasterFault = "stranger"      // datagrams that are not pages before each page
+	MasterStranger     MasterFault = "stranger"      // before each page, two datagrams that are not pages
 	MasterStub         MasterFault = "stub"          // pages end inside the first address
 )
 
@@ -116,8 +115,7 @@ type Master struct {
 }
 
 // NewMaster builds the list of a master. It returns an error if c.Fleet is invalid.
-// Reply and ServeHTTP answer without a network; Serve needs Listen to be called
-// first.
+// Reply and ServeHTTP answer without a network. Listen must be called before Serve.
 func NewMaster(c MasterConfig) (*Master, error) {
 	if c.Page == 0 {
 		c.Page = pageAddrs
@@ -301,8 +299,8 @@ func (m *Master) Reply(request []byte) [][]byte {
 	return replies
 }
 
-// page collects the addresses of a page, beginning with entry i. end reports
-// whether no more addresses follow.
+// page collects the addresses of a page, beginning with entry i. end reports whether this is
+// the last page.
 func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.AddrPort, end bool) {
 	for ; i < len(m.list); i++ {
 		e := &m.list[i]

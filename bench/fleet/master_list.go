@@ -146,8 +146,8 @@ func likePattern(pattern, s string) bool {
 	return regexp.MustCompile(`(?s)^` + expression + `$`).MatchString(s)
 }
 
-// after returns the index of the first entry after the address in the parameter seed, which
-// need not be on the list. Without an address, or with 0.0.0.0:0, it returns 0.
+// after returns the index of the first entry whose address is greater than seed. The address
+// seed need not be on the list. If seed is not valid, or is 0.0.0.0:0, after returns 0.
 func (m *Master) after(seed netip.AddrPort) int {
 	if !seed.IsValid() || seed.Port() == 0 && seed.Addr().IsUnspecified() {
 		return 0

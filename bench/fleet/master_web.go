@@ -36,7 +36,7 @@ type webServer struct {
 	GameType   string `json:"gametype,omitempty"`
 }
 
-// ServeHTTP answers GetServerList. It heeds the parameters key, filter and limit as Steam
+// ServeHTTP answers GetServerList. It uses the parameters key, filter and limit as Steam
 // does, and applies the limits and faults of the MasterConfig.
 func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !loopback.Inside(udp.Pack(from)) {

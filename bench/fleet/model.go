@@ -251,8 +251,8 @@ func (n *nature) shape(r *random.Stream) {
 	n.fit(r)
 }
 
-// challengedBy returns the questions for which the server demands a challenge. If the
-// kind does not determine these questions, they are random, as is usual for the engine.
+// challengedBy returns the questions for which the server demands a challenge. If the kind
+// does not determine them, they are random. Their probabilities depend on the engine.
 func challengedBy(k Kind, r *random.Stream) wire.Questions {
 	const lists = wire.AskPlayers | wire.AskRules
 	at := r.Below(10)
@@ -276,8 +276,8 @@ func challengedBy(k Kind, r *random.Stream) wire.Questions {
 	return wire.AskAll
 }
 
-// drawLayout returns the layout of fragments and a random payload size for them, if
-// the kind splits replies.
+// drawLayout returns the layout and the payload size of fragments. They may be random. If the
+// kind does not split replies, the layout is wire.LayoutUnknown.
 func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	switch k {
 	case Split, OneSplitID, FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:

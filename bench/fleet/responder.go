@@ -278,8 +278,8 @@ const (
 	challengeNext // the second challenge of Rechallenge
 )
 
-// challenge reports whether the query has a valid challenge. The result give is the
-// challenge to send to the client if the query has none.
+// challenge reports whether the query has a valid challenge. If not, its first result, give,
+// is the challenge that the client needs.
 func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	given := func(c wire.Challenge) bool { return q.request.HasChallenge && q.request.Challenge == c }
 	life := challengeLife

@@ -156,6 +156,6 @@ func printSession(a *app, s *transcript.Session, f *askFlags) {
 
 const leastWidth = 60
 
-// width returns the number of columns of the terminal on standard output, but at least
-// leastWidth, or 80 if standard output is not a terminal.
+// width returns the width of the terminal on standard output in columns, and at least
+// leastWidth. It returns 80 if standard output is not a terminal.
 func (a *app) width() int { return max(console.WidthOf(a.out.w), leastWidth) }

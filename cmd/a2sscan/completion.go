@@ -23,9 +23,9 @@ func completable(cmd *cobra.Command) {
 	})
 }
 
-// completions returns the words that the flag accepts and that begin with the text in typed.
-// In a comma-separated list, it completes the last word. If the flag accepts a file, how
-// makes the shell complete file names.
+// completions returns the values of the flag that begin with the text that the user typed.
+// In a comma-separated list, it completes the last word. If the flag takes a file, the
+// returned directive makes the shell complete file names.
 func completions(flag *pflag.Flag, typed string) (words []string, how cobra.ShellCompDirective) {
 	before, how := "", cobra.ShellCompDirectiveNoFileComp
 	if isList(flag) {
@@ -50,7 +50,8 @@ func completions(flag *pflag.Flag, typed string) (words []string, how cobra.Shel
 var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
 
 // helpWords returns the words in a flag's help that the flag accepts as values. It returns
-// nil if the flag accepts any string or is a bool. It changes the value of the flag.
+// nil if the flag accepts any string or is a bool. To try the words, it changes the value
+// of the flag.
 func helpWords(flag *pflag.Flag) (words []string) {
 	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
-// configFlag is the flag that names the configuration file. targetsKey is the key in that
-// file for a command's targets.
+// configFlag is the flag that names the configuration file. In this file, targetsKey is
+// the key of a command's targets.
 const (
 	configFlag = "config"
 	targetsKey = "targets"
@@ -40,12 +40,12 @@ func (a *app) configurable(cmd *cobra.Command) {
 	}
 }
 
-// configure sets the flags of cmd that the configuration file sets, if --config names a
-// file. It returns the command's arguments, which may also come from the file.
+// configure sets the flags of cmd to the values in the file of --config, if there is one.
+// It returns the command's arguments, which may come from the file, too.
 //
-// The command line overrides the file. But if a flag may be repeated, its values on the
-// command line and in the file all apply, so a network that the file excludes stays
-// excluded. A key in the command's table overrides the same key before the first table.
+// The command line overrides the file. But a flag that may be repeated has the values of
+// both, so a network that the file excludes stays excluded. A key in the command's table
+// overrides the same key before the first table.
 func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	path := cmd.Flags().Lookup(configFlag)
 	if !path.Changed {
@@ -95,8 +95,8 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	return args, nil
 }
 
-// setFlag sets a flag to the value of a key. It returns the value as the user would type
-// it on a command line, in one string for each use of the flag.
+// setFlag sets a flag to the value of a key. It returns the text of the value on a command
+// line. For a flag that may be repeated, it returns a text for each value.
 func setFlag(flag *pflag.Flag, k flags.Key) (texts []string, err error) {
 	texts = k.Values
 	switch {
@@ -201,7 +201,7 @@ func isList(flag *pflag.Flag) bool {
 	return name == "LIST" || strings.Contains(name, ",")
 }
 
-// repeatable reports whether a flag may be repeated, so that all values apply.
+// repeatable reports whether a flag may be repeated. All values of such a flag apply.
 func repeatable(flag *pflag.Flag) bool {
 	if own, ok := flag.Value.(interface{ Repeatable() bool }); ok {
 		return own.Repeatable()

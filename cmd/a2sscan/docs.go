@@ -11,8 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// docsCommand generates the files that packages ship with the program. The help does not
-// list this command, because users of a package already have these files.
+// docsCommand returns the command that generates the man pages and completions for Linux
+// packages of a2sscan. The help does not list it, because users of a package already have
+// these files.
 func (a *app) docsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",

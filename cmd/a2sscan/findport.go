@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// notWithFindPort are the flags of ask that --find-port excludes: with --find-port, ask
-// sends only one INFO request to each port and prints a line for each answer.
+// notWithFindPort has the flags of ask that can't be combined with --find-port, because
+// with --find-port, ask sends only one INFO request to each port.
 var notWithFindPort = []string{"query", "retries", "trailing-nul", "json", "brief"}
 
 func (f *askFlags) checkFindPort() error {
@@ -32,10 +32,10 @@ func (f *askFlags) checkFindPort() error {
 	return nil
 }
 
-// findQueryPort looks for the query port of a server. The parameter joined is the address and
-// port at which players join the server. findQueryPort sends an INFO request to each port that
-// may be the query port, and prints a line for each answer. It stops at the first answer whose
-// game port is the port of joined.
+// findQueryPort looks for the query port of a server. Players join the server at the
+// address and game port in joined. findQueryPort sends an INFO request to each port that
+// may be the query port, and prints a line for each answer. It stops at the first answer
+// with this game port.
 func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrPort) error {
 	reserved, err := list.NewExclusions(f.allowReserved, nil, nil, nil)
 	if err != nil {
@@ -52,8 +52,8 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	answers, found := 0, netip.AddrPort{}
-	// There is only one address, so Rate is its rate. AddressRate would reserve four
-	// datagrams for each port.
+	// All ports are at one address, so Rate also limits the rate to this address.
+	// AddressRate would count four datagrams for each port.
 	_, err = scanner.Scan(ctx, scanner.Config{
 		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout(), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
 		Tuning: scanner.Tuning{NoOutage: true},

@@ -32,8 +32,8 @@ func (f *outFlags) add(cmd *cobra.Command) {
 
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
 
-// nameHint returns a hint if the suffix of the output is .json or .txt. Without --format,
-// scan writes one JSON object per line to such a file, which the name does not suggest.
+// nameHint returns a hint if the suffix of the output is .json or .txt. Users may expect
+// another format in such a file: without --format, scan writes one JSON object per line.
 func (f *outFlags) nameHint() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -109,8 +109,8 @@ func (f *logFlag) add(cmd *cobra.Command) {
 		"append one line per notable event to `FILE`; /dev/stderr: to standard error, beside the usual messages")
 }
 
-// check returns an error if the log would go to standard output or to a file in others. The
-// parameter others has the files that other flags name.
+// check returns an error if the log would go to standard output, or to a file that another
+// flag names. Its arguments are the files of these flags.
 func (f *logFlag) check(others ...string) error {
 	switch {
 	case f.file == "-":
@@ -140,15 +140,16 @@ func flagError(cmd *cobra.Command, err error) error {
 		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)
 		}
-	case errors.As(err, &bad): // the message says what the flag accepts
+	case errors.As(err, &bad): // no hint: the message says what the flag accepts
 		f.Hint = ""
 		f.Err = errors.New(strings.Replace(err.Error(), bad.Unwrap().Error(), explained(bad.GetFlag(), bad.Unwrap()).Error(), 1))
 	}
 	return f
 }
 
-// explained returns err, the error for a bad value of the flag. Errors of Go's packages
-// strconv and time do not help a user, so explained replaces them.
+// explained returns the error to show for a bad value of the flag. It replaces an error of
+// Go's packages strconv and time, which does not help a user, and returns any other err
+// unchanged.
 func explained(flag *pflag.Flag, err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ") {
 		return errors.New(wanted[flag.Value.Type()])
@@ -156,7 +157,6 @@ func explained(flag *pflag.Flag, err error) error {
 	return err
 }
 
-// wanted describes, for each type of flag, the values that the flag accepts.
 var wanted = map[string]string{
 	"duration": "use a time such as 300ms, 5s or 2m",
 	"auto|D":   "use auto, or a time such as 300ms, 5s or 2m",
@@ -178,9 +178,9 @@ func flagNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// wantArgs returns a function that checks the number of arguments. The parameter least is
-// the minimum, and most is the maximum, or 0 for no maximum. missing is the text of the
-// error, and example is its hint.
+// wantArgs returns a function that checks the number of arguments. Its first two
+// parameters are the minimum and the maximum; a maximum of 0 means that there is no limit.
+// The last two are the text and the hint of the error.
 func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch n := len(args); {
@@ -193,9 +193,8 @@ func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 	}
 }
 
-// checkNames returns an error if an argument, or the value of a flag, is the URL of an
-// object in a store. The hint recommends rclone for such objects. The error omits the
-// URL, which may contain a password.
+// checkNames returns an error if an argument or the value of a flag is an s3:// URL. The
+// hint recommends rclone. The error omits the URL, which may contain a password.
 func checkNames(cmd *cobra.Command, args []string) (err error) {
 	isObject := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "s3://") }
 	if slices.ContainsFunc(args, isObject) {

@@ -82,7 +82,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 func (f *fleetFlags) check() error {
 	words := strings.Split(strings.ReplaceAll(f.Ports, " ", ""), ",")
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "0" })
-	f.Fleet.Ports = make([]uint16, len(words)-len(numbers)) // port 0 means any free port
+	f.Fleet.Ports = make([]uint16, len(words)-len(numbers)) // a zero stands for any free port
 	if len(numbers) > 0 {
 		ports, err := scan.ParsePorts("--port", strings.Join(numbers, ","))
 		if err != nil {

@@ -47,8 +47,8 @@ type app struct {
 	args []string // the command line, without the program's name
 	in   io.Reader
 	out  *results
-	// sends is set by a command such as scan, whose results the user cannot produce again.
-	// Then it is an error if the reader closes the pipe early.
+	// sends is set by commands such as scan, whose results can't be produced again. Then
+	// it is an error if the reader of standard output closes the pipe early.
 	sends bool
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	// spf13/cobra/doc uses this renderer too, but that package can't group flags.
+	// spf13/cobra/doc also uses this renderer, but can't group flags.
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,9 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// manualTexts has the parts of the man pages that the help of a command lacks, in one file
-// for each command that needs them. A line such as "EXIT 0 1" stands for these exit codes
-// with their usual meaning.
+// manualTexts has a file for each command whose man page needs more than the help. In such
+// a file, the line "EXIT 0 1" stands for the exit codes 0 and 1 with their usual meanings.
 //
 //go:embed manual/*.md
 var manualTexts embed.FS
@@ -43,8 +42,9 @@ func manPages(root *cobra.Command) (pages []docFile) {
 	return pages
 }
 
-// manPage returns the man page of a command. The parameter others has the names of the
-// other pages, and the parameter below has the commands of the root.
+// manPage returns the man page of a command. The page refers to all other pages, whose
+// names are the third argument. The page of the root also lists the commands in the last
+// argument.
 func manPage(c *cobra.Command, name string, others []string, below []*cobra.Command) string {
 	c.InitDefaultHelpFlag()
 	text, err := manualTexts.ReadFile("manual/" + c.Name() + ".md")
@@ -96,7 +96,8 @@ func manPage(c *cobra.Command, name string, others []string, below []*cobra.Comm
 	return typeable(string(md2man.Render([]byte(b.String()))))
 }
 
-// flagItem returns a flag with the word for its value, in Markdown, and the flag's help.
+// flagItem returns the tag of a flag and the flag's help. The tag has the flag and the
+// word for its value, in Markdown.
 func flagItem(f *pflag.Flag) (tag, usage string) {
 	value, usage := pflag.UnquoteUsage(f)
 	tag = "**--" + f.Name + "**"

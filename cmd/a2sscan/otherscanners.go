@@ -1,6 +1,6 @@
 // This file is for users of other scanners. aliasOf and ourArguments replace flags of
-// other scanners with our flags of the same meaning. For other flags, ourFlag suggests
-// what to use instead.
+// other scanners with our flags of the same meaning. For flags without such a replacement,
+// ourFlag suggests what to use instead.
 
 package main
 
@@ -22,7 +22,8 @@ func aliasOf(name string) string {
 }
 
 // ourArguments returns the command line with nmap's -iL replaced by --list. It returns an
-// error for a flag of another scanner that a2sscan would take for something else.
+// error for a flag of another scanner that a2sscan would misread, such as -oJ: it would
+// write to a file J.
 func ourArguments(args []string) ([]string, error) {
 	var all []string
 	for i, arg := range args {
@@ -74,16 +75,16 @@ var foreignFlags = map[string]string{
 	"limit": "--max-targets (how many targets to query) or --max-results (how many servers must answer before the scan stops)", "no-color": "--color never",
 }
 
-// foreignElsewhere has the advice for commands that lack the flag that foreignFlags names.
+// foreignElsewhere has the advice for commands without the flag that foreignFlags
+// suggests.
 var foreignElsewhere = map[string]string{
 	"limit":    "no flag: head -n N limits the number of lines",
 	"sort":     "no flag: sort CSV with the program sort, and records with jq -s 'sort_by(.info.players)'",
 	"no-color": "NO_COLOR=1 in the environment",
 }
 
-// ourFlag suggests what to use in place of another scanner's flag, or returns "". The
-// parameter names has the flags of the command: ourFlag suggests a flag from foreignFlags
-// only if the command has this flag.
+// ourFlag suggests what to use in place of another scanner's flag. It returns "" if there
+// is no suggestion. It suggests only flags of the command, which are in names.
 func ourFlag(flag string, names []string) string {
 	ours := foreignFlags[flag]
 	if name, ok := strings.CutPrefix(ours, "--"); ok {

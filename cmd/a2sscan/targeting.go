@@ -19,8 +19,8 @@ type targetingFlags struct {
 	set   *pflag.FlagSet
 }
 
-// add adds the flags to cmd, except --rate. The parameter verb, such as "query", says in
-// the help of --resolve what the command does with addresses.
+// add adds the flags to cmd, except --rate. The help of --resolve uses the verb, such as
+// "query", for what the command does with addresses.
 func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string) {
 	fs := cmd.Flags()
 	f.to, f.set = to, fs

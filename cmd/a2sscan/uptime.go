@@ -167,11 +167,11 @@ type uptimeTotal struct {
 	write   func(cells []string)
 	servers int
 	sum     db.Period
-	mean    float64 // sum of the mean numbers of people
+	mean    float64 // sum of the servers' mean numbers of people
 }
 
-// add writes the line of a server. The parameter values has the values of the fields that
-// run chooses for this table, in the same order.
+// add writes the line of a server. Its argument has a value for each field that run
+// chooses for this table, in the order of these fields.
 func (t *uptimeTotal) add(values []any) {
 	var names [3]string // the first that is not empty is shown
 	for i := range names {
@@ -197,9 +197,10 @@ func (t *uptimeTotal) end() {
 	t.line(console.Plural(t.servers, "server"), false, &t.sum, []string{fmt.Sprintf("%.1f", t.mean), ""})
 }
 
-// line writes a line. If never is set, the server has never answered.
+// line writes a line of the table. If the argument never is true, the server has never
+// answered.
 func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []string) {
-	cells := []string{name, "–"} // the share is unknown
+	cells := []string{name, "–"} // the dash means that the share is unknown
 	if share, asked := p.Share(); asked {
 		cells[1] = console.PercentDown(share) + " %"
 	} else if never {

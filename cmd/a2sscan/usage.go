@@ -145,8 +145,8 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// scanGroups are groups of scan's flags, because scan has too many flags for one list.
-// flagGroups adds the flags that are not in these groups.
+// scanGroups divides scan's flags into groups, because one list of all flags is too long.
+// flagGroups adds a group with the flags that scanGroups omits.
 var scanGroups = []struct{ title, names string }{
 	{"Targets", "port list order seed shard strict resolve max-targets max-results max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
@@ -180,7 +180,7 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 		last = append(last, group("With --master (a server must match all filters)", ofMasters))
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if !placed[f.Name] && !f.Hidden && len(f.Annotations) == 0 { // cobra annotates --help
+		if !placed[f.Name] && !f.Hidden && len(f.Annotations) == 0 { // cobra annotates --help, which is omitted
 			rest.flags = append(rest.flags, f)
 		}
 	})

@@ -34,8 +34,9 @@ func versionLine() string {
 // The linker sets these variables in release builds. In other builds they are empty.
 var releaseVersion, releaseCommit string
 
-// thisBuild returns the version and commit that the linker set or, without these, those
-// that the Go toolchain recorded. A + after the commit means a modified working tree.
+// thisBuild returns the version and commit that the linker set. If the linker set none, it
+// returns what the Go toolchain recorded. A + after the commit means that the working tree
+// was modified.
 func thisBuild() ledger.Build {
 	if releaseVersion != "" {
 		return ledger.Build{Version: releaseVersion, Commit: releaseCommit}

@@ -305,7 +305,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	if f.listen != "" {
 		f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), state
 		f.page.ByList = f.names == "list"
-		f.page.Timeout = 10 * time.Second // shorter than the time limit of an answer
+		f.page.Timeout = 10 * time.Second // shorter than the WriteTimeout of the web server
 		if shown, err = page.Open(a.term, f.page); err != nil {
 			return err
 		}
@@ -437,8 +437,8 @@ func stateFailure(path string, err error) error {
 	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
 }
 
-// readSecret returns the secret URL in a file that a flag names. The string in where
-// names the flag and the file, for error messages.
+// readSecret reads a secret URL from the file that a flag names. For error messages, it
+// also returns the names of the flag and the file.
 func readSecret(flag, file string) (secret, where string, err error) {
 	if strings.Contains(file, "://") {
 		return "", "", console.Fail(console.ExitUsage, "%s takes the name of a file, not the URL itself", flag).
@@ -471,8 +471,9 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	return hook, nil
 }
 
-// load reads the lists and, if fetch is set, first fetches the list of --master. It warns
-// if the rate is too low to check all servers in one cycle.
+// load reads the lists. If fetch is set, it first fetches the list of --master; otherwise
+// it uses the latest fetched list. It warns if the rate is too low to check all servers in
+// one cycle.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string, fetch bool) (*watch.List, error) {
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
@@ -512,7 +513,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	}
 	f.loaded = true
 	// A check takes about 1.1 datagrams, because a few checks repeat their request. A full
-	// check takes four more.
+	// check takes four more datagrams.
 	rules, rate := &f.opts.Rules, f.Rate.Rate
 	datagrams := float64(len(all.Addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {

@@ -88,9 +88,8 @@ func New(cfg Config) (*Fleet, error) {
 	return f, nil
 }
 
-// canSeeds are the seeds of ordinary servers. They exclude servers with strings
-// that are not UTF-8, which are rare in the real world but not among the simulated
-// servers, and whose records are twice as long.
+// canSeeds are the seeds of ordinary servers. They exclude servers with strings that are
+// not UTF-8. Such servers are rare in the real world, and their records are twice as long.
 var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 	for i, found := uint64(0), 0; found < numCans; i++ {
 		seed := random.Hash(i)
@@ -231,8 +230,9 @@ func (r *responder) Respond(now time.Duration, client, server uint64, datagram [
 	d.Delay = cfg.delay(h, now-r.begun)
 }
 
-// delay returns how long a server takes to answer a query. The parameter h is the hash of
-// the server. after is the time between the first query to the port and this query.
+// delay returns how long a server takes to answer a query. Its first argument, h, is the
+// hash of the server. Its second argument, after, is the time between the first query to the
+// port and this query.
 func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
 	switch tail := h >> 20 % 1000; {
 	case cfg.DelayMax == 0:

@@ -39,13 +39,13 @@ func (f *fact) tell(g *game.Game) {
 	field.Set(reflect.ValueOf(f.value).Convert(field.Type()))
 }
 
-// is states that a common key has a value, which comes from source.
+// is adds a fact: the value of a common key. The value comes from source.
 func (s *Server) is(source string, key game.Key, value any) {
 	s.facts = append(s.facts, fact{key: key, value: value, source: source})
 }
 
-// attribute states that an attribute has a value, which comes from source. An empty value
-// is ignored.
+// attribute adds a fact: the value of an attribute. The value comes from source. An empty
+// value is ignored.
 func (s *Server) attribute(source, name string, value any) {
 	if v := s.bytes(value); len(v) > 0 {
 		s.facts = append(s.facts, fact{attribute: name, value: v, source: source})

@@ -18,7 +18,7 @@ func FakeTitle(fake string, seed uint64) *Title {
 	return Find(fakeTitles[seed%uint64(len(fakeTitles))])
 }
 
-// pretend changes the server as its trick, Plan.Fake, demands.
+// pretend gives the server the trick that Plan.Fake names, if there is such a trick.
 func (s *Server) pretend() {
 	switch s.plan.Fake {
 	case "counts-only":

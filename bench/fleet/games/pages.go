@@ -33,7 +33,7 @@ func appendMods(b []byte, mods []bohemiaMod) []byte {
 	return b
 }
 
-const inPages = "rules.pages" // source of the meaning of the pages
+const inPages = "rules.pages" // source of the facts in the pages
 
 // pages adds the binary pages of Arma 3 as rules, and states their meaning.
 func (s *Server) pages() {

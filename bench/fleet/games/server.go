@@ -17,7 +17,7 @@ type Plan struct {
 	Night  uint64 // number of the night; players, maps and clocks depend on it
 	Port   uint16 // port at which the server is queried
 	Title  *Title
-	Fake   string // word for the kind of the server; the kind of a faker's server determines its trick
+	Fake   string // word for the kind of the server; it selects the trick of a faker's server
 }
 
 // Server is a simulated server. Fill may be called many times; the slices are valid

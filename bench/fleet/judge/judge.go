@@ -38,7 +38,7 @@ const maxExamples = 20
 
 // Compare compares a census of the fleet with the truth. The function next returns the
 // records of the census one after the other, each as a line of JSON, and then io.EOF, like
-// the Next of a sink.Reader. The parameter asked has the questions of the scan.
+// the Next of a sink.Reader. The scan asked the questions in asked.
 //
 // Compare ignores what depends on the clock, on the input or on the network path: times,
 // counts, scan, tag and raw. It returns an error and an empty Report if the census can't be

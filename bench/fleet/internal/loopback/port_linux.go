@@ -45,8 +45,7 @@ type Group struct {
 }
 
 // Open adds a port on every address of the device lo. If number is 0, the kernel
-// chooses a port that is free on the loopback of this machine. Answer must be called
-// before Serve.
+// chooses a free port. A port answers only if Port.Answer is called before Serve.
 func (g *Group) Open(number uint16) (*Port, error) {
 	conn, err := listen(number)
 	if err != nil {
@@ -74,8 +73,8 @@ func (g *Group) Open(number uint16) (*Port, error) {
 }
 
 // Serve answers on the ports that have a handler, until ctx is done or the Group is
-// closed, and then returns nil. If a port fails, Serve stops and returns its error.
-// It must be called at most once.
+// closed, and then returns nil. If a port fails, Serve stops and returns the port's error.
+// Call Serve at most once.
 func (g *Group) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -144,12 +143,12 @@ type Port struct {
 }
 
 // recvBuffer is the size in bytes of the receive buffer requested for each socket.
-// A query takes about 800 bytes of it, so at 100,000 queries per second it lasts
-// for a pause of 200 ms.
+// A query takes about 800 bytes of the buffer, so the buffer has room for the queries
+// of 200 ms at 100,000 queries per second.
 const recvBuffer = 16 << 20
 
-// listen opens a socket on the device lo that reports the destination of each datagram
-// and how many datagrams the kernel has dropped.
+// listen opens a socket on the device lo. The socket reports the destination of each
+// datagram, and how many datagrams the kernel has dropped.
 func listen(number uint16) (*net.UDPConn, error) {
 	lo, err := net.InterfaceByName("lo")
 	if err != nil {

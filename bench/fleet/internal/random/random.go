@@ -5,8 +5,7 @@ package random
 import "github.com/a2sscan/a2sscan/wire"
 
 // Stream is a stream of pseudo-random numbers (SplitMix64). Its value is its complete
-// state: two streams that begin with the same value yield the same numbers. That makes
-// a server's nature a function of its address.
+// state: two streams that begin with the same value yield the same numbers.
 type Stream uint64
 
 // golden64 is 2^64 divided by the golden ratio, the step of SplitMix64.

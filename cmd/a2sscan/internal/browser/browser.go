@@ -49,8 +49,8 @@ type Tab struct {
 	faults []string // console messages, errors, and forbidden requests
 }
 
-// Start starts Chromium, which ends with the test, and returns its context for Open. If there
-// is no Chromium, it skips the test.
+// Start starts Chromium, which ends with the test, and returns its context for NewTab. If
+// A2SSCAN_CHROMIUM names no program, Start skips the test.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -123,7 +123,7 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// TakeFaults returns the faults since the last call.
+// TakeFaults returns the faults since the previous call.
 func (b *Tab) TakeFaults() (faults []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -209,7 +209,7 @@ func (b *Tab) Fits(what string) {
 }
 
 // Axe fails the test if axe-core finds something that people with poor eyesight or without a
-// mouse can't use. If axe-core is not installed, Axe only logs that.
+// mouse can't use. If axe-core is not installed, Axe logs this and checks nothing.
 func (b *Tab) Axe(what string) {
 	b.t.Helper()
 	script, err := os.ReadFile(filepath.Join(os.Getenv("A2SSCAN_AXE"), "node_modules/axe-core/axe.min.js"))

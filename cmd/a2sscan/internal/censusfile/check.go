@@ -22,13 +22,13 @@ import (
 // maxProblems is the number of problems that Check describes.
 const maxProblems = 20
 
-// Check reads the files of a census to their end, and returns descriptions of the files and
-// of the problems. If there are many problems, the last entry is the number of the others.
-// Check verifies the checksums of compressed files. It compares each record with the schema,
-// and the files with the summaries in want. It also finds IPv4 addresses that have several
-// records in one scan. For that it stores 8 bytes per record. If progress is not nil, Check
-// calls it with the number of bytes read and the size of all files. Check returns an error
-// if a file can't be read.
+// Check reads the files of a census to their end, and returns descriptions of the files
+// and of the problems. If there are many problems, the last description has the number of
+// further problems. Check verifies the checksums of compressed files. It compares each
+// record with the schema, and the files with the summaries in want. It also finds IPv4
+// addresses that have several records in one scan. To find them, it stores 8 bytes per
+// record. If the function progress is not nil, Check calls it with the number of bytes
+// read and the size of all files. Check returns an error if a file can't be read.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	debug.SetGCPercent(spareMemory)
 	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
@@ -188,10 +188,10 @@ func (v *verifier) addRepeated() {
 	}
 }
 
-// compareCounts compares the numbers of records, in total and by status, with the summaries of
-// each scan. Shards may be scans with the same name, so their numbers are added up. Targets
-// that did not answer have records only if the scan was configured to write them. If there
-// are no such records, compareCounts does not compare the numbers for such statuses.
+// compareCounts compares the numbers of records, in total and by status, with the
+// summaries of each scan. Shards may be scans with the same name, so their numbers are
+// added up. Silent targets have records only if the scan had --unanswered. If the census
+// has no record of a silent target, compareCounts ignores the numbers of silent targets.
 func (v *verifier) compareCounts(want []*census.Summary) {
 	wanted := map[string]*scanCount{}
 	for _, s := range want {

@@ -17,7 +17,7 @@ import (
 // Farms maps the address of each member of a farm to the ID of the farm.
 type Farms map[netip.AddrPort]string
 
-// Choice.Fakes has these words, and words of flags.
+// Choice.Fakes may have these words, and the words of flags.
 const (
 	inFarm    = "only"
 	inNoFarm  = "without"
@@ -40,8 +40,8 @@ type Choice struct {
 	seen     map[string]bool // IDs and names of games, in lower case
 }
 
-// prepare checks the command-line flags. If these need the farms of the census, prepare reads
-// the files to find the farms.
+// prepare checks the command-line flags. If the flags need the farms of the census,
+// prepare reads the files to find the farms.
 func (how *Printing) prepare(files []string) (err error) {
 	c := &how.Choice
 	for _, word := range c.Statuses {
@@ -143,8 +143,8 @@ func (c *Choice) keep() func(line []byte) bool {
 
 func (c *Choice) sayUnknown(t *console.Terminal) { SayUnknown(t, c.Games, c.seen) }
 
-// SayUnknown warns of chosen games that no record has, and suggests similar names. The keys of
-// seen are the IDs and names of the records' games in lower case.
+// SayUnknown warns about each of the games that no record has, and suggests similar names.
+// The keys of seen are the IDs and names of the games in the records, in lower case.
 func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {
 	for _, name := range games {
 		if seen[strings.ToLower(name)] {

@@ -8,6 +8,6 @@
 //	               └─▶ Table                     aligned lines, CSV, TSV, or JSON with chosen fields
 //
 // [Print] is the command cat. [Verify] and [Check] compare files with their summaries.
-// [Merge] makes one census from the shards of a scan, after it has proved that they belong
-// together. [Databases] know where an address is, and who owns its network.
+// [Merge] makes one census from the shards of a scan, after it has proved that the shards
+// belong together. [Databases] know where an address is, and who owns its network.
 package censusfile

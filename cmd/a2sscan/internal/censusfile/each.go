@@ -11,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Each calls the function do with each line of a census and the number of the line, counted
-// from 1. It skips empty lines, but counts them. It stops at the first error. The result read
-// describes what was read.
+// Each calls the function do with each line of a census and the number of the line,
+// counted from 1. It skips empty lines, but counts them. It stops at the first error. It
+// returns a description of what it has read.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
 	read.File = name
 	for n := 1; ; n++ {
@@ -35,8 +35,8 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 	}
 }
 
-// spareMemory is the argument of debug.SetGCPercent for commands that read a census once,
-// because with Go's default of 100, garbage would double the memory for unpacked frames.
+// spareMemory is the argument of debug.SetGCPercent for commands that read a census once.
+// With Go's default of 100, garbage would double the memory for unpacked frames.
 const spareMemory = 25
 
 // pipe calls sink.PipeFile, and describes in a Reading what was read. The function take must
@@ -58,9 +58,9 @@ func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink
 	return read, err
 }
 
-// Lost compares what was read with the summaries beside the files. If anything is damaged or
-// missing, Lost prints what, and returns an error. If complete is set, each file of a scan
-// must have been read.
+// Lost compares what was read with the summaries beside the files. It prints what is
+// damaged or missing. If there is anything to print, it returns an error. If complete is
+// set, a file of a scan that was not read counts as missing.
 func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
 	var files []string
 	for _, r := range read {
@@ -92,7 +92,7 @@ func Incomplete(lost []string) error {
 		WithHint("to look for other damage, run a2sscan verify")
 }
 
-// Failure gives an error from reading a census its exit code and hint.
+// Failure adds an exit code, and usually a hint, to an error from reading a census.
 func Failure(err error) error {
 	var s *sink.Error
 	if !errors.As(err, &s) {

@@ -60,8 +60,8 @@ func IsFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// WriteFailure returns err, an error of writing, as a console.Failure with an exit code. The
-// hint of a sink.Error stays, except that the hint for fs.ErrExist names flags of a2sscan.
+// WriteFailure adds an exit code to an error of writing. It keeps the hint of a
+// sink.Error. But for fs.ErrExist it sets a hint that names flags of a2sscan.
 func WriteFailure(err error) error {
 	if err == nil {
 		return nil

@@ -13,8 +13,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The fields that a record does not have itself. The first three are computed from the keys in
-// counts (see scanner.Population). The value of farm is the ID of the server's farm.
+// The fields that a record does not have itself. The first three are computed from the
+// keys that the variable counts lists (see scanner.Population). The value of farm is the
+// ID of the server's farm.
 const (
 	people   = "people"
 	capacity = "capacity"
@@ -31,8 +32,8 @@ var counts = []string{
 	"info.players", "info.max_players", "info.bots", "info.server_type", "game.players", "game.max_players", "game.bots",
 }
 
-// readerOf returns a Reader for these fields. It decodes the keys from which fields are
-// computed, and keeps the keys whose values are shown as they are written.
+// readerOf returns a Reader for these fields. The Reader decodes the keys from which
+// fields are computed. It keeps the values of other fields as the record writes them.
 func readerOf(fields []string) *record.Reader {
 	keys, kept := []string{"schema"}, []string(nil)
 	for _, field := range fields {
@@ -65,9 +66,9 @@ func (t *Table) value(field string, r *record.Record) []byte {
 	return number(value)
 }
 
-// number returns a whole number in the usual form, because JSON may write it as 100.0, 1e2 or
-// -0. It returns nil for a number beyond every range, such as 1e400, and any other value
-// unchanged.
+// number returns a whole number in the usual form; JSON may write it as 100.0, 1e2 or -0.
+// It returns nil for a number that is too large for a float64, such as 1e400. It returns
+// any other value unchanged.
 func number(value []byte) []byte {
 	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') || string(value) != "-0" && !bytes.ContainsAny(value, ".eE") {
 		return value
@@ -108,7 +109,7 @@ func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 }
 
 // checkFields returns an error if one of the fields does not exist in any record. The
-// parameter flag is the name of the flag that has the fields.
+// error begins with the name of the flag that has the fields.
 func checkFields(flag string, fields []string) error {
 	all, open := record.Paths()
 	all = append(all, computedFields...)
@@ -121,7 +122,7 @@ func checkFields(flag string, fields []string) error {
 		like := console.Nearest(field, all)
 		for _, within := range []string{"rtts_ms.", "geo.", "game.", "info."} {
 			if slices.Contains(all, within+field) {
-				like = within + field // if several objects have the field, prefer the last object
+				like = within + field // if several objects have the field, prefer the last one in the list
 			}
 		}
 		hint := "choose fields such as addr,people,info.map,rules.sv_gravity; a2sscan schema json lists all fields"

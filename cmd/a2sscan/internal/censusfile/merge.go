@@ -61,7 +61,7 @@ type merger struct {
 
 	sum      ledger.Summary
 	tally    ledger.Tally
-	attempts []uint64 // number of servers by the attempt that was answered first
+	attempts []uint64 // number of servers by the attempt that they answered first
 	out      *sink.Output
 }
 
@@ -83,8 +83,8 @@ func (m *merger) gap(problems []string) error {
 		WithHint("scan missing or incomplete shards with the same command, then merge again")
 }
 
-// check proves that the parts make one census, as far as the summaries and each
-// part on its own can show that.
+// check compares the summaries of the parts with each other, and each part with its own
+// summary.
 func (m *merger) check() error {
 	m.parts = group(m.options.Files)
 	var gaps []string
@@ -155,12 +155,12 @@ func (m *merger) write() (err error) {
 }
 
 // copy writes the records of a shard under the name of the merged scan, and counts them.
-// It checks that each address belongs to the shard, which proves that no other shard has
-// a record of the address.
+// It checks that each address belongs to the shard. So no two shards have a record of the
+// same address.
 func (m *merger) copy(p *part) error {
 	type copied struct {
 		records int
-		index   int // index of the last line read, which has the problem or foreign address if there is one
+		index   int // index of the last line read; a problem or foreign address is in this line
 		problem error
 		foreign netip.Addr
 	}

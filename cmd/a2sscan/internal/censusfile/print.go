@@ -27,7 +27,7 @@ type printer struct {
 	table   *Table
 	rank    func(line []byte) rank
 	reader  *record.Reader // reads records to which a location is added
-	located []byte         // the last record with its location
+	located []byte         // the latest record to which a location was added
 }
 
 func (how *Printing) printer() *printer {

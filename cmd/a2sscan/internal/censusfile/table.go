@@ -37,7 +37,7 @@ type Display struct {
 	Color bool
 }
 
-// Table formats records as lines. It serves one goroutine.
+// Table formats records as lines. Only one goroutine may use it.
 type Table struct {
 	format Format
 	fields []string // empty means the usual columns of Text
@@ -45,7 +45,7 @@ type Table struct {
 	farms  Farms // the values of the field farm
 
 	reader *record.Reader
-	found  map[string]*atomic.Bool // keys of the record in which a chosen field had a value; shared by clones
+	found  map[string]*atomic.Bool // for each key: whether a chosen field in it had a value; shared by clones
 	buf    bytes.Buffer
 	csv    *csv.Writer
 	values [][]byte
@@ -190,10 +190,10 @@ func (t *Table) object(values [][]byte) []byte {
 
 const noLimit = 1 << 28
 
-// Harmless makes a cell safe for terminals and spreadsheets. It escapes invisible characters
-// and line breaks. It puts an apostrophe before text that a spreadsheet would take for a
-// formula, because the text begins with a character such as =, possibly after spaces, and is
-// not a number.
+// Harmless makes a cell safe for terminals and spreadsheets. It escapes invisible
+// characters and line breaks. A spreadsheet may take text for a formula if the text begins
+// with a character such as =, possibly after spaces. Harmless puts an apostrophe before
+// such text, but not before numbers.
 func Harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
 	formula := strings.TrimLeft(cell, " \u00a0")

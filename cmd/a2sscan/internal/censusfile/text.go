@@ -27,7 +27,7 @@ type server struct{ addr, rtt, players, mapName, game, name, tag string }
 
 var titles = server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME", ""}
 
-// Widths of the columns that do not depend on the screen.
+// Widths of the columns that have the same width on every screen.
 const (
 	addrWidth    = 21
 	rttWidth     = 7
@@ -67,10 +67,10 @@ func (t *Table) server(rec *record.Record) string {
 	return t.serverLine(s, color, magenta)
 }
 
-// serverLine aligns the cells of s. The parameters players and game are the colours of
-// these two cells; "" means no colour. On a screen, map, game and name share the width
-// that the other cells leave. The last column of the screen stays empty, because a character
-// there makes some terminals begin a new line.
+// serverLine aligns the cells of s. Its last two arguments are the colours of the cells
+// players and game; "" means no colour. On a screen, map, game and name share the width
+// that the other cells leave. The last column of the screen stays empty, because a
+// character there makes some terminals begin a new line.
 func (t *Table) serverLine(s server, players, game string) string {
 	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil
@@ -87,8 +87,8 @@ func (t *Table) serverLine(s server, players, game string) string {
 	return strings.TrimRight(strings.Join(cells, " "), " ")
 }
 
-// named returns the name of the server and its tag in brackets. If they do not fit in
-// width, each of them leaves at least half of the width to the other. For a server
+// named returns the name of the server and, in brackets, its tag. If name and tag together
+// do not fit in width, each leaves at least half of the width to the other. For a server
 // without a name, named returns only the tag.
 func (s *server) named(width int) string {
 	if s.name == "" || s.tag == "" {
@@ -100,7 +100,7 @@ func (s *server) named(width int) string {
 	return console.Shorten(s.name, room-console.Columns(tag)) + " [" + tag + "]"
 }
 
-// fieldWidths are the widths of the fields that need another width than fieldLine gives.
+// fieldWidths has the widths of fields. For all other fields, fieldLine chooses a width.
 var fieldWidths = map[string]int{
 	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
 	people: 6, capacity: 8, bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,

@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Verify checks a census and compares it with the named summary or, if summary is
-// empty, with the summaries beside the files. Verify prints a line for each file, and the
-// problems. It returns an error unless the census is undamaged, and the summaries show that
-// the census is complete.
+// Verify checks a census and compares it with the named summary or, if summary is empty,
+// with the summaries beside the files. Verify prints a line for each file, and the
+// problems. It returns an error if the census is damaged, or if the summaries do not show
+// that the census is complete.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	names := []string{summary}
 	if summary == "" {
@@ -73,8 +73,9 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	return nil
 }
 
-// scansOf returns a line for each scan, with the time at which the scan began. It shows
-// whether the census is the latest one, or an older one because the latest scan failed.
+// scansOf returns a line for each scan, with the time at which the scan began. The time
+// shows whether the census is the latest one, or an older one because the latest scan
+// failed.
 func scansOf(summaries []*census.Summary) (lines []string) {
 	for _, s := range summaries {
 		line := fmt.Sprintf("scan %s: started %s", console.Plain(s.Scan, 100), s.Start.UTC().Format("2006-01-02 15:04:05 UTC"))

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// These are the exit codes; Exits explains them. They never change, because scripts rely on
-// them. The code 2 is not used, because the Go runtime and many shells use it. Shells
-// report the code of ExitPipe for a program that SIGPIPE has ended.
+// Exits explains these exit codes. The codes never change, because scripts rely on them.
+// Code 2 is missing, because the Go runtime and many shells use it. ExitPipe is the code
+// that shells report for a program that SIGPIPE has ended.
 const (
 	ExitOK          = 0
 	ExitUsage       = 1
@@ -44,7 +44,7 @@ type Failure struct {
 	Code       int
 	Err        error
 	Hint       string // empty: no hint
-	Reported   bool   // main does not print the error
+	Reported   bool   // package main must not print the error
 	ReaderGone bool   // the reader closed the pipe
 }
 
@@ -62,8 +62,8 @@ func (f *Failure) WithHint(format string, args ...any) *Failure {
 	return f
 }
 
-// ExitCode returns the exit code for err. An error that is not a Failure means that the
-// command line is wrong, because cobra returns such errors.
+// ExitCode returns the exit code for err. An error without a Failure comes from cobra, and
+// means that the command line is wrong.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK

@@ -47,7 +47,7 @@ func NewLogHandler(w io.Writer) slog.Handler {
 const StandardError = "/dev/stderr"
 
 // logFile writes the lines of the log to a file. It prints only the first error, because
-// the scan continues without a log.
+// the program continues without a log.
 type logFile struct {
 	terminal *Terminal
 	w        io.Writer

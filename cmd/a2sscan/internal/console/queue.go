@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A queue holds at most maxQueued writes. Write waits at most maxWait for its write to be
-// done. When the program ends, it waits at most maxWaitExit for each of its queues.
+// A queue holds at most maxQueued writes. Write waits at most maxWait until its message is
+// written. Before it exits, the program waits at most maxWaitExit for each queue.
 const (
 	maxQueued   = 256
 	maxWait     = 200 * time.Millisecond
@@ -17,8 +17,8 @@ const (
 )
 
 // queue writes messages to a file whose reader may stall: a pipe, or a terminal after
-// Ctrl-S. Write waits until the message is written, at most maxWait. After it has waited
-// that long once, it does not wait again until the queue is empty.
+// Ctrl-S. Write waits until its message is written, but at most maxWait. After such a
+// timeout, Write does not wait for further messages until the queue has been empty.
 type queue struct {
 	to      io.Writer
 	lost    func(n int) string // returns a message that says that n messages are lost
@@ -53,7 +53,7 @@ func newQueue(w io.Writer, lost func(n int) string) io.Writer {
 }
 
 // add queues a write of p to a writer. When the write is done, the channel receives its
-// result.
+// error or nil.
 func (q *queue) add(to io.Writer, p []byte) <-chan error {
 	one := queued{to, bytes.Clone(p), make(chan error, 1)}
 	select {

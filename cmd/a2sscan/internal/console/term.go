@@ -48,7 +48,7 @@ type Terminal struct {
 	status      bool      // a status is shown
 	below       bool      // the status has more than one line
 	line        string    // the status that is shown
-	shown       string    // the last line that was printed, if it was a status line
+	shown       string    // the last printed line if it is a status line, else empty
 
 	columns func() int   // returns the width in tests; nil: ask the terminal
 	Log     *slog.Logger // discards everything without --log-file
@@ -87,7 +87,7 @@ func (t *Terminal) Say(format string, args ...any) {
 }
 
 // inOneLine returns the text of err. If err has joined errors, inOneLine puts semicolons
-// between their texts, and omits a text that an earlier text ends with.
+// between their texts, and omits a text that is the end of an earlier text.
 func inOneLine(err error) string {
 	text := err.Error()
 	for joined := err; joined != nil; joined = errors.Unwrap(joined) {
@@ -115,12 +115,13 @@ func (t *Terminal) Line(s string) {
 	t.print(t.wrapped(s, len(speaker)))
 }
 
-// wrapped returns a line as it is printed: safe to show, and on a terminal wrapped at words.
-// If messages are structured, wrapped returns JSON that omits the program's name.
+// wrapped formats a line for output: it makes the line safe to show and, on a terminal,
+// wraps the line at words. If messages are structured, wrapped returns JSON without the
+// program's name.
 func (t *Terminal) wrapped(s string, indent int) string {
 	s = Plain(s, MaxLine)
 	if t.Structured {
-		line, _ := JSON(struct { // can always be encoded
+		line, _ := JSON(struct { // JSON can always encode this struct
 			Time    time.Time `json:"time"`
 			Message string    `json:"message"`
 		}{time.Now().UTC(), strings.TrimPrefix(s, speaker)}, "")
@@ -296,8 +297,8 @@ func OpenFailure(name string, err error) error {
 	return f
 }
 
-// These are the times between two status lines. On a terminal the time is short, because a
-// line replaces the line before.
+// These are the times between two status lines. On a terminal the time is short, because
+// each line replaces the previous one.
 const (
 	StatusOnTerminal = time.Second
 	statusInLog      = 10 * time.Second
@@ -311,8 +312,8 @@ func (t *Terminal) StatusInterval() time.Duration {
 	return statusInLog
 }
 
-// RepeatStatus shows the result of the function line as the status line at intervals,
-// until stop is called.
+// RepeatStatus calls the function line at intervals, and shows the result as the status
+// line. The function stop ends this and clears the status line.
 func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop func()) {
 	end := Every(every, func() { t.ShowStatus(line()) })
 	return func() {
@@ -386,7 +387,7 @@ func (t *Terminal) Beside(w io.Writer) io.Writer {
 		same = err1 != nil || err2 != nil || os.SameFile(first, second)
 	}
 	if !t.Interactive || !same {
-		return w // not through the queue, in which messages would wait for w
+		return w // without the queue, so that messages never wait for w
 	}
 	return &beside{t, w}
 }

@@ -89,8 +89,8 @@ func SumOf(m map[string]uint64, words []string) string {
 	return ""
 }
 
-// Nearest returns the name that is most similar to word and that the user probably
-// meant, or "" if no name is similar.
+// Nearest returns the name that the user probably meant: the name most similar to word. It
+// returns "" if no name is similar enough.
 func Nearest(word string, names []string) (best string) {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
 	least := min(len(word), 1+max(2, len(word)/4)) // at least one byte must be the same
@@ -153,8 +153,8 @@ func Words[T ~uint8](n T, word func(T) string) []string {
 	return all
 }
 
-// WithoutPath removes the name of the file from an error. Of an fs.PathError it returns only
-// the error inside, and it returns any other error unchanged.
+// WithoutPath returns the error inside an fs.PathError, which does not name the file. It
+// returns any other error unchanged.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -162,7 +162,8 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// Percent formats part as a whole percentage of all, or as "–" if all is 0.
+// Percent formats a part of a total as a whole percentage: 12%. If the total is 0, it
+// returns "–".
 func Percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
@@ -203,8 +204,8 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", in(24*time.Hour))
 }
 
-// Every calls the function do at intervals until stop is called. If do is running then,
-// stop waits until do has returned.
+// Every calls the function do at intervals until stop is called. The function stop waits
+// for a running call of do to return.
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -363,6 +364,6 @@ func Shorten(s string, columns int) string {
 // TimeOfDay returns the local time of day for a Unix time: 15:04:05.
 func TimeOfDay(unix int64) string { return time.Unix(unix, 0).Format(time.TimeOnly) }
 
-// MaxBadLines is how many bad input lines a command reports one by one. It reports only the
-// number of the others, so that a file of another kind does not flood the screen.
+// MaxBadLines is how many bad input lines a command reports one by one. For further lines,
+// the command reports only their number, so that a wrong file does not flood the screen.
 const MaxBadLines = 20

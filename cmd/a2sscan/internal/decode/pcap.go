@@ -175,8 +175,7 @@ const (
 
 // network returns the IP packet inside a packet of a link, or nil if there is none.
 func network(data []byte, link uint16) []byte {
-	// The variable at is the offset of the protocol number, and the variable after is the
-	// offset of the IP packet.
+	// The offsets of the protocol number (at) and of the IP packet (after).
 	at, after := 0, 0
 	switch link {
 	case linkRawBSD, linkRawOpen, linkRaw, linkIPv4, linkIPv6:

@@ -62,9 +62,9 @@ const (
 )
 
 // measureLoopback sends batches of requests from a loopback socket, as a scan does, to a
-// second socket, which answers them. It repeats this for the time in the parameter long.
-// The result rate is the number of replies divided by the seconds in which the first socket
-// sent and received.
+// second socket, which answers them. Its argument, long, is the duration of the measurement.
+// It returns the number of replies divided by the seconds in which the first socket sent and
+// received.
 func measureLoopback(long time.Duration) (rate float64, err error) {
 	cfg := a2sudp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0"), RecvBuffer: 1 << 20, SendBuffer: 1 << 20}
 	own, err := a2sudp.Listen(cfg)

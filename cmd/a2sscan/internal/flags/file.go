@@ -35,8 +35,8 @@ type File struct {
 // Key is a key in a file, with the key's value, or the header of a table.
 type Key struct {
 	Table  string // empty: the key is before the first table
-	Name   string // empty: the header of the table
-	Line   int    // from 1
+	Name   string // empty: this Key is the header of Table
+	Line   int    // counted from 1
 	Values []string
 	List   bool // the value is a list, and Values has its elements
 	Bool   bool // the value is true or false

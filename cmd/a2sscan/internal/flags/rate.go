@@ -61,8 +61,8 @@ func (r Rate) Limit() float64 {
 	return float64(r)
 }
 
-// AutoRate is the value of a flag for a Rate, or "auto" for the rate that the path
-// carries. A maximum may follow "auto", as in auto:20k.
+// AutoRate is the value of a flag for a Rate, or "auto" for a rate that the scan finds
+// itself. A maximum may follow "auto", as in auto:20k.
 type AutoRate struct {
 	Rate Rate // if On is set, the highest rate
 	On   bool // the value is "auto"
@@ -195,7 +195,7 @@ func (a *Auto) String() string {
 
 func (a *Auto) Type() string { return "auto|D" }
 
-// Or returns the duration or, if the value is "auto", the argument of Or.
+// Or returns its argument if the value is "auto", and otherwise the duration.
 func (a *Auto) Or(auto time.Duration) time.Duration {
 	if a.On {
 		return auto

@@ -95,7 +95,7 @@ func (sum *Summary) pace() string {
 	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.Received))
 }
 
-// exclusionsShown is how many sources of exclusions SayCounts lists at most.
+// exclusionsShown is the maximum number of sources of exclusions that SayCounts lists.
 const exclusionsShown = 4
 
 // SayCounts adds the counts that most users do not need.

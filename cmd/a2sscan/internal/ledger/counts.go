@@ -94,7 +94,7 @@ func OfList(s list.Stats) *TargetCounts {
 }
 
 // Each calls the function do with every counter and its current value, unless the value is
-// unknown. If the counter has words, Each calls the function for each word.
+// unknown. If a counter has words, Each calls do for each word.
 func Each(from *Source, do func(row *Counter, v float64, word string)) {
 	from.count()
 	for i := range Table {
@@ -111,7 +111,8 @@ func Each(from *Source, do func(row *Counter, v float64, word string)) {
 	}
 }
 
-// Counts yields the count of each word, or the only count with the word "".
+// Counts yields each word of the counter with its count. A counter without words has one
+// count, with the word "".
 func (row *Counter) Counts(s *Source) iter.Seq2[string, *uint64] {
 	return func(yield func(string, *uint64) bool) {
 		if row.Count != nil {
@@ -127,8 +128,8 @@ func (row *Counter) Counts(s *Source) iter.Seq2[string, *uint64] {
 	}
 }
 
-// Differences describes the counts that should be the same in two shards of a scan but
-// differ. The parameters a and b are the names of the shards.
+// Differences describes the counts that should be the same in two shards of a scan, but
+// differ. The last two arguments are the names of the shards.
 func Differences(one, two *Counts, a, b string) (all []string) {
 	for i := range Table {
 		if row := &Table[i]; row.Kind == Shared {
@@ -283,7 +284,7 @@ func (t *TargetCounts) Left() uint64 { return t.Unfinished + t.Unread }
 // all outcomes. It omits zero counts, except the number of unfinished targets.
 func (t *TargetCounts) Ledger() string {
 	s := console.Grouped(t.Read) + " read = "
-	if t.Unread > 0 { // the scan ended before it had read the list
+	if t.Unread > 0 { // the scan ended before it had read the complete list
 		s = console.Grouped(t.Read+t.Unread) + " = "
 	}
 	return s + t.Accounted() + console.Grouped(t.Left()) + " unfinished"

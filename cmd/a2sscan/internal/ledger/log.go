@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// maxLoggedInputs is how many lists Loaded logs one by one at most.
+// maxLoggedInputs is the maximum number of lists that Loaded logs one by one.
 const maxLoggedInputs = 50
 
 // Loaded logs the lists that were read before the first packet.
@@ -73,8 +73,8 @@ const (
 	rarely      = time.Minute
 )
 
-// seldom decides when to log a count: as soon as the count is not zero, and later when the
-// count has grown and the time since the last log line is at least rarely.
+// seldom decides when to log a growing count: the first time at once, and after that at
+// intervals of at least the constant rarely.
 type seldom struct {
 	reported uint64
 	at       time.Duration
@@ -91,8 +91,7 @@ func (s *seldom) news(now time.Duration, n uint64) (more uint64) {
 	return more
 }
 
-// Watch samples a scan at intervals until the function stop is called, which takes the last
-// sample.
+// Watch samples a scan at intervals. The function stop ends this with a last sample.
 func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	sample := func() {
 		s := m.Stats()

@@ -51,9 +51,10 @@ func Select(plan any, word string) any {
 }
 
 // Difference returns the name of the first setting that differs between two plans of the
-// same type, and both values. It compares the settings whose tag "same" contains word, such
-// as "resume". The name is the value of the setting's tag that has this word as its key or,
-// without such a tag, the value of its tag "flag". If no setting differs, the name is "".
+// same type, and both values. It compares the settings whose tag "same" contains word,
+// such as "resume". For the word "resume", the name is the value of the setting's tag
+// "resume" or, without this tag, the value of the tag "flag". If no setting differs, the
+// name is "".
 func Difference(one, two any, word string) (name, a, b string) {
 	text := func(v any) string {
 		if list, ok := v.([]string); ok {

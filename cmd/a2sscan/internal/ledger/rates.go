@@ -32,10 +32,10 @@ type Rates struct {
 	brief bool // RateReached covers too short a time to be meaningful
 }
 
-// leastBusy is the minimum time that a scan must spend sending for its rate to be
-// meaningful. leastPaced is the minimum time in which the rate must have been the only
-// limit for the pacing error to be meaningful. oneProcessor is the lowest rate, in
-// datagrams per second, that a processor reaches if no other program uses it.
+// A rate is meaningful if the scan spent at least leastBusy seconds sending. A pacing
+// error is meaningful if the rate was the only limit for at least leastPaced. oneProcessor
+// is the lowest rate, in datagrams per second, that a processor reaches if no other
+// program uses the processor.
 const (
 	leastBusy    = 1 // seconds
 	leastPaced   = 100 * time.Millisecond
@@ -106,8 +106,8 @@ var limitHints = map[string]string{
 	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
 
-// awayFaults are the send errors that also fill the kernel's send buffer, because the buffer
-// holds datagrams until the network can be reached again.
+// awayFaults are the send errors of a network that can't be reached. Until the network is
+// back, the kernel holds datagrams in its send buffer, which becomes full.
 var awayFaults = map[string]bool{"network_unreachable": true, "host_unreachable": true, "interface_down": true}
 
 const awayHint = "the network of this machine was away for a time; meanwhile the kernel held datagrams back"
@@ -190,7 +190,8 @@ func newPath(x *congestion.Path) *Path {
 	return p
 }
 
-// String formats as one line how much the path carried and why the rate last changed.
+// String formats the rate that the path carried, and the reason for the last change of the
+// rate, as one line.
 func (p *Path) String() string {
 	s := "carried everything, up to " + console.Short(p.Rate) + "/s"
 	if p.Carried > 0 {
@@ -214,7 +215,7 @@ type Timeouts struct {
 	Least    float64 `json:"least_ms"`
 	Most     float64 `json:"most_ms"`
 	Networks int     `json:"networks"` // /8 networks that had a timeout of their own at the end
-	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given up on them
+	Reopened uint64  `json:"reopened"` // targets that answered after they had timed out
 }
 
 func newTimeouts(x *scanner.Timeouts) *Timeouts {

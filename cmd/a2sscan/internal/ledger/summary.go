@@ -108,7 +108,7 @@ type Input struct {
 // Argument is the Format of an Input that is not a list, but an argument such as an address.
 const Argument = "argument"
 
-// MasterList describes the query to a master for a list.
+// MasterList describes the request for a list from a master.
 type MasterList struct {
 	Protocol string `json:"protocol"` // udp or web
 	Address  string `json:"address"`  // HOST:PORT, or the URL without user, password and query
@@ -133,7 +133,7 @@ type Database struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`
 	Built  time.Time `json:"built"`
-	Faults uint64    `json:"faults,omitempty"` // addresses in this run whose entry is damaged
+	Faults uint64    `json:"faults,omitempty"` // number of lookups in this run that found damaged data
 }
 
 // NewSummary returns a summary with the fields that derive from the scan's counts.
@@ -166,8 +166,8 @@ func NewSummary(from *Source, b Build) *Summary {
 	return sum
 }
 
-// SetAnswers fills in the fields that derive from the answers. The parameter attempts is
-// how many times the scan queried each target that stayed silent.
+// SetAnswers fills in the fields that derive from the answers. Its second argument,
+// attempts, is how many times the scan queried each silent target.
 func (sum *Summary) SetAnswers(t *Tally, attempts int) {
 	sum.Answers = t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots

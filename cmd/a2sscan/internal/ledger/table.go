@@ -33,9 +33,9 @@ type Counter struct {
 	Text string
 	Log  bool // log the number when the scan has finished
 
-	// One of the functions Count, Value and Parts returns the number. NaN means unknown, and
-	// +Inf means no limit. Parts returns a number for each of Words; numbers of empty words
-	// are ignored. In a section, the numbers are fields of Counts.
+	// One of the functions Count, Value and Parts returns the number. NaN means unknown,
+	// and +Inf means no limit. Parts returns a number for each of Words; numbers of empty
+	// words are ignored. The numbers of a section are fields of Counts.
 	Count func(*Source) *uint64
 	Value func(*Source) float64
 	Parts func(*Source) []uint64

@@ -55,7 +55,7 @@ func (t *Tally) Add(r *scanner.Result) {
 	}
 }
 
-// Line formats how many servers, people and bots were found. The parameter asked is the
+// Line formats how many servers, people and bots were found. Its argument, asked, is the
 // number of targets that were queried.
 func (t *Tally) Line(asked uint64) string {
 	if t.Servers == 0 {
@@ -92,8 +92,8 @@ type FirstAnswers struct {
 	Missed *float64 `json:"missed_estimate,omitempty"` // number of servers; absent: unknown
 }
 
-// newFirstAnswers returns the counts and the estimate. The parameter attempts is how many
-// times the scan queried each silent target.
+// newFirstAnswers returns the counts and the estimate. Its second argument, attempts, is
+// how many times the scan queried each silent target.
 func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
 	for len(fa.AtAsk) < attempts {
@@ -106,8 +106,9 @@ func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 }
 
 // estimateMissed returns the probability that an attempt is answered, and the estimated
-// number of servers that answered no attempt. ok is false if no server answered, if there
-// is only one attempt, or if later attempts were answered about as often as the first.
+// number of servers that answered no attempt. The result ok is false if no server
+// answered, if there is only one attempt, or if the other attempts were answered about as
+// often as the first.
 func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	var n, sum float64
 	for i, servers := range atAsk {
@@ -118,7 +119,7 @@ func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	if n == 0 || attempts < 2 || sum/n >= (attempts+1)/2*0.99 {
 		return 0, 0, false
 	}
-	low, high := 0.0, 1.0 // the probability that an attempt is not answered
+	low, high := 0.0, 1.0 // bounds of the probability that an attempt is not answered
 	for range 60 {
 		q := (low + high) / 2
 		var all, asks float64 // among servers that answer one of the attempts

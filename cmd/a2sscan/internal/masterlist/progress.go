@@ -44,8 +44,8 @@ func counts(s *master.Stats) string {
 // incomplete if the master's cap cut it off.
 const maxCapped = 10
 
-// Report prints the counts of a list and what was unusual about the list. The parameter who
-// is the name of the master.
+// Report prints the counts of a list and what was unusual about the list. Its second
+// argument, who, is the name of the master.
 func Report(t *console.Terminal, who string, s *master.Stats) {
 	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
 	type amount struct {

@@ -76,7 +76,7 @@ func appendRecord(dst []byte, addr netip.AddrPort, details []byte) []byte {
 	return append(dst, '}')
 }
 
-// Close closes the file. If complete is set, Close then gives the temporary file its final
+// Close closes the file. If complete is set, Close also gives the temporary file its final
 // name.
 func (o *Writer) Close(complete bool) error {
 	if o.Count == 0 {

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// limit closes the connection that has been silent longest when a client opens one
-// connection too many. So clients that connect and send no request can't use up the file
-// descriptors that a scan needs, nor make other clients wait.
+// limit counts open connections. When there is one too many, it closes the connection that
+// has been silent longest. So clients that send no request can't use up the file descriptors
+// that a scan needs, nor make other clients wait.
 type limit struct {
 	most int // maximum number of open connections
 

@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The page shows the changes of changesByGame games, and lists changesOfGame changes of
-// each game.
+// The page counts the changes of at most changesByGame games, and lists at most
+// changesOfGame changes of each.
 const (
 	changesByGame = 12
 	changesOfGame = 5
@@ -22,7 +22,7 @@ type changes struct {
 	*census.Comparison
 	Kinds  []row
 	Games  []gameChange
-	Hidden int // number of further games
+	Hidden int // number of games that the page does not show
 	Single []singleChange
 	Notes  []string
 }

@@ -63,8 +63,8 @@ func (t *timeline) add(name, color string, nights []pastNight, of func(*pastNigh
 	t.Series = append(t.Series, s)
 }
 
-// spark returns the SVG path of a small line without axes, 100 wide and 24 high. It
-// returns "" for fewer than two values.
+// spark returns the SVG path of a small line without axes, 100 units wide and 24 units
+// high. It returns "" for fewer than two values.
 func spark(values []float64) string {
 	if len(values) < 2 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// gamesListed is the maximum number of games that diff lists for a person.
+// gamesListed is the maximum number of games that writePage lists.
 const gamesListed = 20
 
 // writePage writes the comparison as text for a person.
@@ -101,9 +101,9 @@ func nightLine(n *census.Night) string {
 // KindText returns a kind as pages show it.
 func KindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// countOf returns the number of changes of a kind that the page shows, and a remark or
-// "". The number includes volatile changes only if they are listed, or if all changes of the
-// kind are volatile.
+// countOf returns the number of changes of a kind that the page shows, and a remark, which
+// may be empty. The number includes volatile changes only if --volatile or --kind lists
+// them, or if all changes of the kind are volatile.
 func countOf(k census.Kind, c *census.Comparison, o *DiffOptions) (n uint64, remark string) {
 	n, volatile := c.Changes[k]-c.Volatile[k], c.Volatile[k]
 	switch {
@@ -136,8 +136,8 @@ func mostChanged(c *census.Comparison) []string {
 	return ids[:min(len(ids), gamesListed)]
 }
 
-// lineOf formats one change as a line. The parameter screen is the width of the screen;
-// on a wide screen the name gets most of the additional columns.
+// lineOf formats one change as a line. Its second argument is the width of the screen. On
+// a wide screen, the name gets most of the additional columns.
 func lineOf(c *census.Change, screen int) string {
 	room := min(max((screen-48)*5/8, 20), 66)
 	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)
@@ -151,8 +151,9 @@ func lineOf(c *census.Change, screen int) string {
 	return console.Shorten(strings.TrimRight(s, " "), screen-2)
 }
 
-// Detail describes a change by the values before and after or, for a change of a whole server,
-// by the number of people. It returns "" if there is nothing to say.
+// Detail describes a change by the old and the new value. If a whole server is new, gone
+// or back, it describes the change by the number of people. It returns "" if there is
+// nothing to say.
 func Detail(c *census.Change) string {
 	if WholeServer(c.Kind) {
 		if c.People > 0 {

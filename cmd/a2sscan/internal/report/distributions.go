@@ -41,8 +41,8 @@ const (
 	axisWidth  = 12.0
 )
 
-// axisEnd returns the number at the end of an axis for counts up to the given one: the next
-// of 2, 4, 10, 20, 40, 100 and so on.
+// axisEnd returns the number at the end of an axis. It is the smallest of 2, 4, 10, 20,
+// 40, 100 and so on that is not below the largest count.
 func axisEnd(most uint64) float64 {
 	end := 2.0
 	for i := 0; end < float64(most); i++ {

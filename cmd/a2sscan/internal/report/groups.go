@@ -56,10 +56,10 @@ func withoutFarms(groups []census.Group) []census.Group {
 	return groups
 }
 
-// newGroupTable returns a table of groups, with the most people first, or nil if there
-// are no groups. The parameter open is the number of rows that are visible at first;
-// the reader can unfold the other rows. If names is not nil, it maps the IDs of games
-// to their names, and each row shows the name of the group's game.
+// newGroupTable returns a table of groups, or nil if there are no groups. The groups with
+// the most people come first. The argument names maps the IDs of games to names; if it is
+// not nil, each row shows the name of the group's game. The last argument is the number of
+// rows that are visible at first; the reader can unfold the other rows.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil
@@ -101,9 +101,9 @@ func countries(s *census.Stats) *groupTable {
 	return newGroupTable("Country", &named, nil, countriesShown)
 }
 
-// rest describes what a table omits: small groups, with the command that lists them, and servers
-// whose group is not known. The parameter word is one of GroupWords. The groups in cut are in the
-// stats, but not in the table.
+// rest describes what a table omits: small groups, with the command that lists them, and
+// servers whose group is not known. The first argument is one of GroupWords. The groups in
+// cut are in the stats, but not in the table.
 func rest(word string, groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {

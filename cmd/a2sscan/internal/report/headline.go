@@ -62,9 +62,9 @@ func duration(seconds float64) string {
 	}
 }
 
-// lead says in a few sentences how many people were on how many servers, compared with last
-// time, and which games they played; then how many servers look made up, and how many other
-// servers have flags. The numbers of people and games leave out farms.
+// lead describes in a few sentences the number of people, which it compares with the
+// previous census, and the most popular games. Then it gives the numbers of servers in
+// farms and of other servers with flags. The numbers of people and games leave out farms.
 func lead(in *Input) string {
 	s := in.Stats
 	all := &s.WithoutFarms

@@ -10,7 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// These constants limit how much of the past the page shows.
 const (
 	sparkNights  = 30
 	historyGames = 5 // number of games in the chart
@@ -22,7 +21,7 @@ type History struct{ nights []pastNight }
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
-	distinct     uint64 // different games
+	distinct     uint64 // number of different games
 	lost         *float64
 	doubtful     bool
 	games        map[string]uint64            // people by game

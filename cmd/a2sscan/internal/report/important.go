@@ -7,7 +7,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The limits of Important.
 const (
 	changesKept = 8 // maximum number of changes of a game
 	gamesKept   = 4000
@@ -28,7 +27,7 @@ func (m *Important) Add(c *census.Change) {
 		return
 	case full && weight(c) <= weight(&all[len(all)-1]):
 		return
-	case all == nil && len(m.games) == gamesKept: // limits the games, which strangers may invent
+	case all == nil && len(m.games) == gamesKept: // limits the number of games, because strangers may invent games
 		return
 	case m.games == nil:
 		m.games = map[string][]census.Change{}
@@ -44,9 +43,9 @@ func (m *Important) Add(c *census.Change) {
 // Of returns the changes of a game, the most important first.
 func (m *Important) Of(game string) []census.Change { return m.games[game] }
 
-// weight returns how important a change is: the number of people on the server plus one,
-// multiplied by four except for five kinds. These kinds are less important, for example
-// because sooner or later most servers get a new version or other rules.
+// weight returns how important a change is: the number of people on the server plus one.
+// For most kinds of change, this number is multiplied by four. The other kinds are less
+// important: for example, most servers get a new version sooner or later.
 func weight(c *census.Change) uint64 {
 	people := uint64(c.People) + 1
 	switch c.Kind {

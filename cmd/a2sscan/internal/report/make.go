@@ -16,8 +16,8 @@ import (
 
 // Options choose what Make reads, and the title and the program name on the page. Empty
 // fields select the default: the summaries beside the files, all games, no history, and a
-// title with the date. Without files of a previous census, Make compares only sums, with
-// the previous night of the history.
+// title with the date. Without files of a previous census, Make compares only the sums
+// with those of the previous night in the history.
 type Options struct {
 	Files     []string // files of the census
 	Summaries []string // paths of the summaries
@@ -59,9 +59,9 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	return censusfile.Incomplete(append(before, c.Lost...))
 }
 
-// compare finds the changes since the previous census. If no previous census is given,
-// the page compares only sums, with those of the previous night in the history. The result
-// lost describes what is damaged or missing in the previous census.
+// compare finds the changes since the previous census. Without a previous census, the page
+// compares only the sums with those of the previous night in the history. The result lost
+// describes what is damaged or missing in the previous census.
 func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))

@@ -38,7 +38,7 @@ type Before struct {
 	Games uint64 // number of games, or 0 if unknown
 }
 
-// The charts are drawn by uPlot 1.6.32 (MIT, see uplot/LICENSE): zoom, hover and a live
+// uPlot 1.6.32 (MIT, see uplot/LICENSE) draws the charts. It has zoom, hover and a live
 // legend in 50 kB, without dependencies.
 //
 //go:embed page.html page.css charts.js page.js uplot/uPlot.iife.min.js uplot/uPlot.min.css

@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// FileKind is a kind of file that a command makes from censuses: the texts with which such
-// files of this and of earlier versions may begin.
+// FileKind describes a kind of file that a command makes from censuses. It has the texts
+// with which such files begin, in this version and in earlier versions.
 type FileKind []string
 
 // The kinds of files that stats, diff and report write.

@@ -53,8 +53,8 @@ func (l *Servers) trim() {
 	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
-// Add stores a server if it may be among those with the most people, or among those with the
-// most people that have a flag or are in a farm. Servers without INFO are not in the table.
+// Add stores a server if it may be among the servers with the most people, in the table or
+// in the list of a flag or a farm. Servers without INFO are not in the table.
 func (l *Servers) Add(s *census.Server) {
 	if id := l.Farms[s.Addr()]; id != "" {
 		l.suspect("farm-"+id, s)
@@ -134,8 +134,8 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// table returns the table of servers, with as many servers as fit. The parameter budget is
-// the maximum number of bytes.
+// table returns the table of servers, with as many servers as fit. Its first argument,
+// budget, is the maximum number of bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
 	budget -= rowsReserve

@@ -6,7 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The page lists suspectsShown servers of each flag and of each of the first farmsShown farms.
+// For each flag, and for each of the first farmsShown farms, the page lists at most
+// suspectsShown servers.
 const (
 	suspectsShown = 10
 	farmsShown    = 20
@@ -63,8 +64,8 @@ func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
 	return all
 }
 
-// Link returns the anchor of the list about a flag or a farm, or "" if the page has no such list.
-// The parameter kind is "flag" or "farm".
+// Link returns the anchor of the list about a flag or a farm, or "" if the page has no
+// such list. Its first argument is "flag" or "farm".
 func (p *page) Link(kind, id string) string {
 	anchor := kind + "-" + id
 	if slices.ContainsFunc(p.Suspects, func(l suspectList) bool { return l.Anchor == anchor }) {

@@ -92,8 +92,7 @@ func percent(part, all uint64) string {
 	return percentOf(float64(part) / float64(all))
 }
 
-// percentOf formats a share as a percentage. It has more decimals near 0 and near
-// 100.
+// percentOf formats a share as a percentage. It has more decimals near 0 % and near 100 %.
 func percentOf(share float64) string {
 	v := 100 * share
 	switch {

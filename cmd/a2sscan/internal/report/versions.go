@@ -58,9 +58,9 @@ func sum(counts map[string]uint64) (all uint64) {
 	return all
 }
 
-// topVersions returns the versionsShown versions with the largest shares over all nights.
-// They are sorted by their number of servers in this census. The parameter tonight has the
-// data of this census.
+// topVersions returns at most versionsShown versions: those with the largest shares over
+// all nights. It sorts the versions by their number of servers in this census. Its second
+// argument has the data of this census.
 func (h *History) topVersions(game string, tonight *pastNight) []string {
 	shares := map[string]float64{}
 	for i := range h.nights {
@@ -69,7 +69,7 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 		}
 	}
 	for version := range tonight.versions[game] {
-		shares[version] += tonight.share(game, version) // count tonight as well, so that a new version can be among them
+		shares[version] += tonight.share(game, version) // count tonight as well, so that a new version can be among the top versions
 	}
 	top := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))

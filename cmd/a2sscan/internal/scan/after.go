@@ -18,8 +18,8 @@ import (
 )
 
 // stepAfter returns the variables for the environment of the --on-complete program. They
-// name the files of the census, but no pipe or device. The file that A2SSCAN_STATS names
-// need not exist: the program may write statistics to it.
+// contain the names of the census files, but not of pipes and devices. The file that
+// A2SSCAN_STATS names need not exist: the program may write statistics to it.
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	var files []string
 	gone := 0
@@ -42,10 +42,10 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	}
 }
 
-// completeEarlier runs the --on-complete program again if the checkpoint has a step,
-// because then the program did not succeed after the last scan. If the program fails again,
-// completeEarlier removes the step, and the scan begins anyway. If the program fails after
-// a signal, the step remains.
+// If the checkpoint has a step, the --on-complete program did not succeed after the last
+// scan, and completeEarlier runs the program again. If the program fails again,
+// completeEarlier removes the step, and the scan begins anyway. But if it fails after a
+// signal, the step remains.
 func (s *Run) completeEarlier() error {
 	step := s.checkpoint.Step
 	if step == nil {
@@ -70,8 +70,8 @@ func (s *Run) completeEarlier() error {
 
 // runStep runs the --on-complete program without a shell, and adds step to its
 // environment. The output of the program goes to standard error. The second signal kills
-// the program and all processes in its group; SIGHUP has no effect. signalled reports
-// whether a signal other than SIGHUP arrived.
+// the program and all processes in its group; SIGHUP has no effect. The result signalled
+// reports whether a signal other than SIGHUP arrived.
 func (s *Run) runStep(step Step) (signalled bool, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -32,10 +32,10 @@ import (
 //
 // The SHA-256, in hex, covers all bytes after the first line.
 //
-// A new field that describes how far the scan has come belongs here. Checkpointer fills the
-// field: in compose from a snapshot, or in save if the output must be durable first. The
-// method possible rejects impossible values. A resumed scan finds the field in
-// Checkpointer.Past.
+// A new field that describes the progress of the scan belongs here. Checkpointer.compose
+// fills the field from a snapshot. If the output must be durable first, Checkpointer.save
+// fills the field instead. The method possible must reject impossible values. A resumed
+// scan finds the field in Checkpointer.Past.
 //
 // A new setting of the command that must not change between the runs of a scan
 // belongs in Plan.
@@ -83,11 +83,10 @@ const version = 3
 
 const magic = "a2sscan checkpoint "
 
-// These errors explain why a file can't be used as a checkpoint.
 var (
 	errNoCheckpoint = errors.New("the file is not a checkpoint")
 	errDamaged      = errors.New("the file is damaged, because a part is missing or was changed")
-	errRange        = errors.New("the file is damaged, because some numbers are impossible") // although the checksum is valid
+	errRange        = errors.New("the file is damaged, because some numbers are impossible") // the checksum is valid
 )
 
 // versionError is the version of a checkpoint that this program can't read.
@@ -135,9 +134,9 @@ func (c *Checkpoint) encode() ([]byte, error) {
 // a few hundred bytes if it has a tag.
 const maxCheckpoint = 256 << 20
 
-// An unpacked checkpoint may be at most smallBody bytes longer than maxRatio times its packed
-// length. Usual checkpoints have a ratio of up to 10. Without a limit, a file of some
-// kilobytes could fill the memory.
+// The unpacked length of a checkpoint is at most maxRatio times the packed length, plus
+// smallBody bytes. In usual checkpoints, it is at most 10 times the packed length. Without
+// a limit, a file of some kilobytes could fill the memory.
 const maxRatio, smallBody = 32, 256 << 10
 
 // leastPacked returns the minimum packed length of a body of n bytes.
@@ -190,9 +189,10 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	return c, nil
 }
 
-// decodeTargets decodes the list of targets in r. It first checks that the gob message is
-// long enough for its number of targets, because a target takes at least leastTarget bytes
-// in the message, but several times as much memory.
+// decodeTargets decodes the list of targets in r. First it checks that the gob message is
+// long enough for the number of targets that it declares. Otherwise a wrong number could
+// make the decoder allocate much memory. Each target has at least leastTarget bytes in the
+// message.
 func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
 	const leastTarget = 9 // an address of 6 bytes, and the bytes that delimit it
 	for messages := *r; ; {
@@ -202,7 +202,7 @@ func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
 		}
 		left := uint64(messages.Len()) - size
 		if id := gobUint(&messages); id&1 == 0 { // a value, because its ID is positive; the definition of a type has a negative ID
-			_ = gobUint(&messages) // skips a zero: every value that is not a struct begins with it
+			_ = gobUint(&messages) // skips a zero; every value except a struct begins with one
 			if n := gobUint(&messages); n > size/leastTarget {
 				return nil, errDamaged
 			}
@@ -242,8 +242,8 @@ func (c *Checkpoint) possible() bool {
 			return false
 		}
 	}
-	// The list yielded or left out every entry before Place. Every target that it yielded
-	// is finished, was left out later, or is still open or silent.
+	// The list has yielded or left out every entry before Place. Every target that the
+	// list yielded is finished, open or silent, or the scan has left it out.
 	l, s, silent := &c.List, &c.Stats, &c.Silent
 	skipped := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
 	given := s.TargetsFinished() + skipped + uint64(len(c.OpenTargets)) + uint64(max(0, silent.Waiting()))

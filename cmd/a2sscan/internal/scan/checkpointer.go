@@ -43,8 +43,8 @@ type Checkpointer struct {
 	silent silentFile
 	// SilentTargets are targets that earlier runs saved for the second pass; nil: none.
 	SilentTargets iter.Seq[scanner.Target]
-	// rest and asked are nil unless Recount has read the list. rest is the unread part of
-	// the list, and asked has the number of targets per address that earlier runs took.
+	// Recount sets rest and asked when it reads the list. rest yields the unread part of
+	// the list. asked has the number of targets per address that earlier runs took.
 	rest     iter.Seq[scanner.Target]
 	asked    map[netip.Addr]int
 	size     uint64 // number of places in the list; 0: unknown
@@ -86,10 +86,10 @@ func (k *Checkpointer) Begin() {
 	})
 }
 
-// Recount supports --max-per-address in a resumed scan. It reads the list up to the
-// checkpoint. For each address it returns how many targets earlier runs took from the
-// list, without the open targets. It returns nil for a new scan or without
-// --max-per-address.
+// Recount supports --max-per-address in a resumed scan. It reads the list up to the place
+// in the checkpoint. For each address it returns how many targets earlier runs took from
+// the list, without the open targets. It returns nil for a new scan, and for a scan
+// without --max-per-address.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	if !k.Resumes || k.plan.MaxPerAddress == 0 {
 		return nil
@@ -157,13 +157,13 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 	}
 }
 
-// Snapshot composes a draft from s and hands it to the goroutine that saves it. The
-// draft replaces an older one that is still pending. The scan calls Snapshot
-// between results, in order.
+// Snapshot composes a draft from s, and hands the draft to the goroutine that saves
+// drafts. The draft replaces an older draft that is still pending. The scan calls Snapshot
+// between results.
 func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 	mark, err := k.Scan.Output.Mark()
 	if err != nil || k.failure() != nil {
-		return // the output is broken: keep the last good checkpoint
+		return // after an error, keep the last good checkpoint
 	}
 	c := k.compose(s)
 	c.Records += k.Scan.Output.Count()
@@ -317,9 +317,10 @@ func (k *Checkpointer) Forget() {
 	}
 }
 
-// Done is called after the summary is written. If complete is false, the scan can be
-// resumed, and Done prints the command for that. Otherwise Done removes the checkpoint
-// or, if a step follows, retains only the step in the checkpoint, until StepDone.
+// Done is called after the summary is written. If the scan is not complete, Done prints
+// the command that resumes the scan. Otherwise Done removes the checkpoint. But if a step
+// follows, Done retains only the step in the checkpoint, and StepDone removes the
+// checkpoint.
 func (k *Checkpointer) Done(complete bool, step Step) {
 	switch {
 	case !k.Enabled:

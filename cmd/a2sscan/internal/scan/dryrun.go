@@ -28,8 +28,8 @@ func (s *Run) forecast(n float64) *Forecast {
 	return fc
 }
 
-// left returns how many targets are left, including the targets of other shards. known is
-// false if the length of the list is unknown.
+// left returns how many targets are left to query, including the targets of other shards.
+// The result known is false if the length of the list is unknown.
 func (s *Run) left() (n uint64, known bool) {
 	size, known := s.list.Size()
 	if !known {
@@ -133,9 +133,9 @@ func (s *Run) dryRun() error {
 	return Truncated(s.list)
 }
 
-// countTargets returns how many targets the scan would query, and the first n targets. It
-// iterates over the targets only if the scan queries a part of the list: the targets that an
-// earlier run left over, or the first --max-targets targets.
+// countTargets returns how many targets the scan would query, and the first n targets.
+// Usually the list itself counts the targets. But if the scan is resumed or has
+// --max-targets, countTargets iterates over the targets.
 func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []netip.AddrPort, asked uint64, err error) {
 	interrupted := console.Fail(console.ExitInterrupted, "interrupted")
 	if !s.checkpoint.Resumes && s.plan.MaxTargets == 0 {

@@ -60,7 +60,7 @@ func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 // files of this census aside.
 func (s *Run) conclude(all *scanner.Stats) {
 	how := &s.how
-	how.stopped = s.shutdown.Interrupted() && !how.finished // a later signal changes nothing
+	how.stopped = s.shutdown.Interrupted() && !how.finished // a signal after the last target changes nothing
 	ended := s.ended()
 	how.complete = ended == ledger.EndedComplete || ended == ledger.EndedInput && s.list.Err() == nil
 	if how.complete {
@@ -173,7 +173,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 	sum.SayWrong(s.term)
 	if lost != nil {
 		lost = console.Fail(console.ExitOutput, "summary: %w", lost)
-		if s.how.output != nil { // both failed, for example because the disk is full
+		if s.how.output != nil { // summary and output failed, for example because the disk is full
 			s.term.Say("%v", lost)
 		}
 		s.how.output = cmp.Or(s.how.output, lost)
@@ -200,7 +200,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 }
 
 // verdict returns the error that the run ends with. If there are several errors, it
-// returns the most serious.
+// returns the most serious error.
 func (s *Run) verdict(sum *ledger.Summary) error {
 	switch {
 	case s.how.output != nil:

@@ -12,7 +12,7 @@ import (
 )
 
 // ExclusionFailure adds an exit code, and usually a hint, to an error in the exclusions. A
-// scan sends nothing unless it can read all exclusions.
+// scan that can't read all exclusions sends nothing.
 func ExclusionFailure(err error) error {
 	var line list.Invalid
 	var arg *list.ArgError
@@ -58,7 +58,7 @@ func TargetFailure(err error) *console.Failure {
 	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
 }
 
-// ParsePorts parses a list of ports. Its error begins with flag, the name of a flag.
+// ParsePorts parses a list of ports. The error begins with the name of the flag.
 func ParsePorts(flag, text string) ([]uint16, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {

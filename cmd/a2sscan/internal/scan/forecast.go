@@ -31,7 +31,7 @@ type Forecast struct {
 	Rate        float64 // datagrams per second; 0: no limit
 	Finds       bool    // the scan finds the rate that the path carries, up to Rate
 	AddressRate float64 // datagrams per second to one address; 0: no limit
-	Ports       int     // number of ports of each address in a network; 0: one
+	Ports       int     // number of ports of each address in a network; 0: one port
 }
 
 // The upper bound assumes that one in unansweredShare targets of a list leaves a question
@@ -50,9 +50,9 @@ func LongestSession(s timing.Schedule, qs wire.Questions) time.Duration {
 
 func howMany(qs wire.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// datagrams returns bounds of the number of datagrams sent. An address in a network gets
-// one datagram per attempt if it is silent, and one for the challenge and for each question
-// if it answers; either number may be larger.
+// datagrams returns bounds for the number of datagrams sent. A silent address in a network
+// gets one datagram per attempt. An address that answers gets one for the challenge and
+// one for each question. Either number may be the upper bound.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	attempts := float64(fc.Schedule.Requests())
@@ -69,9 +69,9 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		// With --rate auto, the upper bound assumes at most the default rate, because few
-		// paths carry less. A scan of few targets learns no shorter timeouts, which
-		// Schedule.Least takes into account.
+		// With --rate auto, the longest time is for the default rate or less, because few
+		// paths carry less than the default. Schedule.Least considers that a scan of few
+		// targets learns no shorter timeouts.
 		slowest := fc.Rate
 		if fc.Finds {
 			slowest = min(fc.Rate, scanner.DefaultRate)

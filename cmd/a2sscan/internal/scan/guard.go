@@ -18,15 +18,15 @@ type Limits struct {
 	MaxOutage     time.Duration // how long the network of this machine may be away; 0: no limit
 }
 
-// hitSample is the minimum number of finished and silent targets for which the guard
-// judges the hit rate of a running scan. With fewer targets, a list that begins with a dead
-// network would end a worthwhile scan. The guard does not count open targets. Their absence
-// can only make the rate too high, because targets that answer finish before silent ones.
+// hitSample is how many targets must be finished or silent before the guard judges the hit
+// rate of a running scan. With fewer targets, a list that begins with a dead network could
+// end the scan. The guard does not count open targets. This can only make the hit rate too
+// high, because targets that answer finish before silent ones.
 const hitSample = 1000
 
-// These are values of Trip.Flag. After a trip of minHitrate the scan is not resumed, because
-// its results may be wrong. A trip of maxRuntime is withdrawn if every target is finished,
-// because it has only shortened the wait for late replies.
+// These are values of Trip.Flag. After a trip of minHitrate the scan is not resumed,
+// because its results may be wrong. A trip of maxRuntime is withdrawn if every target is
+// finished, because then the limit has only shortened the wait for late replies.
 const (
 	minHitrate = "--min-hitrate"
 	maxRuntime = "--max-runtime"
@@ -49,7 +49,8 @@ func (g *guard) tripped() *ledger.Trip {
 	return g.trip
 }
 
-// stop drains the scan and returns the trip, unless the scan is already ending.
+// stop drains the scan and returns the trip. If the scan is already ending, stop returns
+// nil.
 func (g *guard) stop(flag, format string, args ...any) *ledger.Trip {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,7 +91,7 @@ func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
 }
 
 // sayTrip reports a trip of the guard while the scan runs. It does not report a trip in
-// the cooldown: every target is finished then, so the trip stops nothing.
+// the cooldown: by then every target is finished, and the trip stops nothing.
 func (s *Run) sayTrip(trip *ledger.Trip) {
 	m := s.monitor.Load()
 	if trip == nil || m == nil || m.Stats().Wait == scanner.WaitCooldown {

@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// listsDiffer compares the lists of this run, in now, with the hashes of the earlier lists,
-// in was. It describes how the lists have changed, or returns "" if all hashes are the same.
+// listsDiffer compares the lists of this run with the hashes of the earlier lists. It
+// describes how the lists have changed, or returns "" if all hashes are equal.
 func listsDiffer(now []list.Input, was []string) string {
 	if len(now) != len(was) {
 		return fmt.Sprintf("the number of lists of targets has changed from %d to %d", len(was), len(now))

@@ -14,8 +14,8 @@ type listProgress struct {
 
 	mu     sync.Mutex
 	marks  []progressMark // marks at places that the scan has not reached yet
-	last   list.Stats     // counts of the last mark
-	behind list.Stats     // counts of the last mark that the scan has passed
+	last   list.Stats     // counts of the newest mark
+	behind list.Stats     // counts of the newest mark that the scan has passed
 }
 
 // progressMark holds the list's counts at the moment when the list yielded the
@@ -36,9 +36,9 @@ func (w *listProgress) pass(place uint64, s list.Stats) {
 	}
 }
 
-// at returns the list's counts for the entries before place, over all runs. The parameter
-// given is the number of targets that this run has taken from the list. The place must not
-// decrease from call to call.
+// at returns the list's counts for the entries before place, over all runs. Its second
+// argument, given, is the number of targets that this run has taken from the list. The
+// place must not decrease from call to call.
 func (w *listProgress) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,9 +51,9 @@ func (w *listProgress) at(place, given uint64) list.Stats {
 	return w.total(now)
 }
 
-// total returns the sum of the counts of earlier runs and the counts in now, which are
-// those of this run. But each run counts invalid and duplicate lines from the start of the
-// list; for these, total takes the larger count.
+// total adds the counts of earlier runs to the counts of this run, which are in now. But
+// each run counts invalid and duplicate lines from the start of the list, so total uses
+// the larger of the two counts for such lines.
 func (w *listProgress) total(now list.Stats) list.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list than earlier runs
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)

@@ -16,7 +16,7 @@ import (
 )
 
 // BadLines prints and logs lines of the input that name no target. It reports only the
-// first console.MaxBadLines lines, so that a file of another kind does not flood the screen.
+// first console.MaxBadLines lines, so that a wrong file does not flood the screen.
 type BadLines struct {
 	terminal *console.Terminal
 	n        uint64
@@ -24,8 +24,8 @@ type BadLines struct {
 	hosts    bool // a bad line begins with a host name that was not looked up
 }
 
-// NewBadLines returns a BadLines that has counted no lines yet. The parameter resolves is
-// true if host names in lists are looked up.
+// NewBadLines returns a BadLines that has counted no lines yet. Its second argument says
+// whether host names in lists are looked up.
 func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
 	return &BadLines{terminal: t, resolves: resolves}
 }
@@ -93,7 +93,7 @@ type lookupError struct{ dns *net.DNSError }
 func (e lookupError) Error() string { return e.dns.Err }
 func (e lookupError) Unwrap() error { return e.dns }
 
-// maxAddrs is how many addresses of a host ReportAddrs prints at most.
+// maxAddrs is the maximum number of addresses that ReportAddrs prints for a host.
 const maxAddrs = 4
 
 // ReportAddrs returns a resolver that calls lookup and prints the first addresses that

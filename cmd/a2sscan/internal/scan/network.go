@@ -17,12 +17,12 @@ const (
 	settling = 10 * time.Second
 )
 
-// online calls the function try. If the function fails because this machine has no network,
-// for example after a boot, online waits until the network is back, for at most
-// --max-outage. Then it calls the function until the function succeeds, or until the
-// network has been back for longer than settling.
+// online calls the function try until the call succeeds. If a call fails because this
+// machine has no network, for example after a boot, online waits for the network, but at
+// most --max-outage. If a call fails although the network has been back for longer than
+// settling, online returns the error.
 func (s *Run) online(ctx context.Context, try func() error) error {
-	var since, last time.Time // the first and the last time that the network was away
+	var since, last time.Time // when online first and last found the network away
 	for {
 		err := try()
 		for scanner.NetworkAway(err) && ctx.Err() == nil {
@@ -44,8 +44,8 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 	}
 }
 
-// sayAway prints that the network is away before the scan has sent anything, but only on
-// the first call. first reports whether this is the first call.
+// sayAway prints that the network is away. It is for the time before the scan, and prints
+// only on the first call. The result first reports whether this is the first call.
 func (s *Run) sayAway(since time.Time, why error) (first bool) {
 	if first = !s.away.Swap(true); first {
 		s.term.Say("the network of this machine has been away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)

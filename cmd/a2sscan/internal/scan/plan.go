@@ -121,7 +121,7 @@ type Records struct {
 	Raw        bool     `json:"raw,omitempty" flag:"--raw" same:"resume,shards"`               // write every datagram, as base64
 	NoNames    bool     `json:"no_player_names,omitempty" flag:"--no-player-names" same:"shards"`
 	KeepMaster bool     `json:"keep_master,omitempty" flag:"--keep-master" same:"resume,shards"` // store the master's data
-	PlayerKey  string   // path of the file with the key of the hashes that replace names
+	PlayerKey  string   // path of the key file for the hashes of player names
 	Databases  []string // database files that --mmdb names
 }
 
@@ -328,8 +328,8 @@ func (p *Plan) Config() scanner.Config {
 	return cfg
 }
 
-// StatusKind returns how progress is shown: not at all with --quiet, unless
-// --status is given.
+// StatusKind returns the value of --status. Without --status it returns StatusText or,
+// with --quiet, StatusNone.
 func (d *Display) StatusKind() StatusKind {
 	if d.Quiet && d.Status == "" {
 		return StatusNone

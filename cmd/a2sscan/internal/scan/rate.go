@@ -31,8 +31,8 @@ func newRateControl(rate float64) *rateControl {
 	return &rateControl{initial: rate, now: rate, rates: make(chan float64, 1)}
 }
 
-// step raises or lowers the rate by a tenth. It returns the rates before and after, which
-// are equal at a limit.
+// step raises or lowers the rate by a tenth. It returns the rates before and after the
+// step, which are equal at a limit.
 func (c *rateControl) step(up bool) (from, to float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,8 +36,8 @@ func (o *CheckpointOptions) files() []string {
 	return []string{o.Path, o.Path + ".lock", o.Path + ".silent", o.Path + disk.PartSuffix}
 }
 
-// OpenCheckpoint locks the checkpoint and reads it if it exists. With LookOnly it takes no lock,
-// and it disables the checkpointer if there is nothing to resume.
+// OpenCheckpoint locks the checkpoint, and reads the file if there is one. With LookOnly
+// it takes no lock, and disables the checkpointer if there is nothing to resume.
 func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, error) {
 	opt.Path = disk.Resolve(opt.Path) // two scans may use different names for one file
 	k := &Checkpointer{Enabled: true, terminal: t, opt: opt}
@@ -111,8 +111,8 @@ func (o *CheckpointOptions) startOver() string {
 	return "to discard the results and start over: " + o.again(more...)
 }
 
-// again returns the command that resumes an unfinished scan, quoted for the shell. The
-// arguments in more are at the end of the command.
+// again returns the command that resumes an unfinished scan, quoted for the shell. It adds
+// the arguments in more to the end of the command.
 func (o *CheckpointOptions) again(more ...string) string {
 	args := slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -161,10 +161,10 @@ func (k *Checkpointer) refuseResume(why string) error {
 	return k.refuse("this scan can't be resumed, because %s", why).WithHint("%s", k.opt.startOver())
 }
 
-// outputGone explains why the output file can't be the file that the checkpoint describes.
-// It returns "" if the output file can be that file. Resuming truncates the file at the
-// checkpoint's offset, which must never happen to an unrelated file. When the scan later
-// opens the file, it compares the bytes before the offset with the hash.
+// outputGone explains why the output file can't be the file of the checkpoint. It returns
+// "" if it finds no reason. Resuming truncates the file at the checkpoint's offset, which
+// must never happen to an unrelated file. When the scan opens the file, it also checks the
+// hash of the bytes before the offset.
 func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
@@ -191,9 +191,9 @@ func (k *Checkpointer) outputGone() string {
 }
 
 // OutputFile returns the path of the file that the checkpoint's offset refers to. With
-// --rotate it is the part that the scan was writing; the scan may have completed that
-// part just after the checkpoint. The parameter plan is the plan of the command, which,
-// unlike the checkpoint, preserves file names that are not UTF-8.
+// --rotate this is the part that the scan was writing; the scan may have completed the
+// part just after the checkpoint. The argument is the plan of the command, because the
+// plan in the checkpoint does not preserve file names that are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Parts {
 		beside := disk.Resolve(plan.Output) + disk.PartSuffix
@@ -209,9 +209,10 @@ func (c *Checkpoint) OutputFile(plan *Plan) string {
 	return name
 }
 
-// ours reports whether the scan may have written the file before its first checkpoint
-// with an offset. The scan may have written it if the first record has the scan's ID, if
-// the file begins with the header of the columns, or if the file has no complete line.
+// ours reports whether the scan may have written the file before its first checkpoint with
+// an offset. This is possible for three kinds of files: those without a complete line,
+// those that begin with the header of the columns, and those whose first record has the
+// scan's ID.
 func ours(path, scan, shown string) bool {
 	r, err := sink.Open(path)
 	if err != nil {

@@ -265,7 +265,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 	}
 	if nobody != nil {
 		if s.out.Count() == 0 {
-			s.out.Discard() // the run reports a more serious error
+			s.out.Discard() // the run reports a more serious error than Discard
 		}
 		s.checkpoint.Forget()
 		return nil, nobody
@@ -320,9 +320,9 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 
 // load reads as much of the lists as the scan needs before its first target, and compares
 // the lists with the checkpoint. For a resumed scan it also opens the output, even if no
-// targets are left, and thus truncates the output to the last checkpoint. If the output
-// differs from what the checkpoint describes, load returns an error; by then nothing was
-// sent, and no file has changed.
+// targets are left. This truncates the output to the last checkpoint. If the output
+// differs from what the checkpoint describes, load sends nothing, changes no file and
+// returns an error.
 func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
@@ -398,9 +398,10 @@ func NamesNetworks(args []string) bool {
 	})
 }
 
-// sweepPort returns the port of all targets if the arguments are networks that do not
-// overlap, so that no address occurs twice. Otherwise it returns 0. It also returns 0 for
-// more than maxSweep addresses, because the scan needs one bit of memory per address.
+// sweepPort returns the port of all targets if no address can occur twice: there is only
+// one port, and the arguments are networks that do not overlap. Otherwise it returns 0. It
+// also returns 0 for more than maxSweep addresses, because the scan needs one bit of
+// memory per address.
 func sweepPort(port string, args []string) uint16 {
 	const maxSweep = 1 << 28
 	ports, err := list.ParsePorts(port)

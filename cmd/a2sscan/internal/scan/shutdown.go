@@ -11,10 +11,10 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Interruptible returns a context that the first signal cancels. A later SIGINT or SIGTERM
-// kills the program. A later SIGHUP does not, because a closing session may send SIGHUP
-// twice. SIGHUP cancels the context only if hangup is set, and not if the process ignores
-// SIGHUP, as a process under nohup does.
+// Interruptible returns a context that SIGINT or SIGTERM cancels. After that, these
+// signals kill the program. If hangup is set, SIGHUP cancels the context, too, but never
+// kills the program, because a closing session may send SIGHUP twice. A process that
+// ignores SIGHUP, as under nohup, still ignores it.
 func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
@@ -118,8 +118,8 @@ func NewShutdown(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Con
 	}
 }
 
-// OnStuck sets a function that is called if the scan has not ended by cancelTime
-// after the second signal.
+// OnStuck sets the function to call if the scan takes longer than cancelTime to end after
+// the second signal.
 func (s *Shutdown) OnStuck(stuck func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -71,8 +71,8 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 }
 
 // save appends the silent targets of the snapshot that the file does not have yet, and
-// makes them durable. The parameter looked is the value of SecondPassed in the checkpoint
-// from which this run resumed, or 0.
+// makes them durable. Its second argument, looked, is the value of SecondPassed in the
+// checkpoint from which this run resumed, or 0 for a new scan.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
 	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, SecondPassed: s.here}
 	if block := slices.Collect(added.SilentTargets()); len(block) > 0 {
@@ -123,6 +123,6 @@ func (s *silentFile) close(remove bool) {
 		s.f.Close()
 	}
 	if remove {
-		_ = os.Remove(s.path) // if this fails, the next scan overwrites the file
+		_ = os.Remove(s.path) // if this fails, the next scan tries again
 	}
 }

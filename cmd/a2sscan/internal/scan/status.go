@@ -24,7 +24,7 @@ type StatusRecord struct {
 
 	Targets uint64   `json:"targets,omitempty"` // number of targets read or counted so far
 	Part    *float64 `json:"part,omitempty"`    // fraction done, from 0 to 1
-	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent: unknown, or about to end
+	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent if unknown or 0
 }
 
 func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
@@ -83,7 +83,7 @@ func (s *Status) sayJSON(r StatusRecord, v *View) {
 			case math.IsInf(n, 1):
 				b = fmt.Appendf(b, ",%q:null", row.Status)
 			default:
-				number, _ := json.Marshal(milli(n)) // a finite number can't fail
+				number, _ := json.Marshal(milli(n)) // JSON can encode a finite number
 				b = fmt.Appendf(b, ",%q:%s", row.Status, number)
 			}
 		})

@@ -18,7 +18,7 @@ type TrackerConfig struct {
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
 	Silence    time.Duration   // how long a silent target stays open
-	Repeats    []time.Duration // when the scan repeats its request to a silent target, since the first request
+	Repeats    []time.Duration // times, since the first request to a silent target, at which the scan repeats the request
 	Longest    time.Duration   // how long a target that answers some questions stays open
 	SecondPass bool            // silent targets get a second pass
 	Cooldown   time.Duration
@@ -33,7 +33,7 @@ type Tracker struct {
 	last    scanner.Stats
 	silent  int           // maximum of Stats.Silent so far
 	part    float64       // fraction done; never falls
-	end     time.Duration // latest possible end, since the start of the scan; 0: the scan still starts targets
+	end     time.Duration // latest possible end, as time since the start of the scan; 0: the scan still starts targets
 	cooling bool          // a sample has shown the cooldown
 }
 
@@ -100,8 +100,9 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	return v
 }
 
-// toStart estimates how long it takes to start the remaining targets, if each of them needs as
-// many datagrams as a started target did on average. part is the fraction of the input that was read.
+// toStart estimates how long it takes to start the remaining targets. It assumes that each
+// of them needs as many datagrams as the started targets did on average. Its second
+// argument, part, is the fraction of the input that was read.
 func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
 	taken, sent := float64(s.Taken), float64(s.DatagramsSent())
 	if taken == 0 || sent == 0 || part <= p.cfg.Begun {
@@ -125,7 +126,7 @@ func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
 const (
 	leastBar = 12
 	mostBar  = 50
-	beside   = 60 // reserved for the text
+	beside   = 60 // columns reserved for the text
 )
 
 // barOn returns the length of the bar on a screen of this width. The length depends only
@@ -198,7 +199,7 @@ func (v *View) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 && v.left < 0 { // otherwise the status shows the time left
+	if v.HeldFor > 0 && v.left < 0 { // if left is known, the status shows left instead
 		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s
@@ -212,7 +213,7 @@ func (v *View) far() string {
 }
 
 // share returns the percentage done and the time left, if these are known. It rounds the
-// time up to whole seconds, so that the time is never zero.
+// time up to whole seconds.
 func (v *View) share() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)

@@ -77,9 +77,8 @@ func StartDemo(network string) (*Demo, error) {
 	}
 }
 
-// Report compares the records with the simulated servers and writes the result in
-// lines of at most width columns. The parameter program has the command that starts this
-// program.
+// Report compares the records with the simulated servers and writes the result in lines of
+// at most width columns. Its last argument, program, is the command that starts this program.
 func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, width int, program string) error {
 	report, err := CompareFile(d.Config, DemoFile)
 	if err != nil {

@@ -83,8 +83,8 @@ func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	return rows
 }
 
-// value describes a field that is not text. The parameter v has the bytes of the field, and
-// msg has the message.
+// value describes a field that is not text. The bytes of the field are in v, and the whole
+// message is in msg.
 func value(name string, v, msg []byte) string {
 	var wide [8]byte // a little-endian number
 	copy(wide[:], v)

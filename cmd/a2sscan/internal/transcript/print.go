@@ -109,8 +109,8 @@ const shownMembers = 30
 
 // pretty appends the JSON value of a key of the record as lines of at most width
 // characters. A value that fits stays on one line. Values and lists that are too long are
-// cut and end with "…". Each line begins with the parameter indent, and the last line ends
-// with the parameter comma.
+// cut and end with "…". Each line begins with the text in indent. The last line ends with the
+// text in comma.
 func pretty(lines []string, width int, key string, value jsontext.Value, indent, comma string) []string {
 	line := indent + key + string(value) + comma
 	switch {

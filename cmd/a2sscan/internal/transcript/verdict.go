@@ -92,8 +92,8 @@ func (s *Session) answered() bool {
 	return s.Result.Status == scanner.StatusOK || s.Result.Status == scanner.StatusPartial
 }
 
-// borrowed takes the place of wire.ErrTimeout in the result of the method open, for a
-// question that was asked only with the challenge of another question.
+// borrowed replaces wire.ErrTimeout in the result of Session.open. It means that a question
+// was asked only with the challenge of another question, and had no answer.
 const borrowed = wire.Error(wire.NumErrors)
 
 // reasonTexts explain why a question has no complete answer, for errors whose word is not

@@ -30,11 +30,11 @@ type window struct {
 	last    db.Event // the latest reported event
 	waiting db.Event // the latest event that was held back
 	leftOut int      // number of events held back since the latest report
-	lasts   int      // number of checks that have confirmed the state in waiting
+	lasts   int      // number of checks that have confirmed the waiting event
 }
 
-// tell returns the event in the field waiting, which is then reported. LeftOut of this event
-// counts the other events that were held back.
+// tell returns the event in the field waiting, for the caller to report. LeftOut of this
+// event counts the other events that were held back.
 func (d *window) tell() db.Event {
 	e := d.waiting
 	e.LeftOut, d.leftOut = d.leftOut-1, 0
@@ -65,9 +65,8 @@ func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 }
 
 // confirm is called after each check that shows whether a server is up or down. kind is "up"
-// or "down". If the waiting event has this kind, the last reported event has the other kind,
-// and Rules.DownAfter checks have confirmed the waiting event, confirm returns this event,
-// which is then reported.
+// or "down". When Rules.DownAfter checks have confirmed the waiting event, confirm returns it
+// for the caller to report. It returns no event if the last reported event has this kind.
 func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
 	in := d.open[key]
 	if in == nil || in.leftOut == 0 || in.waiting.Kind != kind {

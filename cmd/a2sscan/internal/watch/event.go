@@ -146,8 +146,8 @@ func (w *Watcher) Finish(now time.Time) {
 }
 
 // match is called for each server that is down or new, and stores the server in w.noted. It
-// reports a move if a server that is down and a new server have the same identity or the same
-// Steam ID, and no third server has the same identity or Steam ID.
+// looks for a server that is down and a new server with the same identity or Steam ID. It
+// reports them as a move if no third server has this identity or Steam ID.
 func (w *Watcher) match(i int, now uint32) {
 	s := &w.servers[i]
 	if s.known == nil {

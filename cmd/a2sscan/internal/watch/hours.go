@@ -30,9 +30,9 @@ func (w *Watcher) hourOf(at uint32) *db.Hour {
 // counted maps a status to the index of its counter in a db.Sample.
 var counted = map[db.Status]int{db.Up: db.UpFor, db.Down: db.DownFor, db.Unknown: db.UnseenFor}
 
-// count counts the time of a server, from where the previous call ended to the given moment,
-// as up, down or, if status is db.Unknown, unseen. Time down because of maintenance counts as
-// planned. Time in hours that are no longer in memory is not counted, so it appears as
+// count counts the time of a server from server.upto to the moment until. The time counts as
+// up or down or, if status is db.Unknown, as unseen. Time down because of maintenance counts
+// as planned. Time in hours that are no longer in memory is not counted, so it appears as
 // unseen.
 func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s := &w.servers[i]
@@ -63,7 +63,7 @@ func (w *Watcher) Resume(stored []db.Hour, now time.Time) {
 	}
 }
 
-// running returns copies of the hours that may still change, unless they have no samples.
+// running returns copies of the hours that may still change and have samples.
 func (h *hours) running() (copies []db.Hour) {
 	latest := max(h[0].Number, h[1].Number)
 	for _, hour := range h {

@@ -169,9 +169,9 @@ func (w *Window) parseDays(days, times string) error {
 	return nil
 }
 
-// inZone returns the moment at which clocks in the given zone show the date and time that t
-// has in its own zone. If a clock change skips this time, inZone returns the moment of the
-// change. If the clocks show this time twice, inZone returns the first moment.
+// inZone returns the moment at which clocks in zone show the date and time of t. It ignores
+// the zone of t. If a clock change skips this time, inZone returns the moment of the change.
+// If the clocks show this time twice, inZone returns the first moment.
 func inZone(t time.Time, zone *time.Location) time.Time {
 	const layout = time.DateTime
 	m := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, zone)
@@ -192,7 +192,7 @@ func inZone(t time.Time, zone *time.Location) time.Time {
 }
 
 // At reports whether the moment now is in the window. If it is, begin and end are the
-// beginning and the end of the window on that day.
+// beginning and the end of this occurrence of the window.
 func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 	if !w.from.IsZero() {
 		return w.from, w.to, !now.Before(w.from) && now.Before(w.to)

@@ -36,8 +36,8 @@ type Options struct {
 	Hourly, Daily time.Duration
 
 	Terminal *console.Terminal
-	// Run calls Show when it knows the servers. It calls end, which Show returned, before Run
-	// itself returns.
+	// Run calls Show when it knows the servers. Before Run returns, it calls the function end
+	// that Show returned.
 	Show func(*Watch) (end func())
 }
 
@@ -97,20 +97,20 @@ type Watch struct {
 
 	lastID  atomic.Int64  // ID of the latest event
 	dropped atomic.Uint64 // number of dropped events
-	// held is the time when another program locked the state, or nil if none has.
+	// held is the time when another program locked the state, or nil if the state is not locked.
 	held atomic.Pointer[time.Time]
-	// alive is the last time at which Watch.loop saw that the loop of the scan had done
-	// something, or at which a scan failed.
+	// alive is when Watch.loop last saw that the scan's loop had run, or when a scan last
+	// failed, whichever is later.
 	alive atomic.Pointer[time.Time]
 
 	mu      sync.Mutex // guards the fields below
 	watcher *Watcher
 	monitor *scanner.Monitor
-	before  scanner.Stats // counters of earlier scans that failed
+	before  scanner.Stats // sum of the counters of the scans that failed
 	events  uint64
 	sent    time.Time     // time of the last datagram
-	then    scanner.Stats // the counters when sent was last set
-	elapsed time.Duration // scanner.Stats.Elapsed that checkSending saw last
+	then    scanner.Stats // counters at the time sent
+	elapsed time.Duration // the latest scanner.Stats.Elapsed that checkSending saw
 }
 
 const (
@@ -123,7 +123,7 @@ const (
 	// An output that takes nothing for stallAfter is reported as blocked. At the end, the
 	// watch waits at most endWait for the output, and at most stateWait for a locked state.
 	stallAfter, endWait, stateWait = 10 * time.Second, time.Second, 10 * time.Second
-	// If the loop of the scan does nothing for stillAfter, checks count as stopped.
+	// If the loop of the scan does nothing for stillAfter, Alive returns false.
 	stillAfter = 10 * time.Second
 )
 
@@ -361,8 +361,8 @@ func (r *Watch) loop(ctx context.Context) {
 	}
 }
 
-// store writes the changes of the watcher to the database until ctx ends. A write that has
-// begun by then may take until the context state ends.
+// store writes the changes of the watcher to the database until ctx ends. A write that is
+// running when ctx ends may continue until the context state ends.
 func (r *Watch) store(ctx, state context.Context) error {
 	tick, flush := time.Tick(tickEvery), time.Tick(flushEvery)
 	prune := func() error { return r.DB.Prune(time.Now(), r.Hourly, r.Daily) }
@@ -386,14 +386,14 @@ func (r *Watch) store(ctx, state context.Context) error {
 	return err
 }
 
-// stored calls the function do, and repeats the call while another program has locked the
-// state, until ctx ends.
+// stored calls the function do. While another program has locked the state, stored repeats
+// the call, until ctx ends.
 func (r *Watch) stored(ctx context.Context, do func() error) error {
 	return stateFailed(db.Retry(ctx, r.hold, do))
 }
 
-// checkSending tells the watcher whether datagrams can be sent. They can't if sending fails
-// and nothing was sent for a cycle.
+// checkSending tells the watcher whether datagrams can be sent. It assumes that they can't
+// if sending fails and no datagram was sent for Rules.Every.
 func (r *Watch) checkSending(now time.Time) {
 	stats := r.stats()
 	if stats.Elapsed != r.elapsed {
@@ -408,9 +408,9 @@ func (r *Watch) checkSending(now time.Time) {
 	}
 }
 
-// flush gives the new events their IDs, and stores them together with the servers that
-// changed, so that the next watch does not report them again after a kill. If all is false,
-// flush does nothing unless something is urgent. If all is true, it also stores the hours.
+// flush gives the new events their IDs. It stores the events together with the servers that
+// changed, so that after a kill the next watch does not report the events again. If all is
+// false, flush acts only if something is urgent. If all is true, it also stores the hours.
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []db.Hour
 	r.mu.Lock()
@@ -509,8 +509,9 @@ func (r *Watch) Status() *Status {
 	return &status
 }
 
-// NotUp returns a line for each server that is not up, the latest outage first. If there
-// are more than limit, the last line counts the others.
+// NotUp returns a line for each server that is not up, or did not answer its latest check.
+// The lines are sorted by Row.rank and then by time, the latest change first. If limit is too
+// low for all servers, the last line counts the others.
 func (r *Watch) NotUp(limit int) (lines []string) {
 	var rows []Row
 	for row := range r.Rows() {
@@ -532,8 +533,9 @@ func (r *Watch) NotUp(limit int) (lines []string) {
 	return lines
 }
 
-// rank returns a number by which servers are sorted. The servers that are down come first,
-// then those in maintenance, then those that did not answer the latest check, then the rest.
+// rank returns a number by which servers are sorted: first the servers that are down, then
+// those that are down for maintenance, then those that are up but did not answer the latest
+// check, then all others.
 func (row *Row) rank() int {
 	switch {
 	case row.Status == db.Down && !row.Planned:
@@ -576,7 +578,7 @@ type Row struct {
 	// if the last check was answered.
 	Silent  time.Time
 	Planned bool      // the server is down for maintenance
-	Until   time.Time // end of the current maintenance, in which the server may be up, or zero
+	Until   time.Time // end of the current maintenance, or zero; the server may be up
 	Reason  string    // reason of the current maintenance
 }
 

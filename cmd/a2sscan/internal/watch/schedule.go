@@ -25,8 +25,8 @@ func (c *schedule) rearrange(now time.Time, every time.Duration) {
 		c.pos = 0
 	}
 	c.began, c.took = now, 0
-	// Late checks may follow in one burst, but only about as many as are due in one second,
-	// even if a slow rate or a pause has delayed more checks.
+	// Late checks may follow in one burst. Such a burst has only about as many checks as are
+	// due in one second.
 	perSecond := float64(len(c.order)) / every.Seconds()
 	c.pace = rate.NewLimiter(rate.Limit(perSecond), 2+int(perSecond))
 	c.pace.AllowN(now, 1+int(perSecond))

@@ -25,7 +25,7 @@ type Rules struct {
 	Every     time.Duration // length of a cycle, in which each server is checked once
 	FullEvery time.Duration // time between two full queries of a server
 	DownAfter int           // number of unanswered checks in a row after which a server is down
-	Attempts  int           // number of requests in a check that stays unanswered
+	Attempts  int           // number of requests that an unanswered check sends
 	// Damp is the time in which at most two events of a kind are reported for a server.
 	Damp time.Duration
 	// BlindMax is the time for which a blind watcher assumes that the servers are up.
@@ -33,13 +33,14 @@ type Rules struct {
 
 	// References are servers that are always up. They show whether the watcher is blind.
 	References []netip.AddrPort
-	// Kinds are the kinds of events to report. Nil means all kinds except routine changes.
+	// Kinds are the kinds of events to report. Nil means all kinds except the
+	// changes that census.Changed calls volatile.
 	Kinds []string
 	// Excluded reports whether an address is excluded. Nil means that no address is.
 	Excluded func(netip.Addr) (no bool)
 	Answers  bool          // whether to store the latest answers
-	Names    bool          // whether the label of a server in the list is its name
-	Crowd    int           // number of people that makes a crowd; 0: none does
+	Names    bool          // whether the label of a server replaces the name that it sends
+	Crowd    int           // smallest number of people that counts as a crowd; 0: no crowds
 	Remind   time.Duration // time after which a server that stays down is reported again; 0: never
 }
 
@@ -47,7 +48,7 @@ type Rules struct {
 // has left the list.
 const keepAsking = 24 * 3600
 
-// follow is the number of seconds for which the full query after a change waits, because the
+// follow is the number of seconds between a change and the full query that it causes: the
 // server may still be loading its map.
 const follow = 2
 
@@ -79,18 +80,18 @@ type server struct {
 	since     uint32 // when status began
 	asked     uint32 // when the latest check began
 	silentAt  uint32 // when the first of the latest unanswered checks began
-	upto      uint32 // end of the time that count has counted
-	until     uint32 // until then, a server that has left the list is checked
+	upto      uint32 // time up to which count has counted
+	until     uint32 // when the checks end, if the server has left the list
 	// people and places are the latest counts, or -1 if they are unknown.
 	people, places int32
 	// silent and requests count the checks and requests in a row without an answer.
 	silent, requests uint32
 	poor             uint8 // number of incomplete answers in a row that were ignored
-	plain            uint8 // number of coming checks that omit the challenge
+	plain            uint8 // number of further checks that omit the challenge
 	status           db.Status
 	flying           bool // a check is running
 	listed           bool // the server is in the list
-	elsewhere        bool // INFO does not contain the number of people
+	elsewhere        bool // INFO alone does not give the number of people
 	reference        bool // the server is one of Rules.References
 	answers          bool // the latest check was answered
 	// crowded becomes true when Rules.Crowd people are on the server, and false when fewer
@@ -103,9 +104,9 @@ type server struct {
 
 	port  uint16 // port at which players join, or 0 if it is unknown
 	label string // text after the address in the list
-	// window is 1 plus the index in Watcher.windows of the window in which the server is now,
-	// or 0 if the server is in no window. ends is when that window ends. covered is when the
-	// server came into a window; since then it has always been in one.
+	// window is 0 if the server is in no window. Otherwise it is 1 plus the index of the window
+	// in Watcher.windows, and ends is when the window ends. covered is when the server came
+	// into a window; since then the server has always been in a window.
 	window        int
 	ends, covered uint32
 	planned       bool   // the server is down because of maintenance
@@ -113,9 +114,8 @@ type server struct {
 	// stopped is true from a stop or restart of the server in a window until the window ends.
 	stopped bool
 
-	// untold means that the last event "up" or "down" that an earlier watch reported
-	// contradicts status, because that watch ended while damping still held back the newer
-	// event. catchUp clears untold.
+	// untold means that the last reported event "up" or "down" contradicts status: an earlier
+	// watch ended while damping still held back the newer event. catchUp clears untold.
 	untold bool
 
 	gone bool // the server is not watched any more
@@ -150,8 +150,8 @@ type Watcher struct {
 
 	windows []maintained
 
-	// match enters each server for which it is called into noted. The keys are identities and
-	// Steam IDs, and the values are indexes of servers.
+	// noted has the servers for which match was called. The keys are identities and Steam IDs,
+	// and the values are indexes of servers.
 	noted map[uint64]int
 	hours hours
 
@@ -231,9 +231,9 @@ func (w *Watcher) add(s server) {
 	}
 }
 
-// Watch sets the list of servers to check, which must have no duplicates. Servers that have
-// left the list are checked for another day. Watch returns how many servers are new in the
-// list, and how many have left it.
+// Watch sets the list of servers to check. The list must have no duplicates. Servers that
+// have left the list are checked for another day. Watch returns how many servers are new in
+// the list, and how many have left it.
 func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (joined, left int) {
 	was := make([]bool, len(w.servers))
 	for i := range w.servers {
@@ -334,7 +334,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		w.confirm(i, "up", at)
 		w.answer(i, r, at)
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
-		w.unseen(i, 0, at) // proves nothing
+		w.unseen(i, 0, at) // such a result proves nothing
 	default:
 		if s.status == db.Up && s.window == 0 {
 			w.view.add(outcome{s.asked, false})
@@ -475,7 +475,7 @@ func (w *Watcher) remember(s *server, r *scanner.Result) {
 	known := census.NewServer(r)
 	s.known, s.info, s.steam = &known, infoHash(&r.Info), r.Info.SteamID
 	if !r.HasInfo {
-		s.info = 0 // only full queries find such a server
+		s.info = 0 // a server without INFO needs full queries
 	}
 	if r.Info.Has&wire.HasGamePort != 0 {
 		s.port = r.Info.GamePort
@@ -543,10 +543,9 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	}
 }
 
-// restartSigns returns the evidence that a server restarted between two full answers:
-// its uptime fell, or its Steam ID changed and all of its players joined since. The
-// Steam ID may also change with the map, so a new Steam ID counts only if the map is
-// the same.
+// restartSigns returns the evidence that a server restarted between two full answers: its
+// uptime fell, or its Steam ID changed and all of its players joined after the first answer.
+// A Steam ID may also change with the map, so a new one counts only if the map is the same.
 func restartSigns(was, is *server, now uint32) []string {
 	if was.uptime > 0 && is.uptime > 0 && is.uptime < was.uptime {
 		return []string{fmt.Sprintf("the uptime of the server fell from %d to %d seconds", was.uptime, is.uptime)}
@@ -599,7 +598,7 @@ func (s *server) setPeople(p scanner.Population) {
 // notice detects time in which the program did not run.
 func (w *Watcher) notice(now time.Time) {
 	if w.last.IsZero() {
-		w.last = now // the first call: reading the state is no pause
+		w.last = now // the first call: the time for reading the state is no pause
 	}
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
 	if drift := wall - passed; passed > gap || passed < -gap || drift > gap || drift < -gap {
@@ -641,8 +640,8 @@ func (w *Watcher) Status() Status {
 	return status
 }
 
-// Rows appends at most limit servers to rows. The parameter from is the index of the server
-// to begin with. Rows returns the index at which to continue.
+// Rows appends at most limit servers to rows. Its second argument, from, is the index of the
+// first server. Rows returns the index at which to continue.
 func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
 	end := min(from+limit, len(w.servers))
 	for i := from; i < end; i++ {

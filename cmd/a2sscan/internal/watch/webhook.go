@@ -40,9 +40,9 @@ const (
 	maxBackoff = 5 * time.Minute
 )
 
-// NewWebhook returns a webhook, or an error if the parameter secret is not a valid URL. The
-// error does not contain the URL. The parameter format is json or discord; if it is empty,
-// Discord's own URLs get its format, and all others get JSON.
+// NewWebhook returns a webhook for the URL in its first argument, secret. If the URL is not
+// valid, the error does not contain the URL. The format is json or discord. If the format is
+// empty, Discord's URLs get Discord's format, and all other URLs get JSON.
 func NewWebhook(secret, format string, kinds []string) (*Webhook, error) {
 	u, err := url.Parse(strings.TrimSpace(secret))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -180,7 +180,7 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 	if h.Role != "" && counts["down"]+counts["reminder"] > 0 {
 		mention, mentions = "<@&"+h.Role+"> ", map[string]any{"roles": []string{h.Role}}
 	}
-	// most is Discord's limit, without a mention. If the text is longer, it is written again at
+	// most is Discord's limit in UTF-16 units, less the mention. If the text is longer, it is written again at
 	// a lower level, first without details and then without links.
 	const most, details, links = 2000 - 30, 2, 1
 	for level := details; level >= 0 && !many; level-- {

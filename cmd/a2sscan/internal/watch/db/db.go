@@ -207,8 +207,8 @@ const countOutages = `INSERT INTO stops SELECT servers.id, time / 3600, count(*)
 		(SELECT outages FROM stops WHERE stops.server = block * 256 + key + 1 AND stops.hour = running.hour), 0)) ORDER BY key) FROM json_each(data));
 	DELETE FROM stops WHERE hour IN (SELECT hour FROM running);`
 
-// create runs SQL statements in one transaction: the parameter before, the schema, and the
-// parameter after.
+// create runs SQL statements in one transaction: those in its first argument, before, then
+// the schema, then those in its second argument, after.
 func (db *DB) create(before, after string) error {
 	_, err := db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		before, schema, after, application, version))
@@ -317,8 +317,8 @@ func insert(into interface {
 
 // Cursor returns the ID of the last event that a reader, such as a webhook, has processed,
 // or -1 if the reader is new. last is the ID of the latest event. If more than limit events
-// wait for the reader, it must drop the oldest. dropped is the number of events to drop, and
-// id is then the ID of the last event to drop.
+// wait for the reader, it must drop the oldest. In this case dropped is the number of events
+// to drop, and id is the ID of the last event to drop.
 func (db *DB) Cursor(reader string, limit int) (id, last int64, dropped int, err error) {
 	err = db.sql.QueryRow(`WITH cursor AS (SELECT coalesce(max(event), -1) AS done FROM cursors WHERE reader = ?1)
 		SELECT coalesce(max(id), (SELECT done FROM cursor)), (SELECT coalesce(max(id), 0) FROM events), count(*)

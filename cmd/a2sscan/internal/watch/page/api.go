@@ -157,9 +157,9 @@ type series struct {
 }
 
 // newSeries returns two lines with a point for each step: the number of servers that were up,
-// and the number of people on them. The lines cover the last span of time, or less if the
-// first point is later. If more time than the parameter gap says passed between two points,
-// the watch did not run in between, and the lines are interrupted there.
+// and the number of people on them. The lines end at now. They begin a span earlier, or at
+// the first point if that is later. If two points are further apart than gap, the watch did
+// not run between them, and the lines are interrupted there.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {

@@ -34,7 +34,7 @@ type Options struct {
 	Link    string // URL of the owner's site, or "" for no link
 	Build   ledger.Build
 	DB      *db.DB // the page only reads it
-	ByList  bool   // the label of a server in the list is its name
+	ByList  bool   // the label of a server replaces the name that it sends
 	NoJoin  bool   // no links with which players join a server
 
 	// Timeout is the longest time for which a request waits for the database.
@@ -45,7 +45,7 @@ type Options struct {
 type Page struct {
 	Options
 	site   *metrics.Site
-	source Source                   // set before latest
+	source Source                   // set before the first snapshot
 	latest atomic.Pointer[snapshot] // nil before the first snapshot
 	past   atomic.Pointer[past]
 	cancel context.CancelFunc
@@ -80,7 +80,7 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 }
 
 // fresh is the minimum time between two snapshots. If making a snapshot takes long, the
-// time is longer, so that snapshots use at most a fiftieth of one processor's time.
+// time is longer, so that snapshots use at most 2% of one processor's time.
 const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and reads the past once a minute.

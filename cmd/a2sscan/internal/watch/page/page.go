@@ -109,8 +109,8 @@ type timeline struct {
 	Series  []report.Line `json:"series"`
 }
 
-// Rows returns points as rows of a table, the latest first: the time and the values. Of 60
-// points or more, it returns only some, spread evenly.
+// Rows returns the points as rows of a table, the latest first. A row has the time and the
+// values. If there are 60 points or more, Rows returns only every second point, or fewer.
 func (t *timeline) Rows() (rows [][]any) {
 	for i := len(t.Times) - 1; i >= 0; i -= max(1, len(t.Times)/30) {
 		row := []any{clock(time.Unix(t.Times[i], 0))}
@@ -126,9 +126,9 @@ func (t *timeline) Rows() (rows [][]any) {
 	return rows
 }
 
-// index returns the page of all servers. It makes the page once for each snapshot and
-// query, and only one page at a time, because making a page takes much more memory than
-// the page itself.
+// index returns the page of all servers, and caches the page for its snapshot and query. It
+// makes only one page at a time, because making a page takes much more memory than the page
+// itself.
 func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,9 +182,9 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 	return p.made(s, v), nil
 }
 
-// peopleChart returns a chart of the people on a server, with gaps where it was down or not
-// checked. The chart covers the known history, rounded up to a day, a week, a month or 90
-// days.
+// peopleChart returns a chart of the people on a server, with gaps where the server was down
+// or not checked. The chart covers the known history. If this is more than a day, it is
+// rounded up to a week, a month or 90 days.
 func peopleChart(history []db.Period, now time.Time) timeline {
 	span := 24 * time.Hour
 	if len(history) > 0 { // with less than a day of data, the axis begins with the data

@@ -47,8 +47,8 @@ type server struct {
 	*texts
 	Status db.Status `json:"status"`
 	Since  time.Time `json:"since,omitzero"` // start of the status
-	// Late is zero unless the server is up but did not answer the latest checks. It is the
-	// time when the first of these checks began.
+	// Late is when the first of the latest unanswered checks began. It is zero if the latest
+	// check was answered, or if the server is not up.
 	Late time.Time `json:"unanswered_since,omitzero"`
 	// Uptime30 is the uptime of the last 30 days, from 0 to 1, or nil if the server was not
 	// checked.
@@ -73,8 +73,8 @@ func (s *server) InMaintenance() bool { return s.Maintenance != nil && s.Mainten
 // db.Unknown is the status of a server that was not checked yet.
 const silent db.Status = "silent"
 
-// unanswered is a status only in searches. It selects the servers whose status is up and that
-// did not answer their latest check.
+// unanswered is a status only in searches. It selects the servers that are up but did not
+// answer their latest check.
 const unanswered db.Status = "unanswered"
 
 // statuses lists the statuses in the order in which the page sorts them.
@@ -117,7 +117,7 @@ type numbers struct {
 	Down     int      `json:"down"`
 	Planned  int      `json:"planned"` // servers that are down for maintenance
 	Silent   int      `json:"silent"`
-	Late     int      `json:"unanswered"` // number of servers that are up but did not answer lately
+	Late     int      `json:"unanswered"` // number of servers that are up but did not answer their latest check
 	Unknown  int      `json:"unknown"`
 	Blind    bool     `json:"blind"`
 	Notices  []notice `json:"notices"`
@@ -213,7 +213,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 			}
 			rank := uint64(2 * slices.Index(statuses, e.Status))
 			if e.InMaintenance() {
-				rank++ // after those that are down for no known reason
+				rank++ // after the servers that are down without maintenance
 			}
 			return rank<<32 | order
 		})
@@ -352,8 +352,8 @@ type query struct {
 // search text in bytes.
 const usualLimit, mostLimit, longestText = 100, 200, 200
 
-// search returns the servers that a request selects. The parameter order is the order to use
-// if the request does not name one.
+// search returns the servers that a request selects. Its second argument, order, is used if
+// the request names no order.
 func (s *snapshot) search(at *url.URL, order string) (f found, q query, err error) {
 	values := at.Query()
 	q = query{
