@@ -231,9 +231,9 @@ func killFleet(second byte) fleet.Config {
 // killRate returns the arguments that determine how long such a scan takes.
 func killRate() []string {
 	if *kills > 100 {
-		return []string{"-r", "2k", "--timeout", "300ms", "--retries", "4", "--cooldown", "0"}
+		return []string{"-r", "2k", "--timeout", "1s", "--retries", "4", "--cooldown", "0"}
 	}
-	return []string{"-r", "300", "--timeout", "300ms", "--retries", "2", "--cooldown", "0"}
+	return []string{"-r", "300", "--timeout", "1s", "--retries", "4", "--cooldown", "0"}
 }
 
 // newKilled prepares a round: it writes the list of targets, and chooses the form of

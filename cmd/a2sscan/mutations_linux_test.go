@@ -64,7 +64,7 @@ func TestMutations(t *testing.T) {
 			t.Parallel()
 			k := newKilled(t, cfg, &killTally{hits: map[string]int{}}, rand.NewPCG(uint64(i), 0), 2)
 			k.output, k.saved = base.output, true
-			k.flags = append(base.flags, "--timeout", "500ms", "--retries", "1")
+			k.flags = append(base.flags, "--timeout", "1s", "--retries", "2")
 			u := leaveUnfinished(k)
 			for n := uint64(i); n < uint64(*mutations); n += uint64(len(bases)) {
 				t.Run(fmt.Sprint(seed+n), func(t *testing.T) {

@@ -86,7 +86,7 @@ func TestUnitCommand(t *testing.T) {
 // in their comments is set, and they show the defaults.
 func TestServiceConfig(t *testing.T) {
 	configured(t, "watch", "config", "listen", "public-name", "page-link", "exclude-file",
-		"reference", "names", "maintenance", "crowd", "remind", "webhook-format")
+		"reference", "names", "maintenance", "crowd", "remind", "webhook-format", "webhook-role")
 	a, set, text := configured(t, "scan", "rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors",
 		"max-runtime", "max-outage", "metrics")
 	// The address that the comment offers to other machines is not only for this one.

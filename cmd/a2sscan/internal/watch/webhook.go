@@ -180,8 +180,8 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 	if h.Role != "" && counts["down"]+counts["reminder"] > 0 {
 		mention, mentions = "<@&"+h.Role+"> ", map[string]any{"roles": []string{h.Role}}
 	}
-	// most is Discord's limit in UTF-16 units, less the mention. If the text is longer, it is written again at
-	// a lower level, first without details and then without links.
+	// most is Discord's limit in UTF-16 units, less the mention. If the text is longer, it is
+	// written again at a lower level, first without details and then without links.
 	const most, details, links = 2000 - 30, 2, 1
 	for level := details; level >= 0 && !many; level-- {
 		text = ""
