@@ -63,9 +63,8 @@ type Options struct {
 	// with this line. Nil means no header.
 	Header []byte
 
-	// Begins is for lines that are written with WriteLine and are not records: with
-	// Append, an existing file must begin with this text. Empty means that the lines are
-	// records.
+	// Begins is for lines that WriteLine writes and that are not records. With Append, an
+	// existing file must begin with this text. If Begins is empty, the lines are records.
 	Begins string
 
 	// Shown returns the line to write for a record. It gets the record without its
@@ -203,7 +202,7 @@ func (w *Output) begin(path string, o *Options) error {
 		f.disk, err = disk.Open(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	case p.isFile():
 		f.disk, err = disk.Open(p.name, os.O_RDWR)
-	default: // a pipe or a device: there is nothing to lose
+	default: // a pipe or a device, which has no content to truncate
 		f.disk, err = disk.Open(p.name, os.O_WRONLY)
 	}
 	if err == nil && f.disk != nil {
@@ -228,7 +227,7 @@ func (w *Output) begin(path string, o *Options) error {
 	w.now = f
 	w.files.Unlock()
 	if f.size == 0 {
-		w.header = slices.Clone(w.o.Header) // the header is written with the first records, because a pipe may stall
+		w.header = slices.Clone(w.o.Header) // the header is written with the first records, because a write to a pipe may block
 	}
 	return nil
 }

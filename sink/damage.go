@@ -35,7 +35,8 @@ type Damage struct {
 // Found reports whether anything was damaged.
 func (d Damage) Found() bool { return d.Frames+d.Lines > 0 || d.Bytes > 0 }
 
-// add counts n damaged bytes. at is the offset of the first of these bytes.
+// add counts n damaged bytes. Its first argument, at, is the offset of the first of these
+// bytes.
 func (d *Damage) add(at, n int64) {
 	if d.Bytes == 0 {
 		d.At = at

@@ -28,15 +28,15 @@
 // complete new one, even after a crash. A part, too, has its final name only when it is
 // complete.
 //
-// When Sync or Close returns nil, every record written before is in its file, and the
-// disk was told to store it. Between two Syncs, records reach the file when a block is
-// full, and every Options.FlushEvery. Close also checks the name and the length of the
-// file, because another program may have removed, renamed or truncated it.
+// When Sync or Close returns no error, every record written before the call is in its
+// file, and the disk was told to store it. Between two Syncs, records reach the file when
+// a block is full, and every Options.FlushEvery. Close also checks the name and the length
+// of the file, because another program may have removed, renamed or truncated it.
 //
 // A zstd file is a sequence of frames. A frame is a sequence of blocks, each of which can
 // be read as soon as it is in the file. Sync ends the frame, so that other programs can
-// read the file up to there. A frame also ends when it holds 8 MiB of records, or when a
-// flush finds that it is 10 seconds old.
+// read the file up to the end of the frame. A frame also ends when it holds 8 MiB of
+// records, or when a flush finds that it is 10 seconds old.
 //
 // A process that is killed may leave a partial line at the end of a plain file, and a
 // frame without its end in a compressed file. A Reader returns every complete line;

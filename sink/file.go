@@ -48,9 +48,9 @@ type file struct {
 	records uint64
 	frame   int64          // start of the open frame
 	cut     int64          // number of bytes of a partial record that were removed
-	sum     *xxhash.Digest // hash of its bytes, or nil for standard output, a pipe or a device
+	sum     *xxhash.Digest // hash of the file's bytes, or nil for standard output, a pipe or a device
 
-	// Closed when the file is complete or has failed; err and totals are set then.
+	// done is closed when the file is complete or has failed. Then err and totals are set.
 	done chan struct{}
 	err  error
 	totals
@@ -67,8 +67,8 @@ type totals struct {
 	Sum     string
 }
 
-// write appends the block of j. If p is not nil, it compresses the block, and may keep
-// some of the bytes for the next call.
+// write appends the block of j. If p is not nil, p compresses the block, and may keep some
+// of the bytes for the next call.
 func (f *file) write(p *packer, j job) error {
 	b := j.block
 	if p != nil {
@@ -100,8 +100,9 @@ func (f *file) write(p *packer, j job) error {
 }
 
 // mend removes the partial record that a failed write has left in a regular file. It
-// rewrites a truncated frame as a complete frame, with the lines that can be read. written
-// holds the bytes that the failed write has added, and err is its error.
+// rewrites a truncated frame as a complete frame, with the lines that can be read. Its
+// first argument, written, holds the bytes that the failed write has added; err is the
+// error of that write.
 func (f *file) mend(written []byte, err error) error {
 	e := newError("write", f.name, err)
 	if f.sum == nil {
@@ -133,8 +134,8 @@ func (f *file) position() Position {
 	return at
 }
 
-// syncTo makes the file durable up to an offset, unless it already is, and checks that
-// it still has its name. Records may be written meanwhile.
+// syncTo makes the file durable up to an offset, and checks that the file still has its
+// name. Records may be written meanwhile.
 func (f *file) syncTo(offset int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -221,8 +222,9 @@ func partsOf(files []*file) []Part {
 }
 
 // The system reports no error when another program removes, renames or truncates a file
-// that is being written: the records are lost, or follow a hole. So an Output checks the
-// length of a file before each write, its name at each Sync, and both when it is complete.
+// that is being written: the records are lost, or the file gets a hole. So an Output
+// checks the length of a file before each write, its name at each Sync, and both when it
+// is complete.
 
 // lost returns an error unless the file still has its name. On Linux lost finds the new
 // name of a renamed file in /proc. f.mu must be held.
@@ -249,9 +251,8 @@ func (f *file) lost() error {
 	return e
 }
 
-// checkLength returns an error if the file does not end where the last write left
-// it. It also seeks to the end, where the next write goes. It allocates nothing
-// unless it fails.
+// checkLength returns an error if the file does not end where the last write ended. It
+// also seeks to the end, where the next write goes. It allocates nothing unless it fails.
 func (f *file) checkLength() error {
 	if f.sum == nil {
 		return nil
@@ -291,7 +292,7 @@ func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, s
 	return nil
 }
 
-// beside returns the name that a new census has until Commit replaces path with it.
+// beside returns the name that a new census has until Commit renames it to path.
 func beside(path string) string { return disk.Resolve(path) + disk.PartSuffix }
 
 // baseOf returns the name of a file without its directory and without disk.PartSuffix.

@@ -82,7 +82,7 @@ type Output struct {
 
 // job is a block to write; lines is the number of its records. If flush is set,
 // everything written so far becomes readable from the file. If end is set, the frame ends
-// as well. If mark is not nil, it gets the place after the block.
+// as well. If mark is not nil, the method do sets it to the place after the block.
 type job struct {
 	block      []byte
 	lines      uint64
@@ -175,15 +175,16 @@ func (w *Output) start() {
 	})
 }
 
-// Write adds the record of r. The parameter scan is the name of its scan; if scan is empty,
-// the record has no such key. Write keeps no reference to r. The error may concern earlier
-// records. Only Sync and Close report the errors of all records before the call.
+// Write adds the record of r. Its first argument, scan, is the name of the scan. If the
+// name is empty, the record has no key scan. Write keeps no reference to r. The error may
+// concern earlier records. Only Sync and Close report the errors of all records before the
+// call.
 func (w *Output) Write(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
 
-// WriteLine adds a line, such as a record that is already encoded. The parameter line has
-// no newline at its end.
+// WriteLine adds a line, such as a record that is already encoded. The line must not end
+// with a newline.
 func (w *Output) WriteLine(line []byte) error {
 	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
 }
@@ -233,7 +234,7 @@ func (w *Output) writable() error {
 	return nil
 }
 
-// fail records err, unless it is nil or there was an error before.
+// fail stores err if it is the first error, and calls Options.Failed. It ignores nil.
 func (w *Output) fail(err error) {
 	if err == nil {
 		return
@@ -404,7 +405,7 @@ func (w *Output) Keep() error {
 }
 
 // Discard closes the Output if it is open, and removes the file if this Output created
-// it. A scan without targets leaves no file that way. Parts stay, because each has records.
+// it. So a scan without targets leaves no file. Parts stay, because each has records.
 func (w *Output) Discard() error {
 	err := w.Keep()
 	if w.o.Rotate == nil && len(w.ended) > 0 && w.ended[0].created {

@@ -61,8 +61,8 @@ func (b *packed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// newPacker returns a packer. WithEncoderLevel must come after WithWindowSize: in the other
-// order it would shorten the blocks.
+// newPacker returns a packer. WithEncoderLevel must come after WithWindowSize: in the
+// other order, the blocks would be shorter.
 func newPacker(how packing) (*packer, error) {
 	if how == inGzip {
 		enc, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)

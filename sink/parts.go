@@ -57,9 +57,10 @@ type Part struct {
 	Sum string `json:"xxh64,omitempty"` // xxHash64 of the file in hex
 }
 
-// PartName returns the file name of part n of a census. The first part has the number 1,
-// and start is the time at which the scan began. For census.ndjson.zst it returns, for
-// example, census-20261120T030000Z-00001.ndjson.zst. The names sort by scan, then by part.
+// PartName returns the file name of part n of a census. The first part has the number 1.
+// Its second argument, start, is the time at which the scan began. For census.ndjson.zst
+// it returns, for example, census-20261120T030000Z-00001.ndjson.zst. The names sort by
+// scan, then by part.
 func PartName(path string, start time.Time, n int) string {
 	head, ext := splitName(path)
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
@@ -78,8 +79,8 @@ func splitName(path string) (head, ext string) {
 
 func (w *Output) partName(n int) string { return PartName(w.path, w.o.Rotate.Start, n) }
 
-// resume truncates a census in parts to Options.Resume. It compares all files that will
-// stay with the position before it truncates or removes any file.
+// resume truncates a census in parts to Options.Resume. Before it truncates or removes any
+// file, it compares each file that it will keep with the position.
 func (w *Output) resume() error {
 	o, at := w.o, w.o.Resume
 	total := at.Offset

@@ -18,10 +18,10 @@ const readSize = 256 << 10
 // Block holds successive complete lines of a census.
 type Block struct {
 	// First is the number of the block's first line, counted from 1. Pipe sets First after
-	// the block is parsed, and before it calls take.
+	// the block is parsed, and before it calls its argument take.
 	First int
-	// Out is empty at first. The function that parses the block may append to it, for
-	// take to read.
+	// Out is empty at first. The function that parses the block may append to it, and
+	// Pipe's argument take may read it.
 	Out []byte
 
 	text    []byte // the lines that next has not returned yet
@@ -145,10 +145,10 @@ func (r *Reader) finish(b *Block) error {
 }
 
 // Pipe reads a census on all processors, at most 16. It divides the census into blocks of
-// lines. Each goroutine calls parser once. It calls the function that parser returned with
-// each block that it gets. Pipe itself calls take with each block and the result of that
-// function, one block at a time, in the order of the census. So take gets the same lines,
-// whatever the number of processors.
+// lines. Each goroutine calls parser once, and then calls the function that parser
+// returned with each of its blocks. Pipe itself calls take with each block and the result
+// of this function, one block at a time, in the order of the census. So take gets the same
+// lines, whatever the number of processors.
 //
 // Pipe returns nil after the last complete line. If reading fails, take gets the lines
 // before the error, and Pipe returns the error that Next would return. If take returns an

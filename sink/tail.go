@@ -120,8 +120,9 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 }
 
 // repack writes lines as one frame over the truncated frame that begins at start, and
-// truncates the file after the new frame. The parameter size is the length of the file.
-// repack returns the new length. If the disk is full, it drops lines until the frame fits.
+// truncates the file after the new frame. Its fourth argument, size, is the length of the
+// file. repack returns the new length. If the disk is full, it drops lines until the frame
+// fits.
 func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, err error) {
 	p, err := newPacker(how)
 	if err != nil {
@@ -146,11 +147,11 @@ func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, er
 	}
 }
 
-// appendFill is for a frame that will overwrite old bytes at the end of a file. The parameter
-// over is the number of old bytes. If the frame is shorter, appendFill appends bytes that make
-// readers skip the remaining old bytes: for gzip, zeros that overwrite all of them; for zstd,
-// the header of a skippable frame that contains them. So the file can be read, and appended
-// to, even if the process dies before it truncates the file.
+// appendFill is for a frame that will overwrite old bytes at the end of a file. Its third
+// argument, over, is the number of old bytes. If the frame is shorter, appendFill appends
+// bytes that make readers skip the remaining old bytes: for gzip, zeros that overwrite all
+// of them; for zstd, the header of a skippable frame that contains them. So the file can
+// be read, and appended to, even if the process dies before it truncates the file.
 func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))

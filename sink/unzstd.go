@@ -135,8 +135,8 @@ func (u *unzstd) take(n int) {
 }
 
 // frameAt returns the header and the length of the frame that begins at u.buf[from]. It adds
-// up the lengths of the frame's blocks (RFC 8878, 3.1.1). With an error, n is how far frameAt
-// could follow the supposed frame, in bytes.
+// up the lengths of the frame's blocks (RFC 8878, 3.1.1). If there is an error, n is the
+// number of bytes that frameAt could recognise as a frame.
 func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 	if u.fill(from+1) != nil {
 		return h, 0, u.err
@@ -164,7 +164,7 @@ func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 		head := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
 		kind, n := head>>1&3, head>>3
 		if kind == oneByte {
-			n = 1 // repeated
+			n = 1 // the block holds one byte, which is repeated
 		}
 		if kind == reserved || n > maxBlock {
 			return h, end, errCorrupt
@@ -178,8 +178,8 @@ func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 }
 
 // unpack unpacks the complete frame at the beginning of buf, and returns its length. Other
-// goroutines unpack the next frames meanwhile. With an error, end is how far frameAt could
-// follow the supposed frame, in bytes.
+// goroutines unpack the next frames meanwhile. If there is an error, end is the number of
+// bytes that frameAt could recognise as a frame.
 func (u *unzstd) unpack() (end int, err error) {
 	u.lookAhead(0)
 	if len(u.ahead) > 0 && u.ahead[0].at == u.at {
@@ -357,10 +357,10 @@ func (u *unzstd) findFrame() (end int, err error) {
 	return 0, err
 }
 
-// endDamage counts the bytes that were consumed since offset start as damaged. The parameter
-// end is the length of the frame after these bytes, which endDamage consumes, too. If the
-// damage cuts off a line, endDamage adds a newline, so that the next line is not joined to
-// that line.
+// endDamage counts the bytes that were consumed since offset start as damaged. Its second
+// argument, end, is the length of the frame after these bytes, which endDamage consumes,
+// too. If the damage cuts off a line, endDamage adds a newline, so that the next line is
+// not joined to that line.
 func (u *unzstd) endDamage(start int64, end int) {
 	u.damage.add(start, u.at-start)
 	u.take(end)

@@ -54,10 +54,11 @@ const textFields = HasName | HasMap | HasFolder | HasGame | HasVersion | HasSour
 	HasAddress | fieldModURL | fieldModDownload | fieldModNUL
 
 // Explain returns the fields of a request or a reply, including the header FF FF FF FF,
-// as the decoder of the message's kind reads them. For a PLAYER reply, the parameter ship
-// says whether the server runs The Ship. The parts follow each other without gaps and cover
-// all of msg, whatever it contains. The last part has Cut set exactly if that decoder
-// returns ErrTruncated or ErrEmpty.
+// as the decoder of the message's kind reads them. For a PLAYER reply, the second
+// argument, ship, says whether the server runs The Ship. The parts follow each other
+// without gaps and cover all of msg, whatever it contains. For an INFO, PLAYER or RULES
+// reply, the last part has Cut set exactly if the decoder returns ErrTruncated or
+// ErrEmpty.
 func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		e := &explanation{b: msg, item: -1, yield: yield}
@@ -102,9 +103,9 @@ func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
 }
 
 // ExplainFragment returns the fields of a fragment whose reply has the layout l, as
-// Fragment.Decode reads them. The parameter compressed says whether the reply is
-// compressed. With LayoutUnknown, the bytes after the ID are a single part. The parts cover
-// all of the datagram.
+// Fragment.Decode reads them. Its third argument, compressed, says whether the reply is
+// compressed. With LayoutUnknown, the bytes after the ID are a single part. The parts
+// cover all of the datagram.
 func ExplainFragment(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		e := &explanation{b: datagram, item: -1, yield: yield}
@@ -170,10 +171,10 @@ func (e *explanation) rest(name string) {
 	}
 }
 
-// info yields the fields that the function read takes from an INFO reply, after its type
-// byte. To find where a field ends, info passes prefixes of the message to this function.
-// If the function reports that a prefix ends inside a field, the byte after the prefix
-// belongs to this field.
+// info yields the fields of an INFO reply after its type byte. Its argument, read, is the
+// function that decodes them. To find where a field ends, info passes prefixes of the
+// message to read. If read finds that a prefix ends inside a field, the byte after the
+// prefix belongs to this field.
 func (e *explanation) info(read func(*Info, *reader)) {
 	b := e.left()
 	cut := func(n int) (Fields, int) {

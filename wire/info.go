@@ -6,7 +6,7 @@ import (
 )
 
 // The bits of the extra data flag. The protocol defines these values; they must not
-// be changed. On the wire the fields follow in the order of this list (EC-28).
+// be changed. On the wire, the fields have the order of this list (EC-28).
 const (
 	edfGamePort uint8 = 0x80
 	edfSteamID  uint8 = 0x10
@@ -156,7 +156,7 @@ func (in *Info) readGoldSource(r *reader) {
 		var spectators, slots uint32
 		r.u32(&spectators, fieldSpectators)
 		r.u32(&slots, fieldSlots)
-		if spectators|slots <= math.MaxInt32 { // otherwise negative
+		if spectators|slots <= math.MaxInt32 { // as signed 32-bit numbers, both are at least 0
 			in.Players, in.MaxPlayers = spectators, slots
 		}
 	case len(r.left()) > 0:
@@ -230,8 +230,8 @@ func (in *Info) readMod(r *reader) {
 // The fields that every reply has are written regardless of in.Has. The fields of
 // The Ship, the mod block and the extra data of Source replies are written only if
 // in.Has names them. The extra data flag is computed: the bits of the fields
-// written, plus the bits of in.EDF that have no defined meaning. If no bit is set,
-// the flag is left out unless in.Has contains HasEDF.
+// written, plus the bits of in.EDF that have no defined meaning. If no bit is set and
+// in.Has lacks HasEDF, the flag is left out.
 //
 // A GoldSource reply with NoteInfoNoModBlock has the mod flag set but no mod block
 // (EC-67). A relay's reply has bots only if in.Has contains HasBots, and has two longs

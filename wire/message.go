@@ -1,7 +1,7 @@
 package wire
 
 // Question names a request that a client can send to a server. The answers to the first
-// three make up a record's status; the other two are optional extras.
+// three questions determine a record's status; the other two are optional.
 type Question uint8
 
 // The questions, in the order in which records list them.
@@ -10,7 +10,7 @@ const (
 	QuestionPlayers
 	QuestionRules
 
-	NumQuestions = iota // the number of questions that make up a status
+	NumQuestions = iota // the number of questions that determine a status
 
 	QuestionPing      Question = iota - 1 // A2A_PING
 	QuestionChallenge                     // A2S_SERVERQUERY_GETCHALLENGE
@@ -23,14 +23,12 @@ var questionWords = [...]string{"info", "players", "rules", "ping", "challenge"}
 // String returns the word for q: info, players, rules, ping or challenge.
 func (q Question) String() string { return questionWords[q] }
 
-// Challenge is the number that a server requires in a request before it answers.
-// Servers compare the four bytes; the number is these bytes read in little-endian
-// order.
+// Challenge is the number that a server requires in a request before it answers: four
+// bytes in little-endian order.
 type Challenge uint32
 
-// NoChallenge is the value -1. A PLAYER or RULES request with this value asks the
-// server for a challenge; an INFO request has no challenge field then (document
-// 000).
+// NoChallenge is the value -1. A PLAYER or RULES request with this value asks the server
+// for a challenge. An INFO request with NoChallenge has no challenge field (document 000).
 const NoChallenge Challenge = 0xFFFFFFFF
 
 // Kind is the type byte of a message.
@@ -103,7 +101,7 @@ const (
 // was decoded.
 type Info struct {
 	Has    Fields // which of the fields below were read
-	Notes  Notes  // oddities of a complete answer
+	Notes  Notes  // oddities of the answer
 	Format Format // zero if the message is not an INFO reply
 
 	Protocol uint8 // version of the game's protocol
@@ -196,9 +194,8 @@ type Rule struct {
 	Value []byte
 }
 
-// Notes is a set of oddities found in an answer. A note does not make an answer
-// partial: only NoteInfoNoModBlock and NoteInfoShortAppID also occur in truncated
-// answers.
+// Notes is a set of oddities found in an answer. A note does not make an answer partial. A
+// truncated answer may have notes, too.
 type Notes uint32
 
 // The notes. Each comment begins with the word that records use for the note.

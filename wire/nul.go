@@ -10,9 +10,9 @@ import (
 // calling bytes.IndexByte dominates. Reading eight bytes at a time and finding both
 // ends of a rule in one call takes two thirds of the time that IndexByte takes.
 
-// nulMask returns a mask with the top bit of each byte of x that is 0, and no other
-// bit. Adding 7F to the low seven bits of a byte sets the top bit of that byte if any of
-// the seven bits is set, and never carries into the next byte.
+// nulMask returns a mask for x: the top bit of a byte is set if this byte of x is 0. All
+// other bits are 0. Adding 7F to the low seven bits of a byte sets the top bit of that
+// byte if any of the seven bits is set, and never carries into the next byte.
 func nulMask(x uint64) uint64 {
 	const low7 = 0x7F7F7F7F7F7F7F7F
 	return ^((x&low7 + low7) | x | low7)

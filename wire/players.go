@@ -109,9 +109,9 @@ func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 // and money. The remainder after n records is exactly 8×n bytes for at most one n,
 // because each further record makes the remainder shorter and 8×n longer. With
 // ShipUnknown, only the announced count is tried as n. With ShipYes, every n is
-// tried, but the announced count takes precedence: if no bytes remain after the
-// announced players, there are no deaths and money; if fewer than 8×n remain,
-// deaths and money are cut off.
+// tried, but the announced count takes precedence. If no bytes remain after the announced
+// players, there are no deaths and money. If fewer than 8×n bytes remain, deaths and money
+// are cut off.
 func (ps *Players) extraLen(ship ShipHint) int {
 	rest, n, found := ps.rest, 0, 0
 	for ; len(rest) > 0; n++ {
@@ -211,9 +211,9 @@ func (ps *Players) finish() {
 // Player returns the player that Next read. The next call of Next overwrites it.
 func (ps *Players) Player() *Player { return &ps.player }
 
-// AppendPlayers appends a PLAYER reply whose count byte is the parameter announced modulo
-// 256. Deaths and money of the players with Ship set follow after the last player. Names
-// end at their first NUL.
+// AppendPlayers appends a PLAYER reply. Its second argument, announced, is the value of
+// the count byte, modulo 256. After the last player come deaths and money of the players
+// with Ship set. Names end at their first NUL.
 func AppendPlayers(dst []byte, announced int, players []Player) []byte {
 	dst = append(appendHeader(dst, KindPlayers), uint8(announced))
 	for i := range players {

@@ -9,9 +9,8 @@ import (
 type Questions uint8
 
 // The sets of one question each, and AskAll, the set of the three questions that
-// determine a target's status. AskAll does not contain the ping, which a scan sends
-// once, after the server has answered something else, and which never affects the
-// status.
+// determine a target's status. AskAll does not contain the ping, because it never affects
+// the status.
 const (
 	AskInfo    = Questions(1 << QuestionInfo)
 	AskPlayers = Questions(1 << QuestionPlayers)

@@ -2,10 +2,9 @@ package wire
 
 import "encoding/binary"
 
-// A reader takes fields off the front of b into the caller's variables, and adds each
-// complete field to has. If b ends inside a field, cut becomes this field and the
-// reader reports every later field as missing, so the caller need check only once, at
-// the end.
+// A reader moves fields from the front of b into the caller's variables, and adds each
+// complete field to has. If b ends inside a field, the reader stores this field in cut and
+// reads no further field. So the caller need check cut only once, at the end.
 type reader struct {
 	b      []byte
 	has    Fields

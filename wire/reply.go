@@ -59,7 +59,7 @@ func DecodeText(msg []byte) (text []byte, err error) {
 }
 
 // AppendText appends a message of kind KindPing, KindBanned, KindLimited or
-// KindRedirect with its text, up to the first NUL.
+// KindRedirect. The text ends at its first NUL.
 func AppendText(dst []byte, kind Kind, text []byte) []byte {
 	return appendText(appendHeader(dst, kind), text)
 }

@@ -83,8 +83,8 @@ func (rs *Rules) finish() {
 // Rule returns the rule that Next read. The next call of Next overwrites it.
 func (rs *Rules) Rule() *Rule { return &rs.rule }
 
-// AppendRules appends a RULES reply whose count field is the parameter announced modulo
-// 65536. Names and values end at their first NUL.
+// AppendRules appends a RULES reply. Its second argument, announced, is the value of the
+// count field, modulo 65536. Names and values end at their first NUL.
 func AppendRules(dst []byte, announced int, rules []Rule) []byte {
 	dst = appendHeader(dst, KindRules)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(announced))

@@ -76,8 +76,7 @@ func SplitID(datagram []byte) (id uint32, err error) {
 // FF and a type byte. The second is size, CRC-32 and "BZh" if bit 31 of the ID is set
 // (EC-108; never in GoldSource, EC-122). The third is FF FF FF FF alone or a type byte
 // alone (EC-113). For the two Source layouts, the third does not count if the datagram
-// could also be a later fragment of a GoldSource reply whose text happens to look like
-// that.
+// could also be a later fragment of a GoldSource reply.
 //
 // A datagram with the third kind of evidence for LayoutGoldSource fits no other layout,
 // because its byte 9 is not 0: in LayoutGoldSource, the payload begins at byte 9. In the
@@ -169,11 +168,11 @@ type Fragment struct {
 	Payload []byte // the bytes after the header; aliases the datagram
 }
 
-// Decode reads a fragment whose reply has the layout l. The parameter compressed says
-// whether the reply is compressed. Decode ignores this parameter for LayoutGoldSource,
+// Decode reads a fragment whose reply has the layout l. Its third argument, compressed,
+// says whether the reply is compressed. Decode ignores this argument for LayoutGoldSource,
 // because GoldSource replies are never compressed (EC-122). The error is ErrMalformed if
-// the datagram is not a fragment, l is LayoutUnknown, the header is cut, the total is 0, or
-// the number is not less than the total (EC-120). Decode sets no limit on the number of
+// the datagram is not a fragment, l is LayoutUnknown, the header is cut, the total is 0,
+// or the number is not less than the total (EC-120). Decode sets no limit on the number of
 // fragments or bytes.
 func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	*f = Fragment{}

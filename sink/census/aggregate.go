@@ -139,7 +139,7 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 		}
 		return label{name: value, game: s.Game, named: true}
 	}
-	networks := map[uint32]string{} // only one goroutine makes the list of networks
+	networks := map[uint32]string{} // only one goroutine uses this map
 	for _, list := range []struct {
 		to   *Groups
 		most int
@@ -179,8 +179,8 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 }
 
 // groups sums up the servers of each label. Only servers that answered count. It returns the
-// groups with the most servers, and the sums of the other groups. The parameter most limits
-// the number of groups.
+// groups with the most servers, and the sums of the other groups. Its first argument,
+// most, is the maximum number of groups.
 func (c *Census) groups(most int, of func(*Server) label) Groups {
 	var out Groups
 	by := map[label]*Group{}

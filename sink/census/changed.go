@@ -7,9 +7,9 @@ import (
 
 // Kind is the word for a kind of change, such as "new". Kinds lists all kinds. Changes of the
 // kind "players" are volatile. So are changes of the kind "map" in games that rotate their
-// maps, and of the kind "mode" together with such a change of the map. Diff counts volatile
-// changes, but reports them only if its argument volatile is set, or its argument kinds has
-// their kind.
+// maps, and changes of the kind "mode" that come with such a change of the map. Diff
+// counts volatile changes, but reports them only if its argument volatile is set, or its
+// argument kinds has their kind.
 type Kind string
 
 // Kinds lists all kinds, in the order in which the changes of one server are reported. About
@@ -70,7 +70,8 @@ func (set kinds) list() (all []Kind) {
 // lastingFlags are the flags that do not come and go with the state of the network.
 const lastingFlags = 1<<len(game.FlagRules) - 1 - (game.FlagEdgeAnswers | game.FlagConflict)
 
-// persistentGames keep their map for weeks, so a new map is not a rotation there.
+// persistentGames are the games that keep a map for weeks. In these games a new map is not
+// a rotation.
 var persistentGames = map[string]bool{
 	"rust": true, "ark": true, "dayz": true, "conan": true, "valheim": true, "7dtd": true, "unturned": true,
 	"zomboid": true, "vrising": true, "soulmask": true,

@@ -67,13 +67,15 @@ type Facts struct {
 	Network    string            `json:"network,omitempty"` // "AS64496"
 }
 
-// detailBytes is about the maximum size of the rules that Diff holds in memory. If the servers
-// whose rules changed have more, Diff reads the censuses several times. A test changes it.
+// detailBytes is the approximate maximum size, in bytes, of the rules that Diff holds in
+// memory. If the rules that it needs are larger, Diff reads the censuses several times. A
+// test changes it.
 var detailBytes = 256 << 20
 
-// details calls do with the changes of all events. To find the rules and mods that changed, it
-// reads the censuses again: first the old census, then the new one, of which it stores only
-// the differences. Each time, it does so for as many servers as detailBytes allows.
+// details calls the function do with each change of all events. To find the rules and mods
+// that changed, it reads both censuses again, each time for as many servers as detailBytes
+// allows. It first stores the lists of the old census, and then their differences from the
+// new census.
 func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
@@ -149,7 +151,8 @@ func compareLists() func(*event, []byte) differences {
 }
 
 // reread reads a census again. It passes the line of each server in want to a function that
-// parser returned. It passes the results of that function to take, in the order of the census.
+// parser returned. It passes the results of that function to the function take, in the
+// order of the census.
 func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
 	if len(want) == 0 {
 		return nil
@@ -293,7 +296,7 @@ func NewChange(kind Kind, before, after *Server) *Change {
 }
 
 // differs returns the Facts about s that a change of the given kind shows, without
-// rules, mods and farms. The parameter other is the record from the other census.
+// rules, mods and farms. Its second argument, other, is the record from the other census.
 func (s *Server) differs(kind Kind, other *Server) *Facts {
 	f := &Facts{}
 	switch kind {

@@ -84,11 +84,11 @@ type event struct {
 	differences        // of rules and mods
 }
 
-// Diff compares two censuses. It calls do with each change of the given kinds, in the order
-// of addresses, and for one address in the order of Kinds. Without kinds it reports all
-// lasting changes and, if volatile is set, the volatile changes too. The function do may keep
-// the Change. If do returns an error, Diff ends and returns that error. To find the rules and
-// mods that changed, Diff reads both censuses again.
+// Diff compares two censuses. It calls the function do with each change of the given
+// kinds, in the order of addresses, and for one address in the order of Kinds. If no kinds
+// are given, it reports all lasting changes and, if volatile is set, the volatile changes
+// too. The function do may keep the Change. If do returns an error, Diff ends and returns
+// that error. To find the rules and mods that changed, Diff reads both censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
 	for _, c := range []*Census{before, after} {
 		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
@@ -175,7 +175,7 @@ func (c *Census) night() Night {
 }
 
 // pair compares the two records of an address. If one of the censuses has no record of the
-// address, the parameter for that census is nil.
+// address, the argument for that census is nil.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
 		d.compare(from, after, kindMoved)
@@ -212,11 +212,11 @@ func (d *differ) pair(before, after *Server) {
 	}
 }
 
-// compare compares the records of a server that answered in both censuses. The parameter k
-// has the kinds of changes that are already known.
+// compare compares the records of a server that answered in both censuses. Its third
+// argument, k, has the kinds of changes that are already known.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
-	const verdict = wire.AskInfo | wire.AskPlayers // the answers that farms are found from
+	const verdict = wire.AskInfo | wire.AskPlayers // the answers that show whether a server is in a farm
 	if before.replies.complete&after.replies.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
 		changed |= kindFarm

@@ -85,10 +85,10 @@ func (c *Census) findFarms() {
 	c.unite(groups)
 }
 
-// alike returns the groups of servers that have the same key. The parameter least is
-// the minimum size of a group. Servers with key 0 are in no group. Most keys occur once, so
-// alike first counts the servers of each key by sorting, and makes only the groups that are
-// large enough.
+// alike returns the groups of servers that have the same key. Its first argument, least,
+// is the minimum size of a group. Servers with key 0 are in no group. Most keys occur
+// once, so alike first counts the servers of each key by sorting, and makes only the
+// groups that are large enough.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
 	keys := make([]uint64, len(c.servers))
 	for i, s := range c.servers {
@@ -182,8 +182,8 @@ var defaultWords = []string{
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
 }
 
-// distinct returns the number of different networks of the servers. The parameter bits
-// is the length of a network's prefix.
+// distinct returns the number of different networks of the servers. Its second argument,
+// bits, is the length of a network's prefix.
 func distinct(all []*Server, bits int) uint64 {
 	seen := map[uint64]bool{}
 	for _, s := range all {
@@ -192,8 +192,8 @@ func distinct(all []*Server, bits int) uint64 {
 	return uint64(len(seen))
 }
 
-// network returns the prefix of a server's address. The parameter bits is the length of the
-// prefix.
+// network returns the prefix of a server's address. Its argument, bits, is the length of
+// the prefix.
 func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 
 // unite makes a farm of each group. Groups that have servers in common become one
@@ -302,9 +302,9 @@ func (f *farm) describe() Farm {
 	return d
 }
 
-// stacks returns the addresses with at least leastStack servers, and the /24 networks
-// with at least leastNetworkStack: at most maxStacks of them, beginning with the most
-// servers.
+// stacks returns the addresses with at least leastStack servers, and the /24 networks with
+// at least leastNetworkStack servers. It returns at most maxStacks of both together, those
+// with the most servers first.
 func (c *Census) stacks() []Stack {
 	all := []Stack{}
 	for _, size := range []struct{ bits, least int }{{32, leastStack}, {24, leastNetworkStack}} {
@@ -328,8 +328,8 @@ func (c *Census) stacks() []Stack {
 	return all[:min(len(all), maxStacks)]
 }
 
-// accounts returns the Steam IDs that occur at several IP addresses: at most
-// maxAccounts of them, beginning with the most addresses.
+// accounts returns the Steam IDs that occur at several IP addresses: at most maxAccounts,
+// those with the most addresses first.
 func (c *Census) accounts() []account {
 	all := []account{}
 	for id, servers := range c.alike(2, func(s *Server) uint64 {

@@ -32,8 +32,8 @@ func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID
 // match pairs each server of the old census with the server of the new census that has the
 // same key at a different address. No other server in either census may have that key. If
 // alone is set, no server may answer at the old address in the new census, or at the new
-// address in the old census. Otherwise servers with the same name that rotate their maps
-// would seem to change places.
+// address in the old census. Without this condition, servers with the same name that
+// rotate their maps would seem to change places.
 func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server {
 	all, to := map[*Server]*Server{}, d.new.unique(key)
 	for k, a := range d.old.unique(key) {
@@ -48,7 +48,7 @@ func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server
 	return all
 }
 
-// unique returns the servers by key. For a key that several servers have, it returns nil.
+// unique returns the servers by key. If several servers have a key, the value is nil.
 func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	all := map[uint64]*Server{}
 	for _, s := range c.servers {
@@ -86,7 +86,7 @@ func (d *differ) accept(all map[*Server]*Server, by string) {
 		delete(d.movedTo, from)
 		delete(d.movedFrom, to)
 		delete(d.movedBy, to)
-		// These moves were possible only because of the rejected move, so check them again.
+		// Moves that need the rejected move may now be impossible, so check them again.
 		if was != nil {
 			check = append(check, was)
 		}

@@ -75,8 +75,8 @@ type Server struct {
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return newServer(r, nil) }
 
-// newServer returns the Server for a result. If known already has a text, newServer uses that
-// string, to save memory.
+// newServer returns the Server for a result. If the map known already has a text,
+// newServer uses the string from there, to save memory.
 func newServer(r *scanner.Result, known texts) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -269,7 +269,7 @@ func valid(s string) string {
 
 func (s *Server) shownName() string { return shorten(valid(s.Name)) }
 
-// cut shortens s without splitting a character. The parameter most is the maximum
+// cut shortens s without splitting a character. Its second argument, most, is the maximum
 // length in bytes.
 func cut[T string | []byte](s T, most int) T {
 	if len(s) <= most {

@@ -101,7 +101,7 @@ type Sums struct {
 // Moment is a time that is written as records write times: in UTC, to the millisecond.
 type Moment struct{ time.Time }
 
-// MarshalJSON encodes the time as a record has it.
+// MarshalJSON encodes the time as records write it.
 func (m Moment) MarshalJSON() ([]byte, error) {
 	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }

@@ -24,8 +24,8 @@ type File struct {
 	locks [2]*Lock // locks of the file at path and of the new version; nil if not locked
 }
 
-// ReadFile reads a file into memory. The parameter most is the maximum length in bytes. For a
-// longer file, ReadFile returns an error.
+// ReadFile reads a file into memory. Its second argument, most, is the maximum length in
+// bytes. For a longer file, ReadFile returns an error.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -46,9 +46,9 @@ func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 
 // Create begins to replace the file at path. The new version has the mode of the old
 // version. If there is no old version, it has the mode perm, to which the umask applies.
-// Create removes a new version that a crash has left, and returns an error if that is not
-// a regular file. The error is ErrLocked if another process is writing to the file or
-// replacing it.
+// Create removes a new version that a crash has left. If this is not a regular file,
+// Create returns an error. The error is ErrLocked if another process is writing to the
+// file or replacing it.
 func Create(path string, perm fs.FileMode) (*File, error) {
 	return beside(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }

@@ -44,9 +44,9 @@ func closing(b byte) byte {
 	return 0
 }
 
-// more moves to the next member of an object or array. The parameter n is the number of members
-// already read. If there are no more members, more returns false, and moves to the byte after
-// the closing bracket.
+// more moves to the next member of an object or array. Its first argument, n, is the
+// number of members already read. If there are no more members, more returns false, and
+// moves to the byte after the closing bracket.
 func (c *cursor) more(n int, bracket byte) (bool, error) {
 	switch b := c.peek(); {
 	case b == bracket:
@@ -170,8 +170,8 @@ func skipString(b []byte, at int) int {
 }
 
 // valueEnd returns the offset after the value that begins at b[at], or -1 if the value is not
-// JSON. The parameter depth is the number of objects and arrays around the value. The result
-// plain means that the value is a string without escapes.
+// JSON. Its third argument, depth, is the number of objects and arrays around the value.
+// The result plain means that the value is a string without escapes.
 func valueEnd(b []byte, at, depth int) (end int, plain bool) {
 	if at == len(b) {
 		return -1, false

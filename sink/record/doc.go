@@ -23,10 +23,10 @@
 // Some keys of info and game have a bit that shows whether the record has the key: test
 // rec.Info.Has&wire.HasMap != 0, or rec.Game != nil and rec.Game.Has.Has(game.KeyPlayers).
 // For the keys of the record itself, call rec.Has. A Reader stops after the last key that
-// it needs: Has is false for all keys after that, and the rest of the line is not checked.
-// A Reader without keys decodes everything, and [Reader.Strict] also compares the record
-// with the schema. To read a record of 2.4 kB takes 7 µs on one core, or 2.6 µs for only
-// address and info.
+// it needs: Has is false for all keys after this key, and the rest of the line is not
+// checked. A Reader without keys decodes everything, and [Reader.Strict] also compares the
+// record with the schema. To read a record of 2.4 kB takes 7 µs on one core, or 2.6 µs for
+// only address and info.
 //
 // # The record
 //
@@ -35,18 +35,19 @@
 // key, and when the key is present. A key that does not apply is absent, and a key never
 // changes its type. The value of the key schema rises when the meaning of a key changes.
 //
-// A capture does not show what was sent. So the record of a Result without sent datagrams,
-// but with a reply or without a time, has neither sent nor sent_bytes, and has took_ms only
-// if that is not 0. For a server to which nothing could be sent, these keys are 0.
+// A capture does not show what was sent. A Result counts as from a capture if no datagram
+// was sent, but one was received or the time is missing. Its record has neither sent nor
+// sent_bytes, and has took_ms only if the time is not 0. If a scan could send nothing to a
+// server, these keys are 0.
 //
 // The object info holds the fields that were read completely. The object game holds
 // what package game decoded: a key is present if the game sent its value, which takes
 // precedence over the same value in info. The key password of game is present only if its
 // value differs from that in info. The object sources says where each value of game came
 // from: info, keywords or rules, a full stop, and the name of the field, tag or rule.
-// "info.players" as the source of players means that the bots are not among INFO's
-// players, or that nobody knows; "info.players+list" means that the list of players shows
-// that they are not.
+// The source "info.players" of players means that the bots are not among INFO's players,
+// or that this is not known. "info.players+list" means that the list of players shows that
+// the bots are not among INFO's players.
 //
 // # Text
 //
@@ -68,7 +69,7 @@
 // times and equal hashes let a reader follow a person from one census to the next.
 // Servers may write names of players into their own texts, such as server names,
 // rules, mods and descriptions. Whoever has the key, or owns a server that the scan
-// queries, can test whether a name is there.
+// queries, can test whether a name is in the census.
 //
 // # Length
 //

@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record's line to dst, with a new value of the key geo: the location that
-// the function where returns for the address of the record. All other bytes stay the same,
-// even keys of a later version. A record without an address stays the same, as does a record
-// that would become longer than MaxSize. Locate calls the function at most once. The Reader
-// must decode all keys.
+// Locate appends the record's line to dst, with a new value of the key geo. Its second
+// argument, where, is a function that returns the location of an address. All other bytes
+// stay the same, even keys of a later version. A record without an address stays the same,
+// as does a record that would become longer than MaxSize. Locate calls where at most once.
+// The Reader must decode all keys.
 func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte {
 	if !rec.Addr.Addr().IsValid() {
 		return append(dst, rec.line...)
@@ -21,8 +21,8 @@ func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte
 }
 
 // Rename appends the record's line to dst, with a new name of the scan. If the name is empty,
-// the line has no key scan. All other bytes stay the same, and so does a record that would
-// become longer than MaxSize. The Reader must decode all keys.
+// the line has no key scan. All other bytes stay the same. A record that would become
+// longer than MaxSize stays the same, too. The Reader must decode all keys.
 func (rec *Record) Rename(dst []byte, scan string) []byte {
 	var name []byte
 	if scan != "" {
@@ -34,10 +34,10 @@ func (rec *Record) Rename(dst []byte, scan string) []byte {
 	return rec.splice(dst, "scan", name)
 }
 
-// splice appends the record's line to dst, with members in place of the key and its value. The
-// parameter members has keys with their values, and a comma after each value. If the record
-// lacks the key, members are inserted before the first key that is later in schemaKeys. A
-// record that would become longer than MaxSize stays the same.
+// splice appends the record's line to dst, but replaces the key and its value with other
+// members. The argument members holds their keys and values, with a comma after each
+// value. If the record lacks the key, the members are inserted before the first key that
+// is later in schemaKeys. A record that would become longer than MaxSize stays the same.
 func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 	line := rec.line
 	start := bytes.IndexByte(line, '{') + 1

@@ -29,16 +29,16 @@ type Encoder struct {
 	game    *game.Game
 
 	scan  string
-	have  presence // bits of what the Result has
+	have  presence // presence bits of the Result
 	names []span   // hash table of the names of rules
 	// inexact means that the object rules does not hold all rules exactly.
 	inexact bool
 	// dropped has the bits of the parts that are dropped from the record.
 	dropped uint16
-	second  int64  // Unix time of the last time written
+	second  int64  // the time that was last written, as Unix time in seconds
 	clock   []byte // that time as text, without the milliseconds
 
-	master *jsontext.Decoder // reads the next field, in
+	master *jsontext.Decoder // reads from the buffer in
 	in     bytes.Buffer
 	copied []byte
 	text   []byte
@@ -52,9 +52,9 @@ func Append(dst []byte, scan string, r *scanner.Result) []byte {
 }
 
 // Append appends the record of r to dst: one line of JSON with its newline, at most
-// MaxSize bytes. JSONSchema describes its keys. The parameter scan is the name of
-// the scan; if it is empty, the record has no such key. The name must be short, because
-// Append never drops it.
+// MaxSize bytes. JSONSchema describes its keys. The second argument, scan, is the name of
+// the scan. If the name is empty, the record has no key scan. The name must be short,
+// because Append never drops it.
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
 	e.scan, e.inexact, e.dropped = scan, false, 0
@@ -93,10 +93,10 @@ func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
 	return append(dst, '\n')
 }
 
-// dropLongest marks parts as dropped, the longest first, until the record fits. The
-// parameter over is the number of bytes by which the record is too long. If several
-// parts are equally long, dropLongest drops the last of these. It measures the parts in
-// the unused memory of dst.
+// dropLongest marks parts as dropped, the longest first, until the record fits. Its first
+// argument, over, is the number of bytes by which the record is too long. If several parts
+// are equally long, dropLongest drops the last of these. To measure the parts, it encodes
+// them into the unused memory of dst.
 func (e *Encoder) dropLongest(over int, dst []byte) {
 	const note = 64 // longer than any note about a dropped part
 	var size [len(droppedNotes)]int
@@ -128,8 +128,8 @@ type member struct {
 	value value
 	need  presence // bits that the Result must have
 	row   *field
-	// key begins with the name in quotes, and a colon. start copies the complete array,
-	// because copying a constant number of bytes is fast.
+	// key begins with the name in quotes, and a colon. The method start copies the
+	// complete array, because copying a constant number of bytes is fast.
 	key   [24]byte
 	keyed uint8  // number of bytes of key that are used
 	parts uint16 // the member is appended only if none of these parts is dropped
@@ -181,7 +181,7 @@ func membersOf(rows []field) (ms []member) {
 	return ms
 }
 
-// point makes members append the values of r.
+// point sets the pointers of the members to the values of r.
 func point(ms []member, r *result) {
 	for i := range ms {
 		m := &ms[i]

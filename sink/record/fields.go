@@ -38,9 +38,9 @@ const (
 	numTypes = iota
 )
 
-// Paths returns the paths of all keys that a record can have, such as "info.map". The result
-// open has the paths, such as "rules.", below which more paths are possible: of lists, and of
-// objects whose keys the table does not define.
+// Paths returns the paths of all keys that a record can have, such as "info.map". The
+// result open has the paths of lists, and of objects whose keys the table does not define,
+// such as "rules.". A record may have more paths that begin with these.
 func Paths() (all, open []string) { return pathsOf(schemaKeys, "") }
 
 func pathsOf(fields []field, within string) (all, open []string) {
@@ -77,8 +77,8 @@ type field struct {
 	// element. For an object that is not in a list, at is nil.
 	at func(*result) value
 
-	beside bool              // another row writes this key too
-	letter func(byte) string // the words for the letters of the protocol
+	beside bool              // another row writes this key as well as its own
+	letter func(byte) string // returns the word for a letter of the protocol
 	long   bool              // the Encoder may drop it from a long record
 	with   string            // the Encoder drops the key together with this other key
 }
@@ -91,8 +91,8 @@ type result = scanner.Result
 // To add a key, add its value to scanner.Result, and to Result.Clone if it is text or a
 // list. Then add a row here, or to the fields of the object that has the key. For a key of
 // info, add the field to wire.Info, a bit to wire.Fields, and reading and writing to
-// wire/info.go. For a key that follows from other keys, use a value type whose set does
-// nothing, and no bit of wire.Fields. Finally update the records in testdata and in
+// wire/info.go. For a key that follows from other keys, use a value type whose method set
+// does nothing, and no bit of wire.Fields. Finally update the records in testdata and in
 // cmd/a2sscan/testdata.
 var schemaKeys = withHex([]field{
 	{name: "schema", is: typeUint8, present: always, about: "version of the schema, now 1; rises when the meaning of a key changes",
@@ -360,8 +360,8 @@ func withHex(fields []field) (all []field) {
 	return all
 }
 
-// perQuestion returns a row like f for each question. The function at returns the value for
-// question q.
+// perQuestion returns a row like f for each question. Its second argument, at, is a
+// function that returns the value for question q.
 func perQuestion(f field, at func(r *result, q int) value) (rows []field) {
 	for q := range wire.NumQuestions {
 		row := f

@@ -30,9 +30,9 @@ const (
 )
 
 // ordinary reports whether appendOrdinary can write the float32 with the bits b. Its
-// absolute value must be at least 1/16 and less than 2^23 (as a duration 97 days), and
-// must not be a power of two, which is nearer to its lower neighbour than to its upper
-// one.
+// absolute value must be at least 1/16 and less than 2^23 (97 days, for a duration in
+// seconds), and must not be a power of two, which is nearer to its lower neighbour than to
+// its upper one.
 func ordinary(b uint32) bool {
 	const least, most = oneBits - 4<<mantissaBits, oneBits + mantissaBits<<mantissaBits
 	b &^= 1 << 31

@@ -40,8 +40,7 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	} else {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
-	// An empty name is not hashed, because it identifies nobody, but helps to judge the
-	// list.
+	// An empty name is not hashed: it identifies nobody, and it helps to judge the list.
 	if e.Names == nil || len(p.Name) == 0 {
 		valid := false
 		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
@@ -185,7 +184,8 @@ func (v *rawValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// schemaValue is the schema. Its set does nothing, because Reader.set checks the schema.
+// schemaValue is the schema. Its method set does nothing, because Reader.set checks the
+// schema.
 type schemaValue struct{}
 
 func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxMasterDepth is the maximum nesting depth of a master's objects and lists: some
-// JSON parsers give up at a depth of 1000.
+// maxMasterDepth is the maximum nesting depth of a master's objects and lists: some JSON
+// parsers fail at a depth of 1000.
 const maxMasterDepth = 32
 
 // masterOptions are the decoder's options for data from masters, which is hostile.
@@ -39,9 +39,9 @@ func (v *masterValue) set(_ *Reader, _ *field, s []byte) bool {
 
 // appendMaster appends the JSON object in master in the form of a record: on one line,
 // without spaces, in valid UTF-8, with the escapes of the package documentation, and with
-// a comma after it. It returns false if master is not a JSON object, or if some parsers
-// would reject it, because a number is beyond the range of a double or the nesting is
-// deeper than maxMasterDepth.
+// a comma after it. It returns false if master is not a JSON object. It also returns false
+// for a number beyond the range of a double, and for a depth above maxMasterDepth, because
+// some parsers would reject these.
 func (e *Encoder) appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 	if e.master == nil {
 		e.master = jsontext.NewDecoder(&e.in)

@@ -24,8 +24,8 @@ type NameHasher struct {
 	sum  []byte
 }
 
-// The first of the hashed bytes. A name, a list and a key with the same bytes have different
-// hashes that way.
+// The first of the hashed bytes. It makes the hashes of a name, a list and a key differ,
+// even if their bytes are the same.
 const (
 	hashOfName = 'n'
 	hashOfList = 'l'

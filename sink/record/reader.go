@@ -79,7 +79,8 @@ type Reader struct {
 	from  []game.Attribute  // attributes of which only Name and Source are set
 	words map[string]string // short texts of earlier records
 	// allowed maps a field with a pattern to the last text that matched the pattern. Most
-	// records have the same text as the record before, so the text is rarely matched again.
+	// records have the same text as the previous record, so the text is rarely matched
+	// again.
 	allowed map[*field]string
 }
 
@@ -307,8 +308,8 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	return seen, nil
 }
 
-// member reads or skips the value of the key f. The parameter bit is the bit of f in the sets
-// seen, decode and keep, which the method object explains.
+// member reads or skips the value of the key f. Its second argument, bit, is the bit of f
+// in the sets seen, decode and keep, which the method object explains.
 func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	from := r.c.at
 	switch again := seen&bit != 0; {
@@ -336,8 +337,8 @@ func (r *Reader) unquoted(s []byte) []byte {
 	return r.text[start:len(r.text):len(r.text)]
 }
 
-// begin moves into the next value, which must be an object or array. want is the word for
-// this type in an error.
+// begin moves into the next value, which must be an object or array. Its second argument,
+// want, is the word for this type in an error.
 func (r *Reader) begin(bracket byte, want string) error {
 	if r.c.peek() == bracket {
 		r.c.at++
