@@ -284,13 +284,9 @@ func (w *Watcher) begin(now uint32, anew bool) {
 		}
 	}
 	for i := range w.servers {
-		switch s := &w.servers[i]; {
-		case s.window == 0 && was[i] > 0:
+		if s := &w.servers[i]; s.window == 0 && was[i] > 0 {
 			s.ends, s.covered, s.stopped = 0, 0, false
 			s.over = min(was[i], now)
-		case s.window > 0 && was[i] == 0 && s.status == db.Down:
-			s.planned = s.since >= s.covered // true only if the watch began in the window
-			w.store(i, nil)
 		}
 	}
 }

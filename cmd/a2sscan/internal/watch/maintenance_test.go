@@ -249,39 +249,70 @@ func TestDownBefore(t *testing.T) {
 }
 
 // TestMaintenanceRestart: a watch that begins again in a window, or after it, knows which
-// servers are down because of it.
+// servers are down because of it, also if another window has begun meanwhile.
 func TestMaintenanceRestart(t *testing.T) {
-	for _, after := range []time.Duration{3 * time.Minute, 20 * time.Minute} { // the window ends 11 minutes later
+	const window = "all daily 12:15-12:30"
+	for _, c := range []struct {
+		lines []string
+		after time.Duration // the watch begins again at 12:21 plus after
+		quiet time.Duration // then nothing is reported for so long
+		ends  string        // when the maintenance of the server ends, or "" if the server is up before
+	}{
+		{[]string{window}, 3 * time.Minute, 3 * time.Minute, ""},
+		{[]string{window}, 20 * time.Minute, 0, "2026-11-20 12:30:00"},
+		{[]string{window, "all daily 12:25-12:50"}, 14 * time.Minute, 14 * time.Minute, "2026-11-20 12:50:00"},
+		{[]string{window}, 24 * time.Hour, 8 * time.Minute, "2026-11-21 12:30:00"},
+	} {
 		x := newWorld(t, 2, usual())
-		x.maintain("all daily 12:15-12:30")
+		x.maintain(c.lines...)
 		x.run(6 * time.Minute)
 		x.servers[1].dead = true
 		x.run(5 * time.Minute)
 		x.want("down 1")
 		rows := x.rows()
-		x.now = x.now.Add(after)
+		x.now = x.now.Add(c.after)
 		x.w = New(usual(), x.now)
 		for i := range rows {
 			x.w.Restore(&rows[i], x.now)
 		}
 		x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, x.now)
-		x.maintain("all daily 12:15-12:30")
-		if after < 10*time.Minute {
-			x.run(3 * time.Minute)
-			x.want()
-			x.servers[1].dead = false
-			x.run(2 * time.Minute)
-			if e := x.events[0]; !e.Planned {
-				t.Errorf("%+v", e)
-			}
-			x.want("up 1")
-			continue
+		x.maintain(c.lines...)
+		x.run(c.quiet)
+		x.want()
+		want := "down 1"
+		if c.ends == "" {
+			x.servers[1].dead, want = false, "up 1"
 		}
 		x.run(2 * time.Minute)
-		if e := x.events[0]; e.Planned || e.Time.Format("15:04:05") != "12:30:00" {
+		for _, e := range x.events {
+			if e.Planned != (c.ends == "") || !e.Planned && e.Time.Format(time.DateTime) != c.ends {
+				t.Errorf("%+v", e)
+			}
+		}
+		x.want(want)
+	}
+}
+
+// TestMaintenanceAdded: an outage that was reported stays an outage if the file gets a window
+// in which it began.
+func TestMaintenanceAdded(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.run(2 * time.Minute)
+	x.servers[1].dead = true
+	x.run(5 * time.Minute)
+	x.want("down 1")
+	x.maintain("all daily 12:10-12:30")
+	x.run(3 * time.Minute)
+	x.servers[1].dead = false
+	x.run(2 * time.Minute)
+	for _, e := range x.events {
+		if e.Planned {
 			t.Errorf("%+v", e)
 		}
-		x.want("down 1")
+	}
+	x.want("up 1")
+	if s := x.sums(1); s[db.PlannedFor] > 0 || s[db.Outages] != 1 {
+		t.Errorf("%v", s)
 	}
 }
 
