@@ -237,8 +237,10 @@ func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
 				continue
 			}
 			m.servers = append(m.servers, i)
-			if _, end, in := one.At(moment(s.since)); in && s.planned && s.asked == 0 && !end.After(now) {
-				s.over = seconds(end) // no watch saw the end of the window
+			if s.planned && s.asked == 0 {
+				if _, end, in := one.At(moment(s.since)); in && !end.After(now) {
+					s.over = seconds(end) // no watch saw the end of the window
+				}
 			}
 		}
 		if len(m.servers) == 0 {
