@@ -42,6 +42,11 @@ func (d *window) tell() db.Event {
 	return e
 }
 
+// repeats reports whether the event in the field waiting only repeats the last reported event.
+func (d *window) repeats() bool {
+	return d.waiting.Kind == d.last.Kind && reflect.DeepEqual(d.waiting.After, d.last.After)
+}
+
 // pairOf identifies the events "up" and "down" of a server.
 func pairOf(i int, s *server) damped { return damped{i, "up", s.inMaintenance()} }
 
@@ -90,7 +95,7 @@ func (d *damping) release(now uint32) (due []db.Event) {
 			continue
 		}
 		in.end, in.shown = now+d.length, 0
-		if e := in.waiting; e.Kind != in.last.Kind || !reflect.DeepEqual(e.After, in.last.After) {
+		if !in.repeats() {
 			in.shown = 1
 			due = append(due, in.tell())
 		}

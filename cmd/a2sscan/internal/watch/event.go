@@ -136,10 +136,11 @@ func (w *Watcher) catchUp(i int, now uint32) {
 
 func (s *server) inMaintenance() bool { return s.planned || s.stopped }
 
-// Finish reports the events that damping still holds back. It is called when the watch ends.
+// Finish reports the events that damping still holds back, unless they only repeat the last
+// reported event. It is called when the watch ends.
 func (w *Watcher) Finish(now time.Time) {
 	for _, in := range w.damping.open {
-		if in.leftOut > 0 {
+		if in.leftOut > 0 && !in.repeats() {
 			w.report(in.tell(), seconds(now))
 		}
 	}

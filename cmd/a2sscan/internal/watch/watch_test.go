@@ -661,6 +661,24 @@ func TestFinish(t *testing.T) {
 	x.want()
 }
 
+// What damping holds back is not reported at the end of the watch if it only repeats the latest
+// report.
+func TestFinishRepeated(t *testing.T) {
+	rules := usual()
+	rules.DownAfter = 1
+	x := newWorld(t, 3, rules)
+	x.run(2 * time.Minute)
+	for i := range 4 {
+		x.servers[0].dead = i%2 == 0
+		x.run(time.Minute)
+	}
+	x.run(24 * time.Hour)
+	x.want("down 0", "up 0")
+	x.w.Finish(x.now)
+	x.take()
+	x.want()
+}
+
 // A crowd is reported when enough people are on a server, and again only after fewer than
 // half of them were left.
 func TestCrowd(t *testing.T) {
