@@ -7,10 +7,12 @@ import (
 )
 
 // damping holds back the events of servers whose state changes again and again. It hides only
-// states that do not last.
+// states that do not last. It also sees the events "up" and "down" that are not wanted, and treats
+// them like reported or held-back events, but they are never due.
 type damping struct {
 	length uint32 // Rules.Damp in seconds
 	enough int    // Rules.DownAfter
+	wanted func(kind string) bool
 	open   map[damped]*window
 }
 
@@ -28,18 +30,26 @@ type window struct {
 	end     uint32   // Unix time
 	shown   int      // number of events reported in the window, at most 2
 	last    db.Event // the latest reported event
-	waiting db.Event // the latest event that was held back
-	leftOut int      // number of events held back since the latest report
-	lasts   int      // number of checks that have confirmed the waiting event
+	waiting db.Event // the latest event that was held back, or an event without a kind
+	leftOut int      // number of wanted events held back since the latest report
+	lasts   int      // number of checks that have confirmed the state in waiting
 }
 
-// tell returns the event in the field waiting, for the caller to report. LeftOut of this
-// event counts the other events that were held back.
-func (d *window) tell() db.Event {
-	e := d.waiting
-	e.LeftOut, d.leftOut = d.leftOut-1, 0
-	d.last = e
-	return e
+// show makes e the last reported event. If e is wanted, show sets LeftOut of e.
+func (d *damping) show(in *window, e db.Event) (shown db.Event, due bool) {
+	if due = d.wanted(e.Kind); due {
+		e.LeftOut, in.leftOut = in.leftOut, 0
+	}
+	in.last, in.waiting = e, db.Event{}
+	return e, due
+}
+
+// tell shows the event that waits.
+func (d *damping) tell(in *window) (e db.Event, due bool) {
+	if d.wanted(in.waiting.Kind) {
+		in.leftOut-- // the waiting event itself is not left out
+	}
+	return d.show(in, in.waiting)
 }
 
 // repeats reports whether the event in the field waiting only repeats the last reported event.
@@ -50,7 +60,7 @@ func (d *window) repeats() bool {
 // pairOf identifies the events "up" and "down" of a server.
 func pairOf(i int, s *server) damped { return damped{i, "up", s.inMaintenance()} }
 
-// add returns e and true if e is to be reported now. After two reports in a window, add
+// add returns e and true if e is to be reported now. After two events in a window, add
 // holds back further events, and returns false.
 func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 	in := d.open[key]
@@ -60,13 +70,13 @@ func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 	}
 	if in.shown == 2 {
 		in.waiting, in.lasts = e, 0
-		in.leftOut++
+		if d.wanted(e.Kind) {
+			in.leftOut++
+		}
 		return e, false
 	}
-	e.LeftOut, in.leftOut = in.leftOut, 0
 	in.shown++
-	in.last = e
-	return e, true
+	return d.show(in, e)
 }
 
 // confirm is called after each check that shows whether a server is up or down. kind is "up"
@@ -74,13 +84,13 @@ func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 // for the caller to report. It returns no event if the last reported event has this kind.
 func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
 	in := d.open[key]
-	if in == nil || in.leftOut == 0 || in.waiting.Kind != kind {
+	if in == nil || in.waiting.Kind != kind {
 		return e, false
 	}
 	if in.lasts++; in.lasts < d.enough || in.last.Kind == kind {
 		return e, false
 	}
-	return in.tell(), true
+	return d.tell(in)
 }
 
 // release ends the windows that are over. If a window held back events, release begins it
@@ -90,14 +100,16 @@ func (d *damping) release(now uint32) (due []db.Event) {
 		switch {
 		case now < in.end:
 			continue
-		case in.leftOut == 0:
+		case in.waiting.Kind == "":
 			delete(d.open, key)
 			continue
 		}
 		in.end, in.shown = now+d.length, 0
 		if !in.repeats() {
 			in.shown = 1
-			due = append(due, in.tell())
+			if e, wanted := d.tell(in); wanted {
+				due = append(due, e)
+			}
 		}
 	}
 	return due

@@ -81,8 +81,8 @@ func (w *Watcher) report(e db.Event, now uint32) {
 
 // emit reports an event of a server if its kind is wanted and damping does not hold it back.
 func (w *Watcher) emit(i int, e db.Event, now uint32) {
-	if !w.wanted(e.Kind) {
-		return
+	if e.Kind != "up" && e.Kind != "down" && !w.wanted(e.Kind) {
+		return // only states need the events that are not wanted
 	}
 	s := &w.servers[i]
 	if e.Addr = s.addr().String(); e.Time.IsZero() {
@@ -140,8 +140,10 @@ func (s *server) inMaintenance() bool { return s.planned || s.stopped }
 // reported event. It is called when the watch ends.
 func (w *Watcher) Finish(now time.Time) {
 	for _, in := range w.damping.open {
-		if in.leftOut > 0 && !in.repeats() {
-			w.report(in.tell(), seconds(now))
+		if in.waiting.Kind != "" && !in.repeats() {
+			if e, due := w.damping.tell(in); due {
+				w.report(e, seconds(now))
+			}
 		}
 	}
 }

@@ -197,6 +197,7 @@ func New(rules Rules, now time.Time) *Watcher {
 		rules: rules, index: map[uint64]int32{}, noted: map[uint64]int{},
 		damping: damping{length: uint32(rules.Damp.Seconds()), enough: rules.DownAfter, open: map[damped]*window{}},
 	}
+	w.damping.wanted = w.wanted
 	w.schedule.rearrange(now, rules.Every)
 	return w
 }
