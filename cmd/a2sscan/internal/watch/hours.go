@@ -51,6 +51,17 @@ func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s.upto = max(s.upto, until)
 }
 
+// countStatus counts the time of a server until the given moment by its status. While a blind
+// watcher assumes that the servers are up, the time of a server that is down is unseen.
+func (w *Watcher) countStatus(i int, until uint32) {
+	s := &w.servers[i]
+	if w.view.blind && s.status == db.Down {
+		w.count(i, min(until, w.view.since), db.Down)
+		w.count(i, uint32(min(int64(until), w.trustEnd())), db.Unknown)
+	}
+	w.count(i, until, s.status)
+}
+
 // Resume restores the hours that the previous watch had not finished. It ignores hours far in
 // the future, which come from a wrong clock.
 func (w *Watcher) Resume(stored []db.Hour, now time.Time) {

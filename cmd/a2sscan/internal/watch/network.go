@@ -125,6 +125,14 @@ func (w *Watcher) provesDown(s *server) bool {
 	return s.silent > 0 && s.asked > w.ignore && !w.view.blind
 }
 
+// trustEnd returns the Unix time until which a blind watcher assumes that the servers are up.
+func (w *Watcher) trustEnd() int64 {
+	return int64(w.view.since) + int64(w.rules.BlindMax/time.Second)
+}
+
+// trusts reports whether the watcher is blind and assumes that the servers are up.
+func (w *Watcher) trusts(now uint32) bool { return w.view.blind && int64(now) < w.trustEnd() }
+
 // doubtItself finds out whether the watcher becomes blind or sees again, and reports either
 // change. If the watcher sees again, doubtItself forgets the silence of all servers and
 // returns true.
@@ -154,12 +162,15 @@ func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 		if w.wanted("seeing") {
 			w.report(db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)}, now)
 		}
-		v.blind, v.outcomes, w.ignore, saw = false, 0, now, true
 		for i := range w.servers {
-			if isSilent(&w.servers[i]) {
+			switch s := &w.servers[i]; {
+			case isSilent(s):
 				w.unseen(i, now, now)
+			case s.status == db.Down:
+				w.countStatus(i, now)
 			}
 		}
+		v.blind, v.outcomes, w.ignore, saw = false, 0, now, true
 	}
 	w.status.Blind = v.blind
 	return saw
@@ -170,17 +181,16 @@ func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 func (w *Watcher) judge(s *survey, now uint32) {
 	v := &w.view
 	// After BlindMax even a blind watcher reports silent servers as down.
-	expired := v.blind && now-v.since >= uint32(w.rules.BlindMax.Seconds())
-	if v.blind && !expired {
+	if w.trusts(now) {
 		return
 	}
-	doubt := !expired && s.references == 0 && s.up >= blindServers && len(s.networks) >= blindNetworks
+	doubt := !v.blind && s.references == 0 && s.up >= blindServers && len(s.networks) >= blindNetworks
 	for _, i := range s.suspects {
 		asked := w.servers[i].asked
 		all, answered := v.count(len(v.latest), asked)
 		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network worked while this server was silent
 		if !doubt || now-asked >= uint32(w.rules.Every/time.Second) || alive {
-			w.fall(i, now, expired)
+			w.fall(i, now, v.blind)
 		}
 	}
 	for _, i := range s.overdue {

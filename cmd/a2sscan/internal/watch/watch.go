@@ -349,8 +349,10 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		}
 		s.silent, s.requests = s.silent+1, s.requests+uint32(r.Sent)
 		if s.status == db.Down {
-			w.count(i, at, db.Down)
-			w.confirm(i, "down", at)
+			w.countStatus(i, at)
+			if !w.trusts(at) {
+				w.confirm(i, "down", at)
+			}
 		}
 	}
 }
@@ -699,7 +701,7 @@ func (w *Watcher) unseen(i int, since, now uint32) {
 	if isSilent(s) {
 		since = min(since, s.silentAt)
 	}
-	w.count(i, since, s.status)
+	w.countStatus(i, since)
 	w.count(i, now, db.Unknown)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
 }

@@ -370,6 +370,51 @@ func TestNotBlind(t *testing.T) {
 	x.want(all("down", 0, 3)...)
 }
 
+// TestBlindDown: a blind watcher learns nothing about a server that was down before. That time
+// is unseen, and confirms no event that damping holds back, until --blind-max is over.
+func TestBlindDown(t *testing.T) {
+	for _, c := range []struct {
+		cut, unseen time.Duration
+		lasts       bool // whether server 0 is still down after the cut
+		during      []string
+		after       []string
+	}{
+		{9 * time.Minute, 9 * time.Minute, true, nil, []string{"seeing", "down 0"}},
+		{9 * time.Minute, 9 * time.Minute, false, nil, []string{"seeing"}},
+		{15 * time.Minute, 10 * time.Minute, true, append(all("down", 1, 40), "down 0"), append(all("up", 1, 40), "seeing")},
+	} {
+		rules := usual()
+		rules.Damp = 10 * time.Hour
+		x := newWorld(t, 40, rules)
+		x.run(3 * time.Minute)
+		for i := range 3 { // damping holds back the second event down
+			x.servers[0].dead = i%2 == 0
+			for (x.w.servers[0].status == db.Down) != x.servers[0].dead {
+				x.run(time.Second)
+			}
+		}
+		x.want("down 0", "up 0")
+		silence(true, x.servers)
+		for !x.w.view.blind {
+			x.run(time.Second)
+		}
+		x.want("blind")
+		before := x.sums(0)
+		x.run(c.cut)
+		x.want(c.during...)
+		silence(false, x.servers[1:])
+		x.servers[0].dead = c.lasts
+		x.run(5 * time.Minute)
+		x.want(c.after...)
+		s, up := x.sums(0), uint32(0)
+		lasted(t, "unseen", s[db.UnseenFor]-before[db.UnseenFor], c.unseen)
+		if !c.lasts {
+			up = 5 * 60
+		}
+		lasted(t, "down", s[db.DownFor]-before[db.DownFor]+up, c.cut-c.unseen+5*time.Minute)
+	}
+}
+
 // After --blind-max, the silent servers are down, with that evidence.
 func TestBlindMax(t *testing.T) {
 	x := newWorld(t, 40, usual())
