@@ -306,7 +306,7 @@ func (w *Watcher) outlast(i int, now uint32) {
 		delete(w.damping.open, damped{i, "up", planned})
 	}
 	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked),
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.blind,
 		Signs: []string{"the server is still down at the end of its maintenance"},
 	}}, now)
 }

@@ -334,6 +334,42 @@ func TestMaintenanceBlind(t *testing.T) {
 	x.want("blind")
 }
 
+// TestMaintenanceCut: at the end of a window, the silence of all servers may mean that the watcher
+// is blind. Servers that are still down after --blind-max are reported.
+func TestMaintenanceCut(t *testing.T) {
+	for _, c := range []struct {
+		references int
+		back       int // the last servers, which answer again five minutes after the window
+		want       []string
+	}{
+		{0, 40, append([]string{"seeing"}, all("up", 0, 40)...)},
+		{0, 38, append(append([]string{"seeing"}, all("up", 2, 40)...), "down 0", "down 1")},
+		{0, 0, all("down", 0, 40)},
+		{1, 40, append([]string{"seeing"}, all("up", 0, 40)...)},
+	} {
+		rules := usual()
+		for i := range c.references {
+			rules.References = append(rules.References, newFake(i).addr)
+		}
+		x := newWorld(t, 40, rules)
+		x.maintain("all daily 12:12-12:30")
+		x.run(15 * time.Minute) // until 12:25
+		silence(true, x.servers)
+		x.run(5*time.Minute - 2*time.Second)
+		x.want(all("down", 0, 40)...)
+		x.run(5 * time.Minute) // until 12:35
+		x.want("blind")
+		silence(false, x.servers[40-c.back:])
+		x.run(7 * time.Minute)
+		for _, e := range x.events {
+			if e.Kind == "down" && (e.Planned || e.Time.Format(time.TimeOnly) != "12:30:00") || e.Kind == "up" && !e.Planned {
+				t.Errorf("%+v", e)
+			}
+		}
+		x.want(c.want...)
+	}
+}
+
 // TestMaintenanceChanged: when the file loses a window, a server that is down counts as down
 // from then on.
 func TestMaintenanceChanged(t *testing.T) {

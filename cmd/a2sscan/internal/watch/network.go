@@ -32,7 +32,7 @@ type network struct {
 	since   uint32 // Unix time when blind was set
 }
 
-// outcome is the result of a check of a server that was up.
+// outcome is the result of a check of an expected server.
 type outcome struct {
 	asked    uint32 // when the check began
 	answered bool
@@ -58,11 +58,17 @@ func (v *network) count(n int, since uint32) (all, answered int) {
 
 func isSilent(s *server) bool { return s.status == db.Up && s.silent > 0 }
 
+// expected reports whether a server was up, or went down in maintenance that is over by now. If
+// it does not answer, the watcher may be blind.
+func (s *server) expected() bool {
+	return !s.gone && s.window == 0 && (s.status == db.Up || s.planned)
+}
+
 // survey is what Watcher.survey found out about the servers.
 type survey struct {
-	up, silent int // without the servers in maintenance
-	// networks has at most blindNetworks /24 networks with servers that are up, and
-	// dead has the /24 networks with silent servers.
+	up, silent int // numbers of expected servers, and of those that are silent
+	// networks has at most blindNetworks /24 networks with expected servers, and dead has the
+	// /24 networks with silent ones.
 	networks, dead map[uint64]bool
 	// references counts the references that were checked and are not in maintenance.
 	// answering counts those of them whose latest check was answered.
@@ -88,12 +94,12 @@ func (w *Watcher) survey(now uint32) survey {
 		case s.gone:
 		case s.planned:
 			n.Planned++
-			if s.window == 0 && w.provesDown(s) {
+			if s.window == 0 && w.provesDown(s, now) {
 				v.overdue = append(v.overdue, i)
 			}
 		case s.status == db.Down:
 			n.Down++
-			if w.rules.Remind > 0 && now >= s.remindAt && !s.flying && w.provesDown(s) {
+			if w.rules.Remind > 0 && now >= s.remindAt && !s.flying && w.provesDown(s, now) {
 				s.remindAt = now + uint32(w.rules.Remind.Seconds())
 				w.emit(i, db.Event{Kind: "reminder", For: int64(now - s.since), Evidence: &db.Evidence{First: moment(s.since)}}, now)
 			}
@@ -103,17 +109,17 @@ func (w *Watcher) survey(now uint32) survey {
 			if int(s.silent) >= w.rules.DownAfter {
 				v.suspects = append(v.suspects, i)
 			}
-			if s.window > 0 {
-				continue // silence in maintenance proves nothing about the watcher's network
-			}
-			v.up++
-			if len(v.networks) < blindNetworks {
-				v.networks[s.key>>24] = true
-			}
-			if isSilent(s) {
-				v.silent++
-				v.dead[s.key>>24] = true
-			}
+		}
+		if !s.expected() {
+			continue
+		}
+		v.up++
+		if len(v.networks) < blindNetworks {
+			v.networks[s.key>>24] = true
+		}
+		if s.silent > 0 {
+			v.silent++
+			v.dead[s.key>>24] = true
 		}
 	}
 	w.status = n
@@ -121,8 +127,8 @@ func (w *Watcher) survey(now uint32) survey {
 }
 
 // provesDown reports whether the latest check shows that a server is still down.
-func (w *Watcher) provesDown(s *server) bool {
-	return s.silent > 0 && s.asked > w.ignore && !w.view.blind
+func (w *Watcher) provesDown(s *server, now uint32) bool {
+	return s.silent > 0 && s.asked > w.ignore && !w.trusts(now)
 }
 
 // trustEnd returns the Unix time until which a blind watcher assumes that the servers are up.
@@ -163,11 +169,8 @@ func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 			w.report(db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)}, now)
 		}
 		for i := range w.servers {
-			switch s := &w.servers[i]; {
-			case isSilent(s):
+			if s := &w.servers[i]; isSilent(s) || s.status == db.Down {
 				w.unseen(i, now, now)
-			case s.status == db.Down:
-				w.countStatus(i, now)
 			}
 		}
 		v.blind, v.outcomes, w.ignore, saw = false, 0, now, true

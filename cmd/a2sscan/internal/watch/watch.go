@@ -337,7 +337,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusError, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
 		w.unseen(i, 0, at) // such a result proves nothing
 	default:
-		if s.status == db.Up && s.window == 0 {
+		if s.expected() {
 			w.view.add(outcome{s.asked, false})
 		}
 		s.answers = false
@@ -381,7 +381,7 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	was := s.status
-	if was == db.Up && s.window == 0 {
+	if s.expected() {
 		w.view.add(outcome{s.asked, true})
 	}
 	if w.view.blind {
