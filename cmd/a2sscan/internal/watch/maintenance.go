@@ -237,19 +237,34 @@ func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
 				continue
 			}
 			m.servers = append(m.servers, i)
-			if s.planned && s.asked == 0 {
-				if _, end, in := one.At(moment(s.since)); in && !end.After(now) {
-					s.over = seconds(end) // no watch saw the end of the window
-				}
-			}
 		}
 		if len(m.servers) == 0 {
 			idle = append(idle, one)
 		}
 		w.windows = append(w.windows, m)
 	}
+	for i := range w.servers {
+		if s := &w.servers[i]; s.planned && s.asked == 0 {
+			s.over = s.wasOver(windows, seconds(now)) // no watch saw the end of the maintenance
+		}
+	}
 	w.begin(seconds(now), true)
 	return idle
+}
+
+// wasOver returns when the maintenance in which the server went down was over. It returns now
+// if the maintenance lasts until now, or if no window was on when the server went down.
+func (s *server) wasOver(windows []Window, now uint32) uint32 {
+	over := s.since
+	for n := 0; n < len(windows) && over < now; n++ {
+		if _, end, in := windows[n].At(moment(over)); in && windows[n].covers(s.addr(), s.label) {
+			over, n = seconds(end), -1 // another window may have been on by then
+		}
+	}
+	if over == s.since {
+		return now
+	}
+	return min(over, now)
 }
 
 // begin finds out which windows have begun or ended, and which servers are in a window now.

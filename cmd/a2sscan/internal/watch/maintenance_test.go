@@ -261,6 +261,8 @@ func TestMaintenanceRestart(t *testing.T) {
 		{[]string{window}, 3 * time.Minute, 3 * time.Minute, ""},
 		{[]string{window}, 20 * time.Minute, 0, "2026-11-20 12:30:00"},
 		{[]string{window, "all daily 12:25-12:50"}, 14 * time.Minute, 14 * time.Minute, "2026-11-20 12:50:00"},
+		{[]string{window, "all daily 12:25-12:50"}, 40 * time.Minute, 0, "2026-11-20 12:50:00"},
+		{[]string{"all daily 12:25-12:50", window}, 40 * time.Minute, 0, "2026-11-20 12:50:00"},
 		{[]string{window}, 24 * time.Hour, 8 * time.Minute, "2026-11-21 12:30:00"},
 	} {
 		x := newWorld(t, 2, usual())
