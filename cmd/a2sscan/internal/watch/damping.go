@@ -7,8 +7,8 @@ import (
 )
 
 // damping holds back the events of servers whose state changes again and again. It hides only
-// states that do not last. It also sees the events "up" and "down" that are not wanted, and treats
-// them like reported or held-back events, but they are never due.
+// states that do not last. It also follows the events "up" and "down" that are not wanted, as if they
+// were reported, but it never returns them as due.
 type damping struct {
 	length uint32 // Rules.Damp in seconds
 	enough int    // Rules.DownAfter
