@@ -121,7 +121,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.VarP(&flags.Value[flags.Rate]{To: &f.plan.Bandwidth, Parse: flags.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.IntVar(&f.plan.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	fs.BoolVar(&f.plan.SecondLook, "second-look", false, "query silent targets once more when all other targets are finished")
-	fs.BoolVar(&f.plan.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without --fallback, the last request to a silent target of a list asks for players")
+	fs.BoolVar(&f.plan.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without --fallback, the last request to a silent target asks for players, unless the arguments name networks")
 	fs.Var(&f.plan.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
 	fs.IntVar(&f.plan.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
 	fs.BoolVar(&f.plan.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")

@@ -323,7 +323,7 @@ var gameFields = withHex([]field{
 		at: func(r *result) value { return (*attributesValue)(&r.Game.Attributes) }},
 	{name: "sources", is: typeMap, about: "where each value of game comes from, by the key of the value; attributes.NAME stands for an attribute; an attribute without an entry comes from the keywords",
 		at: func(r *result) value { return (*sourcesValue)(r.Game) }},
-	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what a2sscan did not understand",
+	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what a2sscan did not understand, or had no room for",
 		at: func(r *result) value { return set(&r.Game.Notes) }},
 })
 
