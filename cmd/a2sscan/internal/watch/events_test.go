@@ -124,6 +124,53 @@ func testWebhook(t *testing.T) {
 	}
 }
 
+// TestMessageRefused: a message that the receiver refuses because of what is in it is posted
+// again without texts from servers, and does not hold up later events. A refusal that concerns
+// the webhook changes nothing.
+func TestMessageRefused(t *testing.T) {
+	for _, c := range []struct {
+		format  string
+		events  int
+		refuse  []int
+		named   bool // the message that the receiver accepts has the name of the server
+		dropped bool // the receiver accepts only the message about the later event
+	}{
+		{format: "discord", events: 2, refuse: []int{400}},
+		{format: "discord", events: 2, refuse: []int{422}},
+		{format: "discord", events: 2, refuse: []int{500, 413}},
+		{format: "discord", events: 12, refuse: []int{400}},
+		{format: "discord", events: 2, refuse: []int{400, 400}, dropped: true},
+		{format: "discord", events: 12, refuse: []int{400, 429, 400, 413}, dropped: true},
+		{format: "discord", events: 2, refuse: []int{400, 502}, named: true},
+		{format: "discord", events: 2, refuse: []int{401, 403, 404, 429, 500}, named: true},
+		{format: "json", events: 2, refuse: []int{413}},
+		{format: "json", events: 2, refuse: []int{413, 400}, dropped: true},
+		{format: "json", events: 2, refuse: []int{401, 404}, named: true},
+	} {
+		t.Run(fmt.Sprint(c.format, c.events, c.refuse), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, b, state, said := hooked(t, c.format, c.refuse...)
+				h.Site, b.reason = "https://status.example.org", `{"message": "Message blocked by harmful links filter", "code": 240000}`
+				append10(t, state, 3, c.events, "down", "free.example")
+				time.Sleep(time.Hour)
+				append10(t, state, 50, 1, "up", "fine")
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if want := map[bool]int{false: 2, true: 1}[c.dropped]; len(b.bodies) != want {
+					t.Fatalf("the receiver accepted %q; said %q", b.bodies, said)
+				}
+				first, last := b.bodies[0], b.bodies[len(b.bodies)-1]
+				if !strings.Contains(last, "fine") || strings.Contains(first, "free.example") != c.named || !c.dropped && c.format == "discord" && !c.named && (!strings.Contains(first, `** 127.0.0.1\\:27015`) && c.events == 2 || strings.Contains(first, "status.example.org")) {
+					t.Errorf("the receiver accepted %q", b.bodies)
+				}
+				if drop := fmt.Sprintf("webhook: events with the IDs 3-%d: the receiver answered with HTTP %d: Message blocked by harmful links filter; the watch drops these events\n", 2+c.events, c.refuse[len(c.refuse)-1]); strings.Contains(said.String(), drop) != c.dropped {
+					t.Errorf("said %q", said)
+				}
+			})
+		})
+	}
+}
+
 // Names of servers can neither mention anybody nor format the message. Times are in the form
 // that Discord shows in the zone of the reader.
 func TestDiscord(t *testing.T) { synctest.Test(t, testDiscord) }

@@ -89,16 +89,34 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 	end := events[len(events)-1].ID
 	events = slices.DeleteFunc(events, func(e db.Event) bool { return e.Planned || !slices.Contains(h.Kinds, e.Kind) })
 	if len(events) > 0 {
-		body, err := h.message(events)
-		if err != nil {
-			return 0, err
-		}
-		ids := fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)
-		if _, wait, err := h.send(ctx, http.MethodPost, h.URL, body, ids); err != nil {
+		if wait, err := h.offer(ctx, events, t); err != nil {
 			return wait, err
 		}
 	}
 	return 0, db.Retry(ctx, nil, func() error { return state.SetCursor(cursorName, end) })
+}
+
+// offer posts a message about events. If the receiver refuses the message because of what is
+// in it, offer posts a plain message. If the receiver refuses that, too, offer drops the
+// events, because they would hold up all later events.
+func (h *Webhook) offer(ctx context.Context, events []db.Event, t *console.Terminal) (wait time.Duration, err error) {
+	ids := fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)
+	for _, level := range []level{withDetails, plain} {
+		body, err := h.message(events, level)
+		if err != nil {
+			return 0, err
+		}
+		_, wait, err := h.send(ctx, http.MethodPost, h.URL, body, ids)
+		if !contentRefused(err) {
+			return wait, err
+		}
+		next := "the watch posts these events without names"
+		if level == plain {
+			next = "the watch drops these events"
+		}
+		t.Say("webhook: events with the IDs %s: %v; %s", ids, err, next)
+	}
+	return 0, nil
 }
 
 // Test posts a test message in the format of the events.
@@ -123,6 +141,13 @@ type refused struct {
 
 func (r refused) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("the receiver answered with HTTP %d: %s", r.status, console.Plain(r.reason, 100)), ": ")
+}
+
+// contentRefused reports whether err is a refusal that concerns what is in a message. Any other
+// refusal concerns the webhook, or every message at that time.
+func contentRefused(err error) bool {
+	no, ok := errors.AsType[refused](err)
+	return ok && (no.status == http.StatusBadRequest || no.status == http.StatusRequestEntityTooLarge || no.status == http.StatusUnprocessableEntity)
 }
 
 // send sends a body, with ids in a header, and returns the answer. On an error, wait is how
@@ -158,7 +183,17 @@ func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids 
 	return answer, 0, nil
 }
 
-func (h *Webhook) message(events []db.Event) ([]byte, error) {
+// level says how much a message contains. Each level contains all that the level below it does.
+type level int
+
+const (
+	plain level = iota // addresses, but no texts from servers or lists, and no links
+	withNames
+	withLinks
+	withDetails
+)
+
+func (h *Webhook) message(events []db.Event, most level) ([]byte, error) {
 	ids, counts := []int64{}, map[string]uint64{}
 	for i := range events {
 		ids = append(ids, events[i].ID)
@@ -167,28 +202,28 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 	many := len(events) > batchLimit
 	if !h.Discord {
 		m := map[string]any{"ids": ids, "counts": counts}
-		if !many {
+		if !many && most > plain {
 			m["events"] = events
 		}
 		return json.Marshal(m)
 	}
 	text := ""
 	if many {
-		text = summary(events)
+		text = summary(events, most)
 	}
 	mention, mentions := "", noMentions
 	if h.Role != "" && counts["down"]+counts["reminder"] > 0 {
 		mention, mentions = "<@&"+h.Role+"> ", map[string]any{"roles": []string{h.Role}}
 	}
-	// most is Discord's limit in UTF-16 units, less the mention. If the text is longer, it is
-	// written again at a lower level, first without details and then without links.
-	const most, details, links = 2000 - 30, 2, 1
-	for level := details; level >= 0 && !many; level-- {
+	// limit is Discord's limit in UTF-16 units, less the mention. If the text is longer, it is
+	// written again at a lower level.
+	const limit = 2000 - 30
+	for level := most; level >= plain && !many; level-- {
 		text = ""
 		for i := range events {
-			text += h.line(&events[i], level >= details, level >= links) + "\n"
+			text += h.line(&events[i], level) + "\n"
 		}
-		if len(utf16.Encode([]rune(text))) <= most {
+		if len(utf16.Encode([]rune(text))) <= limit {
 			break
 		}
 	}
@@ -197,7 +232,7 @@ func (h *Webhook) message(events []db.Event) ([]byte, error) {
 }
 
 // summary counts the events of each kind, and names the servers of the first ones.
-func summary(events []db.Event) string {
+func summary(events []db.Event, level level) string {
 	const most, letters = 30, 24 // so the text is below Discord's limit, even if each letter is escaped
 	var kinds []string
 	counts, names := map[string]int{}, map[string][]string{}
@@ -207,7 +242,7 @@ func summary(events []db.Event) string {
 		if counts[e.Kind]++; counts[e.Kind] == 1 {
 			kinds = append(kinds, e.Kind)
 		}
-		if name := cmp.Or(e.Label, e.Name, e.Addr); name != "" && left > 0 {
+		if name := nameOf(e, level); name != "" && left > 0 {
 			names[e.Kind], left = append(names[e.Kind], inDiscord(name, letters)), left-1
 		}
 	}
@@ -227,23 +262,32 @@ func summary(events []db.Event) string {
 // noMentions prevents a message on Discord from mentioning anybody.
 var noMentions = map[string]any{"parse": []string{}}
 
-func (h *Webhook) line(e *db.Event, details, link bool) string {
-	text, name := "**"+e.Kind+"**", inDiscord(cmp.Or(e.Label, e.Name, e.Addr), 40)
+// nameOf returns what a message calls the server of an event.
+func nameOf(e *db.Event, level level) string {
+	if level == plain {
+		return e.Addr
+	}
+	return cmp.Or(e.Label, e.Name, e.Addr)
+}
+
+func (h *Webhook) line(e *db.Event, level level) string {
+	name := nameOf(e, level)
+	text, shown := "**"+e.Kind+"**", inDiscord(name, 40)
 	switch {
 	case e.Addr == "":
-	case link && h.Site != "":
-		text += " [" + name + "](" + h.Site + "/server/" + e.Addr + ")"
-	case e.Label == "" && e.Name == "":
-		text += " " + name
+	case level >= withLinks && h.Site != "":
+		text += " [" + shown + "](" + h.Site + "/server/" + e.Addr + ")"
+	case name == e.Addr:
+		text += " " + shown
 	default:
-		text += " " + name + " (" + e.Addr + ")"
+		text += " " + shown + " (" + e.Addr + ")"
 	}
 	when, at := e.Time, "at"
 	if e.Evidence != nil && !e.Evidence.First.IsZero() {
 		when, at = e.Evidence.First, "silent since"
 	}
 	text += fmt.Sprintf(", %s %s (%s)", at, timestamp(when, 'T'), timestamp(when, 'R'))
-	if more := Details(e); details && more != "" {
+	if more := Details(e); level >= withDetails && more != "" {
 		text += ": " + inDiscord(more, 150)
 	}
 	return text
