@@ -39,24 +39,38 @@ const (
 	unknownMessage = 10008 // Discord's code for a message that somebody deleted
 )
 
-var errEnded = errors.New("the webhook does not exist any more")
+// These errors end the panel.
+var (
+	errGone = errors.New("the webhook does not exist any more")
+	errNoID = errors.New("the receiver's answer has no message ID: is the URL a Discord webhook?")
+)
 
-// deliver keeps the message up to date until ctx ends or the webhook no longer exists.
+// deliver keeps the message up to date until ctx ends, the webhook no longer exists, or the
+// receiver takes the message without saying its ID.
 func (p *Panel) deliver(ctx context.Context, r *Watch) {
-	var shown []byte // the message that Discord has
+	var shown []byte  // the message that Discord has, also if it has it without names
+	nameless := false // Discord refused the message with names
 	for wait := p.Every; ; {
 		if console.Pause(ctx, wait); ctx.Err() != nil {
 			return
 		}
-		body, err := p.message(r)
+		body, err := p.message(r, withDetails)
 		if wait = p.Every; err == nil && bytes.Equal(body, shown) {
 			continue
 		}
 		least, err := p.put(ctx, r.DB, body)
+		before := nameless
+		if nameless = contentRefused(err); nameless {
+			if !before {
+				r.Terminal.Say("panel: %v; the watch shows the servers without names", err)
+			}
+			bare, _ := p.message(r, plain)
+			least, err = p.put(ctx, r.DB, bare)
+		}
 		switch {
 		case err == nil:
 			shown = body
-		case errors.Is(err, errEnded):
+		case errors.Is(err, errGone), errors.Is(err, errNoID):
 			r.Terminal.Say("the panel is no longer updated: %v", err)
 			r.Terminal.Log.Warn("the panel ends", "error", err)
 			return
@@ -101,15 +115,15 @@ func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.D
 		ID int64 `json:",string"`
 	}
 	if err := json.Unmarshal(answer, &posted); err != nil || posted.ID <= 0 {
-		return 0, errors.New("the receiver's answer has no message ID: is the URL a Discord webhook?")
+		return 0, errNoID
 	}
 	return 0, store(posted.ID)
 }
 
-// ended returns errEnded if err is the status "not found", and otherwise err.
+// ended returns errGone if err is the status "not found", and otherwise err.
 func ended(err error) error {
 	if no, ok := errors.AsType[refused](err); ok && no.status == http.StatusNotFound {
-		return errEnded
+		return errGone
 	}
 	return err
 }
@@ -119,7 +133,7 @@ func ended(err error) error {
 // escaped.
 const mostShown, nameWidth, mapWidth, reasonWidth = 25, 32, 20, 20
 
-func (p *Panel) message(r *Watch) ([]byte, error) {
+func (p *Panel) message(r *Watch, level level) ([]byte, error) {
 	rows := slices.Collect(r.Rows())
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(min(a.rank(), 2), min(b.rank(), 2)), cmp.Compare(b.People, a.People))
@@ -128,33 +142,40 @@ func (p *Panel) message(r *Watch) ([]byte, error) {
 	title := fmt.Sprintf("%d of %s up, %s", status.Up, console.Plural(status.Servers, "server"), console.Plural(status.People, "person"))
 	var text strings.Builder
 	for i := range rows[:min(len(rows), mostShown)] {
-		text.WriteString(r.panelLine(&rows[i]) + "\n")
+		text.WriteString(r.panelLine(&rows[i], level) + "\n")
 	}
 	if more := len(rows) - mostShown; more > 0 {
 		fmt.Fprintf(&text, "… and %d more", more)
 	}
 	embed := map[string]any{"title": inDiscord(cmp.Or(p.Title, "Game servers"), 80), "description": title + "\n\n" + text.String()}
-	if p.Hook.Site != "" {
+	if level > plain && p.Hook.Site != "" {
 		embed["url"] = p.Hook.Site + "/"
 	}
 	return json.Marshal(map[string]any{"embeds": []any{embed}, "allowed_mentions": noMentions})
 }
 
-func (r *Watch) panelLine(row *Row) string {
-	name := "**" + inDiscord(r.name(row), nameWidth) + "**"
+func (r *Watch) panelLine(row *Row, level level) string {
+	name, where, reason := r.name(row), "", row.Reason
+	if row.Known != nil {
+		where = row.Known.Map
+	}
+	if level == plain {
+		name, where, reason = row.Addr.String(), "", ""
+	}
+	name = "**" + inDiscord(name, nameWidth) + "**"
 	switch {
 	case row.Planned && row.Until.IsZero():
 		return "🔧 " + name + " is still down at the end of its maintenance"
 	case row.Planned:
-		return strings.TrimSuffix(fmt.Sprintf("🔧 %s maintenance until %s: %s", name, timestamp(row.Until, 't'), inDiscord(row.Reason, reasonWidth)), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("🔧 %s maintenance until %s: %s", name, timestamp(row.Until, 't'), inDiscord(reason, reasonWidth)), ": ")
 	case row.Status == db.Down:
 		return fmt.Sprintf("🔴 %s down since %s (%s)", name, timestamp(row.Since, 'f'), timestamp(row.Since, 'R'))
 	case row.Status != db.Up:
 		return "⚪ " + name + " has not answered yet"
 	}
 	text := fmt.Sprintf("🟢 %s up since %s", name, timestamp(row.Since, 'f'))
-	if row.Known != nil && row.Known.Map != "" {
-		text += " · " + inDiscord(row.Known.Map, mapWidth)
+	if where != "" {
+		text += " · " + inDiscord(where, mapWidth)
 	}
 	if row.People >= 0 {
 		text += fmt.Sprintf(" · %d", row.People)

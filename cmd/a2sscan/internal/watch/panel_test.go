@@ -28,8 +28,10 @@ type discord struct {
 	bodies   []string
 	began    time.Time
 	next     int
-	refuse   []int // status codes of the next answers
-	gone     bool  // the webhook was deleted
+	refuse   []int  // status codes of the next answers
+	filter   string // a message with this text is refused; empty: none
+	gone     bool   // the webhook was deleted
+	noID     bool   // the answers have no ID
 }
 
 func (d *discord) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -45,6 +47,11 @@ func (d *discord) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.Header().Set("Retry-After", "150.5")
 		w.WriteHeader(d.refuse[0])
 		d.refuse = d.refuse[1:]
+	case d.filter != "" && strings.Contains(string(body), d.filter):
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"message": "Message blocked by harmful links filter", "code": 240000}`)
+	case d.noID:
+		fmt.Fprint(w, `{"ok": true}`)
 	case d.gone:
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, `{"message": "Unknown Webhook", "code": 10015}`)
@@ -156,6 +163,56 @@ func TestPanel(t *testing.T) {
 		p.after(time.Hour, "")
 		if said := p.said.String(); !strings.HasSuffix(said, "a2sscan: the panel is no longer updated: the webhook does not exist any more\n") {
 			t.Errorf("said %q", said)
+		}
+	})
+}
+
+// TestPanelRefused: if Discord refuses the names, the panel shows addresses, until Discord
+// takes the names again. It says so once.
+func TestPanelRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPanelled(t, 3)
+		p.watch.Panel.Hook.Site, p.filter = "https://status.example.org", "free.example"
+		p.servers[1].name = "get free.example now"
+		p.maintain(p.servers[2].addr.String() + " daily 12:00-13:00 see free.example")
+		p.run(2 * time.Minute)
+		p.servers[2].dead = true
+		p.run(5 * time.Minute)
+		const post, patch = "POST /api/webhooks/1/secret?thread_id=7&wait=true ", "PATCH /api/webhooks/1/secret/messages/1200000000000000001?thread_id=7 "
+		p.after(10*time.Minute, post+"1m0s, "+post+"1m0s")
+		shown := func(name string) {
+			t.Helper()
+			text := p.messages["1200000000000000001"]
+			if !strings.Contains(text, "🟢 **"+name+"** up since") || !strings.Contains(text, "🔧 **") {
+				t.Errorf("the panel has %q, want the name %q", text, name)
+			}
+		}
+		address := strings.ReplaceAll(p.servers[1].addr.String(), ":", `\\:`)
+		shown(address)
+		p.servers[1].mapName = "free.example"
+		p.run(61 * time.Second)
+		p.after(time.Minute, patch+"11m0s, "+patch+"11m0s")
+		shown(address)
+		p.filter = ""
+		p.servers[1].people++
+		p.run(61 * time.Second)
+		p.after(time.Minute, patch+"12m0s")
+		shown("get free.example now")
+		if want := "a2sscan: panel: the receiver answered with HTTP 400: Message blocked by harmful links filter; the watch shows the servers without names\n"; p.said.String() != want {
+			t.Errorf("said %q", p.said.String())
+		}
+	})
+}
+
+// TestPanelNoID: a receiver that takes the message without an ID gets it once.
+func TestPanelNoID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPanelled(t, 3)
+		p.noID = true
+		p.run(2 * time.Minute)
+		p.after(time.Hour, "POST /api/webhooks/1/secret?thread_id=7&wait=true 1m0s")
+		if want := "a2sscan: the panel is no longer updated: the receiver's answer has no message ID: is the URL a Discord webhook?\n"; p.said.String() != want {
+			t.Errorf("said %q", p.said.String())
 		}
 	})
 }
