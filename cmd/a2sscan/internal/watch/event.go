@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
@@ -30,7 +31,7 @@ func Text(e *db.Event) string {
 
 func about(e *db.Event) (text string) {
 	if e.Addr != "" {
-		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(cmp.Or(e.Label, e.Name), 40))
+		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(Visible(e.Label, e.Name), 40))
 	}
 	if details := Details(e); details != "" {
 		text += "  " + details
@@ -39,6 +40,19 @@ func about(e *db.Event) (text string) {
 		text += e.Evidence.First.Local().Format(", silent since 15:04:05")
 	}
 	return text
+}
+
+// blanks are characters other than white space that show nothing.
+const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0"
+
+// Visible returns the first name that shows anything, without the blanks around it. If there
+// is none, it returns an empty string.
+func Visible(names ...string) string {
+	blank := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(blanks, r) }
+	for i := range names {
+		names[i] = strings.TrimFunc(names[i], blank)
+	}
+	return cmp.Or(names...)
 }
 
 // Details returns what happened, in words. It is safe to print.

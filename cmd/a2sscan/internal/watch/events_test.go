@@ -206,6 +206,8 @@ func testDiscord(t *testing.T) {
 			"**up** [listed](https://status.example.org/server/127.0.0.1:27015), at <t:1795132800:T> (<t:1795132800:R>): was down for 60 min\n"},
 		{db.Event{Kind: "down", Addr: "127.0.0.1:27015", Name: "own", Time: at.Add(time.Minute), For: 3600, Evidence: &db.Evidence{First: at}},
 			"**down** [own](https://status.example.org/server/127.0.0.1:27015), silent since <t:1795132800:T> (<t:1795132800:R>): was up for 60 min\n"},
+		{db.Event{Kind: "up", Addr: "127.0.0.1:27015", Name: "\u3164 \u2800", Label: "\u00a0", Time: at},
+			"**up** [127.0.0.1\\:27015](https://status.example.org/server/127.0.0.1:27015), at <t:1795132800:T> (<t:1795132800:R>)\n"},
 	} {
 		c.e.ID = int64(11 + i)
 		check(t, state.Flush([]db.Event{c.e}, nil))

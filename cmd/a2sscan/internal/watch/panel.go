@@ -196,5 +196,5 @@ func (r *Watch) name(row *Row) string {
 	if r.Rules.Names {
 		own, label = label, own
 	}
-	return cmp.Or(own, label, row.Addr.String())
+	return Visible(own, label, row.Addr.String())
 }

@@ -173,7 +173,7 @@ func TestPanelRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPanelled(t, 3)
 		p.watch.Panel.Hook.Site, p.filter = "https://status.example.org", "free.example"
-		p.servers[1].name = "get free.example now"
+		p.servers[0].name, p.servers[1].name = "\u3164 ", "get free.example now"
 		p.maintain(p.servers[2].addr.String() + " daily 12:00-13:00 see free.example")
 		p.run(2 * time.Minute)
 		p.servers[2].dead = true
@@ -193,11 +193,13 @@ func TestPanelRefused(t *testing.T) {
 		p.run(61 * time.Second)
 		p.after(time.Minute, patch+"11m0s, "+patch+"11m0s")
 		shown(address)
+		shown(strings.ReplaceAll(p.servers[0].addr.String(), ":", `\\:`))
 		p.filter = ""
 		p.servers[1].people++
 		p.run(61 * time.Second)
 		p.after(time.Minute, patch+"12m0s")
 		shown("get free.example now")
+		shown(strings.ReplaceAll(p.servers[0].addr.String(), ":", `\\:`))
 		if want := "a2sscan: panel: the receiver answered with HTTP 400: Message blocked by harmful links filter; the watch shows the servers without names\n"; p.said.String() != want {
 			t.Errorf("said %q", p.said.String())
 		}

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -267,7 +266,7 @@ func nameOf(e *db.Event, level level) string {
 	if level == plain {
 		return e.Addr
 	}
-	return cmp.Or(e.Label, e.Name, e.Addr)
+	return Visible(e.Label, e.Name, e.Addr)
 }
 
 func (h *Webhook) line(e *db.Event, level level) string {

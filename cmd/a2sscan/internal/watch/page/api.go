@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -102,7 +101,7 @@ type event struct {
 func newEvents(stored []db.Event) []event {
 	events := []event{}
 	for i := range stored {
-		events = append(events, event{stored[i], report.Shown(cmp.Or(stored[i].Label, stored[i].Name), longName), watch.Details(&stored[i])})
+		events = append(events, event{stored[i], report.Shown(watch.Visible(stored[i].Label, stored[i].Name), longName), watch.Details(&stored[i])})
 	}
 	return events
 }

@@ -317,19 +317,16 @@ func rough(seconds float64) string {
 // The maximum lengths of texts, in characters.
 const longName, longWord = 80, 40
 
-// blanks are the invisible characters to remove from both ends of a name.
-const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0 "
-
 // newTexts returns the texts of a server. If byList is true, a label of the server is its
 // name. If noJoin is true, the port at which players join is omitted.
 func newTexts(row *watch.Row, byList, noJoin bool) *texts {
-	label := report.Shown(row.Label, longName)
+	label := report.Shown(watch.Visible(row.Label), longName)
 	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: row.Label, Name: label}
 	if !noJoin {
 		t.GamePort = row.Port
 	}
 	if k := row.Known; k != nil {
-		own := report.Shown(strings.Trim(k.Name, blanks), longName)
+		own := report.Shown(watch.Visible(k.Name), longName)
 		if t.Name = cmp.Or(own, label); byList && label != "" && label != own {
 			t.Name, t.OwnName = label, own
 		}
