@@ -5,12 +5,14 @@ package page
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/browser"
@@ -35,6 +37,7 @@ func TestBrowser(t *testing.T) {
 		{"local", newPage(t, newSample(40), sampleEvents...), checkLocal},
 		{"hostile", newPage(t, strange, events...), checkHostile},
 		{"news", newPage(t, newSample(5)), checkNews},
+		{"tasks", newPage(t, newSample(5), sampleEvents...), checkTasks},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel() // two parts wait for news
@@ -237,4 +240,31 @@ func checkNews(t *testing.T, b *browser.Tab) {
 	b.Server.Config.Handler = p.routes()
 	b.Until(`document.querySelectorAll("#list tbody tr").length === 6 && document.getElementById("n-up").textContent === "6"`)
 	b.Until(`document.querySelector("#eventlist li").textContent.includes("down") && document.querySelector("#eventlist a").textContent === "<b>Valheim"`)
+}
+
+// checkTasks calls what the page does every few seconds: the page asks for events only when
+// it has the answer to its latest question.
+func checkTasks(t *testing.T, b *browser.Tab) {
+	browser.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{
+		window.tasks = {};
+		const again = window.setInterval, real = window.fetch;
+		window.setInterval = (task, ms) => ms < 5000 ? again(task, ms) : void (tasks[ms] = task);
+		window.asked = 0;
+		window.fetch = (url, ...more) => { asked += url.startsWith("/api/events"); return real(url, ...more); };
+	}`})
+	b.Open("/", 1280, "light")
+	b.Until(`document.querySelectorAll("#list tbody tr").length === 5`)
+	if n := browser.Eval[int](b, `document.getElementById("now").textContent = "", tasks[5000](), tasks[5000](), asked`); n != 1 {
+		t.Errorf("before the first answer, the page asked %d times", n)
+	}
+	b.Until(`document.getElementById("now").textContent !== ""`)
+	b.Server.Config.Handler = http.NotFoundHandler()
+	if n := browser.Eval[int](b, `tasks[5000](), asked`); n != 2 {
+		t.Errorf("after the answer, the page had asked %d times", n)
+	}
+	b.Until(`document.getElementById("trust").textContent.includes("can't reach")`)
+	if n := browser.Eval[int](b, `tasks[5000](), asked`); n != 3 {
+		t.Errorf("after an answer that failed, the page had asked %d times", n)
+	}
+	b.TakeFaults()
 }

@@ -272,6 +272,7 @@
   }, { passive: true });
   addEventListener("resize", () => { const r = body.querySelector("tr:not(.gap)"); if (r) rowHeight = r.getBoundingClientRect().height || rowHeight; show(); });
   search();
-  every(5000, () => { refresh(); update().catch(lost); });
+  let updating = null; // two calls at once would add each event twice
+  every(5000, () => { refresh(); updating ??= update().catch(lost).finally(() => { updating = null; }); });
   every(60000, () => { redraw().catch(lost); });
 })();
