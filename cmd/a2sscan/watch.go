@@ -47,10 +47,12 @@ type watchFlags struct {
 	listen     string // address; "": no live page
 	page       page.Options
 	panelEvery time.Duration
-	names      string       // own or list
-	windows    string       // file of --maintenance; "": none
-	fetched    *list.Source // the latest list of the master; nil: none
-	loaded     bool         // the lists were read
+	names      string // own or list
+	windows    string // file of --maintenance; "": none
+	// keptWindows has the windows of a pipe, which can be read only once. nil: none
+	keptWindows []watch.Window
+	fetched     *list.Source // the latest list of the master; nil: none
+	loaded      bool         // the lists were read
 }
 
 type hookFlags struct {
@@ -392,8 +394,8 @@ func (f *watchFlags) files(args []string) (files []string) {
 }
 
 func (f *watchFlags) readWindows() ([]watch.Window, error) {
-	if f.windows == "" {
-		return nil, nil
+	if f.windows == "" || f.keptWindows != nil {
+		return f.keptWindows, nil
 	}
 	file, err := os.Open(f.windows)
 	if err != nil {
@@ -403,6 +405,9 @@ func (f *watchFlags) readWindows() ([]watch.Window, error) {
 	windows, err := watch.ReadWindows(file, time.Local)
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.windows, 200), err)
+	}
+	if !censusfile.IsFile(f.windows) {
+		f.keptWindows = append([]watch.Window{}, windows...)
 	}
 	return windows, nil
 }
