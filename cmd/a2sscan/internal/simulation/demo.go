@@ -35,17 +35,14 @@ const (
 	demoSeed    = 20
 )
 
-// demoPorts is the number of further ports to try if a port is in use.
-const demoPorts = 20
-
 // Demo is a running simulation that the demo scans.
 type Demo struct {
 	Config fleet.Config
 	Close  func()
 }
 
-// StartDemo starts servers on the first free port from demoPort on. The servers are the
-// same on every port.
+// StartDemo starts servers on demoPort or, if demoPort is in use, on any free port. The
+// servers are the same on every port.
 func StartDemo(network string) (*Demo, error) {
 	// The demo has no servers of application 730. Because these servers mostly ignore RULES,
 	// a scan sends RULES to them only twice. With the simulated losses, that is too seldom to
@@ -61,20 +58,19 @@ func StartDemo(network string) (*Demo, error) {
 			WithHint("use a network inside 127.0.0.0/8, such as 127.42.0.0/20")
 	}
 	cfg.Network = cfg.Network.Masked()
-	for port := uint16(demoPort); ; port++ {
-		cfg.Ports = []uint16{port}
-		servers, err := fleet.New(cfg)
-		if errors.Is(err, syscall.EADDRINUSE) && port < demoPort+demoPorts {
-			continue
-		}
-		if err != nil {
-			return nil, failure(err, "choose another network, such as --network 127.43.0.0/17")
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		served := make(chan error, 1)
-		go func() { served <- servers.Serve(ctx) }()
-		return &Demo{cfg, func() { cancel(); <-served; servers.Close() }}, nil
+	cfg.Ports = []uint16{demoPort}
+	servers, err := fleet.New(cfg)
+	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, fleet.ErrFleet) {
+		cfg.Ports = []uint16{0}
+		servers, err = fleet.New(cfg)
 	}
+	if err != nil {
+		return nil, failure(err, "choose another network, such as --network 127.43.0.0/17")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- servers.Serve(ctx) }()
+	return &Demo{servers.Config(), func() { cancel(); <-served; servers.Close() }}, nil
 }
 
 // Report compares the records with the simulated servers and writes the result in lines of
