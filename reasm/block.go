@@ -10,7 +10,7 @@ const (
 )
 
 // block is a piece of a datagram. The first block of a chain represents the
-// datagram; in the other blocks only the fields more and data are used.
+// datagram; in the other blocks only the fields data and more are used.
 type block struct {
 	more   *block // the next piece of the same datagram
 	later  *block // the next datagram of the same group, in order of arrival
@@ -25,8 +25,8 @@ func blocksFor(n int) int64 { return int64(n+blockData-1) / blockData }
 // head returns the beginning of the datagram, which includes all of its headers.
 func (b *block) head() []byte { return b.data[:min(int(b.size), blockData)] }
 
-// appendTo appends the bytes of the datagram from the offset skip to its end. This offset
-// must lie in the first block.
+// appendTo appends the datagram to dst without its first skip bytes, which must lie in the
+// first block.
 func (b *block) appendTo(dst []byte, skip int) []byte {
 	left := int(b.size)
 	for p := b; p != nil; p = p.more {

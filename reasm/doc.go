@@ -4,7 +4,7 @@
 // datagrams, each with a header that holds the reply's ID and the fragment's number
 // (document 000, "multi-packet response format"). A [Table] keeps the fragments of
 // many servers until their replies are complete. Some replies are also compressed
-// with bzip2. An [Unpacker] decompresses them, best outside the receive loop.
+// with bzip2. An [Unpacker] decompresses these; it is too slow for the receive loop.
 //
 // Programs that scan with package scanner, or read captures with its Decoder, do not
 // need this package: it is for programs with a receive loop of their own.
@@ -18,11 +18,11 @@
 //	                   Whole      dst has the message: pass it to package wire
 //	                   Packed     dst has size, CRC-32 and bzip2 data: pass it to an Unpacker
 //	                   Duplicate  nothing new
-//	                   Conflict   it contradicts its group, and was dropped
-//	                   an error   not a fragment, or beyond a limit; dropped
+//	                   Conflict   the fragment contradicts its group and was dropped
+//	                   an error   the datagram is no fragment or exceeds a limit, and was dropped
 //
-// Call [Table.Expire] from time to time, [Table.Forget] when a source is finished,
-// and [Table.Leading] for the beginnings of incomplete replies, up to the first
+// Call [Table.Expire] from time to time, [Table.Forget] when no more replies of a source
+// are expected, and [Table.Leading] for the beginnings of incomplete replies, up to the first
 // gap. Time is an argument, so that tests need no clock. Several goroutines may use
 // a Table at once; each of its shards has its own lock. When Add returns, the caller
 // may reuse the memory of the datagram.
@@ -30,10 +30,10 @@
 // # Which fragments belong together
 //
 // A group consists of the fragments that came from the same address and port with the same
-// ID. There are three layouts of the header, and nothing in a header identifies its layout;
-// nor do the application ID, the protocol number or the order of arrival. Only fragment 0
-// can show the layout, by the data after its header ([wire.ShowLayout]). Until fragment 0
-// arrives, the Table keeps the other fragments undecoded.
+// ID. The header has one of three layouts. Neither the header nor the application ID, the
+// protocol number or the order of arrival identifies the layout. Only fragment 0 can show
+// it, by the data after its header ([wire.ShowLayout]). Until fragment 0 arrives, the Table
+// keeps the other fragments undecoded.
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups
@@ -41,8 +41,8 @@
 //     fragment (EC-109);
 //   - a fragment with the same bytes as an earlier one is a [Duplicate];
 //   - a fragment with the number of an earlier one but other bytes, or with another
-//     total, is a [Conflict]: the first fragment stays, unless it is a prefix of the
-//     second. Then the first was cut, and the second replaces it (EC-116);
+//     total, is a [Conflict] and is dropped. But if the earlier fragment is a prefix of
+//     the new one, the earlier one was cut, and the new one replaces it (EC-116);
 //   - a fragment that was cut within or right after its header is wire.ErrMalformed, so
 //     that it does not conflict with the complete fragment (EC-116);
 //   - a fragment whose number is not less than its total is wire.ErrMalformed (EC-120);
@@ -51,8 +51,8 @@
 //   - bit 31 of the ID means bzip2 only together with "BZh" at offset 18 or 20, and
 //     never with GoldSource's header (EC-108, EC-122). Bit 15 means nothing
 //     (EC-117);
-//   - a message that begins with no FF FF FF FF, or with two, is returned as it
-//     came (EC-113, EC-114): wire.Body accepts both.
+//   - a message that begins without FF FF FF FF, or with FF FF FF FF twice, is
+//     returned unchanged (EC-113, EC-114): wire.Body accepts both.
 //
 // When a group is complete, the Table drops its fragments and keeps only their
 // digests, for two seconds. A fragment with a known digest is a late duplicate. A
@@ -63,8 +63,8 @@
 //
 // # Memory
 //
-// A datagram is copied into blocks of 512 bytes, 480 of which are data. A group takes
-// another 256 bytes, including its entry in the map. No allocation is sized by a
+// A datagram is copied into blocks of 512 bytes, 480 of which are data. Each group
+// takes 256 bytes more, including its entry in the map. No allocation is sized by a
 // number in a datagram. With the defaults:
 //
 //	a fragment    1400 bytes                       3 blocks        1.5 KiB
@@ -74,18 +74,18 @@
 //	a shard       64 MiB / 16                                      4 MiB
 //	a table       16 shards                                        64 MiB
 //
-// All groups of a source are in one shard. So two sources at their limits can fill
-// a shard, and then other sources in this shard lose their oldest groups. A full shard
-// first drops the digests of complete replies, and then its oldest group. The digests
-// take at most an eighth of a shard. A source that begins a fifth group loses its own
-// oldest group. An incomplete group is dropped ten seconds after its first fragment.
+// All groups of a source are in one shard, so two sources at their limits can fill a
+// shard. A full shard first drops the digests of complete replies, and then its oldest
+// groups, which may belong to other sources. The digests take at most an eighth of a
+// shard. A source that begins a fifth group loses its own oldest group. An incomplete
+// group is dropped ten seconds after its first fragment.
 //
 // A Table reuses freed blocks and groups. It keeps them up to a quarter of its limit,
 // and leaves the rest to the garbage collector. In steady state it allocates nothing.
 //
 // # Decompression
 //
-// Unpack does not decompress a reply that declares more than [MaxReply]. It decompresses
+// Unpack rejects a reply whose declared size exceeds [MaxReply]. It decompresses
 // at most one byte more than declared, checks the CRC-32, and abandons a reply after
 // 20 ms. The decompressor can't be interrupted inside a block, and a block that contains
 // 512 KiB of noise takes about 30 ms. So Unpack also rejects blocks that are larger than

@@ -12,7 +12,8 @@ import (
 const groupCost = 256
 
 // group is one split reply. It holds the fragments that have arrived. Once the reply is
-// complete, the group holds only the digests that identify late duplicates.
+// complete, the group holds only the digests that identify late duplicates. An arriving
+// fragment changes the state of the group:
 //
 //	          shows no layout                     completes the reply
 //	(new) ──────────────────────▶ held ──┐      ┌──────────────────────▶ done
@@ -28,7 +29,7 @@ type group struct {
 	done  bool
 	since time.Duration // when the first fragment arrived, or when the reply became complete
 
-	sibling      *group // the next group of the source
+	sibling      *group // the next older group of the same source
 	older, newer *group // neighbours in the shard's list by age
 
 	shape shape
@@ -111,8 +112,8 @@ func (g *group) push(b *block, number uint8) {
 	g.seen.add(number)
 }
 
-// cutShort returns a fragment that is a proper prefix of the datagram and so was
-// cut (EC-116), or nil if there is none.
+// cutShort returns a fragment of the group that is a proper prefix of the datagram, or
+// nil. Such a fragment was cut (EC-116).
 func (g *group) cutShort(datagram []byte) *block {
 	b := g.first
 	for b != nil && !(int(b.size) < len(datagram) && b.begins(datagram)) {
@@ -149,7 +150,7 @@ func (g *group) takeAll() *block {
 	return b
 }
 
-// emptyEnd returns the fragment with the highest number if it has no payload, else nil.
+// emptyEnd returns fragment number total-1 if it has arrived and has no payload, else nil.
 func (g *group) emptyEnd() *block {
 	for b := g.first; b != nil; b = b.later {
 		if b.number == g.shape.total-1 && int(b.size) == g.shape.layout.HeaderLen() {
@@ -188,7 +189,7 @@ func (g *group) appendLeading(dst []byte) []byte {
 			break
 		}
 		head := b.head()
-		// The fragment was decoded before it was stored, so Decode can't fail.
+		// The fragment was already decoded in this layout, so Decode can't fail.
 		_ = f.Decode(head, g.shape.layout, g.shape.compressed)
 		if i == 0 && g.shape.compressed {
 			dst = binary.LittleEndian.AppendUint32(dst, f.DeclaredSize)

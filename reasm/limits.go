@@ -20,9 +20,8 @@ const maxSourceFragments = 255
 // Our limits, each with its reason. The package documentation shows how they add up.
 const (
 	// The maximum number of incomplete groups of a source: three for the three
-	// questions to a server, and one for the remaining fragments of a reply whose
-	// question was repeated. It is also the maximum number of complete replies
-	// remembered for a source.
+	// questions to a server, and one for a second reply to a repeated question. It is
+	// also the maximum number of complete replies remembered for a source.
 	maxGroups = 4
 	// The default and the minimum of a Table's memory, in bytes. The default is a quarter
 	// of the scanner's budget. The minimum has room for two groups of the largest size.
@@ -50,7 +49,7 @@ const (
 // at most one block partly empty.
 const groupRoom = groupCost + (MaxReply/blockData+1+maxSourceFragments)*blockSize
 
-// ageList is a list of groups, the oldest first. Fields of the groups link them.
+// ageList is a list of groups, the oldest first, linked by their fields older and newer.
 type ageList struct{ oldest, newest *group }
 
 func (l *ageList) push(g *group) {
@@ -133,7 +132,7 @@ func (s *shard) limitGroups(from uint64, done bool) {
 		if g.done != done {
 			continue
 		}
-		if n++; oldest == nil || g.since <= oldest.since { // a group later in this list is older
+		if n++; oldest == nil || g.since <= oldest.since { // if the times are equal, g is older
 			oldest = g
 		}
 	}

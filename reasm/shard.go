@@ -30,7 +30,7 @@ type arrival struct {
 	datagram []byte
 }
 
-// add implements Table.Add for a datagram of this shard that has a split ID.
+// add implements Table.Add for a datagram whose split ID could be read.
 func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,9 +91,8 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	return msg, s.complete(g, a.now), nil
 }
 
-// readable reports whether a message can be decoded to its end. If the last fragment is
-// empty, only such a message is complete; otherwise that fragment was cut (EC-116,
-// EC-149).
+// readable reports whether a message can be decoded to its end. If this is false for a
+// message whose last fragment is empty, that fragment was cut (EC-116, EC-149).
 func readable(msg []byte) bool {
 	var err error
 	switch wire.KindOf(msg) {
@@ -135,12 +134,13 @@ func (s *shard) take(g *group, b *block) {
 
 // locate finds the place of a fragment. In a sorted group, the layout of the group
 // determines the place, and conflict reports that the fragment contradicts the group. If
-// the group is nil or not sorted, p is zero unless the fragment shows its own layout.
+// the group is nil or not sorted, the fragment must show its layout itself; otherwise p is
+// zero.
 //
-// A later fragment can happen to look like a fragment 0 in another layout. If such a
-// fragment came first and sorted the group, the real fragment 0 does not fit into the
-// group. locate then accepts the real fragment 0 if the fragment in the group can be
-// decoded in its layout, too. The result therefore does not depend on the order of arrival.
+// A fragment with another number can happen to look like a fragment 0 in another layout.
+// If it arrives first and sorts the group, the real fragment 0 does not fit into the group.
+// locate then accepts the real fragment 0, if the fragment in the group can also be decoded
+// in the layout of fragment 0. So the result does not depend on the order of arrival.
 func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -164,11 +164,10 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	if none != nil {
 		return place{}, err == nil, err
 	}
-	// Only a group of one fragment can have been sorted wrongly. GoldSource is then
-	// mistaken for a Source layout, or the reverse, because GoldSource has the fragment's
-	// number in the byte where the Source layouts have the total. The fragments of one
-	// reply have equal totals but different numbers, so a second fragment never fits a
-	// group in the wrong layout.
+	// Only a group of one fragment can have been sorted wrongly: as GoldSource instead of
+	// Source, or the reverse. The byte that holds the total in the Source layouts holds
+	// the fragment's number in GoldSource's. The fragments of one reply have equal totals
+	// but different numbers, so in the wrong layout a second fragment never fits.
 	if g.count == 1 {
 		q, err := decode(g.first.head(), shown.shape.layout, shown.shape.compressed)
 		if err == nil && q.shape == shown.shape && q.number != shown.number {
@@ -178,9 +177,9 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	return place{}, true, nil
 }
 
-// decode reads a fragment's header. It rejects a fragment without payload, which was
-// cut (EC-116). Only the last fragment of an uncompressed reply may be empty, because
-// some servers send one fragment too many (EC-149).
+// decode reads a fragment's header. It rejects an empty fragment, because it was cut
+// (EC-116). The exception is the last fragment of an uncompressed reply, because some
+// servers send one fragment too many (EC-149).
 func decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {

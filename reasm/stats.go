@@ -10,10 +10,10 @@ type Stats struct {
 
 	Whole     uint64 // uncompressed replies reassembled
 	Packed    uint64 // compressed replies reassembled
-	Duplicate uint64 // fragments dropped: equal to an earlier fragment
-	Conflict  uint64 // fragments dropped: contradict their group
-	Malformed uint64 // fragments dropped: not readable
-	TooLarge  uint64 // fragments dropped: above a limit
+	Duplicate uint64 // fragments dropped because they equal an earlier fragment
+	Conflict  uint64 // fragments dropped because they contradict another fragment
+	Malformed uint64 // fragments dropped because they can't be decoded
+	TooLarge  uint64 // fragments dropped because they exceed a limit
 	Evicted   uint64 // incomplete groups dropped to make room
 	Expired   uint64 // incomplete groups dropped for their age
 	Forgotten uint64 // incomplete groups dropped by Forget

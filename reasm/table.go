@@ -26,8 +26,7 @@ const (
 // methods at once.
 type Table struct {
 	shards []shard
-	// To get the index of a source's shard, the hash of the source is shifted right by
-	// shift bits.
+	// How many bits the hash of a source is shifted right, to get the index of its shard.
 	shift uint
 	seed  maphash.Seed // makes digests that can't be forged
 }
@@ -58,8 +57,8 @@ func (t *Table) shard(from uint64) *shard {
 	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
 }
 
-// Add adds a fragment. The parameter now is the time at which it arrived; this time must
-// not be much earlier than in previous calls. The parameter from identifies its source.
+// Add adds a fragment. The parameter now is the time of arrival, which must not be much
+// earlier than in previous calls. The parameter from identifies the fragment's source.
 // If the Table keeps the fragment, it copies the datagram. If the reply is now complete,
 // msg is dst with the reply appended: for Whole the message, and for Packed the input of
 // Unpack, that is, declared size, CRC-32 and the compressed bytes. Otherwise msg is dst.
@@ -83,8 +82,8 @@ func (t *Table) Add(
 
 // Leading reads the beginnings of a source's incomplete replies. It calls yield for
 // each reply whose fragment 0 has arrived, the oldest first; msg holds the data up to
-// the first missing fragment and is valid until yield returns. full reports that only
-// the last fragment is missing and all other fragments have the same size. The missing
+// the first missing fragment and is valid until yield returns. If full is true, only the
+// last fragment is missing, and all other fragments have the same size. The missing
 // fragment may then be empty, and msg may be the complete message (EC-149). Leading
 // skips compressed replies: their beginning can't be read. yield may call the Table's
 // methods. dst is scratch memory; Leading returns it, possibly grown, for the next

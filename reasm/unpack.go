@@ -18,8 +18,8 @@ const (
 	// takes about a hundredth of this time.
 	unpackTime = 20 * time.Millisecond
 	// chunk is the number of bytes to decompress between two readings of the clock.
-	// Honest replies are smaller than one chunk, as far as we know, so none of them
-	// fails because the machine is busy.
+	// All known honest replies are smaller than one chunk, so a busy machine makes none
+	// of them fail.
 	chunk = 64 << 10
 )
 
@@ -39,7 +39,7 @@ type Unpacker struct {
 	zr *bzip2.Reader
 	// A copy of the bzip2 data, in which Unpack lowers the levels.
 	in   []byte
-	src  bytes.Reader // reads in
+	src  bytes.Reader // reads the bytes of the field in
 	more [1]byte
 	now  func() time.Time // nil means time.Now
 }
@@ -82,14 +82,14 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 	return msg, nil
 }
 
-// lowerLevels lowers the level of each bzip2 stream in data to the lowest that
+// lowerLevels lowers the level of each bzip2 stream in data to the lowest level that
 // suffices for size bytes. The decompressor works on a block at a time and can't be
 // interrupted, but it rejects blocks that are larger than the level allows.
 //
-// A lower level breaks no stream that decompresses to size bytes. bzip2 first writes
-// four equal bytes as five, the fifth being the number of repetitions that follow, so
-// that a block of n bytes decompresses to at least n×4/5. No checksum covers the level.
-// Other bytes look like the beginning of a stream with a probability of 2^-76.
+// The lower level breaks no stream that decompresses to size bytes. bzip2 first encodes
+// runs: after four equal bytes, a fifth byte is the number of further repetitions. So a
+// block of n bytes decompresses to at least n×4/5 bytes. No checksum covers the level.
+// Random bytes look like the beginning of a stream with a probability of 2^-76.
 func lowerLevels(data []byte, size int) {
 	block := (size*5 + 3) / 4
 	level := max((block+blockUnit-1)/blockUnit, 1)

@@ -26,7 +26,7 @@ type assembler struct {
 // caller must have set r.Asked, r.Received and r.RTTs. The slices of r alias memory of
 // got and of the assembler, and are valid until got or the assembler is used again. Of
 // the last two arguments, errs has the errors of the questions without a message, and
-// facts has the counts of a scan. assemble ignores the replies to questions that are not
+// facts has what the scan measured. assemble ignores the replies to questions that are not
 // in r.Asked.
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, facts game.Facts) {
 	r.Err = errs
@@ -172,8 +172,8 @@ func status(r *Result) Status {
 	return StatusNoReply
 }
 
-// nameSet finds out whether a rule name occurs twice. It needs one pass, and allocates
-// nothing once its table has grown.
+// nameSet finds out whether a rule name occurs twice. It allocates memory only to
+// enlarge its table.
 type nameSet struct {
 	table []uint32 // index of a rule, plus one; 0: the element is free
 }

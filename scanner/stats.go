@@ -11,7 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Classes are the summary's words for the classes, in the order of Stats.Received.
+// Classes are the summary's words for the classes of received datagrams, in the order of
+// Stats.Received.
 var Classes = [session.NumClasses]string{"foreign", "late", "malformed", "duplicate", "matched"}
 
 // Wait is the reason why a scan sends nothing now.
@@ -21,7 +22,7 @@ type Wait uint8
 const (
 	WaitNothing  Wait = iota // the scan sends as fast as the rate allows
 	WaitTargets              // the list has no target ready
-	waitInFlight             // the maximum number of targets, Tuning.InFlight, is open
+	waitInFlight             // as many targets are open as Tuning.InFlight allows
 	WaitAddress              // the remaining targets wait for the rate limits of their addresses
 	waitBudget               // the byte budget is full
 	waitOutput               // the caller takes results more slowly than servers answer
@@ -100,11 +101,11 @@ type Stats struct {
 	Foreign    [numForeignCauses]uint64   // Received[session.Foreign] by probable cause
 	RecvBytes  uint64                     // UDP payload
 	Kinds      [session.NumKinds]uint64   // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64     // by error: questions of finished targets that have no complete answer
+	Errors     [wire.NumErrors]uint64     // questions of finished targets without a complete answer, by error
 	SendErrors uint64                     // datagrams that could not be sent
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
-	Outages    uint64                     // how often the network of this machine was away
+	Outages    uint64                     // number of network outages of this machine
 	OutageTime uint64                     // total length of past outages in microseconds
 	// GSOStopped is 1 if the scan stopped using GSO, because requests sent with it got no
 	// answers.
@@ -161,8 +162,8 @@ var ReplyKinds = [session.NumKinds]string{
 	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other", "ping",
 }
 
-// Monitor shows the numbers of a running scan. The zero value is ready. It serves
-// one scan.
+// Monitor shows the numbers of a running scan. The zero value is ready. A Monitor
+// serves one scan.
 type Monitor struct {
 	mu    sync.Mutex
 	stats Stats
@@ -185,8 +186,8 @@ func (m *Monitor) set(s Stats) {
 // part. It adds the counters and Elapsed, and keeps the higher PeakOpen and PeakBytes. It
 // does not change the current values in s, such as Open, Bytes and Rate.
 //
-// If the last part resumed from a Snapshot, the targets that were open at that time
-// are counted twice as Taken.
+// If the last part resumed from a Snapshot, the targets that were open in the
+// Snapshot are counted twice in Taken.
 func (s *Stats) Add(past *Stats) {
 	s.Elapsed += past.Elapsed
 	s.PeakOpen = max(s.PeakOpen, past.PeakOpen)
@@ -234,11 +235,11 @@ const (
 )
 
 // LimitedBy returns the main reason that kept the scan below its rate, and the share of
-// the time, from 0 to 1, that this reason took. Time without targets to start does not
-// count. A scan with a rate has two special cases. The reason is WaitNothing if the scan
-// lost at most two percent of its time or at most half a second. It is WaitSending only
-// if sending took at least a fifth of the time, because waking up late now and then looks
-// like slow sending.
+// the time, from 0 to 1, that this reason took. The time after all targets were started
+// does not count. A scan with a rate has two special cases. The reason is WaitNothing if
+// the scan lost at most two percent of its time or at most half a second. It is WaitSending
+// only if sending took at least a fifth of the time, because waking up late now and then
+// looks like slow sending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

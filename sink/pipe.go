@@ -30,7 +30,7 @@ type Block struct {
 	raw     bool   // next returns lines without checking them
 	checked bool   // a checksum has shown that the lines are as they were written
 	good    bool   // at least one line of the census so far was JSON
-	foreign uint64 // number of lines in earlier blocks before the first line that was JSON
+	foreign uint64 // how many of the lines before the first JSON line of the census are in earlier blocks
 
 	lines   int // number of lines that next has returned
 	dropped Damage
@@ -38,7 +38,7 @@ type Block struct {
 }
 
 // Lines yields the lines of the block with their index in the block. A line is valid until
-// take has returned.
+// Pipe's argument take has returned.
 func (b *Block) Lines() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		for line, ok := b.next(); ok; line, ok = b.next() {
@@ -118,9 +118,9 @@ func (r *Reader) fill(b *Block) error {
 	return nil
 }
 
-// limit returns the length of the lines before the first line that is longer than maxLine,
-// and sets r.failed. If no line is too long, it returns complete, the length of all complete
-// lines of text.
+// limit returns the total length of the lines before the first line that is longer than
+// maxLine, and sets r.failed. If no line is too long, limit returns its second argument, the
+// total length of the complete lines of text.
 func (r *Reader) limit(text []byte, complete int) int {
 	from := 0
 	for line := range bytes.Lines(text) {
@@ -145,18 +145,18 @@ func (r *Reader) finish(b *Block) error {
 }
 
 // Pipe reads a census on all processors, at most 16. It divides the census into blocks of
-// lines. Each goroutine calls parser once, and then calls the function that parser
-// returned with each of its blocks. Pipe itself calls take with each block and the result
-// of this function, one block at a time, in the order of the census. So take gets the same
-// lines, whatever the number of processors.
+// lines, and starts one goroutine per processor. Each goroutine calls parser once, to get
+// its own parse function, and then passes its blocks to this function. Pipe itself calls
+// take with each block and the result of the parse function, one block at a time, in the
+// order of the census. So take gets the same lines, whatever the number of processors.
 //
 // Pipe returns nil after the last complete line. If reading fails, take gets the lines
 // before the error, and Pipe returns the error that Next would return. If take returns an
 // error, Pipe returns that error. For n processors, Pipe has 2n+1 blocks in memory.
 //
-//	               ┌─▶ unpack ─┐                  ┌─▶ parse ─┐
+//	               ┌─▶ unpack ─┐                   ┌─▶ parse ─┐
 //	file ─▶ frames ┼─▶ unpack ─┼─▶ lines ─▶ blocks ┼─▶ parse ─┼─▶ take
-//	               └─▶ unpack ─┘                  └─▶ parse ─┘
+//	               └─▶ unpack ─┘                   └─▶ parse ─┘
 func Pipe[T any](r *Reader, parser func() func(*Block) T, take func(*Block, T) error) error {
 	type job struct {
 		Block

@@ -14,8 +14,8 @@
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
-//	  └─── no more loss: take the higher rate, and double the next step
-//	       more loss: stay a little below what the path carried, and rest longer
+//	  └─── loss is not higher: take the higher rate, and double the next step
+//	       loss is higher: stay a little below what the path carried, and rest longer
 //
 // If a window at rest loses much more than usual, the rate falls to what got through, and
 // the next window shows whether loss follows the rate. If loss does not, the old rate is
@@ -54,8 +54,8 @@ type Control struct {
 type class uint8
 
 const (
-	unknown class = iota // the target had sent nothing yet
-	known                // the server had answered before
+	unknown class = iota // the target had sent nothing before the request
+	known                // the server had answered before the request
 
 	numClasses = iota
 )
@@ -79,7 +79,7 @@ type Signs struct {
 // fall is the last reduction of a rate without a maximum.
 type fall struct {
 	rate float64 // the rate at the overload
-	part float64 // after the overload, the rate was rate × part
+	part float64 // the overload reduced the rate to rate × part
 	// at is the time of the overload, or 0 if there was none. While the scan uses little of
 	// its rate, this time is moved forward, so that the rate does not grow.
 	at time.Duration
@@ -93,8 +93,8 @@ const (
 	leastRate = 1000 // minimum rate of a scan without a maximum
 	nearMuch  = 0.95 // the plateau of the cubic function, as a share of the rate at the overload
 	cubicUp   = 0.01 // factor of the cubic function; time is in seconds
-	// A change of the rate shows in the signs after a delay. enoughTrips is the number of
-	// round trips from which the delay is estimated.
+	// A change of the rate shows in the signs after a delay. The delay is estimated once
+	// enoughTrips round trips are known.
 	enoughTrips = 64
 )
 

@@ -25,7 +25,7 @@ type Path struct {
 	Changes [16]Change // the last changes of the rate, the latest first
 }
 
-// Change is a change of the rate that a scan made itself.
+// Change is a change that a scan made to its rate.
 type Change struct {
 	At       time.Duration // time since the scan began; 0 if this element of Changes is unused
 	From, To float64       // datagrams per second
@@ -95,21 +95,23 @@ const (
 	firstRate = 5000
 	leastPath = 50 // minimum rate
 
+	// The minimum length of a window depends on the round trips. It is at least leastWindow
+	// and at most mostWindow.
 	leastWindow   = 60 * time.Millisecond
-	mostWindow    = 500 * time.Millisecond // upper limit of the minimum length of a window; a window ends in any case after twice this time
-	enoughKnown   = 300                    // requests to known servers that make a window long enough
-	enoughUnknown = 1000                   // requests to unknown targets that make a window long enough
-	judgeKnown    = 100                    // requests to known servers that a comparison needs at each rate
-	judgeAnswers  = 40                     // answers that a comparison of unknown targets needs
+	mostWindow    = 500 * time.Millisecond // every window ends after twice this time
+	enoughKnown   = 300                    // requests to known servers after which a window may end
+	enoughUnknown = 1000                   // requests to unknown targets after which a window may end
+	judgeKnown    = 100                    // requests to known servers, at each rate, that a comparison needs if it excludes unknown targets
+	judgeAnswers  = 40                     // answers, at both rates together, that a comparison needs if it includes unknown targets
 	leastLoss     = 0.02                   // a smaller loss is no reason to slow down
-	doubtful      = -2                     // z score at which a trial is repeated
-	significant   = -4.5                   // z score that proves loss; strict, since requests sent together are lost together
+	doubtful      = -2                     // a trial with a z score below this may get another window
+	significant   = -4.5                   // a z score below this proves loss; strict, since requests sent together are lost together
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
 	keepBelow     = 0.9                    // when the path is full, the rate is set to this share of what the path carried
-	// If less than fullPart of the additional requests at the higher rate are answered, the
+	// If at most fullPart of the additional datagrams at the higher rate get through, the
 	// path was full at the lower rate, too.
 	fullPart = 0.2
-	// keepProven replaces 0.5 as trials.keep when a trial has shown that the path carried its
+	// keepProven replaces 0.5 as trials.keep when a trial has shown that the path carries the
 	// lower rate.
 	keepProven = 0.85
 	mostRest   = 16 * time.Second
@@ -144,9 +146,9 @@ func (t *trials) answered(at time.Duration, c class) {
 	}
 }
 
-// sample takes the numbers of datagrams that were sent and dropped since the last sample.
-// It ends the current window if the window is long enough, judges the earlier windows whose
-// answers have had time to arrive, and returns the rate.
+// sample counts the datagrams that were sent and dropped since the last sample. It ends the
+// current window if the window is long enough, judges the earlier windows whose answers have
+// had time to arrive, and returns the rate.
 func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.Recent) float64 {
 	least, echo := mostWindow/2, time.Second
 	if recent.Known() >= enoughTrips {
@@ -185,7 +187,7 @@ func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.
 // share in the window is much lower, watch lowers the rate and begins a trial.
 func (t *trials) watch(now time.Duration, w *window) {
 	lost, z, _ := compare(&t.usual, &w.yields)
-	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: loss probably has another cause
+	busy := w.speed() < 0.8*w.rate // this machine or the list is slow, so the rate is probably not the cause of the loss
 	if !busy && t.rate > leastPath && w.asked[known] >= judgeKnown && lost > suspectLoss && z < significant-1.5 {
 		t.high, t.low, t.down, t.tried = w.yields, yields{}, true, t.rate
 		t.rate = max(min(w.speed()*(1-lost)*keepBelow, 0.95*t.rate), t.rate/4, leastPath)
@@ -199,7 +201,7 @@ func (t *trials) watch(now time.Duration, w *window) {
 // compare compares the answers at two rates. At the higher rate, the same share of the
 // requests should be answered as at the lower rate; lost is the share of these expected
 // answers that did not come. z says how unlikely this loss is by chance: it is the
-// difference in standard deviations, and negative if fewer answers came at the higher rate.
+// difference in standard deviations, and negative if fewer answers came than expected.
 // ok is false if there is too little to compare.
 //
 // A server that has answered before answers far more often than an unknown target, and
@@ -209,9 +211,9 @@ func (t *trials) watch(now time.Duration, w *window) {
 // requests at the lower rate and h requests at the higher rate, p is the share of all these
 // requests that was answered, and the test computes:
 //
-//	weight      w = l×h / (l+h)                   few requests on one side count little
+//	weight      w = l×h / (l+h)                      small if either rate has few requests
 //	difference  w × (share at high − share at low)   0 on average
-//	variance    w × p × (1−p)                     at least w × 0.01, so that chance never looks certain
+//	variance    w × p × (1−p)                        at least w × 0.01, so never 0
 //	z           sum of the differences / √(sum of the variances)
 //
 // By chance alone, z is below −2 once in 44 comparisons, and below −4.5 once in 300,000.

@@ -3,9 +3,9 @@ package game
 import "bytes"
 
 // ARK: Survival Evolved, and the games made from it. INFO's version is always 1.0.0.0.
-// The real version is at the end of the server's name, such as "(v358.7)", and, except
-// in ARK, in two rules, which help where INFO cuts the name. All other values are in
-// the rules.
+// The real version is at the end of the server's name, such as "(v358.7)". Except in ARK,
+// it is also in two rules, which help if INFO cuts the name. All other values are in the
+// rules.
 var (
 	_ = register("ark", "ARK: Survival Evolved", []uint32{346110},
 		arkTable("recorded replies of v192 and v259; queryhost and UncoreMetrics for later versions"))
@@ -58,7 +58,7 @@ func arkTable(evidence string) *table {
 }
 
 // arkDayTime reads a rule that holds the time of day on old servers and the day on
-// later ones.
+// newer servers.
 func arkDayTime(d *decoder, v []byte, source string) {
 	if isClock(v) {
 		d.setText(KeyTimeOfDay, v, source)
@@ -67,8 +67,8 @@ func arkDayTime(d *decoder, v []byte, source string) {
 	count(KeyDay)(d, v, source)
 }
 
-// arkBuild joins BuildId_s and MINORBUILDID_s to the version. ARK: Survival Evolved sends
-// neither rule.
+// arkBuild sets the version to BuildId_s, a full stop and MINORBUILDID_s. ARK: Survival
+// Evolved sends neither rule.
 func arkBuild(d *decoder, v []byte, source string) {
 	for i := range d.in.Rules {
 		if r := &d.in.Rules[i]; string(r.Name) == "MINORBUILDID_s" && len(v) > 0 && len(r.Value) > 0 {

@@ -88,8 +88,8 @@ var armaLanguage = words("language", map[string]string{
 	"65550": "Hungarian", "65552": "Italian", "65553": "Japanese", "65557": "Polish", "65558": "Portuguese", "65561": "Russian",
 })
 
-// armaLists are lists of mods and signatures. They are split into rules of at most 127
-// bytes, at any place.
+// armaLists are lists of mods and signatures. Servers split them, even within a name, into
+// rules of at most 127 bytes.
 var armaLists = []series{
 	{prefix: "modNames:", join: armaModNames, after: '-'},
 	{prefix: "modHashes:", join: armaModHashes, after: '-'},
@@ -97,8 +97,8 @@ var armaLists = []series{
 }
 
 // armaDLCs names the bits of the DLC mask. Sources disagree on whether Contact is
-// 0x400 or 0x800. Recorded servers with every other DLC lack 0x400, and Contact is
-// the DLC that a server must enable explicitly.
+// 0x400 or 0x800. Recorded servers with every other DLC lack 0x400, so 0x400 is probably
+// Contact, which a server must enable explicitly.
 var armaDLCs = []dlcBit{
 	{0x0001, "karts"}, {0x0002, "marksmen"}, {0x0004, "heli"}, {0x0008, "zeus"},
 	{0x0010, "apex"}, {0x0020, "jets"}, {0x0040, "laws_of_war"}, {0x0080, "malden"},

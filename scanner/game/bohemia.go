@@ -9,9 +9,9 @@ import (
 )
 
 // Bohemia Interactive's server browser protocol ("A3SBP") hides binary data in
-// RULES. A rule holds a page if its name is two bytes: the number of the page, from
-// 1, and the number of pages. Joined in order, and with the escapes decoded in one
-// pass, the pages contain:
+// RULES. A rule holds a page if its name is two bytes: the number of the page, counted
+// from 1, and the number of pages. The pages, without escapes and joined in order,
+// contain:
 //
 //	+---------+----------+----------+------------+-----------+
 //	| version | overflow | DLC bits | difficulty | crosshair |
@@ -27,10 +27,10 @@ import (
 //	    1       1                     1                    the last two in DayZ only
 //
 // If bit 0x10 of n is set, the mod is a Creator DLC, and the ID is its application ID
-// instead of the ID of a Workshop item. The escape 01 01 stands for 01, 01 02 for 00, and 01
-// 03 for FF. A page may end inside an escape, so the escapes must be decoded across pages
-// (EC-101 to EC-103). Sources: Bohemia's page "Arma 3: ServerBrowserProtocol3", and recorded
-// replies of versions 2 and 3.
+// instead of the ID of a Workshop item. The escape 01 01 means the byte 01, 01 02 means 00,
+// and 01 03 means FF. A page may end inside an escape, so the escapes must be decoded in one
+// pass over all pages (EC-101 to EC-103). Sources: Bohemia's page "Arma 3:
+// ServerBrowserProtocol3", and recorded replies of versions 2 and 3.
 
 // Limits of the pages. On the wire, the number of pages is one byte.
 const (
@@ -46,7 +46,7 @@ type pages struct {
 
 var pageEscape = []byte{1} // begins an escape
 
-const overflowKnown = 0x03 // bits for mods and for signatures
+const overflowKnown = 0x03 // the overflow bits of mods and signatures
 
 // takePages collects the pages from the rules and returns their bytes without escapes. It
 // returns false if no rule is a page. If two pages have the same number, the first one is
@@ -107,7 +107,7 @@ func (d *decoder) unescape() []byte {
 			case 3:
 				c = 0xFF
 			default:
-				d.g.Notes |= notePagesEscape // an undefined escape stays as it is
+				d.g.Notes |= notePagesEscape // keep only the second byte of an undefined escape
 			}
 			d.buf = append(d.buf, c)
 			text, escape = text[1:], false
@@ -190,8 +190,7 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 }
 
 // readDLCs skips the hashes, one for each bit in mask, and sets the attribute dlc
-// to the names of the DLCs. A DLC that is not in known is written as its bit in
-// hexadecimal.
+// to the names of the DLCs. For an unknown DLC, it writes the bit in hexadecimal.
 func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 	for range bits.OnesCount16(mask) {
 		c.u32()

@@ -36,10 +36,10 @@ type parts struct {
 	text [maxParts][]byte
 }
 
-// Decode resets dst, and then reads the game-specific values of a reply, the parameter in,
-// into dst. If the reply has no INFO, dst stays empty. If no table matches the game, dst
-// gets at most the number of people. There are no errors: if Decode cannot understand a
-// value, it adds a note to dst.Notes.
+// Decode replaces the contents of dst with the game-specific values of a reply. If the
+// reply has no INFO, dst is empty. If no table matches the game, dst contains the number
+// of people or nothing. There are no errors: if Decode cannot understand a value, it adds
+// a note to dst.Notes.
 func Decode(dst *Game, in Reply) {
 	dst.reset()
 	if in.Info == nil {
@@ -106,8 +106,8 @@ func (d *decoder) readTags(tg *tags) {
 }
 
 // keywords returns INFO's keywords as a list. If the keywords fill their field and do not
-// end with a separator, the last tag may be truncated, so the list omits the last tag, and
-// keywords adds a note (EC-40).
+// end with a separator, the last tag may be truncated (EC-40). The list then omits the last
+// tag, and keywords adds a note.
 func (d *decoder) keywords(separator byte) list {
 	all := d.in.Info.Keywords
 	if len(all) >= keywordsField && all[len(all)-1] != separator {
@@ -202,7 +202,7 @@ func (d *decoder) join(s *series, p *parts) {
 	}
 }
 
-// since returns what was appended to d.buf after its length was start.
+// since returns the bytes of d.buf from the offset start to the end.
 func (d *decoder) since(start int) []byte {
 	return d.buf[start:len(d.buf):len(d.buf)]
 }

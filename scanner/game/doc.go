@@ -1,6 +1,6 @@
-// Package game decodes the game-specific values of a reply. Many games have the right
-// values outside of INFO: the INFO of a Rust server says 86 of 63 players, and its
-// keywords say 547 of 575.
+// Package game decodes the game-specific values of a reply. In many games, the usual
+// fields of INFO are wrong, and the right values are elsewhere: the count fields of a Rust
+// server say 86 of 63 players, but its keywords say 547 of 575.
 //
 // [Decode] turns the values of one server, as package wire decoded them, into a
 // [Game]: common keys that mean the same in every game, mods, and attributes for
@@ -63,7 +63,7 @@
 // attributes are lower case with underscores, and never contain bytes of the reply. A
 // game should have as few attributes as possible.
 //
-// A rule that speaks for itself needs no field, because the record contains the rules.
+// A rule with a clear name and value needs no field: the record contains the rules.
 // An attribute is for a value that the record's reader would have to decode or join,
 // or that is right where INFO is wrong.
 //

@@ -221,7 +221,7 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	if !counted || lies || !in.HasPlayers || in.PlayersCut {
 		return
 	}
-	// The length of the list must differ from both counts, because either may lag behind.
+	// The list's length must differ from both counts, because either count may lag behind.
 	r := FlagCountMismatch.rule()
 	for _, n := range [...]int{info, own} {
 		larger := max(n, listed)
@@ -238,11 +238,11 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 var (
 	counterStrikes = []string{"cs16", "czero", "css", "csgo", "cs2"}
 
-	// INFO or the list counts players who have left, or who hold a reserved slot. Examples
-	// are 104 of 80 players, and a connection time of 140,000 seconds.
+	// In these games, INFO or the list counts players who have left, or who hold a reserved
+	// slot. Examples are 104 of 80 players, and a connection time of 140,000 seconds.
 	ghostly = []string{"squad", "postscriptum", "ark"}
 
-	// Servers answer PLAYER with an empty list even if there are players.
+	// Servers of these games answer PLAYER with an empty list even if there are players.
 	unlisted = []string{"conan", "dayz", "battalion1944", "mordhau", "daysofwar"}
 )
 

@@ -13,7 +13,7 @@ type Reply struct {
 	Players []wire.Player // the player list, without an incomplete player at its end
 	Rules   []wire.Rule
 
-	HasPlayers bool   // PLAYER was answered, even if nobody plays
+	HasPlayers bool   // PLAYER was answered, perhaps with an empty list
 	PlayersCut bool   // players at the end of the list are missing
 	Redirect   []byte // the text of a KindRedirect message (EC-140)
 }
@@ -60,13 +60,13 @@ type Keys uint32
 func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 
 // Game holds the game-specific values of a reply. The field of a common key is
-// valid only if Has contains the key, which means that the server sent the value. Has does
-// not contain KeyPassword if INFO has the same value.
+// valid only if Has contains the key, which means that the server sent the value. If
+// Password would only repeat INFO's value, Has does not contain KeyPassword.
 //
 // Byte slices alias the reply, memory of the Game that the next Decode reuses, or
 // constants. They must not be changed. To keep them, use Clone.
 type Game struct {
-	ID   string // stable; "": no table matches the game
+	ID   string // stable; empty if no table matches the game
 	Name string // the game's name for people
 	Has  Keys   // the common keys whose fields are valid
 
@@ -108,7 +108,7 @@ type Mod struct {
 	ID   []byte // mostly a Steam Workshop item ID
 	Name []byte // as the server calls it
 	Hash []byte // in hexadecimal digits
-	// In Arma 3, this is not a mod but a Creator DLC, and ID is its application ID.
+	// If true, this is not a mod but a Creator DLC of Arma 3, and ID is its application ID.
 	CreatorDLC bool
 }
 
@@ -121,7 +121,7 @@ type Attribute struct {
 
 func (g *Game) reset() {
 	mods, attributes, dec := g.Mods[:0], g.Attributes[:0], g.dec
-	*g = Game{} // a literal with these fields would be copied
+	*g = Game{} // a literal with these fields would be built elsewhere and copied
 	g.Mods, g.Attributes, g.dec = mods, attributes, dec
 }
 

@@ -7,8 +7,9 @@ import (
 
 // This file has the games that put most of their values into keywords of their own form.
 
-// Mordhau: INFO's player count is always 0 and the player list is empty. B is the
-// number of people; O probably marks official servers; H, C and M are unknown.
+// Mordhau: INFO's player count is always 0 and the player list is empty. The tag B is the
+// number of people, and O probably marks official servers. The meaning of H, C and M is
+// unknown.
 var _ = register("mordhau", "Mordhau", []uint32{629760}, &table{
 	evidence: "four recorded replies, all with B:0; DiscordGSM's reader and opengsq-python's issue 2 for the meaning of B",
 	tags: tags{
@@ -78,8 +79,8 @@ func spaceVersion(d *decoder, v []byte, source string) {
 
 var wordSurvival = []byte("survival")
 
-// spaceModCount reads the number of rules with mods. If the number is 0, it is known that
-// the server has no mods.
+// spaceModCount reads the number of rules with mods. If it is 0, the server has no mods, so
+// KeyMods is set with an empty list.
 func spaceModCount(d *decoder, v []byte, source string) {
 	if string(v) == "0" {
 		d.mark(KeyMods, source)
@@ -174,14 +175,14 @@ var _ = register("citadel", "Citadel: Forged With Fire", []uint32{487120}, &tabl
 	},
 })
 
-// America's Army: RULES is never answered (EC-99). The meaning of P, which was 0 on every
-// recorded server, and of C, VM and sm is unknown.
+// America's Army: RULES is never answered (EC-99). The meaning of the tags C, VM, sm and P
+// is unknown; P was 0 on every recorded server.
 var (
 	_ = register("aapg", "America's Army: Proving Grounds", []uint32{203290}, americasArmy(attribute("phase")))
 	_ = register("aa3", "America's Army 3", []uint32{13140}, americasArmy(text(KeyTimeOfDay)))
 )
 
-// americasArmy returns the table of a game, in which t reads the tag T.
+// americasArmy returns the table of one of these games. The action t reads the tag T.
 func americasArmy(t action) *table {
 	return &table{
 		evidence: "six recorded replies from 2014 to 2016",
@@ -200,9 +201,9 @@ func americasArmy(t action) *table {
 	}
 }
 
-// Red Orchestra 2 and Rising Storm 2. The meanings of the letters come from comparing
-// keywords and rules of the same server, so their values become attributes; the meanings
-// of b, c, d, e, h and i are unknown. The rules have the same values in words.
+// Red Orchestra 2 and Rising Storm 2. The meanings of the tags come from comparing keywords
+// and rules of the same server; the rules have the same values in words. The values of the
+// tags become attributes. The meanings of b, c, d, e, h and i are unknown.
 var (
 	_ = register("redorchestra2", "Red Orchestra 2", []uint32{35450}, redOrchestra())
 	_ = register("risingstorm2", "Rising Storm 2: Vietnam", []uint32{418460}, redOrchestra())
@@ -245,7 +246,6 @@ var _ = register("sonsoftheforest", "Sons of the Forest", []uint32{1326470}, &ta
 	tags:     tags{split: ',', prefixes: []field{{name: "Pwd:", read: attribute("pwd")}}},
 })
 
-// Ace of Spades: Battle Builder, in its revival.
 var _ = register("battlebuilder", "Ace of Spades: Battle Builder", []uint32{224540}, &table{
 	evidence: "the tests of the project that revived the game",
 	tags: tags{split: ';', prefixes: []field{

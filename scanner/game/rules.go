@@ -84,7 +84,7 @@ var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
 	},
 })
 
-// Empyrion: INFO's map is empty and its version a number. The rule Players is not
+// Empyrion: INFO's map is empty, and its version is a number. The rule Players is not
 // read: it says 20 where INFO and the list have 19.
 var _ = register("empyrion", "Empyrion - Galactic Survival", []uint32{383120}, &table{
 	evidence: "two recorded replies of Alpha 7.6 and earlier versions",
@@ -98,8 +98,8 @@ var _ = register("empyrion", "Empyrion - Galactic Survival", []uint32{383120}, &
 	},
 })
 
-// Squad and Post Scriptum: INFO counts ghosts (see ghostly in flags.go), such as 104 of 80
-// players where the rules say 77.
+// Squad and Post Scriptum: INFO counts ghosts (see ghostly in flags.go). For example, INFO
+// says 104 of 80 players, but the rules say 77.
 var _ = register("squad", "Squad", []uint32{393380}, &table{
 	evidence: "a recorded reply of Alpha 8; UncoreMetrics for the queues",
 	rules:    squadRules,

@@ -9,7 +9,7 @@ import (
 // Rust: INFO's counts are single bytes and wrong above 255. The keywords have the real
 // counts, but may lag behind: 46 where INFO and the list have 36. If the list confirms
 // INFO's count, and the capacity fits into a byte, INFO's count is used. Some tags have a
-// one-letter form, which stands alone or in a run such as "^w^z^o".
+// one-letter form; several of these may be joined to one tag, such as "^w^z^o".
 var _ = register("rust", "Rust", []uint32{252490}, &table{
 	evidence: "recorded replies from 2014 to 2022; gamedig and rust-query-proxy; for the short tags, " +
 		"descriptions of the game's tag compressor",

@@ -11,7 +11,6 @@ func (d *decoder) mark(k Key, source string) {
 	d.g.Sources[k] = source
 }
 
-// drop removes the value of k, because another value contradicts it.
 func (d *decoder) drop(k Key) {
 	switch v := d.g.field(k).(type) {
 	case *int:
@@ -47,13 +46,13 @@ func (d *decoder) setText(k Key, v []byte, source string) {
 	d.mark(k, source)
 }
 
-// setAttribute inserts an attribute in the order of names, unless v is empty or the
-// name exists, and cuts its value to maxText bytes. Servers mostly send their rules
-// sorted, so the position is near the end.
+// setAttribute cuts v to maxText bytes and calls addAttribute.
 func (d *decoder) setAttribute(name string, v []byte, source string) {
 	d.addAttribute(name, d.limit(v, maxText), source)
 }
 
+// addAttribute inserts an attribute in the order of names. It does nothing if v is empty or
+// the name exists. It searches from the end, because most servers send sorted rules.
 func (d *decoder) addAttribute(name string, v []byte, source string) {
 	if len(v) == 0 {
 		return
@@ -172,7 +171,8 @@ func began(d *decoder, v []byte, source string) {
 	}
 }
 
-// modsBy returns an action that reads a list of mod IDs, unless the mods are known.
+// modsBy returns an action that reads a list of mod IDs. If the mods are already known, the
+// action does nothing.
 func modsBy(separator byte) action {
 	return func(d *decoder, v []byte, source string) {
 		if d.g.Has.Has(KeyMods) {
@@ -186,8 +186,8 @@ func modsBy(separator byte) action {
 	}
 }
 
-// numberedMods adds the mods of the rules whose names are prefix, a number and suffix,
-// in the order of the rules, not of their numbers.
+// numberedMods adds a mod for each rule whose name consists of prefix, a number and
+// suffix. The mods have the order of the rules, not of their numbers.
 func (d *decoder) numberedMods(prefix, suffix, source string, read func([]byte) Mod) {
 	for i := range d.in.Rules {
 		r := &d.in.Rules[i]

@@ -17,8 +17,8 @@ var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 		{name: "IsPasswordProtected", read: truth(KeyPassword)},
 		{name: "ServerDescription", read: text(KeyDescription)},
 		{name: "CurrentServerTime", read: sevenDaysTime},
-		// Whom players may kill: 0 no one, which is PVE; 1 allies only, which is neither; 2
-		// strangers only, and 3 everybody, which are PVP.
+		// Whom players may kill. 0: nobody (PVE); 1: only allies (neither PVE nor PVP);
+		// 2: only strangers (PVP); 3: everybody (PVP).
 		{name: "PlayerKillingMode", read: func(d *decoder, v []byte, source string) {
 			switch string(v) {
 			case "0":

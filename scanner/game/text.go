@@ -62,7 +62,7 @@ func parseTruth(b []byte) (v, ok bool) {
 	return false, foldEqual(b, "false")
 }
 
-// foldEqual ignores case in b. The word s must be in lower case.
+// foldEqual reports whether b, in lower case, equals s. s must be in lower case.
 func foldEqual(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false

@@ -2,8 +2,8 @@ package game
 
 import "bytes"
 
-// Valheim: INFO's version is always 1.0.0.0. The keywords are "g=version,n=network
-// version,m=modifiers" or just a version.
+// Valheim: INFO's version is always 1.0.0.0. The keywords are either the tags g (version),
+// n (network version) and m (modifiers), or just a version.
 var _ = register("valheim", "Valheim", []uint32{892970}, &table{
 	evidence: "recorded replies of versions 0.208 to 0.221",
 	tags: tags{

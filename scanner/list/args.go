@@ -38,11 +38,11 @@ func (e *ArgError) Unwrap() error { return e.Err }
 // input is an argument that Open accepted, or a Source.
 type input struct {
 	// names holds the targets of an argument that is not a list. For a host that Load has
-	// not looked up yet, it holds one name, in which only the port is set.
+	// not looked up yet, it holds one name without addresses.
 	names  []name
 	host   string  // the host name that Load looks up, without its port; may be empty
 	path   string  // path of a list; "-" for standard input
-	source *Source // a list that is not a file; path is then the name of the Source
+	source *Source // the Source of a list that is not a file; path holds its Name
 	size   int64   // size of a list in bytes; -1: unknown
 	number int     // index among the arguments, from 1; 0 for a Source
 	arg    string  // the argument as given

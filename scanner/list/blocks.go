@@ -13,11 +13,11 @@ import (
 // consecutive addresses with one or more ports each.
 type blocks struct {
 	sets     []portSet
-	known    map[string]int // maps the printed ports of a set to its index in sets
+	known    map[string]int // maps the ports of a set, as text, to the index of the set in sets
 	recent   []uint16       // the ports of the block that was added last
-	set      int            // index in sets of the set whose ports are recent
+	set      int            // index in sets of the set with these ports
 	n        int            // number of blocks added
-	labelled bool           // a block has labels
+	labelled bool           // at least one block has labels
 }
 
 // portSet is a set of ports, and the blocks that have these ports.
@@ -32,8 +32,8 @@ type firstBlock struct {
 	labels *labels
 }
 
-// add adds a block. A block whose targets are all in earlier blocks with the same
-// ports takes no memory.
+// add adds a block. A network takes no memory if it is inside a network that was added
+// before with the same ports.
 func (bs *blocks) add(s span, ports []uint16, text *labels) {
 	bs.n++
 	bs.labelled = bs.labelled || text != nil
@@ -80,8 +80,8 @@ type stretch struct {
 	ports []uint16 // in ascending order
 }
 
-// stretches returns the addresses of all blocks in ascending order. A stretch has all ports
-// that its addresses have in any block.
+// stretches returns the addresses of all blocks in ascending order. If several blocks
+// contain an address, the address has the ports of all of them.
 func (bs *blocks) stretches() (out []stretch) {
 	// edge marks the first address of a network, or the address after its last one.
 	type edge struct {
@@ -98,7 +98,7 @@ func (bs *blocks) stretches() (out []stretch) {
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	unions := map[string][]uint16{}
-	open := map[int]int{} // for each set, how many of its networks contain the address
+	open := map[int]int{} // for each set, how many of its networks contain the address of the edge
 	for i, e := range edges {
 		if open[e.set] += e.by; open[e.set] == 0 {
 			delete(open, e.set)

@@ -9,15 +9,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// maxTried is the maximum number of targets among which Count searches for the first
-// targets. Such a search takes about a second.
+// maxTried is the maximum number of targets that Count checks to find the addresses that it
+// returns. So many checks take about a second.
 const maxTried = 1 << 24
 
-// Count counts what From would do with each target. It returns the addresses of the first
-// targets that From would yield, up to n of them; if many targets are excluded, it may
-// find fewer. Count does not visit each target of a network, so even all addresses with all ports
-// take only a moment. It ignores Config.Max. From yields nothing afterwards, and Err returns
-// the error that ended Count early.
+// Count fills Stats as From would, but yields no targets and ignores Config.Max. It
+// returns the addresses of the first n targets that From would yield; it may find fewer if
+// many targets are excluded. Without Config.Shard, Count does not visit each target of a
+// network, so even all addresses with all ports take only a moment. After Count, From
+// yields nothing, and Err returns the error that ended Count early.
 func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
 	l.started.Store(true)
 	err := l.Load(ctx)
@@ -96,9 +96,9 @@ func (l *List) count(ctx context.Context, o *order) error {
 	return nil
 }
 
-// passAll counts all addresses of a span. The parameter ports is the number of ports that
-// each address has; s is the source that excludes the span, or nil. If the scan has shards,
-// the addresses are checked one by one.
+// passAll counts the targets of a span. The parameter ports is the number of ports that
+// each address has. The source s excludes the span; s is nil if the span is not excluded.
+// If the scan has shards, passAll checks each address.
 func (g *giver) passAll(ctx context.Context, all span, ports uint64, s *source) error {
 	here := all.len()
 	if g.cfg.Shard.Count > 1 {
@@ -121,8 +121,8 @@ func (g *giver) passAll(ctx context.Context, all span, ports uint64, s *source) 
 	return nil
 }
 
-// excluded is a range of addresses with the source that excludes them. If no source does,
-// source is nil.
+// excluded is a range of addresses with the source that excludes them. If no source
+// excludes them, source is nil.
 type excluded struct {
 	span
 	source *source

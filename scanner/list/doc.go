@@ -20,33 +20,33 @@
 //	203.0.113.5-203.0.113.20:27015-27020
 //	203.0.113.7:27015,27017-27020
 //
-// An address without a port stands for one target per port of Config.Ports, or for port
-// 27015 if there are none. A network or a range stands for all of its addresses at all
-// ports of Config.Ports, which then must not be empty. An address, a network or a range
-// may also have its own ports after a colon: numbers and ranges of numbers, separated by
-// commas.
+// An address without a port stands for one target per port of Config.Ports. If
+// Config.Ports is empty, its port is 27015. A network or a range stands for all of its
+// addresses at all ports of Config.Ports; if Config.Ports is empty, it is invalid.
+// Instead, an address, a network or a range may have its own ports after a colon: numbers
+// and ranges of numbers, separated by commas.
 //
-// A line may hold several targets of one form: addresses with ports, addresses without,
-// networks, or ranges. A line with several targets and other text is invalid, unless the
-// text follows a '#'. A line is also invalid if its first word has a port, but its second
-// word is an address without a port. Only the first word may be a host name.
+// A line may hold several targets of one form: addresses with ports, addresses without
+// ports, networks, or ranges. A line with several targets and other text is invalid,
+// unless the text follows a '#'. A line is also invalid if its first word has a port, but
+// its second word is an address without a port. Only the first word may be a host name.
 //
-// The target's tag is the text after the address, separated from it by white space, a
-// semicolon, or a comma that is not part of its ports. No character of a tag is special.
+// The text after a target is its tag. White space, a semicolon or a comma begins the tag;
+// a comma between ports does not. A tag may contain any characters.
 //
-// A tag after an address, a network or a range without a port must not have a port, which
-// would be ignored. The line is invalid if the tag is a port, if a word of the tag is a port
-// from 1024 up, or if a number follows a word such as port. Ports may have the form
-// 27016/udp or 27015-27020. The line is valid if Config.Ports names ports, or if a '#'
-// comes before the number.
+// If an address has no port and Config.Ports is empty, a port in the tag makes the line
+// invalid, because the port would be ignored. A tag has a port if the tag is a port, or a
+// number in it follows a word such as port. A port from 1024 up also counts if it begins
+// the tag, or is alone between commas, semicolons or tabs. A port may have the form
+// 27016/udp or 27015-27020. Numbers after a '#' do not count.
 //
 // The tag may have another address, which is ignored. Config.Note gets the number of such
 // lines.
 //
 // A line without a target is invalid: it is reported to Config.Invalid and counted, and
-// reading continues. Numbers with leading zeros are invalid, since some programs
-// read them as octal. A line is invalid too if a target follows a carriage return in it.
-// IPv6 addresses are Unscannable.
+// reading continues. Numbers with leading zeros are invalid, since some programs read them
+// as octal. A line with a target after a carriage return is invalid, too. IPv6 addresses
+// are Unscannable.
 //
 // # Other lists
 //
@@ -55,32 +55,32 @@
 //
 //   - NDJSON, one object per line: a census, or what Shodan, naabu, ZMap, httpx,
 //     xash3d-query, masscan -oD, Censys, gamedig, BattleMetrics, DZSA and Pterodactyl
-//     write. addrKeys lists the keys of the address; upper and lower case and separators
-//     don't matter.
-//   - CSV, with commas or semicolons, and TSV. The first line may name the columns; the
-//     names are the keys of NDJSON. If a name means a port, but none means the address, the
-//     address is in the first column that holds an address. Without names, its port is in
-//     the next column if that column holds a port, and a row with other targets is invalid.
-//     A list whose first line begins with ip:port is text, and the rest of a line is the
-//     tag.
+//     write. addrKeys lists the keys of the address. In a key, case and separators don't
+//     matter.
+//   - CSV, with commas or semicolons, and TSV. The first line may name the columns, with
+//     the keys of NDJSON. If no column has a name for the address, the address is in the
+//     first column that holds one. If the columns have no names, the port is in the column
+//     after the address, if that column holds a port. A row without names may hold several
+//     targets of one form; any other second target makes the row invalid. A list whose
+//     first line begins with ip:port is text, and the rest of a line is the tag.
 //   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
 //   - any of Config.Formats.
 //
 // In a table, a line that begins with '#' is a row if it has an address in the column of
-// addresses. A quoted field must not have line breaks. Otherwise its lines are invalid, up
-// to its closing quote, but at most 4 KiB after the first line.
+// addresses. A quoted field must not have line breaks. The lines of such a field are
+// invalid up to its closing quote, or for about 4 KiB.
 //
-// XML is not supported. If no column of a table is named "tag", the column "name",
-// "server_name", "label" or "title" has the tags. An address may be written
+// XML is not supported. If no column of a table is named "tag", the first column named
+// "name", "server_name", "label" or "title" has the tags. An address may be written
 // steam://connect/ADDRESS or "connect ADDRESS".
 //
-// Rows for TCP, closed ports and banners are skipped. The port comes from a key query_port,
-// queryPort, qport or portQuery, else from the address, else from the key port; gameport,
-// where players join, is not used. The meaning of other keys with the word port is
-// unknown. If a row has only such a key, and Config.Ports is empty, the row is invalid. If
-// the row also has a port that is used, Config.Note gets the number of such rows. If the
-// port is inside a nested object or array, the fault names the jq command that flattens the
-// row.
+// Rows for TCP, closed ports and banners are skipped. The port is the value of a key such
+// as query_port, queryPort, qport or portQuery. Without such a key, it is the port in the
+// address, or else the value of the key port. The key gameport, for the port where players
+// join, is not used. The meaning of other keys with the word port is unknown. If a row has
+// a port only under such a key, and Config.Ports is empty, the row is invalid. Config.Note
+// gets the number of other rows that have several ports. If the port is inside a nested
+// object or array, the fault says that jq can flatten the row.
 //
 // A list that was truncated, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.
@@ -92,23 +92,26 @@
 // Unscannable, like IPv6 addresses; targets that Config.Exclusions excludes count as
 // Excluded.
 //
-// A target that was named before is a Duplicate, in whatever form it is named again. The
-// target keeps the tag of its first mention. In random order, an address that was listed
-// without a tag gets the tag of a network that is named later and contains it.
+// A target that was named before, even in another form, is a Duplicate. The target keeps
+// the tag of its first mention. In random order, a target that was listed without a tag
+// gets the tag of a network that contains it, even if the network is named after the
+// target.
 //
 // # Order
 //
-// In random order, all lists are read first. Then every target is equally likely to be at
-// any position, and the targets for the ports of one address are far apart. In a network,
-// their distance is the number of addresses of the network. In a list, the targets for two
-// ports that differ by n are at least about 1/(3n) of the list apart. The order depends on
-// the seed, the contents of the lists and the ports, and not on the order of lines and
-// arguments. A listed target takes 8 bytes, however often it is repeated, and a tag 16
-// bytes. The memory for a network does not depend on its size.
+// In random order, all lists are read before the first target is yielded. Every target is
+// equally likely to be at any position, and the targets for the ports of one address are
+// far apart. In a network, they are as many targets apart as the network has addresses. In
+// a list, the targets for two ports that differ by n are at least about 1/(3n) of the list
+// apart. The order depends on the seed, the contents of the lists and the ports. It does
+// not depend on the order of lines and arguments. A listed target takes 8 bytes, however
+// often it is repeated, and a tag 16 bytes. The memory for a network does not depend on
+// its size.
 //
-// In the order of the input, targets are yielded while lists are read; the targets of a
-// network port by port. A listed target takes 20 to 48 bytes, to recognise duplicates.
+// In the order of the input, targets are yielded while lists are read. The targets of a
+// network are yielded port by port. A listed target takes 20 to 48 bytes, so that
+// duplicates are recognised.
 //
 // A target's Place is its index in the order before exclusions, shards and limits remove
-// anything.
+// any targets.
 package list

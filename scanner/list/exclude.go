@@ -29,14 +29,15 @@ type Exclusions struct {
 
 // Exclusion is a source of exclusions: a file, a network that is not from a file, or IPv6.
 // Each excluded target is counted at one source: the source of the smallest network that
-// contains the target. Reload explains which source counts if several name this network.
+// contains the target. If several sources name this network, Reload explains which of them
+// is used.
 type Exclusion struct {
 	Network     string `json:"network,omitempty"`     // a.b.c.d/n, or a range a.b.c.d-e.f.g.h; empty for a file
 	Reason      string `json:"reason,omitempty"`      // the network's name in IANA's registry, or "IPv6"; empty for a user's rule
 	Source      string `json:"source"`                // such as "RFC 1918", "--exclude" or the name of a file
 	Unscannable bool   `json:"unscannable,omitempty"` // the targets count as Unscannable, not as Excluded
 	Targets     uint64 `json:"targets"`               // number of targets that From excluded
-	Stopped     uint64 `json:"stopped"`               // number of targets that From yielded and Excluded then stopped
+	Stopped     uint64 `json:"stopped"`               // how often Excluded reported true because of this source
 }
 
 // source is an Exclusion with its rules and its running counts.
@@ -47,11 +48,12 @@ type source struct {
 	targets, stopped atomic.Uint64
 }
 
-// NewExclusions excludes the special-purpose networks, unless allowReserved is set. The
-// parameter networks holds further exclusions: addresses, networks a.b.c.d/n and ranges
-// a.b.c.d-e.f.g.h. NewExclusions also reads files with one address, network or range per
-// line; a comment may follow a '#'. If a file is a named pipe that has had no writer for a
-// second, NewExclusions calls note, unless note is nil.
+// NewExclusions excludes the special-purpose networks. If allowReserved is set, it
+// excludes only those whose addresses no server can have. The parameter networks holds
+// further exclusions: addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h.
+// NewExclusions also reads files with one address, network or range per line; text after a
+// '#' is a comment. If a file is a named pipe that has had no writer for a second,
+// NewExclusions calls note, unless note is nil.
 //
 // It returns an *ArgError for an invalid network or a file that can't be read, and an
 // Invalid for an invalid line of a file.
@@ -86,8 +88,8 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 
 // Reload reads the files again, and returns how many rules are in force. If it returns an
 // error, the rules do not change. Rules from a pipe never change, because a pipe can't be
-// read again. If several rules name the same network, the first one applies, except that
-// a user's rule precedes a special-purpose network that allowReserved would allow.
+// read again. If several rules name the same network, the first one applies. But a user's
+// rule replaces a special-purpose network that is not Unscannable.
 func (x *Exclusions) Reload() (rules int, err error) { return x.reload(false) }
 
 // Extend reads the files as Reload does, but also keeps all rules that are in force. It

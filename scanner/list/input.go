@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Format is a format of lists, detected from the first bytes. A list that no Format
-// detects is text (see the package documentation).
+// Format is a format of lists. Sniff detects it from the first bytes of a list. A list
+// that no Sniff accepts is text (see the package documentation).
 type Format struct {
 	Name string // for messages, such as "Web API JSON"
 
@@ -39,10 +39,11 @@ type Entry struct {
 	// ip, network or name:port.
 	Text []byte
 
-	// Row is a JSON object in place of Addr, Text and Tag. Its keys are those of NDJSON.
+	// Row is a JSON object that replaces Addr, Text and Tag. It has the same keys as a
+	// line of an NDJSON list.
 	Row []byte
 
-	Tag    []byte // hostile text
+	Tag    []byte // the target's tag; hostile text
 	Master []byte // a JSON object that a master server reported; hostile text
 	Fault  error  // why the entry is invalid; nil if it is valid
 
@@ -50,9 +51,9 @@ type Entry struct {
 	// unclear is the fault of a row that has a port only under a key of unknown meaning.
 	// The row is valid if Config.Ports names the ports.
 	unclear  fault
-	beside   bool // the row has more ports than the one in Text
+	beside   bool // the row has other ports besides the one in Text
 	aside    bool // the row has another address, which is no target
-	hostOnly bool // the row has a key or a column for the port, but no value
+	hostOnly bool // the row's key or column for the port has no value
 }
 
 // Source is a list that is not in a file, such as one that was just fetched.
@@ -69,7 +70,7 @@ type Input struct {
 	Name        string // the name that the user gave, made printable; "standard input" for "-"
 	Format      string // Format.Name, or "text"
 	Compression string // such as "gzip"; empty if the list is not compressed
-	Truncated   bool   // the compressed data ended early; the missing size is unknown
+	Truncated   bool   // the compressed data ended early
 	Bytes       int64  // number of bytes read, before decompression
 	SHA256      string // SHA-256 of all bytes of the list, in hex; empty if the list was not read to its end
 	Targets     uint64 // number of targets, including duplicates and excluded targets

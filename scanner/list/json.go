@@ -15,7 +15,7 @@ import (
 var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
-	// httpx lists web servers. Their hosts are used, and their ports are not.
+	// httpx lists web servers. Only their hosts are used, not their ports.
 	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers, so only the hosts are queried, at the ports from --port, or at port 27015", Sniff: func(head []byte) bool {
 		var o object
 		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
@@ -24,8 +24,9 @@ var (
 	// masscan writes an array with each object on its own line.
 	masscanJSON = Format{Name: "masscan JSON", Sniff: isMasscan.Match, Read: readNDJSON}
 
-	// jsonArray is an array, or an object of several lines. It is refused, unless one of
-	// Config.Formats reads it, such as an answer of a master server.
+	// jsonArray is an array, or an object of several lines. Such a list is invalid.
+	// Config.Formats are tried before this format; they may read an array, such as an
+	// answer of a master server.
 	jsonArray = Format{Name: "JSON", Sniff: func(head []byte) bool {
 		return isArray.Match(head) && !sniffNDJSON(head)
 	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
@@ -90,7 +91,8 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// namesPort matches values that may contain a key of a port, which may be escaped.
+// namesPort matches a value that may contain the key of a port. The key may have \u
+// escapes.
 var namesPort = regexp.MustCompile(`(?i)port|\\u00`)
 
 const recordSchema = "1"
@@ -122,7 +124,7 @@ func (o *object) parse(text []byte) error {
 		switch {
 		case kind == 'n':
 			o.noPort = o.noPort || m.port == queryPort || m.port == plainPort
-		case m.name == "ip" && kind != '"': // Shodan has a number; ip_str is the text
+		case m.name == "ip" && kind != '"': // Shodan's ip is a number; its ip_str is the text
 		case !composed:
 			o.put(m, plain(value))
 		case isMember[m.name]:
@@ -135,8 +137,8 @@ func (o *object) parse(text []byte) error {
 	if _, err := o.dec.ReadToken(); err != io.EOF {
 		return faultJSON
 	}
-	// BattleMetrics has {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. Their
-	// members count as members of the object itself.
+	// BattleMetrics has {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. The
+	// members of these inner objects count as members of the object itself.
 	o.merge(o.inside("attributes"))
 	if end := o.inside("endpoint"); end != nil {
 		if end.values["queryport"] == "" {

@@ -8,10 +8,10 @@ import "slices"
 // The set collects keys in rounds. It sorts each round and removes the duplicates; the
 // result is a run. Two runs of similar length are merged, so that there are few runs. Runs
 // are made of blocks. A merge refills the blocks that it has emptied, so it takes little
-// more memory.
+// extra memory.
 type keySet struct {
-	// round holds keys with their indexes in the round, so that after sorting the first
-	// mention of a key comes before the others.
+	// round holds each key with its index in the round. Sorting therefore puts the first
+	// mention of a key before its other mentions.
 	round  []uint64
 	labels []*labels  // labels of the keys in round, by index
 	runs   []run      // the oldest first
@@ -134,11 +134,11 @@ func (ks *keySet) mergeLast() {
 			ks.put(&out, y, ks.take(&b))
 		}
 	}
-	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete also clears the slots, which frees labels
+	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete also zeroes the unused slots, so that their labels can be freed
 }
 
-// finish merges all runs. It returns the keys for which the function keep reports true, and
-// the labels of all keys. The set must not be used afterwards.
+// finish merges all runs. It returns the keys for which the function keep reports true,
+// and the labels of all keys. After finish, the set must not be used.
 func (ks *keySet) finish(keep func(key uint64) bool) (sorted, []note) {
 	ks.endRound()
 	for len(ks.runs) > 1 {

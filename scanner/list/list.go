@@ -19,7 +19,7 @@ type Config struct {
 	// Stdin. If Args and Sources are empty, Stdin is read.
 	Args []string
 
-	Sources         []Source    // lists that come before those of Args
+	Sources         []Source    // lists that are read before Args
 	Ports           []uint16    // the ports of networks and addresses that name no ports themselves
 	Stdin           io.Reader   // the input that "-" names; may be nil
 	StdinIsTerminal bool        // read Stdin only if "-" is named
@@ -29,11 +29,12 @@ type Config struct {
 	// Invalid is called for each invalid line, unless Strict is set. It may be nil.
 	Invalid func(Invalid)
 
-	// From calls Passed with the address of each target that it skips only because the
-	// target comes before the place at which From begins. Passed may be nil.
+	// From calls Passed with the address of each target before the place at which From
+	// begins. Targets that are excluded, in another shard or without a port are left out.
+	// Passed may be nil.
 	Passed func(netip.Addr)
 
-	InOrder bool   // yield the targets in the order of the input while it is read, not in random order
+	InOrder bool   // yield the targets in the order of the input, while reading it; false: in random order
 	Seed    uint64 // seed of the random order: the same targets and seed give the same order
 	Shard   Shard  // yield only the targets of this part
 
@@ -130,11 +131,10 @@ func Open(cfg Config) (*List, error) {
 	return l, nil
 }
 
-// Load reads what must be read before the first target is yielded. In random order, that is
-// every input; in the order of the input, it is nothing. With Config.Strict, Load returns
-// the first invalid line as an error of type Invalid. To find such a line, Load reads lists
-// of known size even in the order of the input, except standard input. If ctx ends first,
-// Load returns the error of ctx.
+// Load reads what From needs before it can yield a target: all inputs, or none if
+// Config.InOrder is set. With Config.Strict, Load returns the first invalid line as an
+// error of type Invalid. If both are set, Load searches the lists of known size for such a
+// line, except standard input. If ctx ends early, Load returns the error of ctx.
 //
 // Load also looks up the host names among the arguments. If a host has no IPv4 address,
 // Load returns an *ArgError. From calls Load if the caller did not. A second call of Load
@@ -152,7 +152,8 @@ func (l *List) load(ctx context.Context) error {
 		if !l.cfg.Strict {
 			return nil
 		}
-		// Search for invalid lines first. An input of unknown size can't be read twice.
+		// Search for invalid lines before From yields targets. An input of unknown size
+		// can't be read twice.
 		files := slices.DeleteFunc(slices.Clone(l.inputs), func(in *input) bool { return in.isStdin() || in.size < 0 })
 		return l.read(ctx, files, nil)
 	}
@@ -170,9 +171,9 @@ func (l *List) load(ctx context.Context) error {
 	return nil
 }
 
-// From yields the targets whose index in the order is at least the parameter place. A
-// second call yields nothing. In the order of the input, From reads the lists while it
-// yields. Of the targets before this index, it counts only the duplicates.
+// From yields the targets whose index in the order is at least the parameter place. It
+// counts the targets before this index only if they are duplicates. A second call yields
+// nothing. If Config.InOrder is set, From reads the lists while it yields targets.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
@@ -250,9 +251,10 @@ func (l *List) Listed() uint64 {
 	return 0
 }
 
-// Stats counts the outcome of each target and invalid line that was read. Invalid, BadPort,
-// Duplicate and DefaultPort count everything that was read. The other fields count only the
-// targets that From has passed, from the place with which it began.
+// Stats counts the outcome of each target and invalid line that was read. Invalid,
+// BadPort, Duplicate and DefaultPort count everything that was read. The other fields
+// count only the targets that From has passed, without those before the place at which
+// From began.
 type Stats struct {
 	Read uint64 // the sum of the next six counts; an address without a port counts once per port
 
@@ -265,13 +267,13 @@ type Stats struct {
 
 	NoPort      uint64 // how many of the Unscannable targets have port 0
 	BadPort     uint64 // how many of the Invalid lines have a port that was not understood
-	DefaultPort uint64 // addresses without a port, which get port 27015; not part of the sum
+	DefaultPort uint64 // addresses without a port, which get port 27015; not part of Read
 }
 
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
 	noPort, badPort, defaultPort                                 atomic.Uint64
-	place                                                        atomic.Uint64 // places passed; updated with a short delay
+	place                                                        atomic.Uint64 // number of places that From has passed; updated with a short delay
 }
 
 // Stats returns the current numbers.
@@ -292,11 +294,12 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// Progress returns how many targets and invalid lines have been read from lists, and which
-// part of the work is done, from 0 to 1, if that is known. While lists are read, part is
-// the fraction of their bytes. It is known if the size of every list is known and no
-// argument is a host name. In the order of the input, there must also be no other arguments
-// than lists. After the lists, part is the fraction of the targets that From has passed.
+// Progress returns how many targets and invalid lines have been read from lists. The
+// result part is the part of the work that is done, from 0 to 1. If Size is known, part is
+// the fraction of the targets that From has passed. Otherwise it is the fraction of the
+// bytes of the lists that has been used. In that case, known is true only if the size of
+// every list is known and no argument is a host name. If Config.InOrder is set, all
+// arguments must also be lists.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
 	used := int64(0)
 	for _, in := range l.inputs {

@@ -66,8 +66,9 @@ func (o *object) member(key string) member {
 	return m
 }
 
-// newMember returns what a key means. Apart from a few special names, a key names a port if
-// one of its words contains port, and the query port if queryName matches, too.
+// newMember returns what a key means. A key names a port if one of its words contains
+// "port" and otherWord does not match the word. It names the query port if it also
+// contains "query" and queryName matches it. A few names are special.
 func newMember(key string) member {
 	m := member{name: strings.ToLower(separators.ReplaceAllString(key, ""))}
 	isPort := slices.ContainsFunc(separators.Split(strings.ToLower(newWord.ReplaceAllString(key, "$1 $2")), -1), func(word string) bool {
@@ -102,7 +103,8 @@ func (m member) nestedPort() portKind {
 var (
 	separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
 	newWord    = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	// queryName matches a name of only these words, and a name that ends with query and port.
+	// queryName matches a name that has only these words, or ends with queryport or
+	// queryports.
 	queryName = regexp.MustCompile(`^(query|ports?|a2s|steam|source|valve|game|server|host|udp|ip|number)+$|queryports?$`)
 	// otherWord matches English words that do not mean a port.
 	otherWord = regexp.MustCompile(`^(trans|re|sup|air|pass|ex|im|rap|view|tele|es|op|pro)port|^port(al|able|rait|folio|ion|u|land)`)
@@ -125,7 +127,8 @@ func mayBePort(value string) bool {
 	return strings.ContainsAny(value, "123456789") && trimPort(value) != "-1"
 }
 
-// put stores a value, unless its key already has one. It also notes ports.
+// put stores a value, unless its key already has one. It replaces port 0, and records
+// other ports.
 func (o *object) put(m member, value string) {
 	was := ""
 	if m.name != "" {
@@ -160,8 +163,8 @@ func (o *object) put(m member, value string) {
 	o.values[m.name] = value
 }
 
-// other records a value that may be the query port, although its key does not say so or an
-// earlier value was already taken as the query port.
+// other records a value that may be the query port. Either its key does not say so, or
+// another value is already used as the port.
 func (o *object) other(value string) {
 	if mayBePort(value) {
 		o.others = append(o.others, trimPort(value))

@@ -17,9 +17,9 @@ import (
 // written.
 type object struct {
 	values map[string]string
-	others []string // values of keys that name a port of unknown meaning
+	others []string // values that may be the query port
 	joins  bool     // there is a port at which players join, or a port of unknown meaning
-	twice  bool     // there are different query ports
+	twice  bool     // the keys of the query port have different values
 	noPort bool     // the key of the port has no value
 	nested bool     // a nested value may be the port
 	rare   bool     // there is a key that most rows do not have
@@ -27,7 +27,7 @@ type object struct {
 	dec    jsontext.Decoder
 	keys   map[string]member // the keys that were seen
 	census bool              // the object is a census record of the schema recordSchema
-	schema string            // schema of a census record, if it is another one
+	schema string            // schema of a census record, if it is not recordSchema
 }
 
 // entries yields the targets of the object, and reports whether to continue. The parameter
@@ -71,7 +71,7 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	query := o.values["queryport"]
 	asked := firstPort(query, own, port)
 	o.other(port)
-	for _, key := range addrKeys { // an address may be there twice, once with the port
+	for _, key := range addrKeys { // two keys may have the address, one of them with the port
 		if o.values[key] == "" {
 			continue
 		}
@@ -115,9 +115,9 @@ func firstPort(ports ...string) string {
 	return ""
 }
 
-// doubt looks for other ports that may be meant. The parameter asked is the port that was
-// chosen, or empty; isQuery reports whether a key names it as the query port. The parameter
-// text is the object as written.
+// doubt sets beside, Fault or unclear of e if another port may be the query port. The
+// parameter asked is the chosen port, or empty; isQuery says whether the key of this port
+// names the query port. The parameter text is the object as written.
 func (o *object) doubt(e *Entry, text []byte, asked string, isQuery bool) {
 	nested := func(kinds ...portKind) fault {
 		if !o.nested {
@@ -179,8 +179,8 @@ func (o *object) rows(line int, text []byte, yield func(Entry) bool) (more, done
 	return true, false
 }
 
-// isRow reports whether a value inside the object, which has an address, is about a target
-// of its own: it has an address, or it has the port that the object does not have.
+// isRow reports whether a value inside an object with an address is a target of its own.
+// It is one if it has an address, or if it has a port and the object has none.
 func (o *object) isRow(value json.RawMessage) bool {
 	inner := object{keys: o.keys}
 	if inner.parse(value) != nil {
@@ -191,7 +191,8 @@ func (o *object) isRow(value json.RawMessage) bool {
 	return inner.first(addrKeys...) != "" || !hasPort && (firstPort(inner.values["queryport"], inner.values["port"]) != "" || len(inner.others) > 0)
 }
 
-// inherit gives a row the values that the object around it has, and the row has not.
+// inherit copies the address, the ports, the tag and the master from the object around a
+// row. A value that the row already has is kept.
 func (o *object) inherit(outer *object) {
 	if o.first(addrKeys...) == "" {
 		o.set("ip", outer.first(addrKeys...))
@@ -209,7 +210,8 @@ func (o *object) set(name, value string) {
 	}
 }
 
-// merge adds the members of an object that is inside o. The members of o come first.
+// merge adds the members of an object that is inside o. A value that o already has is
+// kept.
 func (o *object) merge(inner *object) {
 	if inner == nil {
 		return
@@ -248,8 +250,8 @@ func (o *object) skipped() bool {
 	return o.values["saddr"] != "" && (reply != "" && reply != "udp" || success == "0" || success == "false")
 }
 
-// portList yields a target for each port of a list. A port is a number, or an object like
-// a row; the address and the tag are those of e.
+// portList yields a target for each port of a list, with the address and the tag of o. A
+// port is a number, or an object with the keys of a row.
 func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield func(Entry) bool) bool {
 	if len(ports) == 0 {
 		e.skip = true
@@ -288,12 +290,12 @@ func (o *object) behind(path string) string {
 	return o.at + " | " + path
 }
 
-// search looks for a port or an address in the objects and arrays nested in text, except
-// in the value of the key except. It calls is for each value with the meaning of its key,
-// and with the kind of port that the keys above it make the value. A key inside an object of
-// ports counts as a value. If is returns true, search returns a fault. The fault includes
-// the jq command that copies the value to the top level, unless the path of the value is
-// long or has unusual characters. Otherwise search returns "".
+// search looks for a port or an address in the objects and arrays nested in text. It
+// ignores the member of text whose key is the parameter except. It passes each nested
+// value to the function is, with the meaning of its key and the kind of port that the key
+// and the keys around it name. In an object of ports, a key that is a port counts as a
+// value. If the function returns true, search returns a fault; otherwise it returns "".
+// The fault usually includes the jq command that copies the value to the top level.
 func (o *object) search(text []byte, except string, is func(m member, kind portKind, value string) bool) (found fault) {
 	if o.census {
 		return ""
@@ -338,8 +340,9 @@ func (o *object) search(text []byte, except string, is func(m member, kind portK
 	return found
 }
 
-// kindOf returns the kind of port that the value of a key is, inside an object that is
-// the value of the key above; kind is that of the object itself.
+// kindOf returns the kind of port that the value of a key is. The parameter above is the
+// key of the object that contains this key, and the parameter kind is the kind of port of
+// that object.
 func (o *object) kindOf(key, above string, kind portKind) portKind {
 	if kind != notPort {
 		above = "port"
@@ -420,7 +423,7 @@ func (o *object) host() (host string) {
 }
 
 // notUDP reports whether a row is about another protocol than UDP. A row with no protocol,
-// or with an unknown word, counts as UDP.
+// or with an unknown one, counts as UDP.
 func notUDP(protocol string) bool {
 	switch strings.ToLower(protocol) {
 	case "tcp", "sctp", "icmp":

@@ -23,11 +23,11 @@ type order struct {
 	ipv6  uint64 // IPv6 addresses, which have no place in the order
 }
 
-// cursor is a position in an order that only moves forward.
+// cursor is a position in an order. It only moves forward.
 type cursor struct {
 	*order
 	place  uint64
-	listed uint64 // listed targets before this place
+	listed uint64 // number of listed targets before this place
 	share  uint64 // place * number of all listed targets, modulo total
 }
 
@@ -70,10 +70,10 @@ func (o *order) labels(ip uint32, port uint16) (s labels) {
 // nets yields the targets of blocks in a random order. It computes each target from
 // its index, without storing the order.
 //
-// A round contains each address once, with one of its ports. The order of addresses
-// is the same in the rounds of a tier, so that queries to one address are a round
-// apart. Addresses start with different ports, so that the ports are mixed.
-// Addresses with fewer ports than others are not in the last rounds.
+// The order is a sequence of rounds. An address with n ports is in the first n rounds,
+// once in each, and with a different port each time. The order of addresses is the same in
+// all rounds of a tier, so that queries to one address are a round apart. Addresses start
+// with different ports, so that each round mixes the ports.
 type nets struct {
 	parts []stretch // sorted by number of ports, the largest first
 	ends  []uint64  // the number of addresses up to the end of each part

@@ -200,8 +200,8 @@ func parsePort(b []byte) (uint16, fault) {
 	return uint16(v), ""
 }
 
-// number reads the decimal number at the beginning of b, of at most the given number of
-// digits. It returns the value and the length of the number.
+// number reads the decimal number at the beginning of b; the parameter digits is its
+// maximum length. It returns the value and the length of the number.
 func number(b []byte, digits int) (v, n int, f fault) {
 	for n < len(b) && n < digits && '0' <= b[n] && b[n] <= '9' {
 		v = v*10 + int(b[n]-'0')

@@ -86,10 +86,10 @@ func (r portRule) count(n *name) uint64 {
 
 const digits = "0123456789"
 
-// isStray reports whether a tag probably has the port of the address before it: the tag is
-// a port, it begins with a port from 1024 up, such a port stands alone between commas or
-// other separators of columns, or a number follows a word such as port. Any other text may
-// well contain a number, such as a year.
+// isStray reports whether a tag probably has the port of the address before the tag. This
+// is so if the tag is a port, or a number in it follows a word such as port. A port from
+// 1024 up also counts if it begins the tag, or is alone between commas or other separators
+// of columns. Other numbers don't count, because a tag may contain a year, for example.
 func isStray(tag string) bool {
 	tag, _, _ = strings.Cut(tag, " #")
 	if !strings.ContainsAny(tag, digits) {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// reader reads the inputs one after the other. Its methods that return a bool
-// report whether to continue.
+// reader reads the inputs one after the other. Its methods that return a bool report
+// whether to continue, except isHost and lacksPort.
 type reader struct {
 	l     *List
 	ctx   context.Context
@@ -23,12 +23,12 @@ type reader struct {
 	check bool                        // the reader only looks for invalid lines
 
 	in    *input
-	line  int // line of in, or index of the argument, from 1
+	line  int // line number in the input, or index of the argument; both count from 1
 	count Input
 	said  struct{ aside, beside, hosts uint64 } // counts of the input's rows that sayRows reports
 	tap   *tap
 	read  []*bufio.Reader // buffers of bytes that were read from the tap and are not used yet
-	row   object          // that of Entry.Row
+	row   object          // the object parsed from Entry.Row
 
 	pending []pending // host names that are not looked up yet, and the names that follow them in the input
 	fatal   error     // the invalid line that ended reading
@@ -163,8 +163,9 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 }
 
 // peekHead returns the beginning of a list, for Sniff. Because a pipe may be written
-// slowly, peekHead waits for no more than the first line that is neither empty nor a
-// comment, unless that line begins a JSON value of several lines.
+// slowly, peekHead waits only for the first line that is neither empty nor a comment. If
+// that line begins a JSON value of several lines, peekHead waits for sniffLen bytes or the
+// end of the list.
 func peekHead(b *bufio.Reader) ([]byte, error) {
 	for {
 		head, _ := b.Peek(min(b.Buffered(), sniffLen))
@@ -290,8 +291,8 @@ func (r *reader) lacksPort(text []byte) bool {
 	return f == "" && n.kind != kindAddrPort && n.ports == nil || f != "" && r.isHost(text) && bytes.IndexByte(text, ':') < 0
 }
 
-// name takes a name. The parameter text is the name as written. If earlier host names are
-// not looked up yet, the name waits for them in r.pending.
+// name passes on a name. If earlier host names are not looked up yet, the name waits for
+// them in r.pending. The parameter text is the name as written.
 func (r *reader) name(n name, s labels, text []byte) bool {
 	if f := r.unscannable(&n); f != "" {
 		return r.invalid(r.at(text), f)
@@ -415,8 +416,8 @@ func (r *reader) text(l line) bool {
 // another matches a tag that begins with an address, or contains an address with a port.
 var another = regexp.MustCompile(`(?i)^[^0-9a-z]*(connect |steam://connect/)?[0-9]{1,3}(\.[0-9]{1,3}){3}\b|\b[0-9]{1,3}(\.[0-9]{1,3}){3}:[0-9]|\]:[0-9]`)
 
-// cutTag splits a line without surrounding white space into address and tag. White space, a
-// semicolon or a comma begins the tag, but not a comma in a list of ports.
+// cutTag splits a line without surrounding white space into address and tag. White space,
+// a semicolon or a comma begins the tag; a comma in a list of ports does not.
 func cutTag(line []byte) (addr, tag []byte) {
 	for i, c := range line {
 		if c == ',' {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxLookups = 32   // lookups at the same time
-	maxPending = 1024 // host names that are not looked up yet, and names that wait for them
+	maxLookups = 32   // maximum number of lookups at the same time
+	maxPending = 1024 // maximum length of reader.pending
 )
 
 var errNoIPv4 = errors.New("the name has no IPv4 address")
@@ -31,7 +31,7 @@ type pending struct {
 	err    error
 }
 
-// IPv4-mapped IPv6 addresses count as IPv4 addresses.
+// lookUp returns the IPv4 addresses of a host, including IPv4-mapped IPv6 addresses.
 func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err error) {
 	addrs, err := l.cfg.Resolve(ctx, host)
 	for _, a := range addrs {

@@ -11,9 +11,9 @@ import (
 // Shard is one of Count parts of all addresses, so that several machines can share
 // a scan. The zero value stands for all addresses.
 //
-// The part to which an address belongs depends only on the address and Count, and
-// never changes. With a.b.c.d as the number x = a<<24 | b<<16 | c<<8 | d, and all
-// calculations modulo 2^32:
+// The part to which an address belongs depends only on the address and Count, and never
+// changes. For the address a.b.c.d, the calculation is modulo 2^32 and begins with
+// x = a<<24 | b<<16 | c<<8 | d:
 //
 //	x ^= x >> 16
 //	x *= 0x85ebca6b

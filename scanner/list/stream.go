@@ -20,8 +20,8 @@ import (
 )
 
 // openPipe opens a file that may be a named pipe. Opening a pipe blocks until a program
-// writes to it. After a second, openPipe calls note, unless note is nil. openPipe returns
-// when ctx ends.
+// opens it for writing. If this takes longer than a second, openPipe calls note, unless
+// note is nil. If ctx ends, openPipe returns the error of ctx.
 func openPipe(ctx context.Context, path string, note func(string)) (*os.File, error) {
 	var f *os.File
 	var err error
@@ -59,7 +59,8 @@ type tap struct {
 	stop  func() bool
 }
 
-// newTap returns a tap of from. Reads from the tap fail after ctx has ended.
+// newTap returns a tap of its second argument. Reads from the tap fail after ctx has
+// ended.
 func newTap(ctx context.Context, from io.Reader) *tap {
 	r, w := io.Pipe()
 	t := &tap{PipeReader: r, hash: sha256.New(), done: make(chan struct{})}
@@ -91,8 +92,8 @@ func (t *tap) end() string {
 	return hex.EncodeToString(t.hash.Sum(nil))
 }
 
-// errTruncated is the error at the end of a compressed list that was cut off. The
-// data before it is intact.
+// errTruncated is the error at the end of a compressed list that was cut off. The data
+// before this error is intact.
 var errTruncated = errors.New("the compressed data ends early")
 
 // maxWindow limits the memory that decompressing a list can take. The zstd tool has
@@ -164,13 +165,14 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 type line struct {
 	number int    // from 1
 	text   []byte // without its line ending; only the beginning if the line is too long
-	last   bool   // the list ends without a line ending after this line
-	// fault is faultLong, faultLineEnds, or, if a compressed list was cut off inside this
-	// line, faultTruncated.
+	last   bool   // this is the last line, and it has no line ending
+	// fault is "", faultLong or faultLineEnds. It is faultTruncated if a compressed list
+	// was cut off inside this line.
 	fault fault
 }
 
-// isBlank reports whether the line is empty or a comment, and nothing is missing from it.
+// isBlank reports whether the line is empty or a comment. A line with a fault is not
+// blank, except a comment that is too long.
 func (l *line) isBlank() bool {
 	text := bytes.TrimSpace(l.text)
 	return isComment(text) && (l.fault == "" || l.fault == faultLong && len(text) > 0)
@@ -241,8 +243,8 @@ func isComment(text []byte) bool {
 	return len(text) == 0 || text[0] == '#' || bytes.HasPrefix(text, []byte("//"))
 }
 
-// firstLine returns the first line of a list that is neither empty nor a comment,
-// without surrounding white space.
+// firstLine returns the first line that is neither empty nor a comment, without
+// surrounding white space.
 func firstLine(head []byte) []byte {
 	for text := range bytes.Lines(head) {
 		if text = bytes.TrimSpace(bytes.TrimPrefix(text, utf8BOM)); !isComment(text) {

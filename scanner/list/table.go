@@ -21,8 +21,9 @@ func columns(name string, between rune) Format {
 }
 
 // sniffColumns reports whether the first line of a list is the first line of a table. A
-// line that begins with an address is text with a tag, unless the second field is the port
-// or the first field is quoted. The end of a quoted field may be in a later line.
+// line that begins with an address is a row only if the second field is the port or the
+// first field is quoted; otherwise it is text with a tag. sniffColumns ignores an unclosed
+// quote, because a quoted field may end in a later line.
 func sniffColumns(first []byte, between rune) bool {
 	t := newTable(between)
 	fields, _ := t.split(first)
@@ -44,10 +45,10 @@ func sniffColumns(first []byte, between rune) bool {
 type table struct {
 	csv     *csv.Reader
 	line    bytes.Buffer // the line that csv reads
-	heading []member     // meanings of the columns as a line before the first row names them
+	heading []member     // meanings of the columns, from a line of names before the first row
 	names   []member     // meanings of the columns; nil until they are known
 	named   bool         // the columns have names
-	quoted  int          // maximum length of the rest of a quoted field that has line breaks
+	quoted  int          // how many more bytes a quoted field with line breaks may have
 	row     object
 }
 
@@ -61,9 +62,9 @@ func newTable(between rune) *table {
 	return t
 }
 
-// split returns the fields of a line, which are valid until the next call. Each line
-// is read on its own, so that an unclosed quote makes only one line invalid. A quote inside
-// an unquoted field is a character like any other.
+// split returns the fields of a line, which are valid until the next call of split. Each
+// line is parsed on its own, so that a field with an unclosed quote ends with its line. A
+// quote inside an unquoted field is a character like any other.
 func (t *table) split(text []byte) (fields []string, err error) {
 	for _, lazy := range []bool{false, true} {
 		t.line.Reset()
@@ -139,14 +140,14 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// maxQuoted is the maximum length of a quoted field that has line breaks, in bytes. A name
-// comes from a datagram, and is shorter.
+// maxQuoted is the maximum length of a quoted field that has line breaks, in bytes. The
+// name of a server comes from a datagram, and is shorter.
 const maxQuoted = 4 << 10
 
 // isContinued reports whether a quoted field of an earlier line may continue in this line.
-// The parameter bad is the error of split. A server chooses its name, so a line of the name
-// must not be read as a row. A missing quote makes at most maxQuoted bytes after it invalid,
-// and no line in which a quote can't end a field.
+// The parameter bad is the error of split. A server chooses its name, so a line of the
+// name must not be read as a row. After an unclosed quote, about maxQuoted bytes may be
+// invalid. A line whose first quote can't end a field does not continue a field.
 func (t *table) isContinued(text []byte, bad error) bool {
 	if t.quoted <= 0 && bad == nil {
 		return false
@@ -166,9 +167,9 @@ func (t *table) isContinued(text []byte, bad error) bool {
 	return isContinued
 }
 
-// isComment reports whether a line is empty or a comment. A row after the first row may
-// begin like a comment, because names of servers do: the row has an address in the column
-// of addresses.
+// isComment reports whether a line is empty or a comment. Once the columns are known, a
+// line that begins with '#' is a row if it has an address in the column of addresses,
+// because the name of a server may begin with '#'.
 func (t *table) isComment(text []byte, fields []string) bool {
 	text = bytes.TrimSpace(text)
 	switch {
@@ -186,7 +187,7 @@ func (t *table) isComment(text []byte, fields []string) bool {
 	return true
 }
 
-// readHeading reads the names of columns from a comment, if one of them means a port.
+// readHeading reads the names of columns from a comment, if one of the names means a port.
 // guess decides whether they are the names of this table.
 func (t *table) readHeading(text []byte) {
 	h := newTable(t.csv.Comma)
@@ -195,10 +196,10 @@ func (t *table) readHeading(text []byte) {
 	}
 }
 
-// several returns the fields of a row that are not empty, if all of them are targets of the
-// same form. It returns a fault if the row has another target. Otherwise isAside reports
-// whether the row has another address, which may as well be the version of a game. several
-// does nothing for a table whose columns have names.
+// several returns the fields of a row that are not empty, if all of them are targets of
+// the same form. Any other row with a second target has a fault. Without a fault, isAside
+// reports whether the row has a second address, which may also be the version of a game.
+// several does nothing for a table whose columns have names.
 func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
 	at := slices.Index(t.names, columnIP)
 	if t.named || at < 0 || at >= len(fields) {
@@ -237,9 +238,9 @@ var (
 	columnPort = newMember("port")
 )
 
-// header finds the columns by their names. It returns false if the fields are not the names
-// of columns: one of them must be a key of the address, or mean a port. If no column is named
-// "tag", the column with the names of servers has the tags.
+// header finds the columns by their names. It returns false if the fields are not the
+// names of columns. One of the names must be a key of the address, or mean a port. If no
+// column is named "tag", the column with the names of servers has the tags.
 func (t *table) header(fields []string) bool {
 	if slices.ContainsFunc(fields, isAddress) {
 		return false
@@ -274,10 +275,10 @@ func (t *table) header(fields []string) bool {
 
 var isLabel = regexp.MustCompile(`(?i)^(name|servername|label|title)$`)
 
-// guess finds the columns by their contents. The address is in the first field that holds
-// an address or a network. The port is in the next field if that field holds a port and
-// the address has none, unless the columns have names. guess returns false if no field
-// holds an address.
+// guess finds the columns by the contents of a row. The address is in the first field that
+// holds an address or a network. If t.heading has one name per field, guess uses these
+// names. Otherwise the port is in the field after the address, if that field holds a port
+// and the address has none. guess returns false if no field holds an address.
 func (t *table) guess(fields []string) bool {
 	for i, f := range fields {
 		n, fault := parse([]byte(f))

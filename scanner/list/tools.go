@@ -80,10 +80,10 @@ func isAddress(word string) bool {
 	return f == "" && n.kind != kindBlock || f == faultIPv6
 }
 
-// wordLines returns a format with lines of words. The function read passes each target of a
-// line to give, and sets skip for TCP and closed ports. It returns the line's address, or
-// "" if the line has another format. The first line that is neither empty nor a comment
-// decides whether a list has this format.
+// wordLines returns a format with lines of words. The function read passes each target of
+// a line to its second argument; skip is true for TCP and closed ports. read returns the
+// line's address, or "" if the line has another format. The first line that is neither
+// empty nor a comment decides whether a list has this format.
 func wordLines(name string, read func(words []string, give func(addr string, skip bool)) (addr string)) Format {
 	return Format{
 		Name: name,

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// giver yields targets. It skips targets whose place in the order is before the field from,
-// excluded targets, and targets of other shards.
+// giver yields targets. It skips excluded targets, targets of other shards, and targets
+// before the first place to yield.
 type giver struct {
 	cfg    *Config
 	counts *counters
@@ -102,7 +102,8 @@ func (w *walk) take(n name, s labels) bool {
 	fresh := len(w.seen) == 0 && w.done.n == 0
 	for _, port := range w.ports.of(&n) {
 		if fresh && w.cfg.Passed == nil && w.place+n.len() <= w.from {
-			// A resumed scan skips a network at once, even one with billions of targets.
+			// If the input begins with a network, a resumed scan skips the network at
+			// once, even if it has billions of targets.
 			w.place += n.len()
 			continue
 		}

@@ -31,7 +31,8 @@ func nextWord(line []byte) (word, rest []byte) {
 }
 
 // joinRange joins the parts of a range that has white space around its hyphen, such as
-// "192.0.2.1 - 192.0.2.9". Otherwise it returns first and rest.
+// "192.0.2.1 - 192.0.2.9". It also returns the text after the range. If there is no such
+// range, joinRange returns its arguments.
 func joinRange(first, rest []byte) (word, after []byte) {
 	if last := bytes.TrimSpace(rest); len(last) > 1 && last[0] == '-' && isAddress(string(first)) {
 		to, after := cutTag(bytes.TrimSpace(last[1:]))

@@ -16,7 +16,7 @@ type Filter []Condition
 type Condition struct {
 	Key   string      // as in the protocol, but without the backslash
 	Value string      // empty for a group
-	Group []Condition // conditions in a nor, nand or or
+	Group []Condition // the conditions of a "nor", "nand" or "or" group
 }
 
 // maxUDPFilter is the maximum length in bytes of a filter that is sent to a master
@@ -53,8 +53,8 @@ func ParseFilter(s string) (Filter, error) {
 	return f, nil
 }
 
-// parseCondition takes a condition from parts, the keys and values that have not been
-// parsed yet.
+// parseCondition parses a condition and removes it from parts, the keys and values that have
+// not been parsed yet.
 func parseCondition(parts *[]string) (Condition, error) {
 	c := Condition{Key: (*parts)[0]}
 	if len(*parts) < 2 {

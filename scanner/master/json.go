@@ -24,8 +24,8 @@ const (
 )
 
 // fields are the fields of a server's entry in the answers of GetServerList and
-// GetServersAtAddress (docs/FORMATS.md, section 2), in the order in which Server.Details has them.
-// Every field is optional.
+// GetServersAtAddress (docs/FORMATS.md, section 2), in the order in which Server.Details has
+// them. Every field is optional.
 var fields = [...]struct {
 	api, record string // names in the answers and in a record
 	kind        kind
@@ -56,7 +56,7 @@ func newDecoder(r io.Reader) *jsontext.Decoder {
 }
 
 var (
-	// errNoAnswer is not for an empty list, which is {"response":{}}.
+	// errNoAnswer means that the answer has no data. The empty list is {"response":{}}.
 	errNoAnswer = fmt.Errorf("%w: the answer is empty", ErrMalformed)
 	errNoAddr   = errors.New("the entry has no address")
 )
@@ -76,7 +76,7 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 		return nil, nil, err
 	}
 	s, bad = &Server{Entry: entry}, errNoAddr
-	var values [len(fields)]string // in the form of a record; empty: not sent
+	var values [len(fields)]string // in the form of a record; empty: no usable value
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()
 		if err != nil {
@@ -121,8 +121,8 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	return s, bad, err
 }
 
-// field returns a value in the form of a record. It returns "" for null, and for a value
-// of a wrong type, for which it sets s.odd. It also stores the properties by which a fetch
+// field returns a value in the form of a record. It returns "" for null. For a value of a
+// wrong type, it returns "" and sets s.odd. It also stores the properties by which a fetch
 // divides lists.
 func (s *Server) field(key string, k kind, value jsontext.Value) string {
 	ok, raw := false, string(value)
@@ -168,7 +168,7 @@ func (s *Server) field(key string, k kind, value jsontext.Value) string {
 	return raw
 }
 
-// unquoted replaces bytes that are not UTF-8 by U+FFFD.
+// unquoted decodes a JSON string. It replaces bytes that are not UTF-8 by U+FFFD.
 func unquoted(value jsontext.Value) string {
 	b, _ := jsontext.AppendUnquote(nil, value)
 	return string(b)
@@ -199,12 +199,12 @@ func appendString(dst []byte, s string) []byte {
 // before or after the array of servers, and of a line of NDJSON.
 const maxItem = 8 << 20
 
-// budget is an io.Reader that reads from the field r. It reads at most maxItem bytes after
-// the field item was set to 0, and no more bytes than the field total says.
+// budget limits how many bytes are read from r: maxItem for each server, and total in all.
+// Its user sets item to 0 before each server.
 type budget struct {
 	r     io.Reader
 	item  int64 // bytes read for the current server
-	total int64 // bytes left
+	total int64 // bytes that may still be read
 }
 
 // Read implements io.Reader. When the budget is used up, Read returns ErrTooMuch
@@ -222,12 +222,12 @@ func (b *budget) Read(p []byte) (int, error) {
 
 // readJSON reads one or more answers of the Web API, each of the form
 // {"response":{"servers":[…]}}, or only the array of servers. It returns ErrRefused if
-// an answer reports a failure, and ErrMalformed for anything else. It returns errors of the
-// function handle and of the reader in unchanged. handle receives each server, or the
-// reason why an entry has no usable address; the Server is valid until handle returns.
+// an answer reports a failure, and ErrMalformed for anything else. Errors of handle
+// and of the reader pass through explainJSON. handle receives each server, or the reason
+// why an entry has no usable address; the Server is valid until handle returns.
 func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 	d := newDecoder(in)
-	// The name of the member whose value follows, and a colon; empty if a name follows.
+	// If the value of a member comes next, name is the name of the member and a colon.
 	name := ""
 	answers, begun, inList, refused := 0, false, false, false
 	for err == nil {
@@ -283,8 +283,8 @@ func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 	return explainJSON(err)
 }
 
-// explainJSON replaces syntax errors of package jsontext, which quote the input, and the
-// error for an input that ends too early. It returns other errors unchanged.
+// explainJSON replaces syntax errors of package jsontext, which quote the input, and errors
+// that wrap ErrTooMuch, io.EOF or io.ErrUnexpectedEOF. It unwraps jsontext's other errors.
 func explainJSON(err error) error {
 	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
 	switch {

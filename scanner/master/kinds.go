@@ -21,9 +21,9 @@ type Kind struct {
 	// Read passes the entries of a list to handle, in order, with their numbers from 1. If
 	// an entry has no usable address, bad is the reason. The Server is valid until handle
 	// returns.
-	// Read returns an error of r or handle unchanged; any other error is or wraps
-	// ErrMalformed or ErrTooMuch. Read keeps only one entry in memory, and does not remove
-	// duplicates.
+	// Read returns an error of r or handle, but may replace one that wraps ErrTooMuch or
+	// io.EOF. Other errors wrap ErrMalformed, ErrTooMuch or bufio.ErrTooLong. Read keeps
+	// only one entry in memory, and does not remove duplicates.
 	Read func(r io.Reader, handle func(item int, s *Server, bad error) error) error
 }
 
@@ -35,7 +35,7 @@ var Kinds = []Kind{
 }
 
 // These are the beginnings of answers. Only GetServersAtAddress sends "success" and
-// and "gmsindex". An array is an answer if it is empty, or if it has objects with the key
+// "gmsindex". An array is an answer if it is empty, or if it has objects with the key
 // "addr". A server on a line of its own ends on that line.
 var (
 	isAnswer    = regexp.MustCompile(`^\x{FEFF}?\s*(\{\s*"response"|\[\s*(\]|\{(?s:.*)"addr"))`)

@@ -24,8 +24,8 @@ var (
 	ErrNoReply = errors.New("the master does not answer")
 	ErrSlow    = errors.New("the master asks for a longer pause than allowed")
 	ErrTooMuch = errors.New("too much data")
-	// ErrMalformed also means that the answer is truncated, or that the list does not
-	// continue.
+	// ErrMalformed also means that the answer is truncated, or that the master makes no
+	// progress: its pages do not advance through the list.
 	ErrMalformed = errors.New("malformed answer")
 )
 
@@ -136,7 +136,7 @@ type Stats struct {
 	End string // how the list ended, in words
 	// The list ended properly, and no part of it is known to be missing.
 	Complete bool
-	Capped   []string // parts with more servers than fetched (Web API)
+	Capped   []string // parts of the list that have more servers than the master sent (Web API)
 	// Keys of the filter that no known master understands; masters ignore them.
 	Unknown []string
 
@@ -175,8 +175,8 @@ type fetch struct {
 	own    error // the error that handle returned
 	seen   map[netip.AddrPort]struct{}
 	limits []limit
-	// The times of the last requests, oldest first. Their number is at most that of the
-	// largest limit.
+	// The times of the latest requests, oldest first. It holds at most as many times as the
+	// largest limit.requests.
 	sent []time.Time
 }
 

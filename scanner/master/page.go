@@ -103,7 +103,7 @@ func (q *Request) Append(dst []byte) []byte {
 // Decode parses a request, as a master server does. It returns wire.ErrEmpty for an
 // empty datagram, wire.ErrUnexpected for another type, wire.ErrTruncated if the region
 // or a NUL is missing, and wire.ErrMalformed for a seed that is not an address or for
-// bytes after the filter. It leaves a seed of 0.0.0.0:0 unchanged.
+// bytes after the filter. In a request for the first page, Seed is 0.0.0.0:0.
 func (q *Request) Decode(datagram []byte) error {
 	*q = Request{}
 	switch {

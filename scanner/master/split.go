@@ -68,8 +68,8 @@ func (w *webList) fetchParts(ctx context.Context) error {
 			open = append(open[:len(open)-1], w.divide(p.from)...)
 		case !isCut:
 		case p.from != nil && n >= len(p.from.sample) && len(w.seen) == before:
-			// Some known servers do not meet the filter, so an answer of this size would
-			// contain new servers if the master respected the filter.
+			// This answer has at least as many servers as that for the larger part, but no
+			// new one. So the master ignores the filter.
 			w.capped(p.from)
 		default:
 			open = append(open, w.divide(p)...)
@@ -90,16 +90,16 @@ func (w *webList) capped(p *part) {
 	}
 }
 
-// atom is a condition that some servers of a sample meet. No server meets two atoms of
-// the same dimension.
+// atom is a condition that some servers of a sample meet. No server meets two atoms
+// with the same key.
 type atom struct {
 	condition Condition
 	weight    int // number of servers of the sample that meet the condition
 }
 
 // divide returns the two halves of a part, so that about half of the sample is in
-// each. If all servers of the sample are alike, divide records the part as capped and
-// returns only one part: the servers that differ from the sample.
+// each. If it can't divide the sample, it records the part as capped and returns at most
+// one part: the servers that differ from the sample.
 func (w *webList) divide(p *part) []*part {
 	var best []Condition
 	score := 0 // how many servers of the sample are in the smaller half

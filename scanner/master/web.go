@@ -107,7 +107,7 @@ func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 }
 
 // once sends one request and reads the answer. If an error ends the answer early, the
-// servers before it have been passed on.
+// servers before the error have been passed to handle.
 func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
 	defer cancel()

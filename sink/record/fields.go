@@ -13,7 +13,7 @@ import (
 type valueType uint8
 
 const (
-	typeText    valueType = iota // from strangers: KEY_hex may follow
+	typeText    valueType = iota // text; if it is not UTF-8, the key KEY_hex has its bytes
 	typeID                       // 64 bits, a decimal string in the record
 	typeMillis                   // a time in UTC, to the millisecond
 	typeSeconds                  // a time in UTC, to the second
@@ -25,11 +25,11 @@ const (
 	typeUint32
 	typeUint64
 	typeInt32
-	typeObject // an object with keys of its own
+	typeObject // an object whose keys are in field.fields
 	typeMap    // an object whose values are strings
 	typeJSON   // an object whose keys the table does not define
 
-	typeWord    // a word that the table defines
+	typeWord    // one of field.words, or text that matches field.pattern
 	typeHex     // bytes in lower-case hex
 	typeBase64  // bytes
 	typeHash    // 64 bits in hex
@@ -38,9 +38,9 @@ const (
 	numTypes = iota
 )
 
-// Paths returns the paths of all keys that a record can have, such as "info.map". The
-// result open has the paths of lists, and of objects whose keys the table does not define,
-// such as "rules.". A record may have more paths that begin with these.
+// Paths returns the paths of all keys that a record can have, such as "info.map". Each
+// string in the result open is the path of a list, or of an object whose keys the table does
+// not define, and a dot: "rules.". A record may have more paths that begin with this string.
 func Paths() (all, open []string) { return pathsOf(schemaKeys, "") }
 
 func pathsOf(fields []field, within string) (all, open []string) {
@@ -65,21 +65,21 @@ type field struct {
 	is      valueType
 	lists   int // nesting of lists: 1 is a list of values, 2 a list of lists
 	present presence
-	about   string // one line: its meaning, and when it is present
+	about   string // one line: the meaning of the key, and when it is present
 
 	fields []field // the keys of a typeObject
-	// For typeWord: the word of each value, or "" if the value has no word. In a list,
-	// the word of each bit.
+	// For typeWord: the word of each value, or "" if the value has no word. If
+	// lists is 1, the word of each bit.
 	words   []string
 	pattern string // regular expression for text and words
 
-	// at returns the value in a Result or, for a field of a list's elements, in the last
-	// element. For an object that is not in a list, at is nil.
+	// at returns the value in a Result. If the objects of a list have this field, at returns
+	// the value in the last object. For a typeObject that is not a list, at is nil.
 	at func(*result) value
 
-	beside bool              // another row writes this key as well as its own
+	beside bool              // the value of another row writes this key, too
 	letter func(byte) string // returns the word for a letter of the protocol
-	long   bool              // the Encoder may drop it from a long record
+	long   bool              // the Encoder may drop the key from a long record
 	with   string            // the Encoder drops the key together with this other key
 }
 
@@ -90,7 +90,7 @@ type result = scanner.Result
 //
 // To add a key, add its value to scanner.Result, and to Result.Clone if it is text or a
 // list. Then add a row here, or to the fields of the object that has the key. For a key of
-// info, add the field to wire.Info, a bit to wire.Fields, and reading and writing to
+// info, add the field to wire.Info and a bit to wire.Fields, and read and write the field in
 // wire/info.go. For a key that follows from other keys, use a value type whose method set
 // does nothing, and no bit of wire.Fields. Finally update the records in testdata and in
 // cmd/a2sscan/testdata.
@@ -345,7 +345,7 @@ const twoLetters = `^[A-Z]{2}$`
 const gameID = `^[a-z0-9_]+$`
 
 // withHex inserts after each row of typeText a row for KEY_hex, which has the exact bytes. It
-// sets the field key of all rows.
+// also sets field.key in all rows.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
 		all = append(all, f)

@@ -20,7 +20,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Config describes a Fleet. Its servers are on all addresses of 127.0.0.0/8.
+// Config describes a Fleet, whose servers are on addresses of 127.0.0.0/8.
 type Config struct {
 	// Number of ports of each address; each port is a socket and a goroutine.
 	Ports int
@@ -136,8 +136,8 @@ func (cfg Config) HasServer(addr netip.AddrPort) bool {
 const aliveOf = 1000
 
 // alive reports whether there is a server at an address and port. The kernel's
-// filter in dropEmpty computes the same. Whether an address has a server is
-// independent of its neighbours.
+// filter in dropEmpty computes the same. The hash spreads the servers over all
+// addresses.
 func (cfg Config) alive(ip uint32, port uint16) bool {
 	if cfg.Alive == 0 {
 		return true
@@ -154,7 +154,7 @@ const (
 
 // dropEmpty makes the kernel drop datagrams to addresses without a server.
 func dropEmpty(port *loopback.Port, alive float64) error {
-	const networkHeader, destination = 0xFFF00000, 16 // SKF_NET_OFF
+	const networkHeader, destination = 0xFFF00000, 16 // SKF_NET_OFF; offset in the IPv4 header
 	code, err := bpf.Assemble([]bpf.Instruction{
 		bpf.LoadAbsolute{Off: networkHeader + destination, Size: 4},
 		bpf.ALUOpConstant{Op: bpf.ALUOpAdd, Val: uint32(port.Number()) * aliveStep & 0xFFFFFFFF},
@@ -250,7 +250,7 @@ func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
 	return d
 }
 
-// The delays of the slow servers that Config.Tail adds.
+// The delays of the servers that Config.Tail makes slow.
 const (
 	tailMin  = 800 * time.Millisecond
 	tailMax  = 1500 * time.Millisecond
