@@ -49,6 +49,8 @@ If a file is truncated or damaged, or lacks records that the summary beside it
 counts, cat prints the remaining records, says so, and exits with 8. With -n but
 without --sort, cat may stop before it reaches the damage.
 
+With --fields, each line of JSON is flat: jq reads a field as ."info.map".
+
 On a terminal, and in text, csv and tsv, cat shows invisible characters and line
 breaks in names as escapes such as \u202e or \n. A list of words, such as flags,
 has blanks between them. In csv and tsv an apostrophe precedes text that a

@@ -65,7 +65,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	kinds(&c.Kinds, fleet.HonestKinds(), "kinds", "`LIST` of kinds of honest servers", "(default: all kinds except games)")
 	kinds(&c.HostileKinds, fleet.HostileKinds(), "hostile-kinds", "`LIST` of kinds of hostile servers", "(default: all)")
 	fs.StringSliceVar(&c.Games, "games", nil, "for servers of the kind games: `LIST` of games, such as rust,arma3 (default: all)")
-	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which one operator runs 50 fake servers, 0 to 1 (default 0)")
+	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of groups of 64 addresses of which one operator has 50 with fake servers, 0 to 1; a group is spread over the network (default 0)")
 	kinds(&c.FakeKinds, fleet.FakerKinds(), "fake-kinds", "`LIST` of kinds of fake servers", "(default: all)")
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")

@@ -39,7 +39,7 @@ func NewWriter(path string, force bool, stdout io.Writer) (*Writer, error) {
 		path: path, force: force, out: sink.New(path, sink.Options{Replace: true, Screen: stdout}),
 		beside: path != "-" && (missing != nil || info.Mode().IsRegular()),
 	}
-	return o, censusfile.WriteFailure(sink.New(path, sink.Options{Replace: force}).Check())
+	return o, existing(sink.New(path, sink.Options{Replace: force}).Check())
 }
 
 // Add writes one server. It returns ErrEnough after the last server that Most
@@ -87,9 +87,18 @@ func (o *Writer) Close(complete bool) error {
 	}
 	if _, err := os.Lstat(o.path); o.beside && !o.force && !errors.Is(err, fs.ErrNotExist) {
 		err := o.out.Keep()
-		return censusfile.WriteFailure(errors.Join(err, &sink.Error{Op: "write", Path: o.path, Err: fs.ErrExist}))
+		return existing(errors.Join(err, &sink.Error{Op: "write", Path: o.path, Err: fs.ErrExist}))
 	}
 	return censusfile.WriteFailure(o.out.Commit())
+}
+
+// existing adds an exit code to an error of writing. Its hint names only flags of master.
+func existing(err error) error {
+	failure := censusfile.WriteFailure(err)
+	if f, ok := errors.AsType[*console.Failure](failure); ok && errors.Is(err, fs.ErrExist) {
+		f.WithHint("name another file with -o, or use --force to replace it")
+	}
+	return failure
 }
 
 // Kept returns the end of a sentence that says where an incomplete list is.

@@ -158,7 +158,7 @@ func (k *Checkpointer) Inherit(plan *Plan, scanID string) (string, error) {
 }
 
 func (k *Checkpointer) refuseResume(why string) error {
-	return k.refuse("this scan can't be resumed, because %s", why).WithHint("%s", k.opt.startOver())
+	return k.refuse("this scan can't be resumed, because %s", why).WithHint("undo this change to resume the scan; %s", k.opt.startOver())
 }
 
 // outputGone explains why the output file can't be the file of the checkpoint. It returns
