@@ -171,7 +171,7 @@ type nature struct {
 	challenged wire.Questions
 	quirks     quirk
 	game       *simpleGame
-	title      *games.Title // replaces game for servers of kind Games and of fakers
+	title      *games.Title // used instead of the field game if kind is Games or a kind of faker; otherwise nil
 	farm       uint64       // ID of the faker, or 0 if there is none
 	night      uint64
 	delay      time.Duration

@@ -57,7 +57,7 @@ var foreignFlags = map[string]string{
 	"min-hitrate-percent": "--min-hitrate",
 	// massdns
 	"outfile": "--output", "hashmap-size": "--in-flight", "resolve-count": "--retries", "processes": "--shard I/N, with one process per shard",
-	"interval": "--timeout", "error-log": "--log-file", "busy-poll": "--rate, which is fast without busy polling",
+	"interval": "--timeout", "error-log": "--log-file", "busy-poll": "--rate to set the speed: a2sscan is fast without busy polling",
 	// nmap
 	"min-rate": "--rate", "max-rate": "--rate", "max-retries": "--retries", "host-timeout": "--timeout",
 	"initial-rtt-timeout": "--timeout", "max-rtt-timeout": "--timeout", "open": "no flag: only servers that answer are written",

@@ -39,8 +39,9 @@ maintenance, how often it went down, and how many people played on it. The share
 of uptime covers only the time with checks: unseen and planned time never counts
 as down. An outage also counts if damping held back its event.
 
-The text for people has one line for each server and a total. CSV, TSV and JSON
-give times in seconds, and omit servers that never answered.
+The text for people has one line for each server and a total; PEOPLE is the mean
+number of people, and MOST the largest. CSV, TSV and JSON give times in seconds,
+and omit servers that never answered.
 
 The watch may still be running. Periods are rounded to whole hours, or to whole
 days where the database has only daily rows.`,
@@ -127,7 +128,7 @@ func (f *uptimeFlags) run(a *app) error {
 	total := uptimeTotal{write: write}
 	switch {
 	case people:
-		write(strings.Fields("SERVER UP DOWN UNSEEN PLANNED OUTAGES MEAN MOST"))
+		write(strings.Fields("SERVER UP DOWN UNSEEN PLANNED OUTAGES PEOPLE MOST"))
 	case f.format != "json":
 		write(f.fields)
 	}

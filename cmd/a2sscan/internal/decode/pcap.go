@@ -157,7 +157,7 @@ func (p *pcapReader) readBlocks() error {
 	}
 }
 
-// The link types that can carry IPv4, by their numbers in a capture. Null and Loop are
+// The link types that can carry IP, by their numbers in a capture. Null and Loop are
 // the BSDs' loopback. RawBSD is raw IP on the BSDs, and RawOpen on OpenBSD. Cooked and
 // Cooked2 are Linux's pseudo-device for all interfaces.
 const (

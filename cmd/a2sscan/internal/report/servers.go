@@ -53,8 +53,9 @@ func (l *Servers) trim() {
 	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
-// Add stores a server if it may be among the servers with the most people, in the table or
-// in the list of a flag or a farm. Servers without INFO are not in the table.
+// Add stores a server that the page may list: in the table of the servers with the most
+// people, in the list of one of its flags, or in the list of its farm. A server without INFO
+// is never in the table.
 func (l *Servers) Add(s *census.Server) {
 	if id := l.Farms[s.Addr()]; id != "" {
 		l.suspect("farm-"+id, s)

@@ -209,10 +209,9 @@ func (c *Checkpoint) OutputFile(plan *Plan) string {
 	return name
 }
 
-// ours reports whether the scan may have written the file before its first checkpoint with
-// an offset. This is possible for three kinds of files: those without a complete line,
-// those that begin with the header of the columns, and those whose first record has the
-// scan's ID.
+// ours reports whether the file at path can be output of this scan, although no checkpoint
+// describes the file yet. It can if it has no complete line, if it begins with the header
+// of the columns, or if its first record has the scan's ID.
 func ours(path, scan, shown string) bool {
 	r, err := sink.Open(path)
 	if err != nil {
