@@ -116,7 +116,7 @@ func (f *uptimeFlags) run(a *app) error {
 		case people:
 			line := console.Pad(cells[0], nameColumns+2)
 			for i, cell := range cells[1:] {
-				line += console.Pad(cell, []int{9, 8, 8, 9, 9, 6, 0}[i])
+				line += console.Pad(cell, []int{9, 8, 8, 9, 9, 8, 0}[i])
 			}
 			fmt.Fprintln(out, strings.TrimRight(line, " "))
 		case f.format == "text":
