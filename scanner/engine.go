@@ -110,7 +110,7 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		e.housekeeping(now)
 		if e.outage.away() {
-			if e.draining || e.nothingLeft() {
+			if e.draining || e.open.slots.n == 0 && len(e.sender.out) == 0 && !e.more() {
 				return nil // no open target can be finished, or none is left
 			}
 			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
@@ -417,15 +417,10 @@ func (e *engine) begin(addr uint64) {
 	e.sender.addDue(&e.open.plan, r, sl, e.open.remembered(sl), len(e.sender.out)+1)
 }
 
-// nothingLeft reports whether all targets are finished.
-func (e *engine) nothingLeft() bool {
-	return e.open.slots.n == 0 && len(e.sender.out) == 0 && (e.draining || !e.more())
-}
-
 // finished reports whether nothing is left to do and the cooldown is over. There is no
 // cooldown if Drain was closed or nothing was sent.
 func (e *engine) finished(now time.Duration) bool {
-	if !e.nothingLeft() {
+	if e.open.slots.n > 0 || len(e.sender.out) > 0 || !e.draining && e.more() {
 		return false
 	}
 	if e.draining || e.cfg.Cooldown == 0 || e.stats.DatagramsSent() == 0 {

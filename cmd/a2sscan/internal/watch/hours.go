@@ -57,7 +57,7 @@ func (w *Watcher) countStatus(i int, until uint32) {
 	s := &w.servers[i]
 	if w.view.blind && s.status == db.Down {
 		w.count(i, min(until, w.view.since), db.Down)
-		w.count(i, uint32(min(int64(until), w.trustEnd())), db.Unknown)
+		w.count(i, uint32(min(int64(until), w.view.trustEnd(w.rules.BlindMax))), db.Unknown)
 	}
 	w.count(i, until, s.status)
 }

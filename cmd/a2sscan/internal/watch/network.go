@@ -132,12 +132,15 @@ func (w *Watcher) provesDown(s *server, now uint32) bool {
 }
 
 // trustEnd returns the Unix time until which a blind watcher assumes that the servers are up.
-func (w *Watcher) trustEnd() int64 {
-	return int64(w.view.since) + int64(w.rules.BlindMax/time.Second)
+// Its argument is Rules.BlindMax.
+func (v *network) trustEnd(most time.Duration) int64 {
+	return int64(v.since) + int64(most/time.Second)
 }
 
 // trusts reports whether the watcher is blind and assumes that the servers are up.
-func (w *Watcher) trusts(now uint32) bool { return w.view.blind && int64(now) < w.trustEnd() }
+func (w *Watcher) trusts(now uint32) bool {
+	return w.view.blind && int64(now) < w.view.trustEnd(w.rules.BlindMax)
+}
 
 // doubtItself finds out whether the watcher becomes blind or sees again, and reports either
 // change. If the watcher sees again, doubtItself forgets the silence of all servers and
