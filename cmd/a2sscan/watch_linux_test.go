@@ -811,6 +811,19 @@ func smallPipe(t *testing.T, full bool) (r, w *os.File) {
 	return r, w
 }
 
+// startSaying starts a command and returns its messages. Unlike the pipe of cmd.StderrPipe, they can
+// still be read after cmd.Wait.
+func startSaying(t *testing.T, cmd *exec.Cmd) *os.File {
+	t.Helper()
+	said, w, err := os.Pipe()
+	check(t, err)
+	t.Cleanup(func() { said.Close() })
+	cmd.Stderr = w
+	check(t, cmd.Start())
+	w.Close()
+	return said
+}
+
 // endsSoon sends SIGTERM, and waits for the end of a process that a stalled reader must not hold up.
 func endsSoon(t *testing.T, cmd *exec.Cmd, signals, code int) {
 	t.Helper()
@@ -884,9 +897,7 @@ func TestWatchStalled(t *testing.T) {
 				return cmd
 			}
 			cmd := start("--listen", "0", "--log-file", filepath.Join(dir, "log"))
-			said, err := cmd.StderrPipe()
-			check(t, err)
-			check(t, cmd.Start())
+			said := startSaying(t, cmd)
 			if w, ok := cmd.Stdout.(*os.File); ok {
 				w.Close()
 			}
@@ -1059,12 +1070,7 @@ func TestStateHeld(t *testing.T) {
 	state, events := filepath.Join(dir, "watch.db"), filepath.Join(dir, "events.ndjson")
 	start := func() (cmd *exec.Cmd, said *bufio.Reader) {
 		cmd = servers.watch(t, "--state", state, "-o", events, "--status", "json")
-		errs, err := cmd.StderrPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		check(t, err)
-		return cmd, bufio.NewReader(errs)
+		return cmd, bufio.NewReader(startSaying(t, cmd))
 	}
 	until := func(said *bufio.Reader, words string) {
 		t.Helper()
@@ -1092,11 +1098,7 @@ func TestStateHeld(t *testing.T) {
 
 	release = hold(t, state, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
 	uptime := exec.Command("a2sscan", "uptime", "--state", state)
-	waits, err := uptime.StderrPipe()
-	if err == nil {
-		err = uptime.Start()
-	}
-	check(t, err)
+	waits := startSaying(t, uptime)
 	cmd, said = start()
 	until(said, "waiting, because another program has locked it")
 	until(bufio.NewReader(waits), "waiting, because another program has locked it")
@@ -1111,7 +1113,7 @@ func TestStateHeld(t *testing.T) {
 	text := make(chan string, 1)
 	go func() { text <- watchFor(said, "", nil) }()
 	endsSoon(t, cmd, 1, console.ExitOutput)
-	if all := <-text; !strings.Contains(all, "events could not be stored") || !strings.Contains(all, `"message":"can't use the state: another program has locked the database`) {
+	if all := <-text; !strings.Contains(all, " could not be stored") || !strings.Contains(all, `"message":"can't use the state: another program has locked the database`) {
 		t.Error(all)
 	}
 	release()
