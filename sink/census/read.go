@@ -110,8 +110,14 @@ func (c *Census) Servers(do func(*Server)) {
 	}
 }
 
+// keys are what newServer uses of a record. Of a player, it uses everything if the record lacks
+// the hash of the players.
 var keys = []string{
-	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
+	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "rules", "flags", "geo",
+	"info.format", "info.name", "info.map", "info.folder", "info.game", "info.app_id", "info.players", "info.max_players", "info.bots",
+	"info.server_type", "info.environment", "info.version", "info.steam_id", "info.game_id",
+	"players.name", "players.name_hash", "players.duration",
+	"game.id", "game.name", "game.players", "game.max_players", "game.bots", "game.version", "game.map", "game.mode", "game.pvp", "game.mods", "game.sources",
 }
 
 // unasked reports whether a record shows that the scan sent nothing to the server, or that a
@@ -125,6 +131,7 @@ func unasked(r *record.Record) bool {
 // A loader makes Servers from blocks of lines. Each goroutine has its own loader.
 type loader struct {
 	reader *record.Reader
+	whole  *record.Reader // decodes all keys
 	texts  texts
 	locate func(netip.Addr) scanner.Geo // Options.Locate
 	slab   []Server                     // unused Servers, allocated together to save work for the garbage collector
@@ -145,6 +152,9 @@ func (l *loader) load(b *sink.Block) (out loaded) {
 			continue
 		}
 		r, err := l.reader.Read(line)
+		if err == nil && r.PlayersHash == 0 && len(r.Players) > 0 {
+			r, err = l.whole.Read(line)
+		}
 		if err != nil {
 			out.bad, out.why = out.bad+1, err
 			continue
@@ -182,7 +192,7 @@ func (c *Census) load() error {
 	for _, file := range c.files {
 		reading := Reading{File: file}
 		parser := func() func(*sink.Block) loaded {
-			return (&loader{reader: record.NewReader(keys...), texts: texts{}, locate: c.locate}).load
+			return (&loader{reader: record.NewReader(keys...), whole: record.NewReader(), texts: texts{}, locate: c.locate}).load
 		}
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {

@@ -103,9 +103,10 @@ func newServer(r *scanner.Result, known texts) Server {
 	}
 	s.identify(in, known)
 	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
-		s.hashes.players, s.listed = digest(r.Players)
-		// Records of other programs may lack the hash.
-		s.hashes.players = cmp.Or(r.PlayersHash, s.hashes.players)
+		s.listed = uncommon(r.Players)
+		if s.hashes.players = r.PlayersHash; s.hashes.players == 0 { // another program wrote the record
+			s.hashes.players = digest(r.Players)
+		}
 	}
 	for _, rule := range r.Rules {
 		s.size += uint32(len(rule.Name) + len(rule.Value))
@@ -193,26 +194,31 @@ func (s *Server) identify(in *wire.Info, texts texts) {
 	s.GameName = texts.of(in.Game)
 }
 
-// digest returns a hash of a list of players. The result distinct means that no two servers
-// have the list by chance: at least leastListed players have a name and a time, and these
-// players have at least leastListed different times.
-func digest(players []wire.Player) (hash uint64, distinct bool) {
-	named, times := 0, make([]float32, 0, leastListed)
+// digest returns a hash of a list of players.
+func digest(players []wire.Player) (hash uint64) {
 	for _, p := range players {
 		var numbers [12]byte
 		binary.LittleEndian.PutUint32(numbers[:], uint32(p.Score))
 		binary.LittleEndian.PutUint32(numbers[4:], math.Float32bits(p.Duration))
 		binary.LittleEndian.PutUint32(numbers[8:], uint32(p.Deaths))
 		hash = mix(mix(hash, xxhash.Sum64(p.Name)), xxhash.Sum64(numbers[:]))
-		if len(p.Name) == 0 || p.Duration == 0 || p.Duration == -1 || p.Duration != p.Duration {
+	}
+	return hash | 1
+}
+
+// uncommon reports whether no two servers have a list of players by chance: leastListed players
+// have a name and different times.
+func uncommon(players []wire.Player) bool {
+	times := make([]float32, 0, leastListed)
+	for _, p := range players {
+		if len(p.Name) == 0 || p.Duration == 0 || p.Duration == -1 || p.Duration != p.Duration || slices.Contains(times, p.Duration) {
 			continue
 		}
-		named++
-		if len(times) < leastListed && !slices.Contains(times, p.Duration) {
-			times = append(times, p.Duration)
+		if times = append(times, p.Duration); len(times) == leastListed {
+			return true
 		}
 	}
-	return hash | 1, named >= leastListed && len(times) == leastListed
+	return false
 }
 
 // mix combines two hashes. mix(a, b) differs from mix(b, a).

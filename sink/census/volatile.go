@@ -33,13 +33,24 @@ var volatileRules = func() map[string]bool {
 	return all
 }()
 
+// volatileStarts[n][c] means that the name of a volatile rule has n bytes, of which c is the
+// first. It answers for most rules, and faster than volatileRules.
+var volatileStarts = func() (all [maxVolatile + 1][256]bool) {
+	for rule := range volatileRules {
+		all[len(rule)][rule[0]] = true
+	}
+	return all
+}()
+
+const maxVolatile = 32 // more than the length of any name in volatileRules
+
 // isVolatile reports whether a census ignores the rule called name.
 func isVolatile(name []byte) bool {
 	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) {
 		return true
 	}
-	var lower [32]byte // name in lower case; no volatile rule has a longer name
-	if len(name) > len(lower) {
+	var lower [maxVolatile]byte // name in lower case
+	if len(name) == 0 || len(name) > maxVolatile || !volatileStarts[len(name)][name[0]|0x20] {
 		return false
 	}
 	for i, b := range name {

@@ -485,7 +485,7 @@ func (r *Reader) set(f *field, to value, v []byte) error {
 	if kind == '-' || kind-'0' < 10 {
 		kind = '0' // a number
 	}
-	if strings.IndexByte(t.kinds, kind) < 0 {
+	if t.kinds[0] != kind && strings.IndexByte(t.kinds, kind) < 0 {
 		return wrongType(v, t.want)
 	}
 	s := v
