@@ -58,7 +58,7 @@ func (b *Block) next() (line []byte, ok bool) {
 		b.text, b.at = b.text[n:], at+int64(n)
 		switch {
 		case b.raw:
-		case b.good && b.checked || json.Valid(line):
+		case b.good && b.checked && isObject(line) || json.Valid(line):
 			b.good = true
 			b.err = record.CheckSchema(line)
 		default:
@@ -75,6 +75,11 @@ func (b *Block) next() (line []byte, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// isObject reports whether a line begins and ends like an object of JSON.
+func isObject(line []byte) bool {
+	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
 // fill reads complete lines into b. It calls Read until there is at least one complete
@@ -107,7 +112,7 @@ func (r *Reader) fill(b *Block) error {
 	*b = Block{
 		Out: b.Out[:0], text: text[:complete], memory: text, at: r.at,
 		raw: r.raw, good: r.good, foreign: r.foreign,
-		checked: r.zstd != nil && !r.zstd.stream && !r.zstd.damage.Found(),
+		checked: r.zstd != nil && !r.zstd.stream && !r.zstd.unsummed && !r.zstd.damage.Found(),
 	}
 	r.at += int64(complete)
 	if !r.good && !r.raw { // the check of the next block depends on the lines of this one

@@ -135,6 +135,34 @@ func TestReaderCutFrame(t *testing.T) {
 
 // TestReaderRefuses checks that the error for a file that can't be read to its end
 // says where reading failed, and that the lines before that point are returned.
+// TestReaderLines: a line that is not JSON counts as damaged in a plain file and in a frame. A frame
+// without a checksum is examined in full. Of the lines in other frames, only the ends are.
+func TestReaderLines(t *testing.T) {
+	const record, cut, garbage = `{"schema":1}` + "\n", `{"schema":1,"ip":` + "\n", `{"schema":1,ip}` + "\n"
+	for _, test := range []struct {
+		name string
+		file []byte
+	}{
+		{"plain", []byte(record + cut + "garbage\n" + garbage + record)},
+		{"frame", stream(t, record+cut+"garbage\n"+"{\n"+record)},
+		{"frame without checksum", stream(t, record+cut+"garbage\n"+garbage+record, zstd.WithEncoderCRC(false))},
+		{"frame without checksum after another frame", append(stream(t, record+cut), stream(t, "garbage\n"+garbage+record, zstd.WithEncoderCRC(false))...)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := NewReader(bytes.NewReader(test.file))
+			defer r.Close()
+			for range 2 {
+				if line, err := r.Next(); err != nil || string(line)+"\n" != record {
+					t.Errorf("%s, %v", line, err)
+				}
+			}
+			if _, err := r.Next(); err != io.EOF || r.Damage().Lines != 3 {
+				t.Errorf("%v, damaged: %v", err, r.Damage())
+			}
+		})
+	}
+}
+
 func TestReaderRefuses(t *testing.T) {
 	a := string(pack("1\n"))
 	// A window of 512 MiB, and many blocks of 64 KiB that are not compressed.

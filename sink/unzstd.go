@@ -48,7 +48,9 @@ type unzstd struct {
 	frames *zstd.Decoder // decodes complete frames
 	blocks *zstd.Decoder // decodes all other frames, block by block
 	stream bool          // whether blocks has more content to return
-	good   int64         // offset in the file when blocks last returned content
+	// unsummed means that a frame so far has no checksum.
+	unsummed bool
+	good     int64 // offset in the file when blocks last returned content
 
 	store, out []byte // out is unpacked content that Read has not returned yet; it lies in store
 
@@ -174,6 +176,7 @@ func (u *unzstd) frameAt(from int) (h zstd.Header, n int, err error) {
 			end += 4
 		}
 	}
+	u.unsummed = u.unsummed || !h.Skippable && !h.HasCheckSum
 	return h, end, u.fill(from + end)
 }
 

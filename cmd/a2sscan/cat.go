@@ -75,9 +75,11 @@ These flags say that the server answers in an unusual way:
   a2sscan cat census.ndjson.zst --fakes without,count_mismatch \
       -f addr,people,flags,info.name
   a2sscan cat census.ndjson.zst --game rust --sort -people -n 20 \
-      -f addr,people,game.started,info.name`,
+      -f addr,people,game.started,info.name
+  a2sscan cat census.ndjson.zst --game rust --format json \
+      -f addr,people,game.started,info.name | jq -c 'select(.people > 100)'`,
 		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),
-		RunE: func(_ *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !slices.Contains(console.Colors, color) {
 				return console.Fail(console.ExitUsage, "--color: use auto, always or never").
 					WithHint("NO_COLOR=1 in the environment means --color never for every command")
@@ -88,6 +90,11 @@ These flags say that the server answers in an unusual way:
 			print.Table, err = censusfile.TableFor(a.out.w, censusfile.Format(how.format), how.fields, console.UseColor(color, a.out.w))
 			if err != nil {
 				return err
+			}
+			for name, words := range map[string][]string{"only": print.Choice.Statuses, "fakes": print.Choice.Fakes} {
+				if cmd.Flags().Changed(name) && len(words) == 0 {
+					return console.Fail(console.ExitUsage, "--%s has no word", name).WithHint("leave out --%s for all records", name)
+				}
 			}
 			if print.Order, err = censusfile.ParseOrder(sort, most); err != nil {
 				return err
@@ -106,7 +113,7 @@ These flags say that the server answers in an unusual way:
 	addGameFlag(cmd.Flags(), &print.Choice.Games)
 	fs := cmd.Flags()
 	fs.StringVar(&sort, "sort", "", "sort by `FIELD`, such as info.name; with a minus, as in -people, the largest values first")
-	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records")
+	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records; 0 means all")
 	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "print only records with these `STATUSES`, such as ok,partial")
 	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`, as a2sscan stats lists it; may be repeated")
 	fs.StringSliceVar(&print.Choice.Fakes, "fakes", nil, "print only servers to which all of these `WORDS` apply: without (in no farm), only (in a farm), flagged (with a flag), unflagged (without flags), or flags such as count_mismatch")

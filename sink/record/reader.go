@@ -315,7 +315,7 @@ func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	switch again := seen&bit != 0; {
 	case decode&bit != 0 && !again && !(f.is == typeText && seen&(bit<<1) != 0):
 		err = r.field(f)
-	case keep&bit != 0:
+	case keep&bit != 0 && !again:
 		_, err = r.c.value()
 	default:
 		return r.c.skip()

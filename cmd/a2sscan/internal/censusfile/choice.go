@@ -105,39 +105,42 @@ func (c *Choice) everything() bool {
 
 func (c *Choice) has(word string) bool { return slices.Contains(c.Fakes, word) }
 
-// keep returns a function that reports whether a line is a record that c chooses.
-func (c *Choice) keep() func(line []byte) bool {
+// keep returns a function that reports whether a line is a record that c chooses. If c chooses
+// everything, the function does not look at the line.
+func (c *Choice) keep() func(line []byte) (bool, error) {
 	if c.everything() {
-		return func([]byte) bool { return true }
+		return func([]byte) (bool, error) { return true, nil }
 	}
 	keys := []string{"addr", "status", "flags"}
 	if len(c.Games) > 0 {
 		keys = append(keys, "info", "game.id", "game.name")
 	}
 	reader, names := record.NewReader(keys...), map[string]bool{}
-	return func(line []byte) bool {
+	return func(line []byte) (bool, error) {
 		r, err := reader.Read(line)
-		if err != nil || c.statuses != nil && !slices.Contains(c.statuses, r.Status) {
-			return false
+		if err != nil {
+			return false, err
+		}
+		if len(c.Games) > 0 {
+			s := census.NewServer(&r.Result)
+			if !names[s.Game] || !names[s.GameName] {
+				names[s.Game], names[s.GameName] = true, true
+				c.mu.Lock()
+				c.seen[strings.ToLower(s.Game)], c.seen[strings.ToLower(s.GameName)] = true, true
+				c.mu.Unlock()
+			}
+			if !c.chosen(&s) {
+				return false, nil
+			}
 		}
 		id := c.farms[r.Addr]
 		switch {
-		case c.has(inFarm) && id == "", c.has(inNoFarm) && id != "", c.Farms != nil && !slices.Contains(c.Farms, id):
-			return false
-		case c.has(flagged) && r.Flags == 0, c.has(unflagged) && r.Flags != 0, r.Flags&c.flags != c.flags:
-			return false
+		case c.statuses != nil && !slices.Contains(c.statuses, r.Status),
+			c.has(inFarm) && id == "", c.has(inNoFarm) && id != "", c.Farms != nil && !slices.Contains(c.Farms, id),
+			c.has(flagged) && r.Flags == 0, c.has(unflagged) && r.Flags != 0, r.Flags&c.flags != c.flags:
+			return false, nil
 		}
-		if len(c.Games) == 0 {
-			return true
-		}
-		s := census.NewServer(&r.Result)
-		if !names[s.Game] || !names[s.GameName] {
-			names[s.Game], names[s.GameName] = true, true
-			c.mu.Lock()
-			c.seen[strings.ToLower(s.Game)], c.seen[strings.ToLower(s.GameName)] = true, true
-			c.mu.Unlock()
-		}
-		return c.chosen(&s)
+		return true, nil
 	}
 }
 

@@ -174,7 +174,11 @@ func (c *Destination) Options() sink.Options {
 	table, _ := c.table() // CheckFormat has already returned this error
 	switch {
 	case table != nil:
-		o.Header, o.Shown = table.Header(), table.Row
+		o.Header = table.Header()
+		o.Shown = func(line []byte) []byte {
+			row, _ := table.Row(line) // can't fail: the line is a record
+			return row
+		}
 	case c.onScreen():
 		o.Shown = console.Visible
 	}

@@ -44,18 +44,17 @@ type ranked struct {
 	line []byte
 }
 
-func (o *Order) ranker(farms Farms) func(line []byte) rank {
+func (o *Order) ranker(farms Farms) func(line []byte) (rank, error) {
 	table := newTable(CSV, []string{o.Field, "addr"}, Display{})
 	table.farms = farms
-	return func(line []byte) rank {
-		rec, _ := table.reader.Read(line)
-		if rec == nil {
-			return rank{}
+	return func(line []byte) (r rank, err error) {
+		rec, err := table.reader.Read(line)
+		if err != nil {
+			return r, err
 		}
-		var r rank
 		r.addr, _ = netip.ParseAddrPort(cellOf(table.value("addr", rec)))
 		value := table.value(o.Field, rec)
-		r.known, r.text = value != nil, cellOf(value)
+		r.known, r.text = value != nil && string(value) != "null", cellOf(value)
 		if number, err := strconv.ParseFloat(r.text, 64); err == nil && value[0] != '"' {
 			r.number, r.text = number, ""
 		}
@@ -63,7 +62,7 @@ func (o *Order) ranker(farms Farms) func(line []byte) rank {
 		case "addr", "ip": // sort addresses as numbers, not as text
 			r.text = string(addr[:])
 		}
-		return r
+		return r, nil
 	}
 }
 

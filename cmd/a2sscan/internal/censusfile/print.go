@@ -23,9 +23,9 @@ type Printing struct {
 
 type printer struct {
 	how     *Printing
-	keep    func(line []byte) bool
+	keep    func(line []byte) (bool, error)
 	table   *Table
-	rank    func(line []byte) rank
+	rank    func(line []byte) (rank, error)
 	reader  *record.Reader // reads records to which a location is added
 	located []byte         // the latest record to which a location was added
 }
@@ -41,14 +41,15 @@ func (how *Printing) printer() *printer {
 	return p
 }
 
-func (p *printer) line(line []byte) []byte {
+// line makes the line to print for a record.
+func (p *printer) line(line []byte) ([]byte, error) {
 	switch {
 	case p.table != nil:
 		return p.table.Row(line)
 	case p.how.Visible:
-		return console.Visible(line)
+		return console.Visible(line), nil
 	}
-	return line
+	return line, nil
 }
 
 // printed is the result of printer.block. The lines to print are in Block.Out or, if the
@@ -56,12 +57,20 @@ func (p *printer) line(line []byte) []byte {
 type printed struct {
 	records, chosen int
 	flat            bool // the first record has no schema
+	bad             uint64
+	why             error // the fault of one of the lines that are not records
 	ranked          []ranked
 }
 
 // block makes the lines to print for a block of records.
 func (p *printer) block(b *sink.Block) (made printed) {
 	var sorted []ranked
+	isBad := func(err error) bool {
+		if err != nil {
+			made.bad, made.why = made.bad+1, err
+		}
+		return err != nil
+	}
 	for _, line := range b.Lines() {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -69,7 +78,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 		if made.records++; made.records == 1 {
 			made.flat = isFlat(line)
 		}
-		if !p.keep(line) {
+		if keep, err := p.keep(line); isBad(err) || !keep {
 			continue
 		}
 		if p.how.Databases != nil {
@@ -78,18 +87,26 @@ func (p *printer) block(b *sink.Block) (made printed) {
 				line = p.located
 			}
 		}
-		if made.chosen++; p.rank == nil {
-			b.Out = append(append(b.Out, p.line(line)...), '\n')
+		if p.rank == nil {
+			if text, err := p.line(line); !isBad(err) {
+				made.chosen++
+				b.Out = append(append(b.Out, text...), '\n')
+			}
 			continue
 		}
-		sorted = append(sorted, ranked{rank: p.rank(line), line: line})
+		rank, err := p.rank(line)
+		if isBad(err) {
+			continue
+		}
+		sorted = append(sorted, ranked{rank, line})
 		if p.how.Databases != nil {
 			p.located = nil // the memory now belongs to an element of sorted
 		}
 	}
-	made.ranked = p.how.Order.first(sorted)
-	for i := range made.ranked {
-		made.ranked[i].line = bytes.Clone(p.line(made.ranked[i].line))
+	for _, r := range p.how.Order.first(sorted) {
+		if text, err := p.line(r.line); !isBad(err) {
+			made.ranked = append(made.ranked, ranked{r.rank, bytes.Clone(text)})
+		}
 	}
 	return made
 }
@@ -111,14 +128,19 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 	var sorted []ranked
 	left := how.Order.Most
 	for _, name := range files {
+		var bad uint64
+		var why error
 		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
 			if b.First == 1 && made.flat && how.needsFields() {
 				return 0, console.Fail(console.ExitInput, `%s: record 1 lacks the key "schema", so cat can't find fields in the record`, console.Plain(name, 200)).
 					WithHint("use cat -f only in the last step: cat -f flattens records, and no command reads flat records")
 			}
 			how.Databases.ReportDamage(t)
+			if made.bad > 0 {
+				bad, why = bad+made.bad, made.why
+			}
 			if how.Order.Field != "" {
-				if sorted = append(sorted, made.ranked...); len(sorted) > 2*how.Order.Most {
+				if sorted = append(sorted, made.ranked...); how.Order.Most > 0 && len(sorted) > 2*how.Order.Most {
 					sorted = how.Order.first(sorted)
 				}
 				return made.records, nil
@@ -128,6 +150,9 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 				lines = firstLines(lines, left)
 			}
 			if _, err := w.Write(lines); err != nil { // package main sets the exit code
+				return made.records, err
+			}
+			if err := w.Flush(); err != nil { // the next block may come much later, from a scan that still runs
 				return made.records, err
 			}
 			if left -= made.chosen; how.Order.Most > 0 && left <= 0 {
@@ -142,6 +167,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 			w.Flush()
 			return err
 		}
+		one.Bad, one.Why = bad, why
 		read = append(read, one)
 	}
 	for _, r := range how.Order.first(sorted) {

@@ -102,30 +102,30 @@ func (t *Table) Header() []byte {
 }
 
 // Row returns the row for a record, without a newline. The row is valid until the next
-// call. If line is not a record, the row has no values.
-func (t *Table) Row(line []byte) []byte {
-	rec, _ := t.reader.Read(line)
-	if rec == nil {
-		rec = &record.Record{}
+// call. If line is not a record, Row returns an error.
+func (t *Table) Row(line []byte) ([]byte, error) {
+	rec, err := t.reader.Read(line)
+	if err != nil {
+		return nil, err
 	}
 	if t.format == Text && len(t.fields) == 0 {
-		return []byte(t.server(rec))
+		return []byte(t.server(rec)), nil
 	}
 	t.values = t.values[:0]
 	for _, field := range t.fields {
 		t.values = append(t.values, t.value(field, rec))
 	}
 	if t.format == JSON || t.format == "" {
-		return t.object(t.values)
+		return t.object(t.values), nil
 	}
 	cells := make([]string, len(t.values))
 	for i, value := range t.values {
 		cells[i] = cellOf(value)
 	}
 	if t.format == Text {
-		return []byte(t.fieldLine(cells))
+		return []byte(t.fieldLine(cells)), nil
 	}
-	return t.join(cells)
+	return t.join(cells), nil
 }
 
 // cellOf returns the text of the cell for a value. The words of a list are separated by

@@ -16,6 +16,19 @@ const one = `{"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:270
 const corrected = `{"addr":"203.0.113.8:28015","status":"ok","info":{"players":86,"max_players":63,"bots":9},` +
 	`"game":{"name":"Rust","players":547,"max_players":575,"bots":0}}`
 
+// row returns the row for a record, to which it adds the key schema if that is missing.
+func row(t *testing.T, tab *Table, record []byte) string {
+	t.Helper()
+	if isFlat(record) {
+		record = append([]byte(`{"schema":1,`), record[1:]...)
+	}
+	text, err := tab.Row(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func table(t *testing.T, format Format, fields string, width int) *Table {
 	t.Helper()
 	var screen Display
@@ -56,7 +69,7 @@ func TestRows(t *testing.T) {
 			"203.0.113.9:1               -         ok                                           A [mine]"},
 		{Text, "port,info.map,addr", one, "27015 de_dust2             203.0.113.7:27015"},
 	} {
-		if got := string(table(t, test.format, test.fields, 0).Row([]byte(test.record))); got != test.want {
+		if got := row(t, table(t, test.format, test.fields, 0), []byte(test.record)); got != test.want {
 			t.Errorf("%s %s:\n%q, want\n%q", test.format, test.fields, got, test.want)
 		}
 	}
@@ -106,12 +119,12 @@ func TestWidth(t *testing.T) {
 		for _, fields := range []string{"", "info.name,addr,info.name"} {
 			tab := table(t, Text, fields, width)
 			long := strings.Replace(one, "サーバー", strings.Repeat("サーバー", 40), 1)
-			row := string(tab.Row([]byte(long)))
-			if w := columnsOf(row); w >= width || w < width-3 {
-				t.Errorf("%d columns on a screen of %d: %s", w, width, row)
+			text := row(t, tab, []byte(long))
+			if w := columnsOf(text); w >= width || w < width-3 {
+				t.Errorf("%d columns on a screen of %d: %s", w, width, text)
 			}
-			if !strings.HasSuffix(row, "…") {
-				t.Errorf("a shortened line does not end with …: %s", row)
+			if !strings.HasSuffix(text, "…") {
+				t.Errorf("a shortened line does not end with …: %s", text)
 			}
 		}
 	}
@@ -140,19 +153,19 @@ func TestHostile(t *testing.T) {
 		record := []byte(`{"addr":"203.0.113.7:1","info":{"players":1,"name":` + quote(name) + `}}`)
 		for _, format := range []Format{CSV, TSV, Text} {
 			for _, fields := range []string{"", "info.name,addr"} {
-				row := string(table(t, format, fields, 0).Row(record))
-				if plain := strings.ReplaceAll(row, "\t", " "); console.Plain(plain, noLimit) != plain {
-					t.Errorf("%s of %q: %q", format, name, row)
+				text := row(t, table(t, format, fields, 0), record)
+				if plain := strings.ReplaceAll(text, "\t", " "); console.Plain(plain, noLimit) != plain {
+					t.Errorf("%s of %q: %q", format, name, text)
 				}
 				if format == CSV {
-					checkCells(t, row, name)
+					checkCells(t, text, name)
 				}
 			}
 		}
 	}
 }
 
-// checkCells fails the test if a cell of a row begins like a formula.
+// checkCells fails the test if a cell of a text begins like a formula.
 func checkCells(t *testing.T, row, name string) {
 	t.Helper()
 	cells, err := csv.NewReader(strings.NewReader(row)).Read()
