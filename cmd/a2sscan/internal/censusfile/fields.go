@@ -67,18 +67,14 @@ func (t *Table) value(field string, r *record.Record) []byte {
 }
 
 // number returns a whole number in the usual form; JSON may write it as 100.0, 1e2 or -0.
-// It returns nil for a number that is too large for a float64, such as 1e400. It returns
-// any other value unchanged.
+// It returns any other value unchanged.
 func number(value []byte) []byte {
 	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') || string(value) != "-0" && !bytes.ContainsAny(value, ".eE") {
 		return value
 	}
 	const exact = 1 << 53 // larger numbers may lack digits in a float64
 	x, err := strconv.ParseFloat(string(value), 64)
-	switch {
-	case err != nil:
-		return nil
-	case x == math.Trunc(x) && math.Abs(x) < exact:
+	if err == nil && x == math.Trunc(x) && math.Abs(x) < exact {
 		return strconv.AppendInt(nil, int64(x), 10)
 	}
 	return value

@@ -56,7 +56,7 @@ func TestRows(t *testing.T) {
 		{TSV, "addr,players.1.name,rtt_ms", one, "203.0.113.7:27015\tb\t12.34"},
 		{CSV, "info.players,info.max_players,info.bots,rtt_ms,port,players.0.duration",
 			`{"schema":1,"port":27015.0,"rtt_ms":1.5e0,"info":{"players":100.0,"max_players":1e2,"bots":-0},"players":[{"duration":1e400}]}`,
-			"100,100,0,1.5e0,27015,"},
+			"100,100,0,1.5e0,27015,1e400"},
 		{CSV, "people,capacity,bots", one, "10,24,2"},
 		{CSV, "people,capacity,bots", corrected, "547,575,0"},
 		{JSON, "addr,info.map,geo.country,rules.a.b", one, `{"addr":"203.0.113.7:27015","info.map":"de_dust2","rules.a.b":"=1+1"}`},
