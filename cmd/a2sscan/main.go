@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -76,6 +77,8 @@ func (a *app) run() int {
 	if a.args, err = ourArguments(a.args); err == nil {
 		root := a.rootCommand()
 		root.SetArgs(a.args)
+		i := slices.Index(a.args, "--status") + 1
+		a.term.Structured = slices.Contains(a.args, "--status=json") || i > 0 && i < len(a.args) && a.args[i] == "json" // for errors in other arguments
 		err = root.Execute()
 	}
 	if a.out.err != nil {
