@@ -59,6 +59,9 @@ func Beside(file, suffix string) string {
 	return file + suffix
 }
 
+// always lists keys that every summary has.
+var always = []string{"schema", "scan", "start", "ended", "output", "records", "targets"}
+
 // ReadSummaries reads the named summaries, oldest first. If names is nil, it reads the
 // summaries that exist beside the files of a census. The name "-" stands for standard
 // input.
@@ -79,8 +82,14 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 			return nil, err
 		}
 		s := &Summary{name: name}
-		if err := json.Unmarshal(text, s); err != nil || s.Ended == "" {
+		var found map[string]json.RawMessage
+		if json.Unmarshal(text, s) != nil || json.Unmarshal(text, &found) != nil {
 			return nil, fmt.Errorf("%s is not the summary of a scan", name)
+		}
+		for _, key := range always {
+			if found[key] == nil {
+				return nil, fmt.Errorf("%s is not the summary of a scan: it lacks %s", name, key)
+			}
 		}
 		if err := sink.CheckSummary(s.Schema); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
