@@ -32,6 +32,9 @@ files of one shard that scan --rotate wrote count as one part.`,
 			if err := censusfile.Overwritten("--summary", o.Summary, args); err != nil {
 				return err
 			}
+			if err := censusfile.Overwritten("--output", o.Output, args); err != nil {
+				return err
+			}
 			o.Files, o.Command = args, a.args
 			return censusfile.Merge(a.term, o)
 		},

@@ -18,8 +18,10 @@ the checksums of compressed frames, the schema of each record, and that no
 address has two records of one scan. Hashes reveal damage, not forgery.
 
 The exit code is 0 only if the census is complete and undamaged. It is 8 if
-anything is damaged or missing, if the scan did not end, or if there is no
-summary to show that the census is complete.
+anything is damaged or missing, if a scan did not end, or if there is no summary
+to show that the census is complete. With scan --append, the new summary takes
+over from the old one how the earlier scans ended. verify reports the records of
+a scan that no summary describes, such as a scan that was killed.
 
 Several files are read as one census: name all parts that scan --rotate wrote.
 For each scan, verify prints its ID and when it started, because the census of

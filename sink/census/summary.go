@@ -34,6 +34,8 @@ type Summary struct {
 	Sum      string      `json:"xxh64"`
 	Division []sink.Part `json:"parts"` // nil if the output is a single file
 
+	Earlier []Scan `json:"earlier"` // scans whose records the output had before
+
 	Inputs       []runList `json:"inputs"`
 	Servers      uint64    `json:"servers"`
 	FirstAnswers struct {
@@ -42,6 +44,20 @@ type Summary struct {
 	} `json:"first_answers"`
 
 	name string
+}
+
+// Scan says how a scan ended, and how many records it wrote.
+type Scan struct {
+	Name     string            `json:"scan"`
+	Start    time.Time         `json:"start"`
+	Ended    string            `json:"ended"`
+	Records  uint64            `json:"records"`
+	ByStatus map[string]uint64 `json:"by_status"` // number of targets
+}
+
+// Scans returns the scans that the summary describes, the latest last.
+func (s *Summary) Scans() []Scan {
+	return append(slices.Clone(s.Earlier), Scan{s.Scan, s.Start, s.Ended, s.Records, s.Targets.ByStatus})
 }
 
 // partNumber matches what sink.PartName inserts into the name of a census: the time at which
@@ -58,6 +74,9 @@ func Beside(file, suffix string) string {
 	}
 	return file + suffix
 }
+
+// always lists keys that every summary has.
+var always = []string{"schema", "scan", "start", "ended", "output", "records", "targets"}
 
 // ReadSummaries reads the named summaries, oldest first. If names is nil, it reads the
 // summaries that exist beside the files of a census. The name "-" stands for standard
@@ -79,8 +98,14 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 			return nil, err
 		}
 		s := &Summary{name: name}
-		if err := json.Unmarshal(text, s); err != nil || s.Ended == "" {
+		var found map[string]json.RawMessage
+		if json.Unmarshal(text, s) != nil || json.Unmarshal(text, &found) != nil {
 			return nil, fmt.Errorf("%s is not the summary of a scan", name)
+		}
+		for _, key := range always {
+			if found[key] == nil {
+				return nil, fmt.Errorf("%s is not the summary of a scan: it lacks %s", name, key)
+			}
 		}
 		if err := sink.CheckSummary(s.Schema); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -191,9 +216,13 @@ func (c *Census) run() *Run {
 	}
 	first := &c.summaries[0].Run
 	r := &Run{Summaries: len(c.summaries), Ended: "complete", Consistent: true, Start: first.Start, RateAsked: first.RateAsked}
+	described := map[string]bool{}
 	for _, s := range c.summaries {
-		if r.Ended == "complete" {
-			r.Ended = s.Ended
+		for _, scan := range s.Scans() {
+			described[scan.Name] = true
+			if r.Ended == "complete" {
+				r.Ended = scan.Ended
+			}
 		}
 		if s.End.After(r.End) {
 			r.End = s.End
@@ -210,6 +239,9 @@ func (c *Census) run() *Run {
 			}
 		}
 		r.Answered += s.Servers
+	}
+	if r.Ended == "complete" && slices.ContainsFunc(c.scans, func(name string) bool { return !described[name] }) {
+		r.Ended = "unknown"
 	}
 	r.Asked = r.Targets.Finished
 	if r.Asked > 0 {
@@ -235,7 +267,7 @@ func (c *Census) run() *Run {
 // Run holds the sums of the summaries of all scans of a census, such as its shards.
 type Run struct {
 	Summaries  int       `json:"summaries" about:"how many summaries were read"`
-	Ended      string    `json:"ended" about:"complete if all scans are complete; otherwise how the first incomplete scan ended"`
+	Ended      string    `json:"ended" about:"complete if all scans are complete; otherwise how the first incomplete scan ended; unknown if no summary describes a scan"`
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
 	Seconds    float64   `json:"seconds" about:"duration of the longest scan"`

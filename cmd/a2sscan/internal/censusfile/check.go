@@ -189,20 +189,29 @@ func (v *verifier) addRepeated() {
 }
 
 // compareCounts compares the numbers of records, in total and by status, with the
-// summaries of each scan. Shards may be scans with the same name, so their numbers are
-// added up. Silent targets have records only if the scan had --unanswered. If the census
-// has no record of a silent target, compareCounts ignores the numbers of silent targets.
+// summaries of each scan. A scan that no summary describes may be incomplete, so it is a
+// problem. Shards may be scans with the same name, so their numbers are added up. Silent
+// targets have records only if the scan had --unanswered. If the census has no record of
+// a silent target, compareCounts ignores the numbers of silent targets.
 func (v *verifier) compareCounts(want []*census.Summary) {
 	wanted := map[string]*scanCount{}
-	for _, s := range want {
-		w := cmp.Or(wanted[s.Scan], &scanCount{})
-		wanted[s.Scan] = w
-		w.records += s.Records
-		if w.byStatus == nil && s.Targets.ByStatus != nil {
-			w.byStatus = map[string]uint64{}
+	for _, summary := range want {
+		for _, s := range summary.Scans() {
+			w := cmp.Or(wanted[s.Name], &scanCount{})
+			wanted[s.Name] = w
+			w.records += s.Records
+			if w.byStatus == nil && s.ByStatus != nil {
+				w.byStatus = map[string]uint64{}
+			}
+			for word, n := range s.ByStatus {
+				w.byStatus[word] += n
+			}
 		}
-		for word, n := range s.Targets.ByStatus {
-			w.byStatus[word] += n
+	}
+	for _, scan := range slices.Sorted(maps.Keys(v.scans)) {
+		if len(want) > 0 && wanted[scan] == nil {
+			v.add("found %s of scan %s, but no summary says how this scan ended",
+				console.Plural(v.scans[scan].records, "record"), cmp.Or(scan, "without a name"))
 		}
 	}
 	silent := []string{scanner.StatusNoReply.String(), scanner.StatusUnreachable.String()}

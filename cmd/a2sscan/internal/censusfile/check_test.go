@@ -119,7 +119,7 @@ func TestCheckProblems(t *testing.T) {
 		want       []string
 	}{
 		{"two scans", good + strings.ReplaceAll(good, `"scan":"s"`, `"scan":"t"`), nil, nil},
-		{"no such scan", good, func(e *census.Summary) { e.Scan, e.Targets.ByStatus = "u", nil }, []string{"found 0 records of scan u, but"}},
+		{"no such scan", good, func(e *census.Summary) { e.Scan, e.Targets.ByStatus = "u", nil }, []string{"found 3 records of scan s, but no summary", "found 0 records of scan u, but"}},
 		{"status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{"ok": 2, "partial": 1} },
 			[]string{"found 3 records with status ok, but the summary counts 2", "found 0 records with status partial, but the summary counts 1"}},
 		{"unknown status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{} }, []string{"found 3 records with status ok"}},

@@ -26,7 +26,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		slices.Sort(names)
 	}
 	var want []*census.Summary
-	unknown, ended := false, "complete"
+	unknown := false
 	for _, name := range slices.Compact(names) {
 		one, err := census.ReadSummaries(nil, []string{name})
 		switch {
@@ -37,8 +37,6 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		case err != nil:
 			return console.Fail(console.ExitInput, "can't read the summary: %s", console.Plain(err.Error(), 300)).
 				WithHint("use --summary to name the summary that a2sscan scan wrote")
-		case ended == "complete":
-			ended = one[0].Ended
 		}
 		want = append(want, one...)
 	}
@@ -51,20 +49,19 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		fmt.Fprintf(out, "%s: %d %s, %d %s, xxh64 %s\n", console.Plain(f.Name, 200),
 			f.Records, console.Things(f.Records, "record"), f.Bytes, console.Things(uint64(f.Bytes), "byte"), f.Sum)
 	}
-	for _, scan := range scansOf(want) {
-		fmt.Fprintln(out, scan)
-	}
+	incomplete := printScans(out, want)
 	for _, problem := range problems {
 		t.Say("%s", console.Plain(problem, 400))
 	}
 	if len(problems) > 0 {
-		return console.Fail(console.ExitNumbers, "the census is damaged, or files or records are missing").
+		return console.Fail(console.ExitNumbers, "the census is damaged, or files, records or summaries are missing").
 			WithHint("to print the records that can be read, run a2sscan cat")
 	}
 	switch {
-	case ended != "complete":
-		return console.Fail(console.ExitNumbers, "the census is undamaged, but not complete: the scan ended with %s", console.Quoted(ended, 40)).
-			WithHint("to complete it, resume the scan from its checkpoint, or scan again")
+	case incomplete != nil:
+		return console.Fail(console.ExitNumbers, "the census is undamaged, but not complete: scan %s ended with %s",
+			console.Plain(incomplete.Name, 100), console.Quoted(incomplete.Ended, 40)).
+			WithHint("to complete it, resume the scan from its checkpoint, or scan again into a new file")
 	case unknown:
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary, verify can't show that the census is complete").
 			WithHint("name the scan's summary with --summary")
@@ -73,17 +70,24 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	return nil
 }
 
-// scansOf returns a line for each scan, with the time at which the scan began. The time
+// printScans prints a line for each scan, with the time at which the scan began. The time
 // shows whether the census is the latest one, or an older one because the latest scan
-// failed.
-func scansOf(summaries []*census.Summary) (lines []string) {
-	for _, s := range summaries {
-		line := fmt.Sprintf("scan %s: started %s", console.Plain(s.Scan, 100), s.Start.UTC().Format("2006-01-02 15:04:05 UTC"))
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
+// failed. It returns the first scan that is not complete, or nil.
+func printScans(out io.Writer, summaries []*census.Summary) (incomplete *census.Scan) {
+	var lines []string
+	for _, summary := range summaries {
+		for _, s := range summary.Scans() {
+			line := fmt.Sprintf("scan %s: started %s", console.Plain(s.Name, 100), s.Start.UTC().Format("2006-01-02 15:04:05 UTC"))
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+				fmt.Fprintln(out, line)
+			}
+			if s.Ended != "complete" && incomplete == nil {
+				incomplete = &s
+			}
 		}
 	}
-	return lines
+	return incomplete
 }
 
 // ReadProgress returns a function that shows how much was read. It returns nil if

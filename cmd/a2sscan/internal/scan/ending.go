@@ -131,6 +131,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	if s.how.output != nil {
 		sum.Records = censusfile.ReadableRecords(s.files(), s.plan.Out.Options().Header != nil)
 	}
+	sum.Earlier = s.earlier
 	file := s.out.File()
 	sum.Output, sum.Parts = file.Name, s.out.Parts()
 	sum.Bytes, sum.Sum = file.Bytes, file.Sum

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -347,4 +348,20 @@ func (p *Plan) summaryPath(path string, start time.Time) string {
 		return ""
 	}
 	return census.Beside(path, ".summary.json")
+}
+
+// earlier returns the scans that the output of --append already has, as the summary that
+// the scan will replace describes them. If there is no such summary, verify reports their
+// records.
+func (p *Plan) earlier() []census.Scan {
+	path := cmp.Or(p.Summary, p.summaryPath(p.Out.Path, time.Time{}))
+	info, err := os.Stat(p.Out.Path)
+	if !p.Out.Append || err != nil || info.Size() == 0 || !censusfile.IsFile(path) {
+		return nil
+	}
+	old, err := census.ReadSummaries(nil, []string{path})
+	if err != nil || filepath.Base(old[0].Output) != filepath.Base(p.Out.Path) {
+		return nil
+	}
+	return old[0].Scans()
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -45,6 +46,7 @@ type Run struct {
 	tally      ledger.Tally
 	names      *PlayerKey
 	out        *sink.Output
+	earlier    []census.Scan // with --append: the scans that the output had before
 	checkpoint *Checkpointer
 
 	shutdown *Shutdown
@@ -217,6 +219,7 @@ func (s *Run) planOutput() (*sink.Output, error) {
 		o.Replace, o.Resume = was.Replace, &was.Position
 		o.Progress = censusfile.ReadProgress(s.term)
 	}
+	s.earlier = s.plan.earlier()
 	out := sink.New(s.plan.Out.Path, o)
 	err := out.Check()
 	if err == nil && s.plan.Summary != "" {
