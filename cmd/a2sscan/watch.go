@@ -147,7 +147,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "within `D`, report at most two events of a kind for a server, and only count the others; down and up are one kind")
 	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers have been silent for `D`, report them as down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, a `LIST` of IP:PORT; the watch is blind while all of them are silent, however many other servers are; may be repeated")
-	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
+	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events, and those of --crowd and --remind: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "", "format of the posts: `WORD` is json or discord (default: discord if the URL is one of discord.com, otherwise json)")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "reminder", "crowd", "blind", "seeing"}, "post only these kinds of events: a `LIST`")

@@ -85,6 +85,9 @@ func Details(e *db.Event) string {
 }
 
 func (w *Watcher) wanted(kind string) bool {
+	if kind == "crowd" || kind == "reminder" { // a flag of its own asks for it
+		return true
+	}
 	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 

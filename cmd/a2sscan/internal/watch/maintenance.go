@@ -302,11 +302,17 @@ func (w *Watcher) begin(now uint32, anew bool) {
 	}
 	for i := range w.servers {
 		if s := &w.servers[i]; s.window == 0 && was[i] > 0 {
+			s.began, s.over = s.covered, min(was[i], now)
 			s.ends, s.covered, s.stopped = 0, 0, false
-			s.over = min(was[i], now)
+			if s.planned {
+				w.changing = append(w.changing, i) // check at once whether the server is up again
+			}
 		}
 	}
 }
+
+// outlasts is the evidence of an event "down" that is dated to the end of a window.
+const outlasts = "the server is still down at the end of its maintenance"
 
 // outlast reports that a server is down although its maintenance is over.
 func (w *Watcher) outlast(i int, now uint32) {
@@ -322,6 +328,6 @@ func (w *Watcher) outlast(i int, now uint32) {
 	}
 	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.blind,
-		Signs: []string{"the server is still down at the end of its maintenance"},
+		Signs: []string{outlasts},
 	}}, now)
 }

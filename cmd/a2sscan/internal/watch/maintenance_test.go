@@ -226,6 +226,52 @@ func TestStillDown(t *testing.T) {
 	}
 }
 
+// TestBackInTime: a server that answers again before the end of its window is not down at the end,
+// although nobody has asked it since.
+func TestBackInTime(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.maintain("all daily 12:15-12:30")
+	x.run(6 * time.Minute)
+	x.servers[1].dead = true
+	x.run(13 * time.Minute) // until 12:29
+	x.want("down 1")
+	for before := x.w.servers[1].silent; x.w.servers[1].silent == before; {
+		x.run(time.Second)
+	}
+	x.servers[1].dead = false
+	x.run(2 * time.Minute)
+	if e := x.events[0]; !e.Planned || e.Time.Format("15:04") != "12:30" {
+		t.Errorf("%+v", e)
+	}
+	x.want("up 1")
+	if s := x.sums(1); s[db.DownFor] != 0 || s[db.Outages] != 0 {
+		t.Errorf("%d s down, %d outages", s[db.DownFor], s[db.Outages])
+	}
+}
+
+// TestDownLateInWindow: an outage that begins in a window, and is noticed after its end, is planned
+// until the end.
+func TestDownLateInWindow(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.maintain("all daily 12:15-12:30")
+	x.run(18 * time.Minute) // until 12:28
+	x.servers[1].dead = true
+	x.run(7 * time.Minute)
+	if e := x.events[0]; e.Planned || e.Time.Format("15:04:05") != "12:30:00" || !e.Evidence.First.Before(e.Time) {
+		t.Errorf("%+v", e)
+	}
+	x.want("down 1")
+	x.servers[1].dead = false
+	x.run(2 * time.Minute)
+	x.want("up 1")
+	s := x.sums(1)
+	lasted(t, "planned", s[db.PlannedFor], 90*time.Second)
+	lasted(t, "down", s[db.DownFor], 6*time.Minute)
+	if s[db.Outages] != 1 {
+		t.Errorf("%d outages", s[db.Outages])
+	}
+}
+
 // TestDownBefore: an outage that began before the window stays an outage.
 func TestDownBefore(t *testing.T) {
 	x := newWorld(t, 2, usual())

@@ -94,7 +94,7 @@ func (w *Watcher) survey(now uint32) survey {
 		case s.gone:
 		case s.planned:
 			n.Planned++
-			if s.window == 0 && w.provesDown(s, now) {
+			if s.window == 0 && s.asked >= s.over && w.provesDown(s, now) {
 				v.overdue = append(v.overdue, i)
 			}
 		case s.status == db.Down:

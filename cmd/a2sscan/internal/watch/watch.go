@@ -110,7 +110,7 @@ type server struct {
 	window        int
 	ends, covered uint32
 	planned       bool   // the server is down because of maintenance
-	over          uint32 // when the last window of the server ended
+	began, over   uint32 // when the server came into its last window, and when that ended
 	// stopped is true from a stop or restart of the server in a window until the window ends.
 	stopped bool
 
@@ -362,6 +362,14 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, db.Up)
+	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
+	}}
+	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the outage is planned until the window ends
+		s.planned = true
+		w.count(i, s.over, db.Down)
+		e.Time, e.Evidence.Signs = moment(s.over), []string{outlasts}
+	}
 	// An outage that began before the maintenance does not belong to it.
 	s.planned = s.window > 0 && s.silentAt >= s.covered
 	s.stopped = s.stopped || s.planned
@@ -370,9 +378,7 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 		w.hourOf(now).Samples[i][db.Outages]++
 	}
 	w.catchUp(i, now)
-	w.emit(i, db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
-	}}, now)
+	w.emit(i, e, now)
 	w.setStatus(i, db.Down, s.silentAt)
 	s.remindAt = now + uint32(w.rules.Remind.Seconds())
 	w.match(i, now)
@@ -576,6 +582,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	sample[db.PeopleSum] += people
 	sample[db.Counts]++
 	wasCrowded, isCrowd := s.crowded || !s.counted, w.rules.Crowd > 0 && int(s.people) >= w.rules.Crowd
+	counted := s.counted // no: before is an old number of an earlier watch, which may have reported this event
 	s.crowded, s.counted = isCrowd || s.crowded && int(s.people)*2 >= w.rules.Crowd, true
 	if before < 0 || s.known == nil {
 		return
@@ -583,7 +590,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	for _, event := range []struct {
 		kind     string
 		happened bool
-	}{{"crowd", s.crowded && !wasCrowded}, {"empty", before > 0 && s.people == 0}, {"full", s.isFull() && !wasFull}} {
+	}{{"crowd", s.crowded && !wasCrowded}, {"empty", counted && before > 0 && s.people == 0}, {"full", counted && s.isFull() && !wasFull}} {
 		if event.happened {
 			w.emit(i, db.Event{
 				Kind: event.kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(s.people))},
@@ -679,6 +686,7 @@ func (w *Watcher) pause(from, to time.Time) {
 		for _, t := range []*uint32{&s.since, &s.last, &s.asked, &s.fullAt, &s.upto} {
 			*t = min(*t, now) // the clock may have been set back
 		}
+		s.remindAt = min(s.remindAt, now+uint32(w.rules.Remind.Seconds()))
 	}
 	for n := range w.hours {
 		if w.hours[n].Number > int64(now/secondsOfHour)+1 {

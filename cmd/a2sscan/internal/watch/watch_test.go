@@ -735,7 +735,7 @@ func TestFinishRepeated(t *testing.T) {
 // half of them were left.
 func TestCrowd(t *testing.T) {
 	rules := usual()
-	rules.Crowd, rules.Damp, rules.Kinds = 15, 0, []string{"crowd"}
+	rules.Crowd, rules.Damp, rules.Kinds = 15, 0, []string{"up"}
 	x := newWorld(t, 3, rules)
 	people := func(n int) {
 		x.servers[1].people = n
@@ -765,6 +765,25 @@ func TestCrowd(t *testing.T) {
 	x.w.Watch([]netip.AddrPort{x.servers[1].addr, x.servers[2].addr}, x.now)
 	x.run(2 * time.Minute)
 	people(19)
+	x.want()
+}
+
+// TestEmptyOnce: the next watch does not repeat that a server is empty, or full.
+func TestEmptyOnce(t *testing.T) {
+	rules := usual()
+	rules.FullEvery, rules.Kinds = time.Hour, []string{"empty", "full"}
+	x := newWorld(t, 2, rules)
+	x.run(2 * time.Minute)
+	x.servers[0].people, x.servers[1].people = 0, x.servers[1].places
+	x.run(2 * time.Minute)
+	x.want("empty 0", "full 1")
+	rows := x.rows()
+	x.w = New(rules, x.now)
+	for i := range rows {
+		x.w.Restore(&rows[i], x.now)
+	}
+	x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, x.now)
+	x.run(2 * time.Minute)
 	x.want()
 }
 
