@@ -2,6 +2,7 @@ package list
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,11 +14,10 @@ import (
 // consecutive addresses with one or more ports each.
 type blocks struct {
 	sets     []portSet
-	known    map[string]int // maps the ports of a set, as text, to the index of the set in sets
-	recent   []uint16       // the ports of the block that was added last
-	set      int            // index in sets of the set with these ports
-	n        int            // number of blocks added
-	labelled bool           // at least one block has labels
+	known    map[string]int  // maps the ports of a set, 2 bytes each, to the index of the set in sets
+	recent   map[*uint16]int // maps the first element of a slice of ports to the index of its set
+	n        int             // number of blocks added
+	labelled bool            // at least one block has labels
 }
 
 // portSet is a set of ports, and the blocks that have these ports.
@@ -37,27 +37,41 @@ type firstBlock struct {
 func (bs *blocks) add(s span, ports []uint16, text *labels) {
 	bs.n++
 	bs.labelled = bs.labelled || text != nil
-	// Blocks without ports of their own share one slice of ports.
-	if len(ports) != len(bs.recent) || &ports[0] != &bs.recent[0] {
-		sorted := slices.Sorted(slices.Values(ports))
-		key := fmt.Sprint(sorted)
-		i, ok := bs.known[key]
-		if !ok {
-			if bs.known == nil {
-				bs.known = map[string]int{}
-			}
-			i = len(bs.sets)
-			bs.known[key] = i
-			bs.sets = append(bs.sets, portSet{ports: sorted})
-		}
-		bs.recent, bs.set = ports, i
-	}
-	set := &bs.sets[bs.set]
+	set := &bs.sets[bs.index(ports)]
 	for p := range s.prefixes() {
 		if _, inside := set.nets.LookupPrefix(p); !inside {
 			set.nets.Insert(p, firstBlock{bs.n, text})
 		}
 	}
+}
+
+// index returns the index in bs.sets of the set with these ports. It adds the set if there
+// is none. Most blocks share a slice of ports, for which the set is known.
+func (bs *blocks) index(ports []uint16) int {
+	if i, ok := bs.recent[&ports[0]]; ok {
+		return i
+	}
+	sorted := slices.Clone(ports)
+	slices.Sort(sorted)
+	bytes := make([]byte, 0, 2*len(sorted))
+	for _, port := range sorted {
+		bytes = binary.NativeEndian.AppendUint16(bytes, port)
+	}
+	key := string(bytes)
+	i, ok := bs.known[key]
+	if bs.known == nil {
+		bs.known, bs.recent = map[string]int{}, map[*uint16]int{}
+	}
+	if !ok {
+		i = len(bs.sets)
+		bs.known[key] = i
+		bs.sets = append(bs.sets, portSet{ports: sorted})
+	}
+	if len(bs.recent) >= maxPortLists {
+		clear(bs.recent)
+	}
+	bs.recent[&ports[0]] = i
+	return i
 }
 
 // find returns the first block that contains a target.

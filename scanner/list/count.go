@@ -15,9 +15,9 @@ const maxTried = 1 << 24
 
 // Count fills Stats as From would, but yields no targets and ignores Config.Max. It
 // returns the addresses of the first n targets that From would yield; it may find fewer if
-// many targets are excluded. Without Config.Shard, Count does not visit each target of a
-// network, so even all addresses with all ports take only a moment. After Count, From
-// yields nothing, and Err returns the error that ended Count early.
+// many targets are excluded. Count does not visit each target of a network, so even all
+// addresses with all ports take only a moment, or with Config.Shard a few seconds. After
+// Count, From yields nothing, and Err returns the error that ended Count early.
 func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
 	l.started.Store(true)
 	err := l.Load(ctx)
@@ -81,43 +81,24 @@ func (l *List) count(ctx context.Context, o *order) error {
 	}
 	ranges := l.cfg.Exclusions.ranges()
 	for _, part := range o.nets.parts {
+		ports, given := uint64(len(part.ports)), l.cfg.Shard.count(ctx, part.span)
+		g.counts.otherShard.Add((part.len() - given) * ports)
 		for _, r := range ranges {
 			first, last := max(part.first, r.first), min(part.last, r.last)
-			if first > last {
+			if first > last || r.source == nil {
 				continue
 			}
-			if err := g.passAll(ctx, span{first, last}, uint64(len(part.ports)), r.source); err != nil {
-				return err
-			}
+			n := l.cfg.Shard.count(ctx, span{first, last})
+			g.exclude(r.source, n*ports)
+			given -= n
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		g.counts.given.Add(given * ports)
 	}
 	g.ipv6(o.ipv6)
 	l.counts.place.Store(o.total)
-	return nil
-}
-
-// passAll counts the targets of a span. The parameter ports is the number of ports that
-// each address has. The source s excludes the span; s is nil if the span is not excluded.
-// If the scan has shards, passAll checks each address.
-func (g *giver) passAll(ctx context.Context, all span, ports uint64, s *source) error {
-	here := all.len()
-	if g.cfg.Shard.Count > 1 {
-		here = 0
-		for ip := uint64(all.first); ip <= uint64(all.last); ip++ {
-			if g.cfg.Shard.has(uint32(ip)) {
-				here++
-			}
-			if ip%maxTried == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
-	}
-	g.counts.otherShard.Add((all.len() - here) * ports)
-	if s == nil {
-		g.counts.given.Add(here * ports)
-	} else {
-		g.exclude(s, here*ports)
-	}
 	return nil
 }
 

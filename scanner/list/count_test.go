@@ -66,20 +66,77 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestCountAll: all addresses with all ports are counted without passing each of them.
+// TestCountAll: all addresses with all ports are counted without passing each of them, also
+// if the scan has shards.
 func TestCountAll(t *testing.T) {
 	var ports []uint16
 	for port := 1; port < 1<<16; port++ {
 		ports = append(ports, uint16(port))
 	}
-	l, err := Open(Config{Args: []string{"0.0.0.0/0"}, Ports: ports})
+	for _, shard := range []Shard{{}, {3, 7}} {
+		l, err := Open(Config{Args: []string{"0.0.0.0/0"}, Ports: ports, Shard: shard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		first := l.Count(t.Context(), 10)
+		took := time.Since(began)
+		t.Logf("shard %v: counted in %v", shard, took)
+		if s := l.Stats(); s.Read != (1<<32)*65535 || s.Given == 0 || len(first) != 10 || took > 5*time.Second {
+			t.Errorf("shard %v: counted in %v: %+v, first %v", shard, took, s, first)
+		}
+		// The shares of 7 parts differ by one address, because 2^32 has the remainder 4.
+		if here := l.Stats().Read - l.Stats().OtherShard; shard.Count > 1 && here/65535 != 1<<32/7+1 {
+			t.Errorf("shard %v has %d targets", shard, here)
+		}
+	}
+}
+
+// TestShardCount: a part is counted exactly, in spans shorter and longer than half of all
+// addresses.
+func TestShardCount(t *testing.T) {
+	const last = 1<<32 - 1
+	for _, s := range []Shard{{0, 2}, {2, 3}, {3, 7}, {65535, 65536}, {0, 1}, {}} {
+		const cut = 1 << 20
+		inside := uint64(0)
+		for ip := range uint32(cut) {
+			if s.has(ip) {
+				inside++
+			}
+		}
+		all := s.count(t.Context(), span{0, last})
+		if got := s.count(t.Context(), span{0, cut - 1}); got != inside {
+			t.Errorf("%v: %d addresses, want %d", s, got, inside)
+		}
+		if got := s.count(t.Context(), span{cut, last}); got != all-inside {
+			t.Errorf("%v: %d other addresses, want %d", s, got, all-inside)
+		}
+	}
+	sum := uint64(0)
+	for i := range 7 {
+		sum += Shard{i, 7}.count(t.Context(), span{0, last})
+	}
+	if sum != 1<<32 {
+		t.Errorf("the parts have %d addresses", sum)
+	}
+}
+
+// TestCountPorts: a list of ports that many networks repeat is parsed only once, also if the
+// networks have it and another list in turn.
+func TestCountPorts(t *testing.T) {
+	var lines strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "20.%d.%d.0/24:%d-30003\n", i/256, i%256, 1017+i%2)
+	}
+	l, err := Open(Config{Args: []string{"-"}, Stdin: strings.NewReader(lines.String())})
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	first := l.Count(t.Context(), 10)
-	t.Logf("counted in %v", time.Since(began))
-	if s := l.Stats(); s.Read != (1<<32)*65535 || s.Given == 0 || len(first) != 10 {
-		t.Errorf("%+v, first %v", s, first)
+	l.Count(t.Context(), 10)
+	took := time.Since(began)
+	t.Logf("counted in %v", took)
+	if s := l.Stats(); s.Given != 1000*256*(28987+28986) || took > 2*time.Second {
+		t.Errorf("counted in %v: %+v", took, s)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -44,12 +45,31 @@ func ownPorts(b []byte) ([]uint16, fault) {
 		port, f := parsePort(b)
 		return []uint16{port}, f
 	}
+	portLists.Lock()
+	defer portLists.Unlock()
+	if ports := portLists.parsed[string(b)]; ports != nil {
+		return ports, ""
+	}
 	ports, err := ParsePorts(string(b))
 	if err != nil || !isPortList.Match(b) {
 		return nil, faultPorts
 	}
+	if len(portLists.parsed) >= maxPortLists {
+		clear(portLists.parsed)
+	}
+	portLists.parsed[string(b)] = ports
 	return ports, ""
 }
+
+// portLists has the lists of ports that ownPorts parsed last, because many lines of an input
+// may repeat a long list.
+var portLists = struct {
+	sync.Mutex
+	parsed map[string][]uint16
+}{parsed: map[string][]uint16{}}
+
+// maxPortLists limits the memory for lists of ports that were seen.
+const maxPortLists = 64
 
 var isPortList = regexp.MustCompile(`^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$`)
 

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -62,12 +63,48 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 func (s Shard) Has(addr netip.Addr) bool { return s.has(ipOf(addr.Unmap())) }
 
 func (s Shard) has(x uint32) bool {
+	return s.Count <= 1 || int(uint64(shardHash(x))*uint64(s.Count)>>32) == s.Index
+}
+
+func shardHash(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x85ebca6b
 	x ^= x >> 13
 	x *= 0xc2b2ae35
 	x ^= x >> 16
-	return s.Count <= 1 || int(uint64(x)*uint64(s.Count)>>32) == s.Index
+	return x
+}
+
+// count returns how many addresses of a span are in the part. The result is wrong if ctx
+// ends. No two addresses have the same hash, so the number of hashes in the part is the
+// number of addresses. Thus count needs to visit at most half of all addresses: if the span
+// is longer, count visits the addresses outside it.
+func (s Shard) count(ctx context.Context, r span) (n uint64) {
+	const last = 1<<32 - 1
+	if s.Count <= 1 {
+		return r.len()
+	}
+	from := func(index int) uint64 { return (uint64(index)<<32 + uint64(s.Count) - 1) / uint64(s.Count) }
+	first, size := from(s.Index), from(s.Index+1)-from(s.Index) // the hashes in the part
+	if r.len() > 1<<31 {
+		n = size
+		if r.first > 0 {
+			n -= s.count(ctx, span{0, r.first - 1})
+		}
+		if r.last < last {
+			n -= s.count(ctx, span{r.last + 1, last})
+		}
+		return n
+	}
+	for ip := uint64(r.first); ip <= uint64(r.last); ip++ {
+		if shardHash(uint32(ip))-uint32(first) < uint32(size) {
+			n++
+		}
+		if ip%maxTried == 0 && ctx.Err() != nil {
+			return n
+		}
+	}
+	return n
 }
 
 // String returns the part in the form that ParseShard reads; it is "0/1" for all
