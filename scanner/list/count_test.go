@@ -80,10 +80,9 @@ func TestCountAll(t *testing.T) {
 		}
 		began := time.Now()
 		first := l.Count(t.Context(), 10)
-		took := time.Since(began)
-		t.Logf("shard %v: counted in %v", shard, took)
-		if s := l.Stats(); s.Read != (1<<32)*65535 || s.Given == 0 || len(first) != 10 || took > 5*time.Second {
-			t.Errorf("shard %v: counted in %v: %+v, first %v", shard, took, s, first)
+		t.Logf("shard %v: counted in %v", shard, time.Since(began))
+		if s := l.Stats(); s.Read != (1<<32)*65535 || s.Given == 0 || len(first) != 10 {
+			t.Errorf("shard %v: %+v, first %v", shard, s, first)
 		}
 		// The shares of 7 parts differ by one address, because 2^32 has the remainder 4.
 		if here := l.Stats().Read - l.Stats().OtherShard; shard.Count > 1 && here/65535 != 1<<32/7+1 {
