@@ -190,3 +190,12 @@ func (w *Output) removeAfter(n int) error {
 	}
 	return nil
 }
+
+// Scan says how a scan ended, and how many records it wrote.
+type Scan struct {
+	Name     string            `json:"scan"`
+	Start    time.Time         `json:"start"`
+	Ended    string            `json:"ended"`
+	Records  uint64            `json:"records"`
+	ByStatus map[string]uint64 `json:"by_status"` // number of targets
+}

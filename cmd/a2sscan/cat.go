@@ -74,9 +74,7 @@ These flags say that the server answers in an unusual way:
       -f addr,people,info.name --format csv
   a2sscan cat census.ndjson.zst --fakes without,count_mismatch \
       -f addr,people,flags,info.name
-  a2sscan cat census.ndjson.zst --game rust --sort -people -n 20 \
-      -f addr,people,game.started,info.name
-  a2sscan cat census.ndjson.zst --game rust --format json \
+  a2sscan cat census.ndjson.zst --game rust --sort -people --format json \
       -f addr,people,game.started,info.name | jq -c 'select(.people > 100)'`,
 		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -34,7 +34,7 @@ type Summary struct {
 	Sum      string      `json:"xxh64"`
 	Division []sink.Part `json:"parts"` // nil if the output is a single file
 
-	Earlier []Scan `json:"earlier"` // scans whose records the output had before
+	Earlier []sink.Scan `json:"earlier"` // scans whose records the output had before
 
 	Inputs       []runList `json:"inputs"`
 	Servers      uint64    `json:"servers"`
@@ -46,18 +46,9 @@ type Summary struct {
 	name string
 }
 
-// Scan says how a scan ended, and how many records it wrote.
-type Scan struct {
-	Name     string            `json:"scan"`
-	Start    time.Time         `json:"start"`
-	Ended    string            `json:"ended"`
-	Records  uint64            `json:"records"`
-	ByStatus map[string]uint64 `json:"by_status"` // number of targets
-}
-
 // Scans returns the scans that the summary describes, the latest last.
-func (s *Summary) Scans() []Scan {
-	return append(slices.Clone(s.Earlier), Scan{s.Scan, s.Start, s.Ended, s.Records, s.Targets.ByStatus})
+func (s *Summary) Scans() []sink.Scan {
+	return append(slices.Clone(s.Earlier), sink.Scan{Name: s.Scan, Start: s.Start, Ended: s.Ended, Records: s.Records, ByStatus: s.Targets.ByStatus})
 }
 
 // partNumber matches what sink.PartName inserts into the name of a census: the time at which

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -73,7 +74,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 // printScans prints a line for each scan, with the time at which the scan began. The time
 // shows whether the census is the latest one, or an older one because the latest scan
 // failed. It returns the first scan that is not complete, or nil.
-func printScans(out io.Writer, summaries []*census.Summary) (incomplete *census.Scan) {
+func printScans(out io.Writer, summaries []*census.Summary) (incomplete *sink.Scan) {
 	var lines []string
 	for _, summary := range summaries {
 		for _, s := range summary.Scans() {

@@ -10,7 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -38,7 +37,7 @@ type Summary struct {
 	Records uint64      `json:"records"`
 	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: records have the names
 
-	Earlier []census.Scan `json:"earlier,omitempty"` // with --append: the scans that the output had before
+	Earlier []sink.Scan `json:"earlier,omitempty"` // with --append: the scans that the output had before
 
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`

@@ -353,7 +353,7 @@ func (p *Plan) summaryPath(path string, start time.Time) string {
 // earlier returns the scans that the output of --append already has, as the summary that
 // the scan will replace describes them. If there is no such summary, verify reports their
 // records.
-func (p *Plan) earlier() []census.Scan {
+func (p *Plan) earlier() []sink.Scan {
 	path := cmp.Or(p.Summary, p.summaryPath(p.Out.Path, time.Time{}))
 	info, err := os.Stat(p.Out.Path)
 	if !p.Out.Append || err != nil || info.Size() == 0 || !censusfile.IsFile(path) {

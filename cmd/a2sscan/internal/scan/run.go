@@ -24,7 +24,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -46,7 +45,7 @@ type Run struct {
 	tally      ledger.Tally
 	names      *PlayerKey
 	out        *sink.Output
-	earlier    []census.Scan // with --append: the scans that the output had before
+	earlier    []sink.Scan // with --append: the scans that the output had before
 	checkpoint *Checkpointer
 
 	shutdown *Shutdown
