@@ -130,12 +130,12 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 		r.maintain()
 		return nil
 	}
+	r.size = len(now.Addrs)
 	for _, a := range r.Rules.References {
 		if !slices.Contains(now.Addrs, a) {
 			now.Addrs = append(now.Addrs, a)
 		}
 	}
-	r.size = len(now.Addrs)
 	r.mu.Lock()
 	joined, left := r.watcher.Watch(now.Addrs, time.Now())
 	r.watcher.Label(now.Labels)

@@ -20,18 +20,19 @@ import (
 // so the watch can't read what the test changes.
 type relisted struct {
 	*Watch
-	t        *testing.T
-	changing sync.Mutex
-	said     *strings.Builder
-	file     string
-	hangup   chan os.Signal
-	fails    bool
-	unclear  bool // the file of windows can't be read
-	servers  int  // in the list
-	loads    int
-	fetched  int
-	extended int
-	changes  int
+	t          *testing.T
+	changing   sync.Mutex
+	said       *strings.Builder
+	file       string
+	hangup     chan os.Signal
+	fails      bool
+	unclear    bool // the file of windows can't be read
+	servers    int  // in the list
+	references int
+	loads      int
+	fetched    int
+	extended   int
+	changes    int
 }
 
 // start starts relist in a bubble.
@@ -41,7 +42,11 @@ func (l *relisted) start(every time.Duration) {
 	state, err := db.Open("")
 	check(l.t, err)
 	l.t.Cleanup(func() { state.Close() })
-	l.Watch = &Watch{Options: &Options{Rules: usual(), DB: state, Log: &Log{}, Terminal: console.New(l.said)}, watcher: New(usual(), time.Now())}
+	rules := usual()
+	for i := range l.references {
+		rules.References = append(rules.References, newFake(100+i).addr)
+	}
+	l.Watch = &Watch{Options: &Options{Rules: rules, DB: state, Log: &Log{}, Terminal: console.New(l.said)}, watcher: New(rules, time.Now())}
 	l.Lists = Lists{
 		Load: func(_ context.Context, fetch bool) (*List, error) {
 			l.changing.Lock()
@@ -164,6 +169,20 @@ func TestMaintenanceMended(t *testing.T) {
 		l.unclear = false
 		l.change()
 		l.after(2*time.Minute, 3, "maintenance windows read again: 1 window\n")
+	})
+}
+
+// TestListReferences: references do not count as servers of the list, so the same list can be
+// read again however many references there are.
+func TestListReferences(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &relisted{t: t, servers: 2, references: 3}
+		l.start(6 * time.Hour)
+		l.change()
+		l.after(2*time.Minute, 2, "list read again: 2 servers, 0 new, 0 removed")
+		l.servers = 0
+		l.change()
+		l.after(2*time.Minute, 3, "the new list has 0 servers instead of 2")
 	})
 }
 

@@ -23,8 +23,8 @@ type Window struct {
 	// if the window repeats.
 	from, to time.Time
 	// days says on which days of the week a repeating window begins. The index of Sunday is
-	// 0. begin and end are minutes since midnight. If end is smaller than begin, the window
-	// ends on the next day.
+	// 0. begin and end are minutes since midnight, and end may be 24:00. If end is smaller than
+	// begin, the window ends on the next day.
 	days       [7]bool
 	begin, end int
 	zone       *time.Location
@@ -35,7 +35,7 @@ type Window struct {
 func ReadWindows(from io.Reader, zone *time.Location) (windows []Window, err error) {
 	lines := bufio.NewScanner(from)
 	for number := 1; lines.Scan(); number++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")) // without a byte order mark
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -68,7 +68,7 @@ func parseWindow(line string, zone *time.Location) (w Window, err error) {
 		return w, errors.New("the name is empty")
 	case quoted:
 		w.covers = func(_ netip.AddrPort, label string) bool { return label == who }
-	case who == "all":
+	case strings.EqualFold(who, "all"):
 		w.covers = func(netip.AddrPort, string) bool { return true }
 	case notServer == nil:
 		w.covers = func(a netip.AddrPort, _ string) bool { return a == server }
@@ -157,6 +157,10 @@ func (w *Window) parseDays(days, times string) error {
 	}
 	from, to, _ := strings.Cut(times, "-")
 	for text, minutes := range map[string]*int{from: &w.begin, to: &w.end} {
+		if text == "24:00" && minutes == &w.end {
+			w.end = 24 * 60
+			continue
+		}
 		t, err := time.Parse("15:04", text)
 		if err != nil {
 			return fmt.Errorf("%s is not a range of times: %s", console.Quoted(times, 40), howToWrite)
@@ -164,7 +168,7 @@ func (w *Window) parseDays(days, times string) error {
 		*minutes = t.Hour()*60 + t.Minute()
 	}
 	if from == to {
-		return fmt.Errorf("%s begins and ends at the same time", console.Quoted(times, 40))
+		return fmt.Errorf("%s begins and ends at the same time: a whole day is 00:00-24:00", console.Quoted(times, 40))
 	}
 	return nil
 }
@@ -203,7 +207,10 @@ func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 		if !w.days[midnight.Weekday()] {
 			continue
 		}
-		lasts := (w.end - w.begin + 24*60) % (24 * 60)
+		lasts := w.end - w.begin
+		if lasts < 0 {
+			lasts += 24 * 60
+		}
 		begins := midnight.Add(time.Duration(w.begin) * time.Minute)
 		ends := begins.Add(time.Duration(lasts) * time.Minute)
 		begin, end = inZone(begins, w.zone), inZone(ends, w.zone)

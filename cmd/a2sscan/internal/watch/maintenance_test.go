@@ -47,6 +47,10 @@ func TestWindows(t *testing.T) {
 		{"all Fri-Mon,Wed 12:00-13:00", "2026-12-07T11:30:00Z", "2026-12-07T11:00:00Z to 2026-12-07T12:00:00Z"},
 		{"all Fri-Mon,Wed 12:00-13:00", "2026-12-08T11:30:00Z", ""},
 		{"all Sun,Sun 00:00-23:59", "2026-12-06T12:00:00Z", "2026-12-05T23:00:00Z to 2026-12-06T22:59:00Z"},
+		{"all daily 00:00-24:00", "2026-12-06T12:00:00Z", "2026-12-05T23:00:00Z to 2026-12-06T23:00:00Z"},
+		{"all Sun 00:00-24:00", "2026-03-29T21:59:59Z", "2026-03-28T23:00:00Z to 2026-03-29T22:00:00Z"}, // a day of 23 hours
+		{"all Sun 00:00-24:00", "2026-03-29T22:00:00Z", ""},
+		{"all Sun 23:00-24:00", "2026-12-06T22:30:00Z", "2026-12-06T22:00:00Z to 2026-12-06T23:00:00Z"},
 
 		// In spring, 2:30 does not exist: the change is at 1:00 UTC.
 		{"all daily 02:30-03:30", "2026-03-29T01:00:00Z", "2026-03-29T01:00:00Z to 2026-03-29T01:30:00Z"},
@@ -79,10 +83,10 @@ func TestWindows(t *testing.T) {
 func TestWho(t *testing.T) {
 	addr := netip.MustParseAddrPort("203.0.113.7:27015")
 	for who, want := range map[string]bool{
-		"all": true, "203.0.113.7": true, "203.0.113.7:27015": true, "203.0.113.7:27016": false, "203.0.113.0/24": true, "203.0.114.0/24": false,
+		"all": true, "ALL": true, "All": true, `"ALL"`: false, "\ufeffall": true, "203.0.113.7": true, "203.0.113.7:27015": true, "203.0.113.7:27016": false, "203.0.113.0/24": true, "203.0.114.0/24": false,
 		"Survival": false, `"My server"`: true, `"all"`: false, `"203.0.113.7"`: false,
 	} {
-		w := windows(t, time.UTC, "# comment", "", who+" daily 04:00-04:30 two words")[0]
+		w := windows(t, time.UTC, who+" daily 04:00-04:30 two words", "# comment", "")[0]
 		if got := w.covers(addr, "My server"); got != want || w.Reason != "two words" {
 			t.Errorf("%s: %v, want %v; %q", who, got, want, w.Reason)
 		}
@@ -95,7 +99,10 @@ func TestWho(t *testing.T) {
 		"all Mon,Funday 04:00-04:30":              `"funday" is not a day of the week`,
 		"all daily 4am-5am":                       `"4am-5am" is not a range of times`,
 		"all daily 04:00-25:00":                   `"04:00-25:00" is not a range of times`,
-		"all daily 04:00-04:00":                   `"04:00-04:00" begins and ends at the same time`,
+		"all daily 04:00-04:00":                   `"04:00-04:00" begins and ends at the same time: a whole day is 00:00-24:00`,
+		"all daily 24:00-04:00":                   `"24:00-04:00" is not a range of times`,
+		"all daily 24:00-24:00":                   `"24:00-24:00" begins and ends at the same time`,
+		"all daily 04:00-24:01":                   `"04:00-24:01" is not a range of times`,
 		"all daily 04:00":                         `"04:00" is not a range of times`,
 		"all 2026-12-01T04:00Z/":                  `is not a time of maintenance`,
 		"all 2026-13-01T04:00Z/05:00Z":            `is not a time of maintenance`,

@@ -91,7 +91,7 @@ func (s *Status) String() string {
 type Watch struct {
 	*Options
 	// Only list and its callers use the next three fields.
-	size    int      // number of servers in the list
+	size    int      // number of servers in the list, without the references
 	windows []Window // the windows of maintenance
 	read    []look   // what lookAt found when the files were read
 
