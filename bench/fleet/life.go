@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -46,6 +47,7 @@ type Cut struct{ At, For time.Duration }
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
 func ParseLife(spec string) (l *Life, err error) {
 	l = &Life{Span: 10 * time.Minute, Longest: 10 * time.Minute}
+	given := map[string]bool{} // the names with an effect: a count of 0 has none
 	for part := range strings.SplitSeq(spec, ",") {
 		name, value, _ := strings.Cut(part, "=")
 		i := slices.IndexFunc(fateWords[:], func(f struct{ flag, what string }) bool { return f.flag == name })
@@ -62,6 +64,9 @@ func ParseLife(spec string) (l *Life, err error) {
 			if c.For, err = time.ParseDuration(length); err == nil {
 				c.At, err = time.ParseDuration(at)
 			}
+			if err == nil && (c.For <= 0 || c.At < 0) {
+				return l, fmt.Errorf("%q: the length must be above 0, and the time must not be negative", part)
+			}
 			l.Cuts = append(l.Cuts, c)
 		default:
 			return l, fmt.Errorf("%q is not understood; give outages, restarts, renames, maps, steamids, moves or flaps as NAME=NUMBER, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
@@ -75,9 +80,19 @@ func ParseLife(spec string) (l *Life, err error) {
 		if i >= 0 && l.Counts[i] < 0 {
 			return l, fmt.Errorf("%q: the number must not be negative", part)
 		}
+		given[name] = i < 0 || l.Counts[i] > 0
 	}
 	if l.Span < time.Second || l.Longest < silence {
 		return l, fmt.Errorf("span=%v,longest=%v: the span must be at least 1s, and the longest outage at least %v", l.Span, l.Longest, silence)
+	}
+	fates := l.Counts != [len(fateWords)]int{}
+	switch {
+	case !fates && len(l.Cuts) == 0:
+		return l, errors.New("the list has no events; add some, such as outages=9 or cut=90s@5m")
+	case !fates && given["span"]:
+		return l, errors.New("span has no effect on cuts; add other events, such as outages=9")
+	case given["longest"] && !given["outages"] && !given["flaps"]:
+		return l, errors.New("longest needs outages or flaps, such as outages=9")
 	}
 	return l, nil
 }
@@ -122,8 +137,8 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	for i, kind := range fateWords {
 		for planned := range l.Counts[i] {
 			tooFew := func(of string) error {
-				return fmt.Errorf("life: %s=%d is too many: the fleet has room for %d, because no other %s; each server has at most one event, and only the kinds %v have events",
-					kind.flag, l.Counts[i], planned, of, lives)
+				return fmt.Errorf("life: %s=%d is too many: the fleet has room for %d, because no other %s; each server has at most one event, and only the kinds %s have events",
+					kind.flag, l.Counts[i], planned, of, Words(lives))
 			}
 			addr, n := choose(true)
 			if n == nil {

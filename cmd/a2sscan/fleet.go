@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"net/netip"
 	"slices"
@@ -60,7 +61,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
 	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port; other port numbers give the same servers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
-	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
+	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, above 0 and up to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
 	kinds(&c.Kinds, fleet.HonestKinds(), "kinds", "`LIST` of kinds of honest servers", "(default: all kinds except games)")
 	kinds(&c.HostileKinds, fleet.HostileKinds(), "hostile-kinds", "`LIST` of kinds of hostile servers", "(default: all)")
@@ -70,7 +71,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "print the times of the events in `LIST` as lines of JSON, then simulate the events; LIST has items such as outages=9, also for restarts, renames, maps, steamids, moves and flaps (a flap is three short outages in a row); cut=90s@5m: after 5m no server answers for 90s; span=10m: all events except cuts begin in the first 10m; longest=10m: an outage lasts at most 10m")
+	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "print the times of the events in `LIST` as lines of JSON, then simulate the events; LIST has items such as outages=9, also for restarts, renames, maps, steamids, moves and flaps (a flap is three short outages in a row); cut=90s@5m: after 5m no server answers for 90s; span=10m: all events except cuts begin in the first 10m, and before the end with --for; longest=10m: an outage lasts at most 10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
@@ -90,9 +91,6 @@ func (f *fleetFlags) check() error {
 		}
 		slices.Sort(ports)
 		f.Fleet.Ports = append(ports, f.Fleet.Ports...)
-	}
-	if f.Fleet.Alive == 0 {
-		f.Fleet.Alive = fleet.None
 	}
 	for flag, kinds := range map[string][]fleet.Kind{
 		"--kinds": f.Fleet.Kinds, "--hostile-kinds": f.Fleet.HostileKinds, "--fake-kinds": f.Fleet.FakeKinds,
@@ -123,6 +121,46 @@ func (f *fleetFlags) check() error {
 	case !master && len(f.Master.Faults) > 0:
 		return console.Fail(console.ExitUsage, "--master-faults needs --master or --web").
 			WithHint("add --master 127.0.0.1:27011 or --web 127.0.0.1:8080")
+	}
+	return cmp.Or(f.checkServers(), f.checkLife())
+}
+
+// checkServers returns an error if the flags about servers have no effect.
+func (f *fleetFlags) checkServers() error {
+	c := &f.Fleet
+	switch {
+	case c.Alive == 0:
+		return console.Fail(console.ExitUsage, "--alive is 0: the fleet would have no servers").
+			WithHint("use a share above 0, such as 0.01")
+	case c.HostileKinds != nil && c.Hostile == 0:
+		return console.Fail(console.ExitUsage, "--hostile-kinds needs --hostile").
+			WithHint("add --hostile 1, or a lower share of servers")
+	case c.FakeKinds != nil && c.Fakes == 0:
+		return console.Fail(console.ExitUsage, "--fake-kinds needs --fakes").
+			WithHint("add --fakes 1, or a lower share of groups")
+	case len(c.Games) > 0 && !slices.Contains(c.Kinds, fleet.Games):
+		hint := "add --kinds games"
+		if c.Kinds != nil {
+			hint = "add games to --kinds"
+		}
+		return console.Fail(console.ExitUsage, "--games needs servers of the kind games").WithHint("%s", hint)
+	}
+	return nil
+}
+
+// checkLife returns an error if a cut would begin after the end of the fleet. All other
+// events begin before the end, because checkLife shortens their span.
+func (f *fleetFlags) checkLife() error {
+	life := f.Fleet.Life
+	if life == nil || f.Span == 0 {
+		return nil
+	}
+	life.Span = min(life.Span, max(f.Span, time.Second))
+	for _, c := range life.Cuts {
+		if c.At >= f.Span {
+			return console.Fail(console.ExitUsage, "--life: cut=%v@%v begins after the fleet ends (--for %v)", c.For, c.At, f.Span).
+				WithHint("begin the cut earlier, or run the fleet for longer than %v", c.At)
+		}
 	}
 	return nil
 }

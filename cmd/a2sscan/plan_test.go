@@ -5,7 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scan"
 )
 
@@ -35,5 +39,22 @@ func TestPlanTags(t *testing.T) {
 	}
 	if len(keys) < 15 {
 		t.Errorf("only %d settings must stay the same: %v", len(keys), keys)
+	}
+}
+
+// TestFleetSpan: all events of a fleet begin before the fleet ends.
+func TestFleetSpan(t *testing.T) {
+	for _, test := range []struct{ ends, want time.Duration }{
+		{0, 10 * time.Minute}, {time.Hour, 10 * time.Minute}, {time.Minute, time.Minute}, {time.Millisecond, time.Second},
+	} {
+		f := &fleetFlags{}
+		f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
+		life, err := fleet.ParseLife("outages=9")
+		check(t, err)
+		f.Fleet.Life, f.Span = life, test.ends
+		check(t, f.check())
+		if life.Span != test.want {
+			t.Errorf("--for %v: the span is %v, want %v", test.ends, life.Span, test.want)
+		}
 	}
 }

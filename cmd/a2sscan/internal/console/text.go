@@ -187,7 +187,8 @@ func Clock(d time.Duration) string {
 }
 
 // RoughDuration formats a duration as a whole number of one unit: 9 s, 12 min, 3 h, 4 days.
-// It rounds to the nearest number, but a fraction of a second becomes 1 s.
+// It rounds to the nearest number, but a fraction of a second becomes 1 s. It gives no number
+// for more than 100 years, so that a caller may limit a long time to what a Duration holds.
 func RoughDuration(d time.Duration) string {
 	if d > 0 {
 		d = max(d, time.Second)
@@ -200,6 +201,8 @@ func RoughDuration(d time.Duration) string {
 		return fmt.Sprintf("%d min", in(time.Minute))
 	case in(time.Hour) <= 48:
 		return fmt.Sprintf("%d h", in(time.Hour))
+	case d > 100*365*24*time.Hour:
+		return "more than 100 years"
 	}
 	return fmt.Sprintf("%d days", in(24*time.Hour))
 }
@@ -272,13 +275,17 @@ func Grouped(n uint64) string {
 	return s
 }
 
-// Short formats a number with about three digits, and with k or M if it is large:
+// Short formats a number with about three digits, and with k, M, G or T if it is large:
 // 800, 5k, 12.3k, 1.5M. A negative number means no limit.
 func Short(v float64) string {
 	unit := ""
 	switch {
 	case v < 0:
 		return "unlimited"
+	case v >= 999.5e9:
+		v, unit = v/1e12, "T"
+	case v >= 999.5e6:
+		v, unit = v/1e9, "G"
 	case v >= 999.5e3:
 		v, unit = v/1e6, "M"
 	case v >= 1e3:

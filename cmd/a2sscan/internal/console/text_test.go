@@ -20,6 +20,8 @@ func TestWords(t *testing.T) {
 		{RoughDuration(100 * time.Minute), "2 h"},
 		{RoughDuration(48*time.Hour + 29*time.Minute), "48 h"},
 		{RoughDuration(49 * time.Hour), "2 days"},
+		{RoughDuration(36500 * 24 * time.Hour), "36500 days"},
+		{RoughDuration(36501 * 24 * time.Hour), "more than 100 years"},
 		{Clock(0), "0:00"},
 		{Clock(1900 * time.Millisecond), "0:01"},
 		{Clock(754 * time.Second), "12:34"},
@@ -51,7 +53,8 @@ func TestShort(t *testing.T) {
 	}{
 		{0, "0"}, {0.5, "0.5"}, {7.25, "7.25"}, {9.999, "10"}, {12.34, "12.3"}, {800, "800"}, {999.4, "999"},
 		{1000, "1k"}, {4980.2, "4.98k"}, {5000, "5k"}, {12345, "12.3k"}, {123456, "123k"},
-		{999_499, "999k"}, {999_500, "1M"}, {1.5e6, "1.5M"}, {-1, "unlimited"},
+		{999_499, "999k"}, {999_500, "1M"}, {1.5e6, "1.5M"}, {999.4e6, "999M"}, {999.5e6, "1G"}, {5.553e9, "5.55G"},
+		{103_981_837e6, "104T"}, {1126e12, "1126T"}, {-1, "unlimited"},
 	}
 	for _, test := range tests {
 		if got := Short(test.in); got != test.want {

@@ -417,7 +417,9 @@ func TestForecast(t *testing.T) {
 		{"learned, few", func(f *Forecast) { f.Schedule.Learns, f.Schedule.Cools = true, true }, 3, 0,
 			"about 12 to 14 datagrams, 2 to 16 s at 5k/s, depending on how many answer"},
 		{"for ever", func(f *Forecast) { f.Rate = 0.001 }, 0, 1 << 48,
-			"about 844424930M to 1125899907M datagrams, 53376 days at 0/s, depending on how many answer"},
+			"about 844T to 1126T datagrams, more than 100 years at 0/s, depending on how many answer"},
+		{"from days to years", func(f *Forecast) { f.Questions = wire.AskInfo; f.Schedule.Attempts = 1 }, 0, 1e13,
+			"about 10T to 20T datagrams, 23148 days to more than 100 years at 5k/s, depending on how many answer"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
