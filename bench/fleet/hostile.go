@@ -93,8 +93,8 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	return true
 }
 
-// unendingProtocol is the protocol byte of an INFO reply without an end, whose other
-// fields are incomplete.
+// unendingProtocol is the protocol byte of the reply that sendEndless sends. It is the only
+// complete field of that reply.
 const unendingProtocol = 'A'
 
 // sendEndless sends an INFO reply of size bytes that ends inside the name.

@@ -83,7 +83,7 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	case ctx.Err() != nil:
 		return console.Fail(console.ExitInterrupted, "interrupted before all %d ports were asked", len(ports))
 	case answers == 0:
-		return console.Fail(console.ExitInput, "no query port found: %d ports of %v are silent", len(ports), joined.Addr()).
+		return console.Fail(console.ExitInput, "no query port found: none of the %d ports of %v answered", len(ports), joined.Addr()).
 			WithHint("look for the query port in the server's configuration; some games do not speak A2S")
 	}
 	a.term.Say("no answer names game port %d; the query port may be one of those above, or a port that ask did not try", joined.Port())

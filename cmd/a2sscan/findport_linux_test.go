@@ -109,7 +109,7 @@ func TestFindPortSilent(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 6 || !strings.Contains(errs.String(), "no query port found: ") {
 		t.Errorf("exit code %d\n%s", code, errs.String())
 	}
-	if ports := <-counter; ports < 60 || ports > 90 || !strings.Contains(errs.String(), fmt.Sprintf(" %d ports of 127.9.1.1 are silent", ports)) {
+	if ports := <-counter; ports < 60 || ports > 90 || !strings.Contains(errs.String(), fmt.Sprintf(" none of the %d ports of 127.9.1.1 answered", ports)) {
 		t.Errorf("datagrams to %d ports\n%s", ports, errs.String())
 	}
 }

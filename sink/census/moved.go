@@ -48,7 +48,7 @@ func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server
 	return all
 }
 
-// unique returns the servers by key. If several servers have a key, the value is nil.
+// unique returns the servers by key. If several servers have the same key, its value is nil.
 func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	all := map[uint64]*Server{}
 	for _, s := range c.servers {

@@ -55,8 +55,8 @@ const (
 	maxRTTWait    = 10 * time.Second // maximum wait that is derived from round trips
 	packedWait    = 50 * time.Millisecond
 	maxPacked     = 2 // maximum number of a server's replies in the decompressor: players and rules
-	// maxUnpacked is the maximum number of replies of one server that are decompressed: both
-	// lists in every default attempt, and a few more.
+	// maxUnpacked is the maximum number of replies from one server that are decompressed:
+	// both lists in each of the default number of attempts, and a few more.
 	maxUnpacked = 16
 )
 

@@ -29,7 +29,7 @@ const (
 type Choice struct {
 	Games    []string // IDs or names; nil means all games
 	Statuses []string // words of statuses; nil means all statuses
-	Farms    []string // IDs of farms, whose servers are chosen; nil means all servers
+	Farms    []string // IDs of the farms whose servers are chosen; nil means all servers
 	Fakes    []string // words about farms and flags; all of them must apply to a server
 
 	farms    Farms // set by prepare, if it has read the farms

@@ -246,8 +246,8 @@ func (v *View) flows() []string {
 		return s
 	}
 	// The percentage is of all targets that were queried, including silent and open targets.
-	// A percentage of finished targets would be too high, because silent targets stay open
-	// for long.
+	// A percentage of finished targets would be too high, because a target without an answer
+	// takes much longer to finish.
 	asked := v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open)
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
