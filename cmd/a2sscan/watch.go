@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net/netip"
 	"net/url"
@@ -52,6 +54,7 @@ type watchFlags struct {
 	// keptWindows has the windows of a pipe, which can be read only once. nil: none
 	keptWindows []watch.Window
 	fetched     *list.Source // the latest list of the master; nil: none
+	stdin       bytes.Buffer // what standard input said, which can be read only once
 	loaded      bool         // the lists were read
 }
 
@@ -483,14 +486,15 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
 	}
-	if f.loaded && slices.Contains(args, "-") {
-		return nil, errors.New("standard input can be read only once")
-	}
 	bad := scan.NewBadLines(a.term, f.Resolve)
 	defer bad.Close()
 	cfg, err := f.ListConfig(args, a.in)
 	if err != nil {
 		return nil, err
+	}
+	cfg.Stdin = io.TeeReader(a.in, &f.stdin)
+	if f.loaded {
+		cfg.Stdin = bytes.NewReader(f.stdin.Bytes())
 	}
 	cfg.Exclusions, cfg.Invalid, cfg.Note = exclusions, bad.Add, func(note string) { a.term.Say("%s", note) }
 	if f.From.Where != "" {
