@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	_ "time/tzdata" // without it, a container without files of time zones takes each TZ as UTC
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net/netip"
 	"net/url"
@@ -52,6 +54,7 @@ type watchFlags struct {
 	// keptWindows has the windows of a pipe, which can be read only once. nil: none
 	keptWindows []watch.Window
 	fetched     *list.Source // the latest list of the master; nil: none
+	stdin       bytes.Buffer // what standard input said, which can be read only once
 	loaded      bool         // the lists were read
 }
 
@@ -230,6 +233,8 @@ func (f *watchFlags) check(args []string) (err error) {
 	rules.Attempts, rules.Answers, rules.Names = 1+f.Retries, f.state != "", f.names == "list"
 	f.opts.Scan = f.Targeting.Config()
 	link, err := url.Parse(f.page.Link)
+	zone := strings.TrimPrefix(os.Getenv("TZ"), ":")
+	notZone := zone != "" && zone != "UTC" && time.Local.String() == "UTC" // Go takes a zone that it does not know as UTC
 	_, notRole := strconv.ParseUint(f.hook.role, 10, 64)
 	return console.FirstBroken(
 		console.Rule{Broken: rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "use at least 5s: a check repeats its request for several seconds"},
@@ -248,6 +253,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: f.hook.role != "" && notRole != nil, Err: "--webhook-role must be a number", Hint: "send \\@ and the name of the role on Discord: the message then shows the role's ID, as <@&ID>"},
 		console.Rule{Broken: f.hook.role != "" && (f.opts.Hook == nil || !f.opts.Hook.Discord), Err: "--webhook-role needs a webhook of Discord", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel needs --state", Hint: "add --state watch.db: the watch stores the ID of its message in this database"},
+		console.Rule{Broken: f.windows != "" && notZone, Err: "--maintenance: a2sscan does not know the time zone TZ=" + console.Quoted(zone, 60), Hint: "use the name of a zone, such as TZ=Europe/Berlin, or TZ=UTC"},
 		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test needs a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
 }
@@ -483,14 +489,15 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
 	}
-	if f.loaded && slices.Contains(args, "-") {
-		return nil, errors.New("standard input can be read only once")
-	}
 	bad := scan.NewBadLines(a.term, f.Resolve)
 	defer bad.Close()
 	cfg, err := f.ListConfig(args, a.in)
 	if err != nil {
 		return nil, err
+	}
+	cfg.Stdin = io.TeeReader(a.in, &f.stdin)
+	if f.loaded {
+		cfg.Stdin = bytes.NewReader(f.stdin.Bytes())
 	}
 	cfg.Exclusions, cfg.Invalid, cfg.Note = exclusions, bad.Add, func(note string) { a.term.Say("%s", note) }
 	if f.From.Where != "" {
