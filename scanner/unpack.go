@@ -2,17 +2,15 @@ package scanner
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
-	"github.com/a2sscan/a2sscan/scanner/thread"
 )
 
 // These constants limit the CPU time of a decompressor. Honest replies take less than
-// briskTime. After a reply that took more CPU time, the decompressor rests three times as
-// long, but at most maxRest. A flood of bad replies then costs about a
+// briskTime. After a reply that took longer, the decompressor rests three times as long
+// as the reply took, but at most maxRest. A flood of bad replies then costs about a
 // quarter of a core. A reply with the right checksum makes the decompressor rest, too,
 // because a decompression bomb can have the right checksum.
 const (
@@ -96,11 +94,9 @@ func (d *decompressor) run() {
 	for d.ctx.Err() == nil {
 		select {
 		case j := <-d.in:
-			runtime.LockOSThread() // Used is about one thread
-			start := thread.Used()
+			start := time.Now()
 			j.msg, j.err = u.Unpack(nil, j.packed)
-			took := thread.Used() - start
-			runtime.UnlockOSThread()
+			took := time.Since(start)
 			d.out <- j
 			if took >= briskTime {
 				d.pause(min(took*restFactor, maxRest))

@@ -1,5 +1,4 @@
-// Package thread lowers the priority of goroutines that can wait, and measures the processor
-// time of threads.
+// Package thread lowers the priority of goroutines that can wait.
 //
 // In a scan one goroutine reads the socket; others make, compress and write records.
 // Datagrams that wait in the socket are soon lost; records that wait in memory are not.
