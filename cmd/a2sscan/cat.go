@@ -70,7 +70,8 @@ These flags contradict the number or the list of players:
 These flags say that the server answers in an unusual way:
 
 ` + flagMeanings(^game.DoubtfulPeople),
-		Example: `  a2sscan cat census.ndjson.zst --sort -people -n 100 --fakes without \
+		Example: `  a2sscan cat census.ndjson.zst --sort -people -n 100 \
+      --fakes without,unflagged \
       -f addr,people,info.name --format csv
   a2sscan cat census.ndjson.zst --fakes without,count_mismatch \
       -f addr,people,flags,info.name

@@ -158,7 +158,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.hook.role, "webhook-role", "", "on Discord, mention the role with this `ID` when a server is down (default: mention nobody)")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
 	fs.Var(&flags.Value[string]{To: &f.listen, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
-	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also answer requests for the host `NAME` of the web server in front of the live page; may be repeated (default: only addresses and localhost)")
+	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also serve the live page under the host `NAME`, such as status.example.org, for a web server in front of it; may be repeated (default: only under addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "leave out the links of the live page with which players join a server (steam://connect/)")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")

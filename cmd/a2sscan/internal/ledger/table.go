@@ -247,7 +247,7 @@ var Table = []Counter{
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},
 	{Name: "timeout", Kind: Level, Metric: "timeout_seconds",
-		Help:  "With --timeout auto: the current timeout of the first request; absent if the timeout is fixed.",
+		Help:  "The timeout of the first request that --timeout auto uses now; absent with a fixed timeout.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Timeouts.Now.Seconds()) }},
 	{Name: "waited", Unit: Microseconds, Metric: "waited_seconds_total",
 		Help:  "Time in which the rate permitted datagrams but the scan sent none, by the reason for waiting.",

@@ -287,8 +287,11 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	s.shutdown = sd
 	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
 		if n := s.out.Unwritten(); n > 0 || s.out.Writing() {
-			err := console.Fail(console.ExitInterrupted,
-				"interrupted: the reader of the output stopped reading, and did not take the last %s", console.Plural(n, "record"))
+			err := console.Fail(console.ExitInterrupted, "interrupted: the reader of the output stopped reading")
+			if n > 0 {
+				err = console.Fail(console.ExitInterrupted,
+					"interrupted: the reader of the output stopped reading, and did not take the last %s", console.Plural(n, "record"))
+			}
 			s.term.Report(err)
 			s.term.LogEnd(err)
 			os.Exit(console.ExitInterrupted)

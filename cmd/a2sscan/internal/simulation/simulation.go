@@ -88,11 +88,11 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 	done := make(chan error, 1)
 	go func() { done <- m.Serve(ctx) }()
 	if at := m.UDPAddr(); at != "" {
-		t.Say("ready: a master server at %s, %s", at, console.Plural(m.Len(), "server"))
+		t.Say("ready: a master server at %s that lists %s", at, console.Plural(m.Len(), "server"))
 		t.Hint("fetch the master's list with: %s master --udp %s", o.Program, at)
 	}
 	if url := m.URL(); url != "" {
-		t.Say("ready: a Web API at %s, %s; it accepts any key", url, console.Plural(m.Len(), "server"))
+		t.Say("ready: a Web API at %s that lists %s; it accepts any key", url, console.Plural(m.Len(), "server"))
 		t.Hint("fetch the Web API's list with: %s=any %s master --url %s", masterlist.KeyVariable, o.Program, url)
 	}
 	return func() {
