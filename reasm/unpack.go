@@ -82,6 +82,15 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 	return msg, nil
 }
 
+// Declared returns the size in bytes that a compressed reply declares for its message, but
+// at most MaxReply. packed comes from Table.Add.
+func Declared(packed []byte) int {
+	if len(packed) < packedHeader {
+		return 0
+	}
+	return int(min(binary.LittleEndian.Uint32(packed), MaxReply))
+}
+
 // lowerLevels lowers the level of each bzip2 stream in data to the lowest level that
 // suffices for size bytes. The decompressor works on a block at a time and can't be
 // interrupted, but it rejects blocks that are larger than the level allows.

@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/thread"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
@@ -110,23 +109,15 @@ func nextRounds(
 // must be locked. It leaves out the time that reading the clock takes.
 type watch struct{ from, spent time.Duration }
 
-func (w *watch) start() { w.from = threadTime() }
-func (w *watch) stop()  { w.spent += threadTime() - w.from - clockTime() }
-
-func threadTime() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		panic(err) // every Linux has this clock
-	}
-	return time.Duration(t.Nano())
-}
+func (w *watch) start() { w.from = thread.Used() }
+func (w *watch) stop()  { w.spent += thread.Used() - w.from - clockTime() }
 
 // clockTime returns how long reading the clock takes: the minimum of many readings.
 var clockTime = sync.OnceValue(func() time.Duration {
 	least := time.Second
 	for range 10_000 {
-		from := threadTime()
-		least = min(least, threadTime()-from)
+		from := thread.Used()
+		least = min(least, thread.Used()-from)
 	}
 	return least
 })

@@ -22,7 +22,7 @@ const (
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
 	idleWait     = 100 * time.Millisecond // longest sleep of the loop, so that the Monitor gets new numbers
 	inspectEvery = 5 * time.Second        // time between two searches for overdue sessions
-	unpackQueue  = 64                     // maximum number of replies in the decompressor; they take at most 64 MiB
+	unpackRoom   = 64 << 20               // bytes that the replies in the decompressor may take
 )
 
 // engine is a running scan: one loop that owns the socket and the state of all open

@@ -29,7 +29,7 @@ func newReceiver(cfg *settings) *receiver {
 	return &receiver{
 		batch:  make([]udp.Packet, batchLen),
 		table:  reasm.New(cfg.Tuning.ByteBudget / 4),
-		unpack: newDecompressor(unpackQueue),
+		unpack: newDecompressor(unpackRoom),
 		raw:    cfg.Raw,
 	}
 }

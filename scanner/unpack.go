@@ -2,46 +2,60 @@ package scanner
 
 import (
 	"context"
-	"sync/atomic"
+	"runtime"
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/thread"
 )
 
-// These constants limit the CPU time of a decompressor. Honest replies take less than
-// briskTime. After a reply that took longer, the decompressor rests three times as long
-// as the reply took, but at most maxRest. A flood of bad replies then costs about a
-// quarter of a core. A reply with the right checksum makes the decompressor rest, too,
-// because a decompression bomb can have the right checksum.
+// These constants limit the CPU time of a decompressor. An honest reply takes less CPU time
+// than briskTime. After a reply that took more, the decompressor rests three times that
+// time, but at most maxRest. A flood of bad replies then costs about a quarter of a core. A
+// reply with the right checksum makes the decompressor rest, too, because a decompression
+// bomb can have the right checksum. Time in which the thread waits for a processor does not
+// count: on a busy machine the decompressor would rest after honest replies.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
 	maxRest    = 100 * time.Millisecond
 )
 
-// decompressor unpacks replies in its own goroutine, one after the other. submit and poll
-// never wait for this goroutine.
+// minRoom is the least room in bytes that a reply takes in the queue. It limits the number
+// of replies in the queue.
+const minRoom = 16 << 10
+
+// decompressor unpacks replies in its own goroutine, one after the other. submit, poll and
+// pending never wait for this goroutine, and belong to one other goroutine.
 type decompressor struct {
 	in, out chan job
 	ctx     context.Context // cancelled by close
 	cancel  context.CancelFunc
 	ended   chan struct{}
-	waiting atomic.Int64
+	waiting int                 // number of replies that are submitted and not yet polled
+	room    int                 // the size of the queue in bytes
+	taken   int                 // the room that the waiting replies take
 	pause   func(time.Duration) // sleeps; tests replace it
 }
 
 type job struct {
 	from   ref
+	room   int // what the reply takes of the queue's room
 	packed []byte
 	msg    []byte
 	err    error
 }
 
-// newDecompressor starts a decompressor. Its argument is the maximum number of replies
-// that are submitted and not yet polled. Each reply takes up to 2 × reasm.MaxReply bytes.
-// close ends the decompressor.
-func newDecompressor(queue int) *decompressor {
-	d := &decompressor{in: make(chan job, queue), out: make(chan job, queue), ended: make(chan struct{})}
+// newDecompressor starts a decompressor. Its argument is how many bytes the replies take
+// that are submitted and not yet polled. Replies of honest servers take some 20 KB, and bad
+// replies up to 2 × reasm.MaxReply. So the queue has room for the replies of thousands of
+// honest servers, but a flood of bad replies can't delay a reply for long. close ends the
+// decompressor.
+func newDecompressor(room int) *decompressor {
+	queue := room / minRoom
+	d := &decompressor{
+		in: make(chan job, queue), out: make(chan job, queue), ended: make(chan struct{}), room: room,
+	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.pause = func(rest time.Duration) {
 		select {
@@ -54,18 +68,16 @@ func newDecompressor(queue int) *decompressor {
 }
 
 // submit hands over a compressed reply, whose memory the decompressor owns from then on.
-// If the queue is full or the decompressor is closed, submit returns false, and packed
+// If the queue has no room or the decompressor is closed, submit returns false, and packed
 // still belongs to the caller.
 func (d *decompressor) submit(from ref, packed []byte) bool {
-	if d.ctx.Err() != nil {
+	j := job{from: from, room: max(minRoom, len(packed)+reasm.Declared(packed)), packed: packed}
+	if d.ctx.Err() != nil || d.taken+j.room > d.room {
 		return false
 	}
-	if d.waiting.Add(1) > int64(cap(d.in)) {
-		d.waiting.Add(-1)
-		return false
-	}
-	// This send never blocks, because at most cap(d.in) replies are pending.
-	d.in <- job{from: from, packed: packed}
+	d.taken += j.room
+	d.waiting++
+	d.in <- j // never blocks, because each reply takes at least minRoom
 	return true
 }
 
@@ -74,12 +86,13 @@ func (d *decompressor) submit(from ref, packed []byte) bool {
 func (d *decompressor) poll(f func(from ref, msg []byte, err error)) {
 	for range len(d.out) {
 		j := <-d.out
-		d.waiting.Add(-1)
+		d.taken -= j.room
+		d.waiting--
 		f(j.from, j.msg, j.err)
 	}
 }
 
-func (d *decompressor) pending() int { return int(d.waiting.Load()) }
+func (d *decompressor) pending() int { return d.waiting }
 
 // close ends the decompressor and waits for its current reply. Replies that are already
 // unpacked can still be polled; all other pending replies are lost.
@@ -94,9 +107,11 @@ func (d *decompressor) run() {
 	for d.ctx.Err() == nil {
 		select {
 		case j := <-d.in:
-			start := time.Now()
+			runtime.LockOSThread() // thread.Used measures one thread
+			start := thread.Used()
 			j.msg, j.err = u.Unpack(nil, j.packed)
-			took := time.Since(start)
+			took := thread.Used() - start
+			runtime.UnlockOSThread()
 			d.out <- j
 			if took >= briskTime {
 				d.pause(min(took*restFactor, maxRest))

@@ -5,9 +5,11 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -35,7 +37,7 @@ func pollUntil(d *decompressor, done func() bool, f func(from ref, msg []byte, e
 
 // Replies come back in order, each with its target and its message or error.
 func TestDecompressor(t *testing.T) {
-	d := newDecompressor(4)
+	d := newDecompressor(4 * minRoom)
 	defer d.close()
 	msgs := make([]string, 40)
 	sent := make([][]byte, len(msgs))
@@ -69,10 +71,10 @@ func TestDecompressor(t *testing.T) {
 	}
 }
 
-// The decompressor accepts only as many replies as the queue has room for, until some are
-// polled.
+// The decompressor accepts only as many small replies as the queue has room for, until some
+// are polled.
 func TestDecompressorQueue(t *testing.T) {
-	d := newDecompressor(3)
+	d := newDecompressor(3 * minRoom)
 	defer d.close()
 	reply := submission(manyRules(5))
 	for i := range 5 {
@@ -97,12 +99,33 @@ func TestDecompressorQueue(t *testing.T) {
 	})
 }
 
+// A large reply takes as much room as it has bytes and declares for its message. The queue
+// has room for the replies of thousands of honest servers at the same time, or for few large
+// ones.
+func TestDecompressorRoom(t *testing.T) {
+	accepted := func(reply []byte) (n int) {
+		d := newDecompressor(unpackRoom)
+		defer d.close()
+		for d.submit(ref{}, reply) {
+			n++
+		}
+		return n
+	}
+	if n := accepted(submission(manyRules(200))); n < 2_000 {
+		t.Errorf("room for %d honest replies", n)
+	}
+	bomb := submission(strings.Repeat("0", reasm.MaxReply))
+	if n := accepted(bomb); n < 100 || n > unpackRoom/reasm.MaxReply {
+		t.Errorf("room for %d bombs", n)
+	}
+}
+
 // close ends the goroutine, whatever it is doing, and may be called twice.
 func TestDecompressorClose(t *testing.T) {
 	bomb := submission(noise(100_000))
 	bomb[4] ^= 1 // in the checksum: every reply has an error
 	for range 3 {
-		d := newDecompressor(8)
+		d := newDecompressor(2 << 20)
 		for range 8 {
 			d.submit(ref{}, bomb)
 		}
@@ -128,7 +151,7 @@ func TestDecompressorClose(t *testing.T) {
 // machine.
 func TestDecompressorRests(t *testing.T) {
 	rests := make(chan time.Duration, 2)
-	d := newDecompressor(2)
+	d := newDecompressor(2 * 2 * reasm.MaxReply)
 	d.pause = func(rest time.Duration) { rests <- rest }
 	d.submit(ref{}, submission(noise(500_000)))
 	pollUntil(d, func() bool {

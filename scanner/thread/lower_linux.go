@@ -2,6 +2,7 @@ package thread
 
 import (
 	"runtime"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,4 +28,14 @@ func Lower() {
 func niceness(tid int) (int, error) {
 	raised, err := unix.Getpriority(unix.PRIO_PROCESS, tid)
 	return nicest + 1 - raised, err
+}
+
+// Used returns the processor time that the calling thread has used. Unlike the time of day, it
+// stands still while the thread waits for a processor. The goroutine must be locked to its thread.
+func Used() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		panic(err) // every Linux has this clock
+	}
+	return time.Duration(t.Nano())
 }

@@ -3,6 +3,7 @@ package thread
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,5 +44,18 @@ func TestLower(t *testing.T) {
 	}
 	if after := own(); after != before {
 		t.Errorf("niceness of another thread %d, was %d", after, before)
+	}
+}
+
+// TestUsed: a thread that waits uses no processor time, and one that works does.
+func TestUsed(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	from := Used()
+	time.Sleep(50 * time.Millisecond)
+	if used := Used() - from; used > 25*time.Millisecond {
+		t.Errorf("%v used while the thread slept", used)
+	}
+	for from = Used(); Used()-from < time.Millisecond; { // ends only if the clock goes
 	}
 }

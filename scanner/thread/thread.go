@@ -1,4 +1,5 @@
-// Package thread lowers the priority of goroutines that can wait.
+// Package thread lowers the priority of goroutines that can wait, and measures the processor
+// time of threads.
 //
 // In a scan one goroutine reads the socket; others make, compress and write records.
 // Datagrams that wait in the socket are soon lost; records that wait in memory are not.
