@@ -189,10 +189,10 @@ func (v *verifier) addRepeated() {
 }
 
 // compareCounts compares the numbers of records, in total and by status, with the
-// summaries of each scan. A scan that no summary describes may be incomplete, so it is a
-// problem. Shards may be scans with the same name, so their numbers are added up. Silent
-// targets have records only if the scan had --unanswered. If the census has no record of
-// a silent target, compareCounts ignores the numbers of silent targets.
+// summaries of each scan. A scan without a summary may be incomplete, so it is a problem.
+// Shards may have the same scan name, so compareCounts adds up their numbers. Silent
+// targets have records only if the scan had --unanswered. If the census has no record of a
+// silent target, compareCounts ignores the numbers of silent targets.
 func (v *verifier) compareCounts(want []*census.Summary) {
 	wanted := map[string]*scanCount{}
 	for _, summary := range want {

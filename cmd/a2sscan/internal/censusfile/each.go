@@ -60,7 +60,7 @@ func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink
 
 // Lost compares what was read with the summaries beside the files. It prints what is
 // damaged or missing. If there is anything to print, it returns an error. If complete is
-// set, a file of a scan that was not read counts as missing.
+// set, each unread file of a scan counts as missing.
 func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
 	var files []string
 	for _, r := range read {

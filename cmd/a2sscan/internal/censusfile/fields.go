@@ -105,7 +105,7 @@ func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 }
 
 // checkFields returns an error if one of the fields does not exist in any record. The
-// error begins with the name of the flag that has the fields.
+// error begins with the name of the flag that names the fields.
 func checkFields(flag string, fields []string) error {
 	all, open := record.Paths()
 	all = append(all, computedFields...)

@@ -32,9 +32,9 @@ type Database struct {
 	fault  error                   // the first error, or nil once it has been reported
 }
 
-// maxKnown is the maximum number of decoded places in memory. They take about 250 bytes each,
-// together 16 MiB. Servers are in fewer places than that. To decode a place again takes 30
-// times as long as to find the place in the map.
+// maxKnown is the maximum number of decoded places in memory. They take about 250 bytes
+// each, together 16 MiB. Servers are in fewer than maxKnown places. To decode a place
+// again takes 30 times as long as to find the place in the map.
 const maxKnown = 1 << 16
 
 const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"

@@ -155,8 +155,8 @@ func (m *merger) write() (err error) {
 }
 
 // copy writes the records of a shard under the name of the merged scan, and counts them.
-// It checks that each address belongs to the shard. So no two shards have a record of the
-// same address.
+// It checks that each IPv4 address belongs to the shard. This proves that no two shards
+// have a record of the same IPv4 address.
 func (m *merger) copy(p *part) error {
 	type copied struct {
 		records int

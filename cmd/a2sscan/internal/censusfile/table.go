@@ -150,8 +150,8 @@ func cellOf(value []byte) (text string) {
 	return string(value)
 }
 
-// Lacks reports whether fields inside a key of the record were chosen, and no record had
-// any of them.
+// Lacks reports whether fields inside a key of the record were chosen, but no record had
+// a value in any of these fields.
 func (t *Table) Lacks(key string) bool {
 	chosen := slices.ContainsFunc(t.fields, func(f string) bool { return strings.HasPrefix(f, key+".") })
 	return chosen && !t.found[key].Load()
@@ -191,7 +191,7 @@ func (t *Table) object(values [][]byte) []byte {
 const noLimit = 1 << 28
 
 // Harmless makes a cell safe for terminals and spreadsheets. It escapes invisible
-// characters and line breaks. A spreadsheet may take text for a formula if the text begins
+// characters and line breaks. A spreadsheet may treat text as a formula if the text begins
 // with a character such as =, possibly after spaces. Harmless puts an apostrophe before
 // such text, but not before numbers.
 func Harmless(cell string) string {

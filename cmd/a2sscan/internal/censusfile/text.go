@@ -12,7 +12,7 @@ import (
 )
 
 // Styles that can be read on light and on dark screens. Of the eight colours only red
-// and magenta stand out from black and from white alike.
+// and magenta are easy to see on both black and white.
 const (
 	bold    = "\x1b[1m"
 	dim     = "\x1b[2m"

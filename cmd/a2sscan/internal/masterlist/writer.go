@@ -92,7 +92,8 @@ func (o *Writer) Close(complete bool) error {
 	return censusfile.WriteFailure(o.out.Commit())
 }
 
-// existing adds an exit code to an error of writing. Its hint names only flags of master.
+// existing adds an exit code to an error of writing. Its hint names only flags of the
+// command master.
 func existing(err error) error {
 	failure := censusfile.WriteFailure(err)
 	if f, ok := errors.AsType[*console.Failure](failure); ok && errors.Is(err, fs.ErrExist) {

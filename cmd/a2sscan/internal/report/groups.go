@@ -102,8 +102,8 @@ func countries(s *census.Stats) *groupTable {
 }
 
 // rest describes what a table omits: small groups, with the command that lists them, and
-// servers whose group is not known. The first argument is one of GroupWords. The groups in
-// cut are in the stats, but not in the table.
+// servers whose group is not known. The first argument is one of GroupWords. The last
+// argument has the groups that are in the stats, but not in the table.
 func rest(word string, groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
@@ -120,7 +120,7 @@ func rest(word string, groups *census.Groups, cut []census.Group) (all []string)
 	return all
 }
 
-// part is a segment of a divided bar. It stands for N of All servers or people; Unit says
+// part is a segment of a divided bar. It shows N of All servers or people; Unit says
 // which. Before is the sum of N over the segments before this one.
 type part struct {
 	Class, Name    string
@@ -130,8 +130,8 @@ type part struct {
 
 const gamesInPicture = 7
 
-// peopleByGame returns the segments of the opening picture, which leaves out farms. It returns
-// nil if nobody plays.
+// peopleByGame returns the segments of the bar of people by game, which leaves out farms.
+// It returns nil if nobody plays.
 func peopleByGame(s *census.Stats) (parts []part) {
 	all := s.WithoutFarms.People
 	var before uint64

@@ -56,7 +56,7 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 }
 
 // spareMemory is the argument of debug.SetGCPercent. The servers of a census stay in memory
-// to the end. With Go's default of 100, garbage could take as much memory again.
+// to the end. With Go's default of 100, garbage could take as much memory as the servers.
 const spareMemory = 15
 
 // OpenCensus reads a census, and prints what is damaged or missing. It also sets spareMemory.

@@ -26,7 +26,7 @@ import (
 // results.
 type Checkpointer struct {
 	Enabled      bool        // false: the scan has no checkpoint
-	Resumes      bool        // this run resumes an earlier one
+	Resumes      bool        // this run resumes an earlier run
 	TimesResumed int         // how many times the scan was resumed, including this run
 	Past         Checkpoint  // the checkpoint to resume from; zero: the scan is new
 	Step         Step        // the step that must follow the last scan; nil: none
@@ -44,7 +44,7 @@ type Checkpointer struct {
 	// SilentTargets are targets that earlier runs saved for the second pass; nil: none.
 	SilentTargets iter.Seq[scanner.Target]
 	// Recount sets rest and asked when it reads the list. rest yields the unread part of
-	// the list. asked has the number of targets per address that earlier runs took.
+	// the list. For each address, asked has the number of targets that earlier runs took.
 	rest     iter.Seq[scanner.Target]
 	asked    map[netip.Addr]int
 	size     uint64 // number of places in the list; 0: unknown
@@ -274,8 +274,8 @@ func (k *Checkpointer) Finish() error {
 	return k.failure()
 }
 
-// ListTotal returns the list's counts for all runs together. The counts in now are
-// those of this run.
+// ListTotal returns the list's counts for all runs together. Its argument has the counts
+// of this run.
 func (k *Checkpointer) ListTotal(now list.Stats) list.Stats {
 	if !k.Resumes {
 		return now

@@ -20,11 +20,11 @@ type outcome struct {
 	stopped  bool  // a signal ended the scan before every target was finished
 	output   error // the error of the output; nil: none
 	broken   error // the error that ended the scan early; nil: none
-	unsent   bool  // no datagram could be sent, and broken is the error that says so
+	unsent   bool  // no datagram could be sent; broken has the error
 }
 
-// account returns the counts of all runs together, for the summary. The counts in own are
-// those of this run. If every target is finished, account calls guard.allFinished.
+// account returns the counts of all runs together, for the summary. Its argument has
+// the counts of this run. If every target is finished, account calls guard.allFinished.
 func (s *Run) account(own scanner.Stats) *ledger.Source {
 	listed := s.list.Stats()
 	if s.shutdown.Drained.Err() != nil {
@@ -40,8 +40,8 @@ func (s *Run) account(own scanner.Stats) *ledger.Source {
 	return &ledger.Source{Scan: &own, List: listed, Unread: rest}
 }
 
-// unread returns the number of targets in the list that the counts in listed do not include
-// yet. The number is unknown for a list that is read during the scan, and for a shard.
+// unread returns how many targets of the list are not yet in the counts of its argument.
+// The number is unknown for a list that is read during the scan, and for a shard.
 func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
 	if !known || s.plan.Part().Count > 1 {

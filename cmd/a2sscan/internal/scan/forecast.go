@@ -69,9 +69,9 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		// With --rate auto, the longest time is for the default rate or less, because few
-		// paths carry less than the default. Schedule.Least considers that a scan of few
-		// targets learns no shorter timeouts.
+		// With --rate auto, the longest time assumes at most the default rate, because few
+		// paths carry less than the default rate. Schedule.Least considers that a scan of
+		// few targets learns no shorter timeouts.
 		slowest := fc.Rate
 		if fc.Finds {
 			slowest = min(fc.Rate, scanner.DefaultRate)

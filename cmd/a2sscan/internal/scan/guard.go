@@ -20,8 +20,8 @@ type Limits struct {
 
 // hitSample is how many targets must be finished or silent before the guard judges the hit
 // rate of a running scan. With fewer targets, a list that begins with a dead network could
-// end the scan. The guard does not count open targets. This can only make the hit rate too
-// high, because targets that answer finish before silent ones.
+// end the scan. The guard does not count open targets. Targets that answer finish before
+// silent ones, so the hit rate may be too high, but not too low.
 const hitSample = 1000
 
 // These are values of Trip.Flag. After a trip of minHitrate the scan is not resumed,

@@ -16,8 +16,8 @@ type HostName struct {
 	Error string       `json:"error,omitempty"`
 }
 
-// HostNames remembers the addresses of host names. So a resumed scan queries the addresses
-// of the earlier runs in their order, even if the names have new addresses.
+// HostNames remembers the addresses of host names. So a resumed scan queries the same
+// addresses in the same order as the earlier runs, even if the names have new addresses.
 type HostNames struct {
 	mu    sync.Mutex
 	known map[string]HostName

@@ -51,7 +51,7 @@ func (w *listProgress) at(place, given uint64) list.Stats {
 	return w.total(now)
 }
 
-// total adds the counts of earlier runs to the counts of this run, which are in now. But
+// total adds the counts of earlier runs to its argument, the counts of this run. But
 // each run counts invalid and duplicate lines from the start of the list, so total uses
 // the larger of the two counts for such lines.
 func (w *listProgress) total(now list.Stats) list.Stats {

@@ -19,8 +19,8 @@ const (
 
 // online calls the function try until the call succeeds. If a call fails because this
 // machine has no network, for example after a boot, online waits for the network, but at
-// most --max-outage. If a call fails although the network has been back for longer than
-// settling, online returns the error.
+// most --max-outage. If a call fails for another reason, and the network was not away
+// during the last 10 s (settling), online returns the error.
 func (s *Run) online(ctx context.Context, try func() error) error {
 	var since, last time.Time // when online first and last found the network away
 	for {
@@ -55,7 +55,7 @@ func (s *Run) sayAway(since time.Time, why error) (first bool) {
 
 // lookUp looks up a host name. If this machine has no network, lookUp waits. If the
 // network stays away for longer than --max-outage, lookUp ends the scan, and does not return
-// before ctx is done. So the list is not read on, as if the name had no address.
+// before ctx is done. Otherwise the scan would read on, as if the name had no address.
 func (s *Run) lookUp(ctx context.Context, host string) (found []netip.Addr, err error) {
 	err = s.online(ctx, func() (err error) {
 		found, err = Resolve(ctx, host)

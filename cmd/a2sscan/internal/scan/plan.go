@@ -350,9 +350,9 @@ func (p *Plan) summaryPath(path string, start time.Time) string {
 	return census.Beside(path, ".summary.json")
 }
 
-// earlier returns the scans whose records the output of --append already has. It reads them
-// from the old summary, which this scan will replace. Without an old summary it returns nil,
-// and verify reports that no summary describes these records.
+// earlier returns the scans whose records are already in the output of --append. It finds
+// the scans in the old summary, which this scan will replace. Without an old summary it
+// returns nil, and verify reports that no summary describes these records.
 func (p *Plan) earlier() []sink.Scan {
 	path := cmp.Or(p.Summary, p.summaryPath(p.Out.Path, time.Time{}))
 	info, err := os.Stat(p.Out.Path)

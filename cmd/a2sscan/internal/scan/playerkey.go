@@ -22,8 +22,8 @@ const DefaultPlayerKey = "a2sscan-player.key"
 // prefix is the beginning of the only line of a key file. 64 hexadecimal digits follow.
 const prefix = "a2sscan-player-key-1 "
 
-// PlayerKey is the key with which a scan hashes player names. Without a key, PlayerKey is
-// nil, and records have the names.
+// PlayerKey is the key with which a scan hashes player names. If it is nil, records
+// contain the names.
 type PlayerKey struct {
 	path string
 	key  record.NameKey

@@ -210,8 +210,8 @@ func (c *Checkpoint) OutputFile(plan *Plan) string {
 }
 
 // ours reports whether the file at path can be output of this scan, although no checkpoint
-// describes the file yet. It can if it has no complete line, if it begins with the header
-// of the columns, or if its first record has the scan's ID.
+// describes the file yet. If the file has a complete line, the first line must be the
+// header of the columns or, without columns, a record with the scan's ID.
 func ours(path, scan, shown string) bool {
 	r, err := sink.Open(path)
 	if err != nil {

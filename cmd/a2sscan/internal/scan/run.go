@@ -325,7 +325,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 
 // load reads as much of the lists as the scan needs before its first target, and compares
 // the lists with the checkpoint. For a resumed scan it also opens the output, even if no
-// targets are left. This truncates the output to the last checkpoint. If the output
+// targets are left. Opening truncates the output at the checkpoint's offset. If the output
 // differs from what the checkpoint describes, load sends nothing, changes no file and
 // returns an error.
 func (s *Run) load() error {

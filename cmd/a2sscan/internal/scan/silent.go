@@ -21,7 +21,7 @@ type silentFile struct {
 	path string
 	f    *os.File // nil: this process has not written to the file
 	SilentState
-	// here is how many of the scanner's silent targets the file already has.
+	// The field here counts the scanner's silent targets that are in the file.
 	here int
 }
 
@@ -58,7 +58,7 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 		for r := bytes.NewReader(b[:was.Bytes]); r.Len() > 0; {
 			block, err := decodeTargets(r)
 			if err != nil {
-				return // can't happen: the checksum was valid
+				return // can't happen, because the checksum was valid
 			}
 			for _, t := range block[min(skip, len(block)):] {
 				if isTarget(&t) && !yield(t) {
@@ -70,9 +70,9 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	}, nil
 }
 
-// save appends the silent targets of the snapshot that the file does not have yet, and
-// makes them durable. Its second argument, looked, is the value of SecondPassed in the
-// checkpoint from which this run resumed, or 0 for a new scan.
+// save appends the snapshot's new silent targets to the file, and makes the file durable.
+// Its second argument, looked, is the value of SecondPassed in the checkpoint from which
+// this run resumed, or 0 for a new scan.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
 	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, SecondPassed: s.here}
 	if block := slices.Collect(added.SilentTargets()); len(block) > 0 {

@@ -109,8 +109,8 @@ func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
 		return 0
 	}
 	all := max(float64(p.cfg.Given()), taken) / (part - p.cfg.Begun) * (1 - p.cfg.Begun)
-	// Most open targets are silent, and some of the repeats to them are still to come. The
-	// open targets have been open for times from 0 to oldest.
+	// Most open targets are silent, and some of the repeats to them are still to come. Each
+	// target has been open for a time between 0 and oldest.
 	oldest, repeats := max(min(s.Elapsed, p.cfg.Silence), 1), 0.0
 	for _, after := range p.cfg.Repeats {
 		repeats += float64(s.Open) * min(1, float64(after)/float64(oldest))
@@ -134,8 +134,8 @@ const (
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
 // Line returns the status line for a screen of this many columns, or for a log if columns
-// is 0. The line begins with what the scan waits for, trouble and progress. The counts
-// follow as far as there is room.
+// is 0. The line begins with the reason for a wait, the trouble and the progress. The
+// counts follow as far as there is room.
 func (v *View) Line(columns int) string {
 	wait, trouble := "", ""
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
@@ -156,7 +156,7 @@ func (v *View) Line(columns int) string {
 	if columns == 0 {
 		return strings.Join(append([]string{wait + trouble + progress}, v.flows()...), "; ")
 	}
-	// The bar does not depend on wait. Otherwise it would come and go as wait changes.
+	// The bar does not depend on wait. Otherwise the bar would appear and vanish with wait.
 	room := func() int { return columns - console.Columns(trouble+progress) }
 	if v.known && !v.last && columns >= beside+leastBar && room() >= barOn(columns) {
 		progress = v.bar(barOn(columns)) + progress
