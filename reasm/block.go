@@ -38,8 +38,8 @@ func (b *block) appendTo(dst []byte, skip int) []byte {
 	return dst
 }
 
-// begins reports whether the datagram is a prefix of the parameter longer, which must have
-// at least b.size bytes.
+// begins reports whether the datagram is a prefix of another datagram, which must have at
+// least b.size bytes.
 func (b *block) begins(longer []byte) bool {
 	left := longer[:b.size]
 	for p := b; p != nil; p = p.more {
@@ -64,8 +64,8 @@ type memory struct {
 	groups  *group // free list
 }
 
-// store copies a datagram, the parameter b, into a chain of blocks and returns the first
-// block. The parameter sum is the digest of the datagram.
+// store copies a datagram into a chain of blocks and returns the first block. Its second
+// argument, sum, is the digest of the datagram.
 func (m *memory) store(b []byte, sum uint64) *block {
 	first := m.block()
 	first.sum, first.size = sum, int32(len(b))

@@ -36,16 +36,17 @@
 // keeps the other fragments undecoded.
 //
 // In a group
-//   - fragments come in any order (EC-115), mixed with those of other groups
-//     (EC-119), and of any size (EC-111, EC-123, EC-124). A group may have only one
-//     fragment (EC-109);
+//   - fragments come in any order (EC-115), mixed with fragments of other groups (EC-119),
+//     and have any size (EC-111, EC-123, EC-124). A group may have only one fragment
+//     (EC-109);
 //   - a fragment with the same bytes as an earlier one is a [Duplicate];
 //   - a fragment with the number of an earlier one but other bytes, or with another
 //     total, is a [Conflict] and is dropped. But if the earlier fragment is a prefix of
 //     the new one, the earlier one was cut, and the new one replaces it (EC-116);
-//   - a fragment that was cut within or right after its header is wire.ErrMalformed, so
-//     that it does not conflict with the complete fragment (EC-116);
-//   - a fragment whose number is not less than its total is wire.ErrMalformed (EC-120);
+//   - a fragment that was cut within or right after its header causes wire.ErrMalformed,
+//     so that it does not conflict with the complete fragment (EC-116);
+//   - a fragment whose number is not less than its total causes wire.ErrMalformed
+//     (EC-120);
 //   - the last fragment may be empty if the message can be read to its end without
 //     it (EC-149);
 //   - bit 31 of the ID means bzip2 only together with "BZh" at offset 18 or 20, and
@@ -57,9 +58,9 @@
 // When a group is complete, the Table drops its fragments and keeps only their
 // digests, for two seconds. A fragment with a known digest is a late duplicate. A
 // fragment with another digest begins a new reply with the same ID, since some
-// servers use one ID for all replies. If both replies contain the same fragment, the
-// Table drops that fragment as a duplicate, and the new reply becomes complete only if
-// the server sends the fragment again after the two seconds.
+// servers use one ID for all replies. If both replies contain the same fragment, the Table
+// drops that fragment as a duplicate. The new reply then becomes complete only if the
+// server sends the fragment again after the two seconds.
 //
 // # Memory
 //
@@ -80,8 +81,9 @@
 // shard. A source that begins a fifth group loses its own oldest group. An incomplete
 // group is dropped ten seconds after its first fragment.
 //
-// A Table reuses freed blocks and groups. It keeps them up to a quarter of its limit,
-// and leaves the rest to the garbage collector. In steady state it allocates nothing.
+// A Table reuses freed blocks and groups. The unused ones take at most a quarter of its
+// memory limit; the garbage collector frees the rest. In steady state it allocates
+// nothing.
 //
 // # Decompression
 //

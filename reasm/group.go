@@ -97,8 +97,8 @@ func (g *group) accepts(p place) bool {
 	return p.shape.total == g.shape.total && !g.seen.has(p.number)
 }
 
-// push adds a fragment that the group does not have. The parameter number is 0 if the group
-// is not sorted yet.
+// push adds a fragment that the group does not have. Its second argument, number, is 0 if
+// the group is not sorted yet.
 func (g *group) push(b *block, number uint8) {
 	b.number, b.later = number, nil
 	if g.first == nil {
@@ -160,9 +160,8 @@ func (g *group) emptyEnd() *block {
 	return nil
 }
 
-// lacksOnlyEnd reports whether the last fragment is the only one missing, and all
-// earlier fragments have the same size. The missing fragment may then be empty
-// (EC-149).
+// lacksOnlyEnd reports whether the last fragment is the only one missing, and all other
+// fragments have the same size. The missing fragment may then be empty (EC-149).
 func (g *group) lacksOnlyEnd() bool {
 	if g.count != int(g.shape.total)-1 || g.seen.has(g.shape.total-1) {
 		return false

@@ -30,8 +30,8 @@ const (
 	// How long a group waits for its fragments. With the scanner's default timeouts, all
 	// attempts at a question take less time than this.
 	maxAge = 10 * time.Second
-	// How long the duplicates of a complete reply are recognised. The scanner waits as long
-	// for late replies, unless it is configured otherwise.
+	// How long the duplicates of a complete reply are recognised. By default, the scanner
+	// waits just as long for late replies.
 	remember = 2 * time.Second
 	// The maximum number of shards of a Table, a power of two. Each shard has its own lock,
 	// so goroutines seldom wait for a lock if there are far fewer goroutines than shards.
@@ -122,9 +122,9 @@ func (s *shard) evict(g *group) {
 	s.drop(g)
 }
 
-// limitGroups makes room for one more incomplete group of a source or, if the parameter
-// done is set, for one more complete group. If the source already has maxGroups of this
-// kind, the oldest is dropped.
+// limitGroups makes room for one more group of a source. Its second argument, done, says
+// whether this group is complete. If the source already has maxGroups complete or
+// incomplete groups, limitGroups drops the oldest of these.
 func (s *shard) limitGroups(from uint64, done bool) {
 	var oldest *group
 	n := 0

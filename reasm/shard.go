@@ -9,7 +9,7 @@ import (
 
 // shard is the part of a Table that holds all groups of a subset of the sources.
 type shard struct {
-	maxBytes int64 // never changed
+	maxBytes int64 // does not change after New
 
 	mu  sync.Mutex // guards the fields below
 	mem memory
@@ -134,13 +134,14 @@ func (s *shard) take(g *group, b *block) {
 
 // locate finds the place of a fragment. In a sorted group, the layout of the group
 // determines the place, and conflict reports that the fragment contradicts the group. If
-// the group is nil or not sorted, the fragment must show its layout itself; otherwise p is
-// zero.
+// the group is nil or not sorted, only a fragment that shows its own layout has a place;
+// for any other fragment p is zero.
 //
-// A fragment with another number can happen to look like a fragment 0 in another layout.
-// If it arrives first and sorts the group, the real fragment 0 does not fit into the group.
-// locate then accepts the real fragment 0, if the fragment in the group can also be decoded
-// in the layout of fragment 0. So the result does not depend on the order of arrival.
+// A fragment whose number is not 0 can look like fragment 0 in another layout. If such a
+// fragment arrives first and sorts the group, the real fragment 0 does not fit into the
+// group. locate then accepts the real fragment 0, if the fragment in the group can also be
+// decoded in the layout of fragment 0. So the result does not depend on the order of
+// arrival.
 func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {

@@ -57,11 +57,12 @@ func (t *Table) shard(from uint64) *shard {
 	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
 }
 
-// Add adds a fragment. The parameter now is the time of arrival, which must not be much
-// earlier than in previous calls. The parameter from identifies the fragment's source.
-// If the Table keeps the fragment, it copies the datagram. If the reply is now complete,
-// msg is dst with the reply appended: for Whole the message, and for Packed the input of
-// Unpack, that is, declared size, CRC-32 and the compressed bytes. Otherwise msg is dst.
+// Add adds a fragment. Its first argument, now, is the time of arrival, which must not be
+// much earlier than in previous calls. Its second argument, from, identifies the
+// fragment's source. If the Table keeps the fragment, it copies the datagram. If the reply
+// is now complete, msg is dst with the reply appended: for Whole the message, and for
+// Packed the input of Unpack, that is, declared size, CRC-32 and the compressed bytes.
+// Otherwise msg is dst.
 //
 // If the datagram can't be a fragment, Add drops it and returns wire.ErrMalformed
 // (EC-116, EC-120). If it exceeds a limit, Add drops it and returns wire.ErrTooLarge. The
@@ -82,11 +83,11 @@ func (t *Table) Add(
 
 // Leading reads the beginnings of a source's incomplete replies. It calls yield for
 // each reply whose fragment 0 has arrived, the oldest first; msg holds the data up to
-// the first missing fragment and is valid until yield returns. If full is true, only the
-// last fragment is missing, and all other fragments have the same size. The missing
-// fragment may then be empty, and msg may be the complete message (EC-149). Leading
-// skips compressed replies: their beginning can't be read. yield may call the Table's
-// methods. dst is scratch memory; Leading returns it, possibly grown, for the next
+// the first missing fragment and is valid until yield returns. If the argument full is
+// true, only the last fragment is missing, and all other fragments have the same size. The
+// missing fragment may then be empty, and msg may be the complete message (EC-149).
+// Leading skips compressed replies: their beginning can't be read. yield may call the
+// Table's methods. dst is scratch memory; Leading returns it, possibly grown, for the next
 // call.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full bool)) []byte {
 	type beginning struct {

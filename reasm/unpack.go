@@ -39,7 +39,7 @@ type Unpacker struct {
 	zr *bzip2.Reader
 	// A copy of the bzip2 data, in which Unpack lowers the levels.
 	in   []byte
-	src  bytes.Reader // reads the bytes of the field in
+	src  bytes.Reader // reads u.in
 	more [1]byte
 	now  func() time.Time // nil means time.Now
 }
@@ -71,7 +71,7 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 	if u.zr == nil {
 		u.zr = new(bzip2.Reader)
 	}
-	_ = u.zr.Reset(&u.src) // it only stores the reader and can't fail
+	_ = u.zr.Reset(&u.src) // Reset only stores the reader and can't fail
 	msg, err := u.read(dst, int(declared))
 	if err == nil && crc32.ChecksumIEEE(msg[len(dst):]) != sum {
 		err = wire.ErrChecksum

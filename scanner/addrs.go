@@ -12,8 +12,8 @@ import (
 // addrs enforces the limits per address. Each address has a token bucket of addrBurst
 // datagrams that fills at the address rate. A target starts only when the bucket of its
 // address is full. It then empties the bucket, so its further requests never wait. When
-// the target is finished, refund returns the part that it did not use. Datagrams beyond
-// the burst (retries) delay the next target of the address.
+// the target is finished, refund returns the unused datagrams. Datagrams beyond the burst
+// (retries) delay the next target of the address.
 //
 // addrs also holds the targets that have to wait. Targets of the same address keep their
 // order. While it holds maxHeld targets, the scan takes no targets from the list.
@@ -31,14 +31,14 @@ type addrs struct {
 
 const (
 	addrBurst  = 4       // datagrams: INFO, and then all three questions with a challenge
-	maxHeld    = 1 << 16 // maximum number of held targets; that many take 3 MiB
+	maxHeld    = 1 << 16 // maximum number of held targets (3 MiB)
 	sweepEvery = time.Second
 )
 
 // heldAddr is an address with targets that wait for its bucket.
 type heldAddr struct {
 	ip      uint32
-	ready   time.Duration // when the bucket will be full, if no retry is charged until then
+	ready   time.Duration // when the bucket will be full; retries may delay this
 	targets []uint64
 }
 
@@ -66,8 +66,8 @@ func newAddrs(cfg *settings) *addrs {
 
 func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
 
-// overLimit reports whether MaxPerAddress targets with the address of this target were
-// accepted already. If not, it counts this target.
+// overLimit reports whether the address of a target has reached MaxPerAddress. If not,
+// overLimit counts the target.
 func (a *addrs) overLimit(addr uint64) bool {
 	if a.most == Off {
 		return false
@@ -80,9 +80,9 @@ func (a *addrs) overLimit(addr uint64) bool {
 	return false
 }
 
-// admit reports whether a target may start now. It may if the bucket of its address is
-// full and no other target waits for that address. admit then empties the bucket.
-// Otherwise it holds the target back.
+// admit reports whether a target may start now: the bucket of its address must be full,
+// and no other target may wait for that address. If so, admit empties the bucket. If not,
+// it holds the target back.
 func (a *addrs) admit(now time.Duration, addr uint64) bool {
 	if a.every == 0 {
 		return true
@@ -103,12 +103,12 @@ func (a *addrs) admit(now time.Duration, addr uint64) bool {
 	return false
 }
 
-// release removes a held target that may start now and empties the bucket of its
-// address. It returns 0 if no target may start.
+// release removes a held target that may start now, and empties the bucket of its
+// address. It returns this target, or 0 if no target may start.
 func (a *addrs) release(now time.Duration) (addr uint64) {
 	for len(a.ready) > 0 && a.ready[0].ready <= now {
 		h := a.ready[0]
-		if full := a.full[h.ip]; full > now { // retries were charged in the meantime
+		if full := a.full[h.ip]; full > now { // retries were charged after h.ready was set
 			h.ready = full
 			heap.Fix(&a.ready, 0)
 			continue
@@ -157,14 +157,15 @@ func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	}
 }
 
-// reclaim reverses refund when a silent target has answered late and its query goes on.
+// reclaim reverses refund. It is called when a silent target answers late, because the
+// query then goes on.
 func (a *addrs) reclaim(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), addrBurst-sent)
 	}
 }
 
-// sent charges an address for a datagram beyond the burst of its target.
+// sent charges the address of a target for a datagram beyond the burst.
 func (a *addrs) sent(now time.Duration, addr uint64) {
 	if a.every != 0 {
 		a.charge(now, ipOf(addr), 1)

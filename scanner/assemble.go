@@ -22,12 +22,12 @@ type assembler struct {
 	game    game.Game
 }
 
-// assemble sets all fields of r that come from messages. These fields must be zero; the
-// caller must have set r.Asked, r.Received and r.RTTs. The slices of r alias memory of
-// got and of the assembler, and are valid until got or the assembler is used again. Of
-// the last two arguments, errs has the errors of the questions without a message, and
-// facts has what the scan measured. assemble ignores the replies to questions that are not
-// in r.Asked.
+// assemble sets all fields of r that come from messages. The caller must have set
+// r.Asked, r.Received and r.RTTs, and must pass the fields that assemble sets as zero.
+// The slices of r alias memory of got and of the assembler, and are valid until either is
+// used again. The argument errs has the errors of the questions without a message, and
+// facts has what the scan measured. assemble ignores the replies to questions that are
+// not in r.Asked.
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, facts game.Facts) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
@@ -126,11 +126,11 @@ func (a *assembler) ruleList(r *Result, got *session.Answer) {
 	a.conclude(r, wire.QuestionRules, got, got.Rules, err, notes)
 }
 
-// conclude sets the error of q and the notes about its answer. For a list of players, it
-// also sets the hash. err is the result of decoding msg. If fragments are missing, the
-// error is ErrIncomplete. There is then no hash, because it would depend on which
-// fragments arrived. For a truncated answer, conclude sets only NoteInfoNoModBlock and
-// NoteInfoShortAppID. After any other error it sets no notes.
+// conclude sets the error of q and the notes about its answer. err is the result of
+// decoding msg; if fragments are missing, conclude sets ErrIncomplete instead. For a list
+// of players without missing fragments, it also sets the hash. For a truncated answer, it
+// sets only NoteInfoNoModBlock and NoteInfoShortAppID. After any other error it sets no
+// notes.
 func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, msg []byte, err error, notes wire.Notes) {
 	code, _ := err.(wire.Error)
 	if got.Partial.Has(q) {

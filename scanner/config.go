@@ -57,11 +57,11 @@ type Config struct {
 	// Attempts is how many times a question without an answer is sent; zero: 3.
 	Attempts int
 	// SecondPass queries the silent targets once more when all other targets are finished.
-	// Silent targets get a Result only after this attempt.
+	// Silent targets get a Result only after this second pass.
 	SecondPass bool
 	// Cooldown is how long the scan recognises late replies of a finished target, and how
-	// long it waits for late replies at its end. Zero: two seconds; if Timeout is zero, too,
-	// the scan learns how long to wait at its end. Off: none.
+	// long it waits for late replies at its end. Zero: two seconds; if Timeout is zero as
+	// well, the scan learns the wait at its end. Off: none.
 	Cooldown time.Duration
 
 	// Raw stores every matched datagram in Result.Raw.
@@ -85,14 +85,14 @@ type Resume struct {
 	// Asked has, for each address, the number of servers that earlier parts of the scan
 	// queried. They count towards Config.MaxPerAddress, too.
 	Asked map[netip.Addr]int
-	// Silent yields the targets of an earlier part of the scan that still wait for the
-	// second pass: the result of SilentTargets of the last Snapshot. Scan reads these targets
-	// before it sends the first datagram, and does not count them as Taken.
+	// Silent yields the targets that still wait for the second pass: the result of
+	// SilentTargets of the last Snapshot. Scan reads these targets before it sends the first
+	// datagram, and does not count them as Taken.
 	Silent iter.Seq[Target]
 
-	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
-	// function that takes Results runs. Before the call, that function has received the
-	// Result of each target that is finished according to the Snapshot.
+	// Snapshot, if set, is called every SnapshotEvery and when the scan ends. It never runs
+	// at the same time as the function that takes Results. Before each call, that function
+	// has received the Result of each target that the Snapshot counts as finished.
 	Snapshot func(*Snapshot)
 	// SnapshotEvery is the time between two calls of Snapshot; zero: a second.
 	SnapshotEvery time.Duration
@@ -104,8 +104,8 @@ type Control struct {
 	Monitor *Monitor
 	// Trace, if set, is called with every datagram that is sent, and with every datagram
 	// that is received from any source. Its first argument is the time since the scan began,
-	// without outages. The scan's main loop calls Trace, so it must be quick. The datagram
-	// is valid until Trace returns.
+	// without outages. Trace must be quick, because the scan's main loop calls it. The
+	// datagram is valid until Trace returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	// Rates, if set, delivers new values of Config.Rate while the scan runs. A value that
@@ -122,14 +122,14 @@ type Tuning struct {
 	// InFlight is the maximum number of targets queried at once; zero: as many as rate and
 	// timeouts need.
 	InFlight int
-	// ByteBudget is how many bytes of replies the scan holds; zero: DefaultByteBudget.
+	// ByteBudget is how many bytes of replies the scan may hold; zero: DefaultByteBudget.
 	ByteBudget int64
 	// SweepPort, if not 0, says that all targets have this port and no address occurs
 	// twice. Then no limit per address applies.
 	SweepPort uint16
 
-	// With Fallback, the scan asks a target that does not reply to INFO once for PLAYER and
-	// once for a ping. With SecondPass, it does so in the second pass.
+	// With Fallback, a target that does not reply to INFO gets one PLAYER request and one
+	// ping. With SecondPass, it gets them in the second pass.
 	Fallback bool
 	// With TryPlayers, the last of several attempts at a silent target sends PLAYER instead
 	// of INFO, because some servers answer only PLAYER. If a reply comes, INFO is asked
@@ -148,7 +148,7 @@ type Tuning struct {
 	unhandled int       // maximum number of results that wait for the caller; tests set a small one
 }
 
-// settings are a Config with its defaults filled in, and what follows from the Config.
+// settings are a Config with its defaults filled in, and values that are derived from it.
 type settings struct {
 	Config
 	schedule     timing.Schedule
@@ -192,8 +192,8 @@ func (cfg *Config) defaultRate() float64 {
 // so 2^18 targets take at most 26 MiB.
 const maxInFlight = 1 << 18
 
-// defaultInFlight returns 5/4 of the number of targets that are open at the full rate if no
-// target answers and each attempt has the longest wait.
+// defaultInFlight returns 5/4 of the number of targets that are open at the full rate,
+// within limits. It assumes that no target answers and each attempt has the longest wait.
 func (set *settings) defaultInFlight() int {
 	if set.Rate == Off {
 		return maxInFlight
@@ -233,7 +233,7 @@ func (cfg *Config) check() error {
 	case cfg.Rate != Off && !isRate(cfg.Rate):
 		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams per second")
 	case cfg.Rate == Off && cfg.FindRate:
-		return errors.New("rate: a scan that finds its rate needs a maximum rate")
+		return errors.New("rate: FindRate needs a maximum rate")
 	case cfg.AddressRate != Off && !(cfg.AddressRate > 0):
 		return bad("rate per address", cfg.AddressRate, "must be above 0")
 	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:

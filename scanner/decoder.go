@@ -10,10 +10,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Decoder makes a Result from the datagrams that one server sent, as a capture holds
-// them: complete replies and fragments, in any order. It decodes them just as a scan
-// does. A question without a reply counts as not asked and has no error. The zero value
-// is not ready to use; use NewDecoder.
+// Decoder makes a Result from the datagrams of one server in a capture: complete replies
+// and fragments, in any order. It decodes them just as a scan does. A question without a
+// reply counts as not asked and has no error. The zero value is not ready to use; use
+// NewDecoder.
 type Decoder struct {
 	table  *reasm.Table
 	unpack reasm.Unpacker
@@ -22,12 +22,12 @@ type Decoder struct {
 
 	session session.Session
 	result  Result
-	// seen has, for each question, a bit for each error that the question had at some time.
+	// seen has the errors that each question had at some time, one bit per error.
 	seen [wire.NumQuestions]uint32
-	// faults has, for each question, the latest error that a reply to it, or a text, caused.
+	// faults has, for each question, the latest error from a reply to it or from a text.
 	faults    [wire.NumQuestions]wire.Error
 	truncated wire.Questions // lists that end inside an item
-	// early has the lists that are not Sound and may have come before their request.
+	// early has the questions whose list is not Sound and may have come before its request.
 	early   wire.Questions
 	cut     [wire.NumQuestions][]byte // truncated lists, each replaced by a later list
 	message []byte
@@ -56,7 +56,7 @@ func (d *Decoder) Reset() {
 	d.session = session.Captured(d.memory.Answer())
 }
 
-// Add takes the next datagram. It copies what it needs: the caller may reuse the
+// Add takes the next datagram. It copies what it needs, so the caller may reuse the
 // memory.
 func (d *Decoder) Add(datagram []byte) {
 	a := d.session.Got
@@ -78,10 +78,9 @@ func (d *Decoder) Add(datagram []byte) {
 	}
 }
 
-// deliver takes a complete message. If a Source INFO, PLAYER or RULES reply, or a text,
-// causes an error of a question, deliver stores the error in faults. It does not store the
-// errors that other messages cause, because such a message may be a reply to any question,
-// even to a question that was not asked.
+// deliver takes a complete message. In faults, it stores the errors from Source INFO,
+// PLAYER and RULES replies, and from texts. Any other message may be a reply to any
+// question, even to a question that was not asked, so deliver does not store its errors.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -95,9 +94,9 @@ func (d *Decoder) deliver(msg []byte) {
 	}
 }
 
-// replace replaces the stored list with msg if msg is sound and the stored list is
-// truncated or came too early (EC-65). "Too early" is a guess, because a capture does not
-// show which questions had been asked.
+// replace replaces the stored list with msg. It does so only if the stored list is
+// truncated or came too early, and msg is sound (EC-65). "Too early" is a guess, because
+// a capture does not show which questions had been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := session.QuestionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -161,7 +160,7 @@ func (d *Decoder) fragment(datagram []byte) {
 }
 
 // sawHard records the errors that a scan may have reported for a compressed reply that
-// can't be unpacked. The decompressor takes a varying time. So the scan may have reported
+// can't be unpacked. Unpacking has a time limit. So the scan may have reported
 // ErrTooLarge where the Decoder finds another error, and the reverse.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
@@ -198,9 +197,8 @@ func (d *Decoder) Result() *Result {
 // were answered without a challenge, and why a question has no answer. The new Result is
 // valid until the Decoder is used again.
 //
-// Only datagrams cause certain errors. If the scan's Result has such an error, and no
-// datagram causes it now, Redecode replaces it with the error that the datagrams cause
-// now.
+// Most errors of questions come from datagrams. If the datagrams do not cause such an
+// error of the scan's Result, Redecode replaces it with the error that they cause.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := d.session.Got, &d.result
 	keepParts(&d.session, d.memory, d.table, captured, &d.message)
@@ -215,7 +213,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	d.retake(known)
 	var errs [wire.NumQuestions]wire.Error
 	for q := range (r.Asked & wire.AskAll).Each() {
-		// A reply that answers nothing sets the error of every open question.
+		// The error of an open question is that of the last faulty reply.
 		errs[q] = d.session.Agenda.Err[q]
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:

@@ -111,7 +111,7 @@ func (e *engine) loop(ctx context.Context) error {
 		e.housekeeping(now)
 		if e.outage.away() {
 			if e.draining || e.open.slots.n == 0 && len(e.sender.out) == 0 && !e.more() {
-				return nil // no open target can be finished, or none is left
+				return nil // open targets cannot be finished now, or no target is left
 			}
 			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
 				e.handoff.give(nil)
@@ -218,8 +218,8 @@ func (e *engine) fire(now time.Duration, i int32) {
 	e.advance(now, i)
 }
 
-// advance decides what a session does after an event. It puts the session into a queue or
-// the wheel, because a session that is in neither would wait for ever.
+// advance acts on the session after an event: it closes the session, or puts it into a
+// queue or the wheel. A session that is in neither would wait for ever.
 func (e *engine) advance(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	sl.session.Advance(&e.open.plan, now)
@@ -501,7 +501,7 @@ func (e *engine) tally() {
 }
 
 // estimateHeld estimates how long the limits of addresses will hold the scan up. It
-// inspects all held addresses, so it runs once a second.
+// inspects all held addresses, so it makes a new estimate only once a second.
 func (e *engine) estimateHeld(now time.Duration) {
 	s, at := &e.stats, &e.estimatedAt
 	switch {
@@ -509,8 +509,8 @@ func (e *engine) estimateHeld(now time.Duration) {
 		s.HeldFor, *at = 0, 0
 	case *at == 0 || now-*at >= time.Second:
 		*at = now
-		// A target takes a full burst, because its refund usually comes after the next
-		// target of the address has started.
+		// Assume that each target takes a full burst, because the next target of its address
+		// usually starts before the refund.
 		each := float64(addrBurst)
 		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
 			each = max(each, float64(s.DatagramsSent())/float64(done))

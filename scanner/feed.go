@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// feed reads the target list in its own goroutine, because a list may be a pipe on which
-// nothing comes for a while. The loop takes the targets in blocks. A block has all targets
+// feed reads the target list in its own goroutine, because reading may block, for example
+// if the list is a pipe. The loop takes the targets in blocks. A block has all targets
 // that were read since the loop took the previous block.
 type feed struct {
 	mu      sync.Mutex
@@ -21,7 +21,7 @@ type feed struct {
 	stop   context.Context // done when the scan needs no more targets
 	close  func()          // cancels stop
 	read   atomic.Uint64   // number of targets that the reader has read
-	hungry atomic.Bool     // the loop has nothing to take
+	hungry atomic.Bool     // the loop found no target to take
 	wake   func()          // called when a hungry loop can take a block
 
 	block []Target // the block from which the loop takes targets
@@ -106,8 +106,8 @@ func (f *feed) refill() bool {
 
 const leaveBehind = 200 * time.Millisecond
 
-// end closes the feed and waits until the reader has ended, so that all targets that it
-// read are counted. If the list blocks, end waits no longer than leaveBehind.
+// end closes the feed and waits until the reader has ended. All targets that were read
+// are then counted. If the list blocks, end waits no longer than leaveBehind.
 func (f *feed) end() {
 	f.close()
 	select {

@@ -76,7 +76,7 @@ func isReply(datagram []byte, in *wire.Info) bool {
 
 // recent remembers the sources of finished targets for one to two cooldowns, so that the
 // scan can distinguish late replies from foreign ones. It holds at most 2 × maxRecent
-// sources. If more targets finish in this time, it forgets sources earlier.
+// sources. If more targets finish, it forgets the oldest sources early.
 type recent struct {
 	now, before map[uint64]struct{}
 }

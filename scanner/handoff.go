@@ -23,8 +23,8 @@ type outcome struct {
 	firstAt      time.Duration // when the first datagram was sent
 	lastAt       time.Duration // when the last datagram was sent
 	endAt        time.Duration // when the target was finished
-	// shift is how far the scan's clock, which stops during outages, was behind real time
-	// when the first reply came, or at endAt if no reply came.
+	// shift is how far the scan's clock was behind real time when the first reply came or,
+	// without a reply, at endAt. Outages stop the clock.
 	shift time.Duration
 }
 
@@ -37,9 +37,9 @@ type block struct {
 }
 
 type resultCounts struct {
-	finished [NumStatuses]uint64    // by Status
+	finished [NumStatuses]uint64    // targets by Status
 	unheard  uint64                 // targets with StatusError and without a reply
-	errors   [wire.NumErrors]uint64 // by code
+	errors   [wire.NumErrors]uint64 // errors of questions, by code
 }
 
 func (c *resultCounts) add(r *Result) {
@@ -65,7 +65,7 @@ type handoff struct {
 	filling   *block
 	counts    resultCounts // the finisher's counts, up to the last block that came back
 	waiting   int          // outcomes that the caller's function has not processed
-	limit     int          // while waiting is at this limit, no new target is started
+	limit     int          // from this number of waiting outcomes on, no new target is started
 	snapshots int          // snapshots that the caller's function has not processed
 	spare     []*block
 

@@ -11,11 +11,11 @@ import (
 // learner learns from the round trips of a scan how long to wait for the answer to a
 // question. It has no clock: its callers pass the time.
 //
-// It takes one round trip per server: from the only request to the first datagram. If the
-// scan sent several requests before this datagram, the round trip is unknown, because the
-// datagram may answer any of them. If a copy of the datagram follows, the server answered
-// several requests, so the datagram is the late answer to the first request. Loss makes
-// no copies, so loss alone never makes timeouts longer.
+// It takes one round trip per server: from the request to the first datagram. If the scan
+// sent several requests before this datagram, the round trip is unknown, because the
+// datagram may answer any of them. A copy of the datagram shows that the server answered
+// several requests. The first datagram is then the late answer to the first request. Loss
+// makes no copies, so loss alone never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
@@ -73,7 +73,7 @@ func (l *learner) timeout(source uint64) time.Duration { return l.waits[blockOf(
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
 // first records the round trip of the first datagram of a source. The round trip is
-// unknown if the source was sent several requests.
+// unknown if the scan sent the source several requests.
 func (l *learner) first(source uint64, trip time.Duration, known bool) {
 	l.all.Add(trip, known)
 	l.blocks[blockOf(source)].Add(trip, known)
@@ -88,7 +88,7 @@ func (l *learner) late(source uint64, trip time.Duration) {
 }
 
 // update sets the timeouts from the known round trips. It reports whether the timeouts
-// fell so much that waits that have begun should be shortened.
+// fell so much that the scan should shorten waits that have begun.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
 	if l.begun == 0 || now-l.begun < learnTime || l.all.Known() < timing.LearnTrips {
@@ -104,9 +104,8 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 		b := &l.blocks[i]
 		l.waits[i] = wait
 		if b.Known() >= enoughBlock {
-			// A /8 gets its own timeout in two cases: its rarely exceeded round trip differs from
-			// that of all servers by a factor of 3/2 or more, or blind is true for only one of b
-			// and l.all.
+			// A /8 gets its own timeout if its round trips are much longer or shorter than those
+			// of all servers, or if too many round trips are unknown only here or only overall.
 			if rare := b.Upper(trips.Rare); rare*2 >= whole*3 || whole*2 >= rare*3 || blind(b) != blind(&l.all) {
 				l.waits[i] = l.fit(b, rare)
 				x.Blocks++
@@ -122,8 +121,8 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	return sweep
 }
 
-// fit returns the timeout that follows from a rarely exceeded round trip. If too many
-// round trips are unknown, it returns the fixed timeout.
+// fit returns the timeout that follows from a round trip that few answers exceed. If too
+// many round trips are unknown, it returns the fixed timeout.
 func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	if blind(t) {
 		return l.most
@@ -138,9 +137,8 @@ func blind(t *trips.Recent) bool {
 }
 
 // last returns how long to wait at the end of the scan. Each wait is twice the round trip
-// that one in 5000 answers exceeds, or 0 if too few round trips are known. If Heard is
-// not 0, it is at least the fixed timeout, because it is for servers that have answered
-// something.
+// that one in 5000 answers exceeds, or 0 if too few round trips are known. Heard is for
+// servers that have answered something; if it is not 0, it is at least the fixed timeout.
 func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || blind(&l.all) {
 		return w

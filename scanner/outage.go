@@ -17,7 +17,7 @@ import (
 //
 // The network is away if every send for outageAfter failed with an error of this machine,
 // and the routes to addresses that answered before are gone as well. While a scan only
-// waits, no send fails. So it also looks up routes whenever the wait of a session is
+// waits, no send fails. So the scan also looks up a route when the wait of a session is
 // over, unless it has just sent a datagram. Until an outage is certain, a datagram that
 // could not be sent counts as lost. After the outage, the scan sends it again.
 type outage struct {
@@ -123,8 +123,8 @@ func (o *outage) heard(addr uint64) {
 	o.n++
 }
 
-// proved notes that the network is there. The stored failures are then faults of their
-// destinations.
+// proved records that the network is there. It counts the stored failures as faults of
+// their destinations.
 func (o *outage) proved(now time.Duration) {
 	o.provedAt, o.failedAt = now, 0
 	for _, f := range o.failed {
@@ -133,8 +133,8 @@ func (o *outage) proved(now time.Duration) {
 	o.failed = o.failed[:0]
 }
 
-// settle is called at the end of a scan. It counts the failed sends or, if an outage is
-// not over, the length of this outage.
+// settle is called at the end of a scan. If an outage is not over, it counts the length
+// of this outage. Otherwise it counts the failed sends.
 func (o *outage) settle(now time.Duration) {
 	if o.away() {
 		o.total += time.Since(o.since)
@@ -236,9 +236,9 @@ func pauseAfter(away time.Duration) time.Duration {
 // publicAddr belongs to no host (RFC 5737). Most machines reach it by the default route.
 var publicAddr = udp.Pack(netip.MustParseAddrPort("203.0.113.1:53"))
 
-// NetworkAway reports whether the network of this machine is away: err says that the
-// machine could not send or could not look up a name, and it has no route to the Internet
-// now. NetworkAway sends nothing.
+// NetworkAway reports whether the network of this machine is away: err says that sending
+// or looking up a name failed, and this machine has no route to the Internet now.
+// NetworkAway sends nothing.
 func NetworkAway(err error) bool {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	return (isLocal(err) || ok && !dns.IsNotFound) && isLocal(udp.Config{}.Route(publicAddr))

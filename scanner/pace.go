@@ -25,7 +25,8 @@ type pace struct {
 	base    time.Time     // the start of the scan's clock
 	rate    float64       // datagrams per second, or Off
 	burst   int           // maximum number of datagrams at once
-	// fullAt is when the bucket will be full, or when unused last found it full.
+	// fullAt is when the bucket will be full. Once this time has passed, the method unused
+	// sets fullAt to the current time.
 	fullAt time.Duration
 }
 
@@ -71,7 +72,7 @@ func (p *pace) time(n float64) time.Duration {
 }
 
 // tokens returns how many datagrams may be sent now. Its last argument is the maximum. It
-// returns 0 until the bucket holds enough datagrams for a batch (see worth).
+// returns 0 until the bucket holds enough datagrams for a batch (see the method worth).
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
@@ -133,7 +134,7 @@ type pacer struct {
 	chargedAt   time.Duration    // when charge was last called
 	allowed     float64          // Stats.Allowed, not rounded
 	allowedAt   time.Duration    // when allow was last called
-	allowedWait time.Duration    // the sum of waited at the time allowedAt
+	allowedWait time.Duration    // the sum of p.waited when allow was last called
 }
 
 func newPacer(cfg *settings, start time.Time) *pacer {
@@ -146,8 +147,8 @@ func newPacer(cfg *settings, start time.Time) *pacer {
 
 // charge adds to p.waited the part of the time since its last call in which the rate
 // allowed datagrams and none was sent. Without a rate, it adds all of this time. Its
-// second argument is the reason why none was sent. If the reason is WaitNothing, charge
-// finds it. allStarted means that every target was started and no request is due.
+// second argument is the known reason. If this is WaitNothing, charge determines the
+// reason. allStarted means that every target was started and no request is due.
 func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
@@ -174,7 +175,7 @@ func (p *pacer) allow(now time.Duration) {
 		waited += time.Duration(us) * time.Microsecond
 	}
 	if paced := (now - p.allowedAt) - (waited - p.allowedWait); !p.free {
-		p.allowed += p.pace.rate * paced.Seconds() // the difference is negative if waiting was recorded late
+		p.allowed += p.pace.rate * paced.Seconds() // paced is negative if waiting was recorded late
 	}
 	p.allowedAt, p.allowedWait = now, waited
 }
@@ -218,8 +219,8 @@ func (p *pacer) adopt(now time.Duration, rate float64) {
 	}
 }
 
-// asked is called when a request for q was sent. If it is the first request for q, asked
-// tells the rate control.
+// asked is called when a request for q was sent. It reports the first request for q to
+// the rate control.
 func (e *engine) asked(sl *slot, q wire.Question) {
 	heard := sl.session.Got != nil
 	switch {
@@ -229,8 +230,8 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 	}
 }
 
-// answered is called when a datagram came. If the datagram answers first requests,
-// answered tells the rate control. Its last argument has the questions that were
+// answered is called when a datagram came. If the datagram answers first requests, it
+// reports this to the rate control. Its last argument has the questions that were
 // outstanding when the datagram came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {

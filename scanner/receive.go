@@ -17,7 +17,7 @@ type receiver struct {
 
 	table  *reasm.Table
 	unpack *decompressor
-	// unpackedAt is when the decompressor last returned a reply, or had none.
+	// unpackedAt is when the decompressor last returned a reply or had none to unpack.
 	unpackedAt time.Duration
 	scratch    []byte
 	foreign    foreign
@@ -39,8 +39,8 @@ type event struct {
 	waiting wire.Questions // the questions that were outstanding before the datagram came
 }
 
-// take passes one datagram to the parts of the engine. Its first two arguments are the
-// times at which the loop reads and at which the kernel received the datagram.
+// take passes one datagram to the parts of the engine. Its first two arguments are when
+// the loop read the datagram, and when the kernel received it.
 func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	i := e.open.slots.find(p.Addr)
 	if i >= 0 {
@@ -231,10 +231,11 @@ func (d *drained) note(now time.Duration, received int) {
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
 }
 
-// arrival returns the time at which the kernel received a datagram that the loop reads
-// now. stamp is the kernel's timestamp, and wall is the current time on the kernel's
-// clock. If there is no timestamp, arrival returns now. It also returns now if the
-// timestamp is in the future or before d.before, because the clock was then set.
+// arrival returns the time at which the kernel received a datagram. Its arguments are the
+// time of the scan at which the loop reads the datagram, the same time on the kernel's
+// clock, and the kernel's timestamp. If there is no timestamp, it returns the first
+// argument. It does so, too, if the timestamp is in the future or before d.before,
+// because then the clock was set.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

@@ -46,7 +46,7 @@ type Result struct {
 	// Master is Target.Master: the master server's data about the server, a JSON
 	// object; "": none.
 	Master string
-	Geo    Geo // empty, unless the caller's function fills it in
+	Geo    Geo // empty; the caller's function may fill it in
 
 	// Time is when the first reply came or, without a reply, when the target was finished.
 	Time   time.Time
@@ -62,7 +62,7 @@ type Result struct {
 	// RTTs are the round trips of the questions that were asked once and answered; 0: not
 	// known. Those of 10 ms or more are truncated to tenths of a millisecond.
 	RTTs [wire.NumQuestions]time.Duration
-	Took time.Duration // time from the first datagram to the last
+	Took time.Duration // time from the first datagram sent to the last one sent or received
 	// Attempt is the number, from 1, of the last attempt before the first reply; 0: no reply
 	// came.
 	Attempt   uint8
@@ -79,7 +79,7 @@ type Result struct {
 	// Target.Challenge; 0: none.
 	Challenge uint32
 
-	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
+	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields are set
 	Info    wire.Info // zero if INFO has no answer
 
 	HasPlayers       bool          // PLAYER was answered; Players may be empty

@@ -30,10 +30,10 @@ type transport interface {
 //
 // Scan returns when the last target is finished and the cooldown is over. If
 // cfg.Control.Drain is closed, Scan starts no new targets, finishes those in progress and
-// returns without the cooldown. If ctx is done, Scan stops querying, calls handle for
-// the targets that are already finished, and returns ctx's error. In both cases
-// Stats.Unfinished counts the targets that were not finished. Scan reads targets in
-// another goroutine. If targets blocks, that goroutine may outlive the call.
+// returns without the cooldown. If ctx is done, Scan stops querying, calls handle for the
+// targets that are already finished, and returns ctx's error. In both cases
+// Stats.Unfinished counts the targets that were not finished. Another goroutine reads the
+// sequence. If the sequence blocks, that goroutine may outlive the call.
 //
 // Some targets get no Result: those without an IPv4 address or a port, those that are
 // already being queried or were just finished, those that were excluded before anything
@@ -68,7 +68,7 @@ func Scan(
 
 // listen opens the socket. If the network of this machine is away, for example because
 // the address to send from is missing, listen waits for the network. If ctx or
-// cfg.Control.Drain ends the scan in this time, listen returns no socket.
+// cfg.Control.Drain ends this wait, listen returns no socket.
 func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, error) {
 	since := time.Now()
 	for {
@@ -91,9 +91,9 @@ func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, 
 	}
 }
 
-// Query queries one server with the questions and limits of cfg, and returns its Result,
-// which belongs to the caller. A server that does not answer gets a Result, too: see
-// Result.Status. Query returns the error of Scan, or an error if the server was not
+// Query queries one server with the questions and limits of cfg. It returns the server's
+// Result, which belongs to the caller. A server that does not answer gets a Result, too:
+// see Result.Status. Query returns the error of Scan, or an error if the server was not
 // queried.
 func Query(ctx context.Context, cfg Config, addr netip.AddrPort) (*Result, error) {
 	cfg.Cooldown, cfg.Tuning.NoOutage = cmp.Or(cfg.Cooldown, Off), true
@@ -108,7 +108,7 @@ func Query(ctx context.Context, cfg Config, addr netip.AddrPort) (*Result, error
 const (
 	minBuffer    = 4 << 20
 	maxBuffer    = 64 << 20
-	bufferTime   = 100 * time.Millisecond // a receive buffer has room for the replies of this time
+	bufferTime   = 100 * time.Millisecond // the receive buffer has room for the replies that come in this time
 	datagramCost = 2304                   // the buffer space that the kernel charges for a datagram of 1400 bytes
 )
 

@@ -151,7 +151,7 @@ var SendFaults = [numSendFaults]string{
 	"other", "put_off", "network_unreachable", "host_unreachable", "forbidden", "bad_address", "interface_down",
 }
 
-// faultOf maps errors of the system to faults. Errors that it lacks are sendOther.
+// faultOf maps errors of the system to faults. All other errors are sendOther.
 var faultOf = map[syscall.Errno]sendFault{
 	syscall.ENETUNREACH: sendNetwork, syscall.EHOSTUNREACH: sendHost,
 	syscall.EPERM: sendForbidden, syscall.EACCES: sendForbidden,
@@ -170,9 +170,9 @@ type gso struct {
 	answered int    // pairs for which a request was answered in time
 }
 
-// Every server that gets a pair has answered before, so it should answer again. Some
-// device loses pairs if two things hold: at least maxSilentPairs servers don't answer,
-// and their number is more than mostlySilent times the number of servers that answer.
+// A server that gets a pair has answered before, so it should answer again. The scan
+// turns GSO off if at least maxSilentPairs pairs got no answer, and if they are more than
+// mostlySilent times as many as the answered pairs.
 const (
 	maxSilentPairs = 64
 	mostlySilent   = 16

@@ -8,16 +8,16 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sessions holds the open targets, their wake-up times, and the queues of those that have
-// requests due. It also remembers closed targets for the cooldown.
+// sessions holds the open targets, their wake-up times, and the queues of targets with
+// due requests. It also remembers closed targets for the cooldown.
 type sessions struct {
 	plan   session.Plan
 	slots  *slots
 	held   map[uint64]bool   // targets that the limit of their address holds back
 	labels map[uint64]*label // labels of the open and held targets that have one
 	wheel  *wheel
-	follow queue // slots with requests due that are not retries
-	retry  queue // slots with retries due
+	follow queue // slots with due requests other than retries
+	retry  queue // slots with due retries
 
 	learner *learner // nil: the timeouts are fixed
 	// listening counts silent targets that have had all their attempts and may still answer
@@ -97,14 +97,13 @@ func targetOf(addr uint64, l *label) Target {
 	return t
 }
 
-// maxListening is the maximum of sessions.listening. That many silent targets take at
-// most 52 MiB.
+// maxListening is the maximum of sessions.listening: at most 52 MiB of silent targets.
 const maxListening = 1 << 19
 
-// waiting returns the number of open targets, without those that listening counts.
+// waiting returns the number of open targets, not counting s.listening.
 func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
-// begin opens a target. Its first request is due, and in no queue yet.
+// begin opens a target and makes its first request due, without putting it into a queue.
 func (s *sessions) begin(addr uint64) ref {
 	i, lb := s.slots.take(addr), s.labels[addr]
 	s.slots.at(i).session.Start(&s.plan, lb != nil && lb.infoOnly, lb.remembered() != wire.NoChallenge)
@@ -118,8 +117,8 @@ func (s *sessions) begin(addr uint64) ref {
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
 // planOf returns the plan with the schedule of a target. If the decompressor had no room
-// for an answer of the target, the schedule has no learned timeout. With one, the scan
-// could make all further attempts before there is room.
+// for an answer of the target, the schedule has no learned timeout: with a learned
+// timeout, the scan could make all further attempts before there is room.
 func (s *sessions) planOf(sl *slot) *session.Plan {
 	if s.learner != nil {
 		s.plan.Schedule.Learned = s.learner.timeout(sl.source())

@@ -17,7 +17,7 @@ type slot struct {
 	gen       uint32 // changes when a target takes or leaves this slot
 	ip        uint32
 	port      uint16
-	tick      uint16 // tick in the wheel; 0: not filed
+	tick      uint16 // tick of its bucket in the wheel; 0: not in the wheel
 	sentBytes uint16
 	sent      uint16
 }
@@ -165,7 +165,7 @@ type wheel struct {
 
 const (
 	wheelTick    = 4 * time.Millisecond
-	wheelBuckets = 1024 // a turn takes 4 s; a slot that wakes later is filed again after each turn
+	wheelBuckets = 1024 // a turn takes 4 s; a slot that wakes after more than a turn is filed again in each turn
 )
 
 func newWheel() *wheel {
@@ -187,7 +187,8 @@ func (w *wheel) file(s *slots, i int32) {
 		}
 		w.remove(s, i)
 	}
-	// 0 means not filed, so one tick in 2^16 is stored as the next tick.
+	// 0 means that the slot is not in the wheel, so a tick whose lowest 16 bits are 0 is
+	// stored as 1.
 	sl.tick = max(uint16(tick), 1)
 	head := &w.heads[sl.tick%wheelBuckets]
 	sl.prev, sl.next = -1, *head

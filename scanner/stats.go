@@ -79,14 +79,14 @@ type Stats struct {
 	Excluded    uint64              // by Config.Excluded, before anything was sent
 	Duplicate   uint64              // already being queried, or finished within the cooldown
 	OverLimit   uint64              // beyond MaxPerAddress
-	Finished    [NumStatuses]uint64 // by Status
+	Finished    [NumStatuses]uint64 // finished targets by Status
 	Stopped     uint64              // finished targets that were excluded after their first datagram
 	Overdue     uint64              // targets that were ended because they waited far too long, which is a fault of the scanner
 	Unheard     uint64              // targets with StatusError that sent nothing, because this machine failed
 	Unfinished  uint64              // set at the end: all targets that were read and not finished
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
-	HeldAddrs   int                 // addresses of the targets in Held
+	HeldAddrs   int                 // number of addresses of the targets in Held
 	// HeldFor is the estimated time until the last target in Held starts; 0 unless Wait is
 	// WaitAddress.
 	HeldFor  time.Duration
@@ -101,7 +101,7 @@ type Stats struct {
 	Foreign    [numForeignCauses]uint64   // Received[session.Foreign] by probable cause
 	RecvBytes  uint64                     // UDP payload
 	Kinds      [session.NumKinds]uint64   // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64     // questions of finished targets without a complete answer, by error
+	Errors     [wire.NumErrors]uint64     // by error: questions of finished targets that got no complete answer
 	SendErrors uint64                     // datagrams that could not be sent
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
@@ -128,8 +128,9 @@ type Stats struct {
 	// Allowed counts the datagrams that the rate allowed in the time in which only the rate
 	// held the scan back.
 	Allowed uint64
-	// Settled is, for a scan without a rate, the mean number of datagrams per second in the
-	// last seconds in which only the processor or losses held the scan back.
+	// Settled is set only for a scan without a rate. It is the mean number of datagrams per
+	// second, over the last seconds in which only the processor or losses held the scan
+	// back.
 	Settled float64
 	Slowed  uint64      // for a scan without a rate: number of samples in which this machine was overloaded
 	Socket  udp.Stats   // what the socket counted
@@ -228,7 +229,7 @@ const (
 
 // Sending itself counts as the limit only if it took at least busyPart of the time. A
 // smaller part only shows that the machine was busy with other work now and then. Any
-// other reason that took at least otherPart takes precedence over sending.
+// other reason that took at least otherPart of the time takes precedence over sending.
 const (
 	busyPart  = 0.2
 	otherPart = 0.05

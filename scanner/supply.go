@@ -81,8 +81,8 @@ func (e *engine) accept(t *Target) uint64 {
 	return 0
 }
 
-// admit reports whether a target may start now. If not, it waits for the limit of its
-// address.
+// admit reports whether a target may start now. If not, the target waits for the limit of
+// its address.
 func (e *engine) admit(now time.Duration, addr uint64, lb *label) bool {
 	if lb != nil {
 		e.open.labels[addr] = lb
@@ -166,7 +166,7 @@ type secondPass struct {
 	silent []uint64      // packed addresses and ports; elements never change, so that snapshots can share them
 	labels []SilentLabel // labels of the targets that have one; elements never change
 	next   int           // index into silent: the next target
-	named  int           // index of the first label whose Index is at least next
+	named  int           // index into labels: the first label of a target that has not begun its second pass
 }
 
 func (l *secondPass) push(addr uint64, lb *label) {

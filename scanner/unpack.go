@@ -9,12 +9,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/thread"
 )
 
-// These constants limit the CPU time of a decompressor. An honest reply takes less CPU time
-// than briskTime. After a reply that took more, the decompressor rests three times that
-// time, but at most maxRest. A flood of bad replies then costs about a quarter of a core. A
-// reply with the right checksum makes the decompressor rest, too, because a decompression
-// bomb can have the right checksum. Time in which the thread waits for a processor does not
-// count: on a busy machine the decompressor would rest after honest replies.
+// These constants limit the CPU time of a decompressor. An honest reply takes less CPU
+// time than briskTime. After a reply that took more, the decompressor rests three times
+// that time, but at most maxRest. A flood of bad replies then costs about a quarter of a
+// core. A reply with the right checksum makes the decompressor rest, too, because a
+// decompression bomb can have the right checksum. Time in which the thread waits for a
+// processor does not count. Otherwise, on a busy machine, the decompressor would rest
+// after honest replies.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
@@ -25,8 +26,8 @@ const (
 // of replies in the queue.
 const minRoom = 16 << 10
 
-// decompressor unpacks replies in its own goroutine, one after the other. submit, poll and
-// pending never wait for this goroutine, and belong to one other goroutine.
+// decompressor unpacks replies in its own goroutine, one after the other. submit, poll
+// and pending never wait for this goroutine. Only one other goroutine may call them.
 type decompressor struct {
 	in, out chan job
 	ctx     context.Context // cancelled by close
@@ -40,17 +41,17 @@ type decompressor struct {
 
 type job struct {
 	from   ref
-	room   int // what the reply takes of the queue's room
+	room   int // the room that the reply takes in the queue
 	packed []byte
 	msg    []byte
 	err    error
 }
 
-// newDecompressor starts a decompressor. Its argument is how many bytes the replies take
-// that are submitted and not yet polled. Replies of honest servers take some 20 KB, and bad
-// replies up to 2 × reasm.MaxReply. So the queue has room for the replies of thousands of
-// honest servers, but a flood of bad replies can't delay a reply for long. close ends the
-// decompressor.
+// newDecompressor starts a decompressor. Its argument limits the bytes of the replies
+// that are submitted and not yet polled. Replies of honest servers take some 20 KB, and
+// bad replies up to 2 × reasm.MaxReply. So the queue has room for the replies of
+// thousands of honest servers, but a flood of bad replies can't delay a reply for long.
+// close ends the decompressor.
 func newDecompressor(room int) *decompressor {
 	queue := room / minRoom
 	d := &decompressor{
@@ -68,8 +69,8 @@ func newDecompressor(room int) *decompressor {
 }
 
 // submit hands over a compressed reply, whose memory the decompressor owns from then on.
-// If the queue has no room or the decompressor is closed, submit returns false, and packed
-// still belongs to the caller.
+// If the queue has no room or the decompressor is closed, submit returns false, and the
+// caller keeps the memory.
 func (d *decompressor) submit(from ref, packed []byte) bool {
 	j := job{from: from, room: max(minRoom, len(packed)+reasm.Declared(packed)), packed: packed}
 	if d.ctx.Err() != nil || d.taken+j.room > d.room {

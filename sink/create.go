@@ -46,9 +46,9 @@ type Options struct {
 	Progress func(read, size int64)
 
 	// FlushEvery is the interval at which waiting records are written to the file. Zero
-	// means 200 ms, or a second for a compressed file, because there each flush ends a
-	// block of the frame, and short blocks compress badly. If FlushEvery is negative,
-	// records are written only when a block is full, and by Sync and Close.
+	// means 200 ms, or one second for a compressed file. In a compressed file each flush
+	// ends a block of the frame, and short blocks compress badly. If FlushEvery is
+	// negative, records are written only when a block is full, and by Sync and Close.
 	FlushEvery time.Duration
 
 	Stdout *os.File // the file for the paths "-" and ""; nil means os.Stdout
@@ -87,10 +87,9 @@ const (
 // ErrChanged means that a file is not the file that a checkpoint describes.
 var ErrChanged = errors.New("the file has changed since the checkpoint")
 
-// Check returns an error if Open would return one, as far as that can be found out
-// without changing or reading any file. A program calls Check before it starts to work,
-// and Open when it has something to write. If the program fails in between, it leaves
-// no file behind.
+// Check returns the errors of Open that it can find without changing or reading a file. A
+// program calls Check before it starts to work, and Open when it has something to write.
+// If the program fails in between, it leaves no file behind.
 func (w *Output) Check() (err error) {
 	switch r := w.o.Rotate; {
 	case r == nil:

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// Damage counts what a Reader skipped because it could not be read.
+// Damage counts the damaged frames and lines that a Reader skipped.
 type Damage struct {
 	Frames uint64 // number of zstd frames or gzip members
 	Lines  uint64 // number of lines that are not JSON
-	Bytes  int64  // length of the skipped bytes: compressed for frames, unpacked for lines
+	Bytes  int64  // number of skipped bytes: compressed bytes of frames, and unpacked bytes of lines
 
 	// At is the offset of the first damage: of a frame in the file, or of a line in the
 	// unpacked census.
 	At int64
 
-	// Truncated is the length of the partial line, zstd block or gzip member at the end
-	// of the file. It is known when Next has returned io.EOF. A killed process leaves such
-	// bytes; they are not damage. Truncated is 0 if only the end of the last frame is
+	// Truncated is the length of the partial line, zstd block or gzip member at the end of
+	// the file. The length is known when Next has returned io.EOF. A killed process leaves
+	// such bytes; they are not damage. Truncated is 0 if only the end of the last frame is
 	// missing.
 	Truncated int64
 
 	// Open means that the file ends inside a zstd frame or a gzip member: the file was
-	// truncated there, or it is still being written. It is known when Next has returned
+	// truncated there, or it is still being written. Open is known when Next has returned
 	// io.EOF.
 	Open bool
 
-	// Flushed means, if Open is set, that the file ends where a flush ended. A process
-	// that was killed, or is still writing, leaves such a file, so nothing shows that
+	// Flushed means that Open is set and the file ends where a flush ended. A process that
+	// was killed, or is still writing, leaves such a file. Such a file does not show that
 	// records were lost.
 	Flushed bool
 }

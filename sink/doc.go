@@ -14,7 +14,7 @@
 //	stats, err := scanner.Scan(ctx, cfg, targets, func(r *scanner.Result) { w.Write("nightly", r) })
 //	err = w.Commit()
 //
-// To read one, [Open] a [Reader] and call Next until io.EOF.
+// To read a census, [Open] a [Reader] and call Next until io.EOF.
 //
 // An Output copies what it needs before Write returns. It remembers its first error:
 // from then on, Write, Sync, Close and Commit return that error. So it is enough to check

@@ -35,7 +35,7 @@ type handle interface {
 type file struct {
 	handle
 	to      io.Writer  // the destination: the handle, or Options.Screen
-	disk    *disk.File // the handle, unless it is standard output
+	disk    *disk.File // the handle; nil for standard output
 	info    fs.FileInfo
 	packed  packing
 	part    bool // whether the file is a part of a census
@@ -223,11 +223,11 @@ func partsOf(files []*file) []Part {
 
 // The system reports no error when another program removes, renames or truncates a file
 // that is being written: the records are lost, or the file gets a hole. So an Output
-// checks the length of a file before each write, its name at each Sync, and both when it
-// is complete.
+// checks the length of a file before each write, its name at each Sync, and both when the
+// file is complete.
 
-// lost returns an error unless the file still has its name. On Linux lost finds the new
-// name of a renamed file in /proc. f.mu must be held.
+// lost returns an error if the file has lost its name. On Linux lost finds the new name of
+// a renamed file in /proc. f.mu must be held.
 func (f *file) lost() error {
 	if f.sum == nil {
 		return nil
@@ -252,7 +252,7 @@ func (f *file) lost() error {
 }
 
 // checkLength returns an error if the file does not end where the last write ended. It
-// also seeks to the end, where the next write goes. It allocates nothing unless it fails.
+// also seeks to the end, where the next write goes. It allocates only if it fails.
 func (f *file) checkLength() error {
 	if f.sum == nil {
 		return nil
@@ -264,7 +264,7 @@ func (f *file) checkLength() error {
 	if err == nil && end < f.size {
 		err = fmt.Errorf("another program truncated the census to %d of the %d bytes written", end, f.size)
 	} else if err == nil {
-		err = fmt.Errorf("another program wrote to the census: it has %d bytes, but should have %d", end, f.size)
+		err = fmt.Errorf("another program wrote to the census: the file has %d bytes, but should have %d", end, f.size)
 	}
 	e := newError("write", f.name, err)
 	e.Hint = cmp.Or(e.Hint, "read the remaining records of the census with: a2sscan cat")
@@ -274,8 +274,8 @@ func (f *file) checkLength() error {
 // sumText formats a hash as xxhsum -H64 prints it: xxHash64 with seed 0, in hex.
 func sumText(d *xxhash.Digest) string { return fmt.Sprintf("%016x", d.Sum64()) }
 
-// hashFile adds the first size bytes of f to d. After each chunk it calls progress,
-// unless progress is nil.
+// hashFile adds the first size bytes of f to d. After each chunk it calls progress, which
+// may be nil.
 func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, size int64)) error {
 	b := make([]byte, min(size, 1<<20))
 	for at := int64(0); at < size; {

@@ -279,12 +279,12 @@ func TestAppendRefused(t *testing.T) {
 			prefix + strings.Repeat("x", record.MaxSize+1<<20), "the line at byte 0 is longer than 9 MiB"},
 		{"compressed", "a.ndjson", frame, "does not look like a census"},
 		{"not compressed", "a.zst", lines(0, 1)[0] + "\n", "does not look like a census"},
-		{"garbage after a frame", "a.zst", frame + "garbage", "its last frame is damaged"},
+		{"garbage after a frame", "a.zst", frame + "garbage", "the last frame of the file is damaged"},
 		{"another content", "a.zst", string(pack("a list\nof lines\n")), "does not look like a census"},
 		{"no complete frame", "a.zst", frame[:20], "does not look like a census"},
 		{"half a line in a complete frame", "a.zst", frame + string(pack(prefix)), "cut off inside a complete frame"},
 		{"a cut frame of another content", "a.zst", string(openFrame("a list\nof lines\n")), "does not look like a census"},
-		{"a cut frame that is corrupt", "a.zst", frame + corrupt, "its last frame is damaged"},
+		{"a cut frame that is corrupt", "a.zst", frame + corrupt, "the last frame of the file is damaged"},
 	}
 	for _, tt := range tests {
 		path := filepath.Join(t.TempDir(), tt.file)

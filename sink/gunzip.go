@@ -18,8 +18,8 @@ import (
 type gunzip struct {
 	unpacking
 	in     *bufio.Reader
-	n      int64  // bytes read from in
-	recent uint32 // the last four bytes read from in
+	n      int64  // number of bytes read from g.in
+	recent uint32 // the last four bytes read from g.in
 	member *gzip.Reader
 	open   bool // the next byte to read belongs to a member
 	got    bool // the current member had content
@@ -96,7 +96,7 @@ func (g *gunzip) begin() error {
 }
 
 // end handles the error err of a truncated or damaged member: it counts the bytes that are
-// lost, and returns io.EOF. If the file can't be read, it returns the error of reading.
+// lost, and returns io.EOF. If the file can't be read, it returns the read error.
 func (g *gunzip) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

@@ -37,18 +37,19 @@ const (
 //		                            ▲                             │              │
 //		                            └───── Resume or Append ──────┴──────────────┘
 //
-//	  - open: the file is durable up to the last Sync. A kill may leave more records
-//	    after that, and a partial record at the end. Resume truncates the file to a
-//	    Sync, Append to the last complete record.
+//	  - open: the file is durable up to the last Sync. If the process is killed, more
+//	    records may follow, and a partial record at the end. Resume truncates the file
+//	    to the position of a Sync. Append keeps all complete records.
 //	  - complete: the file has all its records, and is durable.
-//	  - named: the file has its final name. A part, and a file that replaces another,
-//	    has had disk.PartSuffix until then; any other file has its final name all the time.
+//	  - named: the file has its final name. Until then, the name of a part, or of a file
+//	    that replaces another, ends in disk.PartSuffix. Any other file has its final name
+//	    from the start.
 //
 // Write appends a record to a block. Until Close, a goroutine with a thread of its own
 // (package thread) compresses and writes full blocks, and creates the next part when a
 // part is full. If the disk is slower than the scan, Write waits for a free block. After
-// the first error nothing more is written, and the file ends with the last complete record
-// that fitted.
+// the first error the Output writes no more records, and removes a partial record if it
+// can.
 type Output struct {
 	path   string
 	o      Options
@@ -109,9 +110,9 @@ func Create(path string, o Options) (*Output, error) {
 	return w, nil
 }
 
-// Open creates the file, or opens the files that are resumed. For an existing file the
-// error is fs.ErrExist unless the Options allow it; pipes and devices are always
-// accepted.
+// Open creates the file, or opens the files that are resumed. If the file exists, but
+// Append, Replace and Resume are not set, the error is fs.ErrExist. Pipes and devices are
+// always accepted.
 //
 // If standard output is a pipe whose reader has closed it, Go ends the process with
 // SIGPIPE before Write can return an error. A program that wants the error calls
@@ -129,7 +130,7 @@ func (w *Output) Open() error {
 	switch {
 	case err != nil:
 	case w.o.Resume != nil && w.o.Resume.Offset < 0:
-		err = w.o.refuse(w.path, errors.New("the checkpoint gives the census a negative length"), "start a new scan")
+		err = w.o.refuse(w.path, errors.New("the length of the census in the checkpoint is negative"), "start a new scan")
 	case w.o.Rotate == nil:
 		err = w.begin(w.path, &w.o)
 	case w.o.Append || isStandard(w.path):
@@ -176,9 +177,9 @@ func (w *Output) start() {
 }
 
 // Write adds the record of r. Its first argument, scan, is the name of the scan. If the
-// name is empty, the record has no key scan. Write keeps no reference to r. The error may
-// concern earlier records. Only Sync and Close report the errors of all records before the
-// call.
+// name is empty, the record lacks the key "scan". Write keeps no reference to r. The error
+// may concern earlier records. Only Sync and Close report the errors of all records before
+// the call.
 func (w *Output) Write(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
@@ -253,8 +254,8 @@ func (w *Output) Err() error {
 	return nil
 }
 
-// Sync returns when every record written so far is in its file, its frame is complete
-// and, if the file is on a disk, the disk was told to store it.
+// Sync returns when every record written so far is in its file, and the last frame is
+// complete. It also syncs a regular file to the disk.
 func (w *Output) Sync() (Position, error) {
 	m, err := w.Mark()
 	if err != nil {
@@ -460,7 +461,7 @@ func (w *Output) Unwritten() uint64 {
 	if _, open := w.each(); open == nil || open.regular {
 		return 0
 	}
-	written := w.written.Load() // load it first: both grow, and the difference must not be negative
+	written := w.written.Load() // load written before count: both grow, and the difference must not be negative
 	return w.count.Load() - written
 }
 

@@ -488,7 +488,7 @@ func TestTakenAway(t *testing.T) {
 			}
 			_, err = f.WriteString("x\n")
 			return errors.Join(err, f.Close())
-		}, "another program wrote to the census: it has "},
+		}, "another program wrote to the census: the file has "},
 	}
 	for _, tt := range tests {
 		for _, more := range []int{0, 1} { // records after it

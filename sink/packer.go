@@ -30,7 +30,7 @@ func packingOf(path string) packing {
 	return unpacked
 }
 
-// The parameters of compression. A frame ends with Sync, when it has frameSize bytes of
+// The parameters of compression. A frame ends at a Sync, when it has frameSize bytes of
 // lines, or when a flush finds that it is frameAge old. Frames are short because, after
 // damage, reading continues at the next frame. The window holds a few hundred records. A
 // longer window would cost time and memory, and save little space.

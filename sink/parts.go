@@ -19,13 +19,13 @@ import (
 
 // Rotation divides a census into files.
 type Rotation struct {
-	Start time.Time     // start of the scan, which is part of the names
+	Start time.Time     // start of the scan; the names of the parts contain it
 	Size  int64         // size in bytes at which a part ends; 0 means no limit
 	Every time.Duration // time after which a part ends; 0 means no limit
 
 	// Hold makes complete parts keep disk.PartSuffix until Mark.Commit or Output.Commit. A
 	// scan that commits its parts at each checkpoint never changes a part without the
-	// suffix, even if it is resumed from a checkpoint.
+	// suffix, even after it is resumed.
 	Hold bool
 }
 
@@ -58,9 +58,9 @@ type Part struct {
 }
 
 // PartName returns the file name of part n of a census. The first part has the number 1.
-// Its second argument, start, is the time at which the scan began. For census.ndjson.zst
-// it returns, for example, census-20261120T030000Z-00001.ndjson.zst. The names sort by
-// scan, then by part.
+// The argument start is the time at which the scan began. For census.ndjson.zst it
+// returns, for example, census-20261120T030000Z-00001.ndjson.zst. The names sort by scan,
+// then by part.
 func PartName(path string, start time.Time, n int) string {
 	head, ext := splitName(path)
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
@@ -140,12 +140,12 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 		return err
 	}
 	if info.Size() != p.Bytes {
-		return fmt.Errorf("%w: the part has %d bytes, but had %d", ErrChanged, info.Size(), p.Bytes)
+		return fmt.Errorf("%w: the part has %d bytes instead of %d", ErrChanged, info.Size(), p.Bytes)
 	}
 	d := xxhash.New()
 	err = hashFile(d, f, p.Bytes, progress)
 	if err == nil && p.Sum != "" && p.Sum != sumText(d) {
-		err = fmt.Errorf("%w: its xxh64 is %s, but was %s", ErrChanged, sumText(d), p.Sum)
+		err = fmt.Errorf("%w: the xxh64 of the part is %s, but was %s", ErrChanged, sumText(d), p.Sum)
 	}
 	return err
 }
@@ -197,5 +197,5 @@ type Scan struct {
 	Start    time.Time         `json:"start"`
 	Ended    string            `json:"ended"`
 	Records  uint64            `json:"records"`
-	ByStatus map[string]uint64 `json:"by_status"` // number of targets
+	ByStatus map[string]uint64 `json:"by_status"` // number of targets with each status
 }

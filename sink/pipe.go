@@ -24,15 +24,15 @@ type Block struct {
 	// Pipe's argument take may read it.
 	Out []byte
 
-	text    []byte // the lines that next has not returned yet
+	text    []byte // the lines that the method next has not returned yet
 	memory  []byte // the buffer that holds text
 	at      int64  // offset of text in the unpacked census
-	raw     bool   // next returns lines without checking them
+	raw     bool   // the method next returns lines without checking them
 	checked bool   // a checksum has shown that the lines are as they were written
 	good    bool   // at least one line of the census so far was JSON
-	foreign uint64 // how many of the lines before the first JSON line of the census are in earlier blocks
+	foreign uint64 // in earlier blocks: number of lines before the first JSON line of the census
 
-	lines   int // number of lines that next has returned
+	lines   int // number of lines that the method next has returned
 	dropped Damage
 	err     error // the error at which the block ends; nil if it has no error
 }

@@ -35,7 +35,7 @@ type Reader struct {
 	in      *bufio.Reader // reads the file; its buffer serves only to look at the first bytes
 	packed  packing       // compression of the file; known after the first read
 	content *unpacking    // nil if the file is plain
-	zstd    *unzstd       // nil unless the file is compressed with zstd
+	zstd    *unzstd       // nil if the file is not compressed with zstd
 	raw     bool          // return lines without checking them
 
 	source  io.Reader // the unpacked content; nil before the first read
@@ -69,8 +69,8 @@ type unpacking struct {
 // Open opens the census at path; "-" and "" are standard input.
 func Open(path string) (*Reader, error) { return OpenTee(path, io.Discard) }
 
-// OpenTee opens the census at path like Open. It also writes each byte of the file to w
-// when the Reader has read it.
+// OpenTee opens the census at path like Open. It also writes to w every byte that the
+// Reader reads from the file.
 func OpenTee(path string, w io.Writer) (*Reader, error) {
 	if isStandard(path) {
 		r := NewReader(io.TeeReader(os.Stdin, w))
@@ -86,8 +86,8 @@ func OpenTee(path string, w io.Writer) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader returns a Reader that reads from in. It reads nothing before the first call of
-// Next or Pipe; then it reads ahead.
+// NewReader returns a Reader that reads the census from its argument. It reads nothing
+// before the first call of Next or Pipe; then it reads ahead.
 func NewReader(in io.Reader) *Reader {
 	return &Reader{name: "census", in: bufio.NewReaderSize(in, 512)}
 }
@@ -183,7 +183,7 @@ func (r *Reader) end(partial []byte, err error) error {
 
 // Close closes the file that Open has opened. After Close, Next returns an error.
 func (r *Reader) Close() error {
-	r.err = errors.New("read " + r.name + ": after Close")
+	r.err = errors.New("read " + r.name + ": the reader is closed")
 	if r.zstd != nil {
 		r.zstd.close()
 	}

@@ -15,10 +15,10 @@ import (
 
 // The reasons not to append to a file.
 var (
-	errDamaged   = errors.New("its last frame is damaged")
-	errUnended   = errors.New("its last record is cut off inside a complete frame")
+	errDamaged   = errors.New("the last frame of the file is damaged")
+	errUnended   = errors.New("the last record of the file is cut off inside a complete frame")
 	errColumns   = errors.New("the file does not begin with the header for the chosen columns")
-	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
+	errLongFrame = errors.New("the last frame of the file is cut off, and is longer than any frame of a census")
 )
 
 // maxTail is greater than the length in bytes of any frame that an Output writes,
@@ -165,15 +165,15 @@ func appendFill(frame []byte, how packing, over int64) []byte {
 	return binary.LittleEndian.AppendUint32(skip, uint32(max(0, rest-header)))
 }
 
-// cutBack truncates a file to the bytes that stay, and hashes these. It changes nothing if
-// the file is not the one to resume or to append to.
+// cutBack truncates a file to the bytes that stay, and hashes these bytes. It changes
+// nothing if the file is not the one to resume or to append to.
 func (f *file) cutBack(o *Options) (err error) {
 	size := f.info.Size()
 	f.sum = xxhash.New()
 	var t tail
 	switch at := o.Resume; {
 	case at != nil && at.Offset > size:
-		err = fmt.Errorf("%w: %d of %d bytes are left", ErrChanged, size, at.Offset)
+		err = fmt.Errorf("%w: only %d of %d bytes are left", ErrChanged, size, at.Offset)
 	case at != nil:
 		t.keep, f.records = at.Offset, at.Records
 	case o.Append && size > 0:
@@ -187,7 +187,7 @@ func (f *file) cutBack(o *Options) (err error) {
 			return newError(o.op(), f.name, err)
 		}
 		if is := sumText(f.sum); at.Sum != "" && at.Sum != is {
-			return o.refuse(f.name, fmt.Errorf("%w: the xxh64 of its first %d bytes is %s, but was %s",
+			return o.refuse(f.name, fmt.Errorf("%w: the xxh64 of the first %d bytes is %s, but was %s",
 				ErrChanged, at.Offset, is, at.Sum), "start a new scan")
 		}
 	}

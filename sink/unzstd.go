@@ -41,14 +41,14 @@ var (
 type unzstd struct {
 	unpacking
 	in  io.Reader
-	buf []byte // read from in and not yet consumed
+	buf []byte // bytes that in.Read returned and that are not consumed yet
 	at  int64  // offset of buf in the file
-	err error  // error of in, to be returned when buf is empty
+	err error  // error of in.Read, which u returns when buf is empty
 
 	frames *zstd.Decoder // decodes complete frames
 	blocks *zstd.Decoder // decodes all other frames, block by block
 	stream bool          // whether blocks has more content to return
-	// unsummed means that a frame so far has no checksum.
+	// unsummed means that at least one frame so far has no checksum.
 	unsummed bool
 	good     int64 // offset in the file when blocks last returned content
 
@@ -73,7 +73,7 @@ type frame struct {
 
 func newUnzstd(in io.Reader) (u *unzstd, err error) {
 	u = &unzstd{in: in, unpacking: unpacking{last: '\n'}}
-	u.most = min(runtime.GOMAXPROCS(0)/2, maxAhead) // the other processors parse
+	u.most = min(runtime.GOMAXPROCS(0)/2, maxAhead) // leaves half of the processors for parsing
 	u.blocks, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow))
 	if err == nil {
@@ -312,7 +312,7 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 }
 
 // skipDamage consumes everything before the next frame whose checksum is correct, and
-// unpacks that frame. If no frame follows, it returns io.EOF or the error of reading.
+// unpacks that frame. If no frame follows, it returns io.EOF or the read error.
 func (u *unzstd) skipDamage() error {
 	start := u.at
 	end, err := u.findFrame()

@@ -42,9 +42,9 @@
 // # Errors and notes
 //
 // Every error is an [Error]: a code that can be compared and used as an index.
-// After [ErrTruncated] the values before the cut are valid: Info.Has names the
-// complete fields, and the cursors have returned the complete items. Oddities of answers
-// are [Notes], not errors: a wrong count, a flag that is neither 0 nor 1, bytes left over.
+// After [ErrTruncated] the values before the cut are valid: Info.Has names the complete
+// fields, and Players and Rules have returned the complete items. Oddities of answers are
+// [Notes], not errors: a wrong count, a flag that is neither 0 nor 1, bytes left over.
 //
 // Strings are the server's bytes: often UTF-8, sometimes in another encoding or cut
 // inside a character, sometimes hostile. This package does not check them.
@@ -162,7 +162,7 @@
 //
 // # Sources
 //
-// Comments cite their sources: one of documents 000 to 004, which describe the protocol,
-// or a fact with a number, such as EC-25, about what servers send beyond these documents.
-// docs/PROTOCOL.md has all of them.
+// Comments cite documents 000 to 004, which describe the protocol, and numbered facts such
+// as EC-25, which these documents lack. docs/PROTOCOL.md lists the documents and the
+// facts.
 package wire

@@ -18,9 +18,8 @@ type Part struct {
 	Cut bool
 }
 
-// Bits for the fields of an INFO reply that have no presence bit in Info.Has. The
-// reader adds them to its set in the same way as presence bits, so that Explain can
-// name every field.
+// Bits for the fields of an INFO reply that have no presence bit in Info.Has. The reader
+// uses these bits like presence bits, so that Explain can name every field.
 const (
 	fieldShipMode Fields = (hasAll + 1) << iota
 	fieldShipWitnesses
@@ -53,12 +52,11 @@ var fieldNames = [...]string{
 const textFields = HasName | HasMap | HasFolder | HasGame | HasVersion | HasSourceTV | HasKeywords |
 	HasAddress | fieldModURL | fieldModDownload | fieldModNUL
 
-// Explain returns the fields of a request or a reply, including the header FF FF FF FF,
-// as the decoder of the message's kind reads them. For a PLAYER reply, the second
-// argument, ship, says whether the server runs The Ship. The parts follow each other
-// without gaps and cover all of msg, whatever it contains. For an INFO, PLAYER or RULES
-// reply, the last part has Cut set exactly if the decoder returns ErrTruncated or
-// ErrEmpty.
+// Explain splits a request or a reply into its header FF FF FF FF and the fields that the
+// decoder for its kind reads. For a PLAYER reply, the second argument, ship, says whether
+// the server runs The Ship. The parts follow each other without gaps and cover all of msg,
+// whatever it contains. For an INFO, PLAYER or RULES reply, the last part has Cut set
+// exactly if the decoder returns ErrTruncated or ErrEmpty.
 func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		e := &explanation{b: msg, item: -1, yield: yield}
@@ -172,9 +170,9 @@ func (e *explanation) rest(name string) {
 }
 
 // info yields the fields of an INFO reply after its type byte. Its argument, read, is the
-// function that decodes them. To find where a field ends, info passes prefixes of the
-// message to read. If read finds that a prefix ends inside a field, the byte after the
-// prefix belongs to this field.
+// function that decodes them. To find where a field ends, info calls read with prefixes of
+// the message. If a prefix ends inside a field, the byte after the prefix belongs to this
+// field.
 func (e *explanation) info(read func(*Info, *reader)) {
 	b := e.left()
 	cut := func(n int) (Fields, int) {
@@ -201,7 +199,7 @@ func (e *explanation) info(read func(*Info, *reader)) {
 // Players reads, an incomplete record, and deaths and money.
 func (e *explanation) players(ship ShipHint) {
 	var ps Players
-	_ = ps.Reset(e.b, ship) // fails only without a count, and then no players follow
+	_ = ps.Reset(e.b, ship) // Reset fails only if there is no count; then no players follow
 	record := func() {
 		e.number("index", 1)
 		e.text("name")

@@ -25,8 +25,8 @@ func IsShip(appID uint32) bool {
 	return false
 }
 
-// Decode resets in, and then reads the INFO reply msg into it. The reply may have either
-// format. The strings of in alias msg.
+// Decode clears the Info, and then reads the INFO reply msg into it. The reply may have
+// either format. The strings of the Info alias msg.
 //
 // The error is ErrTruncated if the message ends inside a field, or before a field that
 // the extra data flag promises (EC-29, EC-31); in.Has then names the complete fields.
@@ -41,9 +41,8 @@ func IsShip(appID uint32) bool {
 // If at most three bytes follow the mod flag of a GoldSource reply, there is no mod
 // block, and the last two bytes are VAC and bots (EC-67). If those bytes are
 // missing or can't be VAC and bots, the reply is truncated, and neither field is
-// set (EC-137). A relay omits bots (EC-33, EC-147). If the number of its spectators or
-// slots does not fit in a byte, it may send both numbers as longs in place of bots
-// (EC-146).
+// set (EC-137). A relay omits bots (EC-33, EC-147). A relay with more than 255 spectators
+// or slots may send both numbers as longs in place of bots (EC-146).
 func (in *Info) Decode(msg []byte) error {
 	*in = Info{}
 	body := Body(msg)

@@ -40,7 +40,7 @@ const (
 	KindInfoRequest      Kind = 'T'
 	KindPlayersRequest   Kind = 'U'
 	KindRulesRequest     Kind = 'V'
-	KindChallengeRequest Kind = 'W' // A2S_SERVERQUERY_GETCHALLENGE, mostly ignored (EC-18)
+	KindChallengeRequest Kind = 'W' // A2S_SERVERQUERY_GETCHALLENGE; most servers ignore it (EC-18)
 	KindPingRequest      Kind = 'i'
 
 	KindInfo       Kind = 'I'
@@ -183,7 +183,7 @@ type Player struct {
 	Index    uint8   // always 0 on many games (EC-77)
 	Score    int32   // may be negative (EC-87)
 	Duration float32 // seconds connected; -1 for some bots (EC-76), may be NaN (EC-89)
-	Ship     bool    // Deaths and Money were present
+	Ship     bool    // whether the reply has Deaths and Money
 	Deaths   int32   // only on The Ship
 	Money    int32   // only on The Ship
 }
@@ -246,6 +246,6 @@ var noteWords = [NumNotes]string{
 	"info.short_app_id",
 }
 
-// NoteWord returns the word that records use for the note 1<<i. It panics unless 0
-// ≤ i < NumNotes.
+// NoteWord returns the word that records use for the note 1<<i. i must be from 0 to
+// NumNotes-1.
 func NoteWord(i int) string { return noteWords[i] }

@@ -19,9 +19,9 @@ const (
 	ShipUnknown ShipHint = iota
 	// ShipNo means that the INFO reply names another game.
 	ShipNo
-	// ShipYes means that the INFO reply names The Ship. Deaths and money are read
-	// even if the count byte is wrong (EC-74), unless the announced players fill
-	// the message.
+	// ShipYes means that the INFO reply names The Ship. Deaths and money are read even if
+	// the count byte is wrong (EC-74). If the announced players fill the message, there
+	// are no deaths and money.
 	ShipYes
 )
 
@@ -111,7 +111,7 @@ func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 // ShipUnknown, only the announced count is tried as n. With ShipYes, every n is
 // tried, but the announced count takes precedence. If no bytes remain after the announced
 // players, there are no deaths and money. If fewer than 8×n bytes remain, deaths and money
-// are cut off.
+// are incomplete.
 func (ps *Players) extraLen(ship ShipHint) int {
 	rest, n, found := ps.rest, 0, 0
 	for ; len(rest) > 0; n++ {

@@ -113,7 +113,7 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 			packed = l
 		}
 	}
-	total, number := datagram[splitNibblesAt]&15, datagram[splitNibblesAt]>>4 // in a GoldSource header
+	total, number := datagram[splitNibblesAt]&15, datagram[splitNibblesAt]>>4 // as a GoldSource header has them
 	switch {
 	case packed != LayoutUnknown:
 		return packed, true
@@ -156,7 +156,7 @@ type Fragment struct {
 	Compressed bool // the fragments together are bzip2 data
 	ID         uint32
 	Total      uint8 // number of fragments of the reply, at least 1 (EC-109)
-	Number     uint8 // from 0
+	Number     uint8 // fragment number, from 0
 	// LayoutSource: maximum payload of a fragment in bytes, usually 1248 (EC-110).
 	Size uint16
 

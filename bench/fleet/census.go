@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Census computes what a scan of a fleet may report about each place, which is a pair of
-// an address and a port. Only one goroutine at a time may use it.
+// Census computes what a scan of a fleet may report about each place. A place is a pair of
+// an address and a port. Only one goroutine at a time may use a Census.
 type Census struct {
 	m       *model
 	content content

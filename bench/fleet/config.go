@@ -37,7 +37,7 @@ type Config struct {
 	Seed uint64
 
 	// Share of the pairs of an address and a port that have a server. Zero means all
-	// pairs. Pairs of fakers always have a server.
+	// pairs. Whatever the share is, each pair that a faker owns has a server.
 	Alive        float64
 	Hostile      float64 // share of the servers that are hostile
 	Kinds        []Kind  // honest kinds to choose from; empty means UsualKinds
@@ -49,9 +49,9 @@ type Config struct {
 	FakeKinds []Kind // kinds of fakers to choose from; empty means all
 
 	// Night is the number of nights that have passed. On another night, the servers of
-	// kind Games and of fakers have other players, maps and clocks. Compared with night
-	// 0, one in 50 pairs of an address and a port has lost its server or gained one.
-	// Servers of other kinds are otherwise the same every night.
+	// kind Games and of fakers have other players, maps and clocks. On each night after
+	// night 0, one in 50 pairs of an address and a port differs from night 0: the pair has
+	// lost its server or gained one. Nothing else changes.
 	Night uint64
 
 	Life *Life // events while the fleet runs; nil means no events
@@ -102,7 +102,7 @@ func (c *Config) check() error {
 	} {
 		for _, k := range s.given {
 			if !slices.Contains(s.all, k) {
-				return fmt.Errorf("%s %v is not allowed here; choose from %v", s.what, k, s.all)
+				return fmt.Errorf("%s %v is not allowed; choose from %v", s.what, k, s.all)
 			}
 		}
 	}

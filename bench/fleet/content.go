@@ -29,7 +29,7 @@ type content struct {
 	rulesNotes     wire.Notes
 	oddRules       bool // some rules have odd values
 
-	text []byte // memory of the texts that grow makes
+	text []byte // buffer to which grow appends
 
 	server  games.Server // for servers of kind Games and of fakers
 	meaning game.Game    // the meaning of that server's replies
@@ -137,7 +137,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasAppID | wire.HasVersion
 	if n.game.app <= 0xFFFF {
-		in.ShortAppID = uint16(n.game.app) // otherwise 0 (EC-25)
+		in.ShortAppID = uint16(n.game.app) // a larger ID is sent as 0 (EC-25)
 	}
 	in.Version = c.disguised(n, r, n.game.version)
 	if n.quirks&quirkOddType != 0 {
@@ -193,8 +193,8 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 }
 
 // goldFrom turns *in into an INFO reply of the GoldSource format ('m'). It keeps only the
-// fields that the Source format ('I') has too. It adds an address and, for most servers of
-// kind GoldSourceMod, a mod block.
+// fields that both formats have. It adds an address and, for most servers of kind
+// GoldSourceMod, a mod block.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource,
@@ -269,9 +269,9 @@ func (c *content) fillPlayers(n *nature) {
 	}
 }
 
-// packedSets is the number of different lists of rules for all servers that
-// compress them. Compressing takes a thousand times longer than answering, so each
-// list is compressed only once.
+// packedSets is the number of different lists of rules for all servers that compress their
+// rules. Compressing takes a thousand times longer than answering, so each list is
+// compressed only once.
 const packedSets = 48
 
 func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }
@@ -357,8 +357,8 @@ func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rul
 	return rule
 }
 
-// With these sizes, each of the three answers of a server of kind Flood64K is about 64
-// KiB long, and the list of EndlessRules is 60 KiB long and has no end.
+// With these sizes, each of the three answers of a server of kind Flood64K is about 64 KiB
+// long. The list of rules of EndlessRules has 60 KiB and no NUL.
 const (
 	floodInfo    = 62_000 // length of the keywords; leaves room for the longest names
 	floodPlayers = 255

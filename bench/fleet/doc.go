@@ -1,17 +1,17 @@
 // Package fleet is a simulated fleet of game servers on loopback, which the tests,
 // the demo and the benchmarks scan.
 //
-// The fleet is one process with one socket per port; every address of a network
-// inside 127.0.0.0/8 is a server of its own. The fleet reads the destination
-// address of a query from the control message of the datagram (IP_PKTINFO), and
-// sends the reply from that address.
+// The fleet is one process with one socket per port. Each address of a network inside
+// 127.0.0.0/8 may have a server at each port. The fleet reads the destination address of a
+// query from the control message of the datagram (IP_PKTINFO), and sends the reply from
+// that address.
 //
 // # Nature and truth
 //
 // The nature of a server depends only on the Config, the address and the port
-// ([Config.Nature]), so nothing has to be stored for a server. The result of a
-// perfect scan ([Config.Truth]) is derived from the same model, never by decoding
-// packets. Package judge compares a census with it.
+// ([Config.Nature]), so nothing has to be stored for a server. The result of a perfect
+// scan ([Config.Truth]) is derived from the same model, never by decoding packets. Package
+// judge compares a census with this result.
 //
 // # Odd servers
 //
@@ -23,16 +23,16 @@
 // has odd values among its rules. Of the servers that may have a quirk, one in 24 has
 // the quirk.
 //
-// Servers of the kind [Games] imitate real games, and the fleet knows what their
-// answers mean: see package games. A fleet has them if Config.Kinds names them.
-// Config.Fakes adds fakers.
+// Servers of the kind [Games] imitate real games, and the fleet knows what their answers
+// mean: see package games. A fleet has such servers if Config.Kinds names this kind.
+// Config.Fakes adds fakers, whose servers send false answers.
 //
 // To add a kind of server, honest or hostile, begin at [Kind].
 //
 // # The wall
 //
-// If a fleet could be reached from outside, attackers could use it as an amplifier.
-// So its sockets are bound to the device lo; without this device, New returns an
-// error. The fleet drops unread any datagram from or to an address outside
-// 127.0.0.0/8. The fleet needs Linux; on other systems, New returns an error.
+// If a fleet could be reached from outside, attackers could use it as an amplifier. So the
+// fleet's sockets are bound to the device lo; without this device, New returns an error.
+// The fleet drops any datagram from or to an address outside 127.0.0.0/8, and does not
+// decode it. The fleet needs Linux; on other systems, New returns an error.
 package fleet

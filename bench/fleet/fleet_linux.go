@@ -16,9 +16,9 @@ type Fleet struct {
 	model *model
 }
 
-// New opens the sockets of a fleet; Serve answers on them. It returns an error if
-// the Config is invalid, or if the machine lacks the device lo, to which the
-// sockets are bound.
+// New opens the sockets of a fleet; Serve answers on them. New returns an error if the
+// Config is invalid, or if the machine lacks the device lo, to which the sockets are
+// bound.
 func New(c Config) (f *Fleet, err error) {
 	f = &Fleet{}
 	defer func() {
@@ -62,6 +62,6 @@ func New(c Config) (f *Fleet, err error) {
 	return f, nil
 }
 
-// Config returns the Config of the fleet with its actual ports. The methods Truth
-// and Nature of that Config describe this fleet.
+// Config returns the Config of the fleet with the port numbers that the fleet uses. The
+// methods Truth and Nature of that Config describe this fleet.
 func (f *Fleet) Config() Config { return f.model.Config }

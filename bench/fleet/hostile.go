@@ -11,14 +11,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The sizes of the replies of hostile servers.
 const (
 	stormReplies  = 2000 // number of replies to one question
 	floodReplies  = 64   // number of fragments in answer to one question
 	floodPayload  = 200  // payload bytes per fragment
 	declaredHuge  = 1 << 31
 	declaredSmall = 400 << 10 // the size that Bomb declares
-	bombSize      = 8 << 20   // the real size of the data in Bomb
+	bombSize      = 8 << 20   // uncompressed size of the data in Bomb
 	noiseSize     = 600
 )
 
@@ -78,7 +77,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		p.sendPacked(n, bomb())
 	case k == Noise && rules:
 		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.Next())})
-	// Each fragment belongs to another reply, whose fragment 0 is never sent.
+	// Each fragment belongs to a different reply. Fragment 0 of a reply is never sent.
 	case k == FragmentFlood && rules:
 		p.msg = append(p.msg[:0], p.noise(floodPayload)...)
 		for range floodReplies {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Kind says which engine a server resembles or, for a hostile server or a server of a
-// faker, what is wrong with it.
+// Kind says which engine an honest server resembles, or what is wrong with a hostile
+// server or a server of a faker.
 //
-// To add a kind, name it in a const block below and in kindWords. Then add it to each
-// of these places in which it differs from an ordinary server:
+// To add a kind, name it in a const block below and in kindWords. Then change these
+// places, if the kind differs there from an ordinary server:
 //
 //   - which questions need a challenge: challengedBy in model.go; another kind of
 //     challenge: challenge in responder.go
@@ -18,19 +18,19 @@ import (
 //     content.go; whether a reply is split or compressed: drawLayout in model.go
 //   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
 //     those of fakers: fakers.go
-//   - what a perfect scan records, all in truth.go: the error of each question in
-//     faults; answers of which only a part is usable in tell; kinds that get no record,
-//     or further flags, in expect
+//   - what a perfect scan records, in truth.go: faults has the error of each question,
+//     tell handles an answer that is usable in part, and expect handles kinds without a
+//     record and kinds with additional flags
 //
-// TestHostileFleet of package scanner then compares a scan of the new kind with the
-// truth; for fakers, TestFleetOfGames does. TestGolden requires a datagram of each kind
-// in goldens, except of fakers. A new weight in honestWeights, or a new hostile kind,
-// changes the fleets of every seed. An honest kind without a weight appears only if a
-// Config names it.
+// TestHostileFleet of package scanner then compares a scan of the new kind with the truth;
+// for fakers, TestFleetOfGames does. TestGolden requires a datagram in goldens for each
+// kind that TestGolden does not exempt. A new weight in honestWeights, or a new hostile
+// kind, changes the fleets of every seed. An honest kind without a weight appears only if
+// a Config names it.
 type Kind uint8
 
-// The honest kinds. They answer as real servers might, if sometimes oddly. An 'I' is an INFO
-// reply of the Source format, and an 'm' is one of the GoldSource format.
+// The honest kinds. Their servers answer like real servers, some of them oddly. An 'I' is
+// an INFO reply of the Source format, and an 'm' is one of the GoldSource format.
 const (
 	Source          Kind = iota // modern Source; demands a challenge for all three questions (EC-1)
 	SourceLists                 // demands a challenge for PLAYER and RULES only
@@ -53,7 +53,7 @@ const (
 	GetChallenge                // answers PLAYER and RULES only with a challenge from GETCHALLENGE (EC-18)
 	TrailingNUL                 // all requests except INFO must have an additional NUL (document 004)
 	PlayersOnly                 // answers PLAYER and a ping, but neither INFO nor RULES
-	Games                       // a server of a real game whose meaning is known: see package games
+	Games                       // imitates a real game; the fleet knows what the replies mean: see package games
 
 	numHonest = iota
 )
@@ -91,7 +91,7 @@ const (
 	FarmList       Kind = firstFaker + iota // all servers of the faker send the bytes of the same PLAYER reply
 	FarmClones                              // all servers of the faker have the same game, name, map and capacity
 	CountsOnly                              // INFO counts players, but the list of players is empty
-	TinyDurations                           // players with the duration 00 00 00 01
+	TinyDurations                           // players whose duration is the bytes 00 00 00 01
 	EqualDurations                          // all players have been connected for the same long time
 	OverMax                                 // more players than slots
 	NoGSLT                                  // a Steam ID that does not belong to a server account
@@ -140,8 +140,8 @@ func UsualKinds() (ks []Kind) {
 	return ks
 }
 
-// weight returns the weight of an honest kind among the chosen kinds. Except for Games, the
-// weight is 1 for a kind that is not in honestWeights.
+// weight returns the weight of an honest kind among the chosen kinds. A kind without an
+// entry in honestWeights has the weight 1, except Games.
 func (k Kind) weight() int {
 	if k == Games {
 		return gamesWeight
@@ -207,9 +207,9 @@ func parseWords(what, list string, known []string, choices string) (places []int
 	return places, nil
 }
 
-// honestWeights are the weights of the honest kinds, in thousandths of a usual
-// fleet. They are roughly the shares in a census of the real world, but rare kinds
-// have more, so that a small fleet has all of them.
+// honestWeights are the weights of the honest kinds, in thousandths of a usual fleet. They
+// are roughly the shares in a census of the real world, but rare kinds have larger
+// weights, so that a small fleet has all of them.
 var honestWeights = [numHonest]int{
 	Source: 380, SourceLists: 150, SourceOpen: 60, Rechallenge: 30,
 	GoldSource: 80, GoldSourceOld: 25, GoldSourceMod: 25, Both: 20, Ship: 15,

@@ -17,24 +17,25 @@ import (
 )
 
 // Life describes what happens to the servers of a fleet while the fleet runs. Each server
-// has at most one fate. A cut affects all servers, and is not the fate of one of them.
+// has at most one fate, which is an event that happens only to this server. A cut affects
+// all servers.
 type Life struct {
 	Counts  [len(fateWords)]int // number of servers for each fate
 	Cuts    []Cut               // periods in which no server answers
 	Span    time.Duration       // all fates begin within this time after the start
-	Longest time.Duration       // maximum length of an outage, and of a silence of a flap
+	Longest time.Duration       // maximum length of an outage, and of each silence in a flap
 }
 
 // fateWords are the words for the fates, in the input of ParseLife and in the lines of
 // WriteLife.
 var fateWords = [...]struct{ flag, what string }{
-	{"outages", "outage"},   // the server is silent for 5 s or more, at most for Longest
+	{"outages", "outage"},   // the server is silent for 5 s to Longest
 	{"restarts", "restart"}, // the server is silent for 5 s, and then has another Steam ID and new players
 	{"renames", "renamed"},
 	{"maps", "map"},         // the server has another map; about half of these servers also have new players
 	{"steamids", "steamid"}, // the server has another Steam ID without a restart
 	{"moves", "moved"},      // the server moves to an address that had no server
-	{"flaps", "flap"},       // the server is silent three times, and answers for the same time in between
+	{"flaps", "flap"},       // the server is silent three times; silences and the times between them are equally long
 }
 
 // flapPhases is the number of phases of equal length in a flap: three silences, and two
@@ -47,7 +48,7 @@ type Cut struct{ At, For time.Duration }
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
 func ParseLife(spec string) (l *Life, err error) {
 	l = &Life{Span: 10 * time.Minute, Longest: 10 * time.Minute}
-	given := map[string]bool{} // the names with an effect: a count of 0 has none
+	given := map[string]bool{} // the names with an effect; a name with the count 0 has no effect
 	for part := range strings.SplitSeq(spec, ",") {
 		name, value, _ := strings.Cut(part, "=")
 		i := slices.IndexFunc(fateWords[:], func(f struct{ flag, what string }) bool { return f.flag == name })
@@ -69,7 +70,7 @@ func ParseLife(spec string) (l *Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			return l, fmt.Errorf("%q is not understood; give outages, restarts, renames, maps, steamids, moves or flaps as NAME=NUMBER, or cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			return l, fmt.Errorf("%q is not known; use NAME=NUMBER for outages, restarts, renames, maps, steamids, moves or flaps, or use cut=LENGTH@TIME, span=TIME or longest=TIME", part)
 		}
 		switch {
 		case err != nil && i >= 0:
@@ -83,7 +84,7 @@ func ParseLife(spec string) (l *Life, err error) {
 		given[name] = i < 0 || l.Counts[i] > 0
 	}
 	if l.Span < time.Second || l.Longest < silence {
-		return l, fmt.Errorf("span=%v,longest=%v: the span must be at least 1s, and the longest outage at least %v", l.Span, l.Longest, silence)
+		return l, fmt.Errorf("span=%v,longest=%v: span must be at least 1s, and longest must be at least %v", l.Span, l.Longest, silence)
 	}
 	fates := l.Counts != [len(fateWords)]int{}
 	switch {
@@ -137,7 +138,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	for i, kind := range fateWords {
 		for planned := range l.Counts[i] {
 			tooFew := func(of string) error {
-				return fmt.Errorf("life: %s=%d is too many: the fleet has room for %d, because no other %s; each server has at most one event, and only the kinds %s have events",
+				return fmt.Errorf("life: %s=%d is too many: the fleet has room for %d, because no other %s; each server has at most one event, and only servers of the kinds %s have events",
 					kind.flag, l.Counts[i], planned, of, Words(lives))
 			}
 			addr, n := choose(true)
@@ -171,8 +172,8 @@ func (l *Life) outage(r *random.Stream) time.Duration {
 	return time.Duration(r.Between(5, int(l.Longest/time.Second))) * time.Second
 }
 
-// showsRestart reports whether a restart of the server can be seen: it has a Steam ID, and
-// players whose times show that they just came.
+// showsRestart reports whether a restart of the server can be seen: the server has a Steam
+// ID, and before the restart a player was connected for more than half an hour.
 func (m *model) showsRestart(n *nature) bool {
 	var c content
 	c.fill(n, 1<<wire.QuestionInfo|1<<wire.QuestionPlayers)
@@ -245,8 +246,9 @@ func (f *fate) apply(c *content) {
 	}
 }
 
-// WriteLife writes the fates of all servers, and the cuts, as JSON lines. start is the time
-// at which the fleet started, and c must be the Config of the fleet with its actual ports.
+// WriteLife writes the fates of all servers, and the cuts, as JSON lines. The argument
+// start is the time at which the fleet started. The Config must have the port numbers that
+// the fleet uses.
 func (c Config) WriteLife(w io.Writer, start time.Time) error {
 	if c.Life == nil {
 		return nil
@@ -263,7 +265,7 @@ func (c Config) WriteLife(w io.Writer, start time.Time) error {
 	}
 	for addr, fate := range m.fates {
 		if fate.from == addr {
-			continue // the line of the new address also has the old one
+			continue // the line of the new address also has the old address
 		}
 		silences, length := 1, fate.end-fate.at
 		if fate.What == "flap" {

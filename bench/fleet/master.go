@@ -45,7 +45,7 @@ type MasterConfig struct {
 	Faults []MasterFault // the faults of the master
 	// Number of requests before the faults begin, counted separately for UDP and HTTP.
 	After int
-	// Number of requests with faults after the first After requests; zero means all.
+	// Number of requests for which the faults last; zero means forever.
 	For int
 }
 
@@ -299,8 +299,8 @@ func (m *Master) Reply(request []byte) [][]byte {
 	return replies
 }
 
-// page collects the addresses of a page, beginning with entry i. end reports whether this is
-// the last page.
+// page collects the addresses of a page, beginning with entry i of the list. The second
+// result, end, reports whether this is the last page.
 func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.AddrPort, end bool) {
 	for ; i < len(m.list); i++ {
 		e := &m.list[i]

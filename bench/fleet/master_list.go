@@ -81,8 +81,8 @@ func (e *listed) describe(n *nature, said *content) {
 	e.spectator = in.ServerType|0x20 == 'p'
 }
 
-// masterText returns b with U+FFFD in place of bytes that are not UTF-8, as masters send
-// it.
+// masterText returns b with U+FFFD in place of bytes that are not UTF-8. Masters send
+// texts in this form.
 func masterText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 func (e *listed) in(r master.Region) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// webServer is an entry in the form in which GetServerList writes it.
+// webServer is an entry as GetServerList writes it.
 type webServer struct {
 	Addr       string `json:"addr"`
 	GamePort   uint32 `json:"gameport,omitempty"`
@@ -57,8 +57,8 @@ func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// failing answers with a fault that replaces the list, if such a fault is
-// configured, and reports whether it did. Like real servers, it quotes the request.
+// failing answers with a fault that replaces the list, if such a fault is configured, and
+// reports whether it answered. Like real servers, it quotes the request.
 func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case m.has(MasterSilent):
@@ -96,8 +96,8 @@ func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// answer writes up to limit servers that meet the filter, with faults in the JSON
-// if faulty is set.
+// answer writes the servers that meet the filter, but no more than limit says. If faulty
+// is set, the JSON may have faults.
 func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool) {
 	f, err := master.ParseFilter(filter)
 	if err != nil {

@@ -23,7 +23,7 @@ type model struct {
 	bad    []Kind
 	fakers []Kind
 	titles []*games.Title
-	fates  map[uint64]*Fate // the fates that Config.Life brings, by packed address
+	fates  map[uint64]*Fate // the fates from Config.Life, by packed address
 }
 
 func newModel(c Config) (*model, error) {
@@ -73,9 +73,9 @@ func (m *model) has(addr uint64) bool {
 	return ok && addr>>16-m.base < m.addrs
 }
 
-// seedPort returns the number that determines the servers of a port in place of the
-// port's own number: 27015 for the first port of the Config, 27016 for the second and so
-// on.
+// seedPort returns the number that stands for a port in seeds: 27015 for the first port of
+// the Config, 27016 for the second and so on. So the servers do not depend on the port
+// numbers.
 func (c *Config) seedPort(port uint16) uint64 {
 	return uint64(defaultPort + slices.Index(c.Ports, port))
 }
@@ -85,8 +85,8 @@ func (c *Config) seedOf(addr uint64) uint64 {
 	return random.Hash(c.Seed, addr&^0xFFFF|c.seedPort(uint16(addr)))
 }
 
-// Nature describes the server at an address and port of a fleet. It depends only on
-// these and on the Config.
+// Nature describes the server at an address and port of a fleet. It depends only on the
+// address, the port and the Config.
 type Nature struct {
 	Kind Kind
 	Game string // ID of the game, for servers of kind Games and of fakers
@@ -112,7 +112,7 @@ type quirk uint32
 
 const (
 	quirkTrailing     quirk = 1 << iota // bytes after the last field of INFO (EC-30)
-	quirkOddBoolean                     // the password byte, and mostly VAC, is neither 0 nor 1 (EC-35)
+	quirkOddBoolean                     // the password byte, and usually the VAC byte, is neither 0 nor 1 (EC-35)
 	quirkOddType                        // server type and environment 0 (EC-32)
 	quirkNoEDF                          // INFO ends after the version (EC-27)
 	quirkModGame                        // the upper 40 bits of the game ID are random (EC-26)
@@ -159,7 +159,7 @@ var quirksOf = [numKinds]quirk{
 	TruncatedRules:  sourceQuirks | quirkPlayersCount,
 }
 
-// oneInQuirk is how rare each quirk is: of the servers that may have it, one in 24 does.
+// Of the servers that may have a quirk, one in oneInQuirk has it.
 const oneInQuirk = 24
 
 // nature holds a Nature and the other properties of a server that determine its

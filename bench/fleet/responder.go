@@ -25,7 +25,7 @@ type responder struct {
 	fate    fate            // fate of the same server
 	msg     []byte
 	splitID uint32
-	// The source of random parts of answers that do not follow from a server's nature.
+	// Random numbers for those parts of answers that a server's nature does not determine.
 	junk random.Stream
 	// The pairs of a server of kind Rechallenge and a client that has used up the first
 	// challenge.
@@ -309,8 +309,8 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	case ShortChallenge:
 		life = shortLife
 	}
-	// The challenge changes whenever the duration life has passed. The server also accepts
-	// the previous challenge.
+	// The challenge changes at the end of each period of length life. The server also
+	// accepts the previous challenge.
 	epoch := uint64(q.now / life)
 	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
 	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))

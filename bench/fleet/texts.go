@@ -160,8 +160,8 @@ var simpleGames = func() map[Kind][]*simpleGame {
 		g := &simpleGame{uint32(app), uint8(protocol), t[0], t[1], t[2], t[3], constants(strings.Split(cells[7], "|")...)}
 		all[kind] = append(all[kind], g)
 	})
-	// Scanners ask Counter-Strike 2 for RULES less often (EC-99), so servers of the
-	// kind InfoOnly must also have other games.
+	// A scan repeats RULES less often for Counter-Strike 2 than for other games (EC-99),
+	// so servers of the kind InfoOnly must also have other games.
 	all[InfoOnly] = append(all[InfoOnly], all[Source]...)
 	return all
 }()

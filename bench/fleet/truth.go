@@ -32,15 +32,15 @@ type Expect struct {
 	// Result is what a perfect scan over a perfect network finds, or nil if the
 	// server sends no answer. Time, RTT, Took and the counts are zero.
 	Result *scanner.Result
-	// Allowed has, for each question, the errors that are accepted instead of the
-	// error in Result. Timing may decide which fault of a hostile server a scan sees first,
-	// and the scan may then have found less than Result says.
+	// Allowed has, for each question, the errors that are accepted instead of the error in
+	// Result. Timing may decide which fault of a hostile server a scan sees first. A scan
+	// with an allowed error may find less than Result says.
 	Allowed [wire.NumQuestions]ErrorSet
-	// Meaning is true if the model knows what the answers mean for their game. Only then
-	// can the game and the flags in Result be compared.
+	// Meaning is true if the model knows what the answers mean. If it is false, the game
+	// and the flags in Result can't be compared.
 	Meaning bool
-	// Else, unless it is nil, is accepted instead of the INFO in Result. It is the reply
-	// in the GoldSource format of a server of kind Both, whose other reply may be lost.
+	// Else is set for a server of kind Both, whose INFO reply in the Source format may be
+	// lost. Else is the server's reply in the GoldSource format, and is accepted too.
 	Else *wire.Info
 }
 
@@ -55,8 +55,9 @@ func (c Config) Truth(addr netip.AddrPort, asked wire.Questions) *scanner.Result
 	return truth.Expect(addr, asked).Result
 }
 
-// WriteTruth writes the records of a perfect scan in address order, like a census
-// without records of silent targets. scan is the name of the scan in each record.
+// WriteTruth writes the records of a perfect scan in address order, like a census without
+// records of silent targets. The argument scan becomes the name of the scan in each
+// record.
 func (c Config) WriteTruth(w io.Writer, scan string, asked wire.Questions) error {
 	truth, err := NewCensus(c)
 	if err != nil {
@@ -201,13 +202,12 @@ func (c *content) rulesWithin(size int) (n int) {
 	return n
 }
 
-// broken are the errors that a scan may see instead of another error, depending on
-// timing.
+// broken has errors that, depending on timing, a scan may see instead of the usual error.
 var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 
-// fault says how a question fails in a perfect scan: error is the usual error, or 0 if
-// the answer is complete, and allowed are the errors that may occur instead, depending
-// on timing.
+// fault says how a question fails in a perfect scan. The field error is the usual error,
+// or 0 if the answer is complete. Depending on timing, an error in allowed may occur
+// instead.
 type fault struct {
 	error   wire.Error
 	allowed ErrorSet

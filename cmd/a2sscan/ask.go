@@ -81,7 +81,7 @@ could be sent, and 4 if ask was interrupted.`,
 	f.timeoutFlags.add(cmd)
 	addSource(fs, &f.source)
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
-	fs.BoolVar(&f.brief, "brief", false, "print only the verdict, one sentence about it and, unless the server is up, one hint")
+	fs.BoolVar(&f.brief, "brief", false, "print only the verdict, a sentence of explanation and, if the server is not up, a hint")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 	fs.BoolVar(&f.findPort, "find-port", false, "find the query port of a server whose game port is in ADDR: query up to 90 likely ports, ten per second")
 	fs.BoolVar(&f.allowReserved, "allow-reserved", false, "with --find-port, also query special-purpose networks, such as your local network")
@@ -131,7 +131,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 	case transcript.Unsent:
 		code = console.ExitUsage
 	}
-	return console.Fail(code, "not every question has a complete answer: %s", s.Verdict.Plain())
+	return console.Fail(code, "some questions have no complete answer: %s", s.Verdict.Plain())
 }
 
 // printSession ignores write errors: a.out remembers the first error, and run reports it.

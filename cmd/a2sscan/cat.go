@@ -33,14 +33,14 @@ the server's address in the list of targets.
 computes. The first three come from the game's own numbers (the record's key
 "game") if there are any, and otherwise from the key "info". The field people
 does not count bots, but info.players does. The field farm is the ID of the
-server's farm, a group of servers that seem to be fake. A farm has the same ID
-every night while most of its servers keep their game and name. Of several farms
-with the same game and name, only the largest has this ID. a2sscan schema json
-describes all other fields. For example, game.started is the time of the last
-wipe, when the world of the server began.
+server's farm, a group of servers that seem to be fake. A farm keeps its ID from
+night to night while most of its servers keep their game and name. But if several
+farms have the same game and name, only the largest keeps its ID. a2sscan schema
+json describes all other fields. For example, game.started is the time of the
+last wipe, when the world of the server began.
 
---sort compares numbers as numbers, and addresses as numbers too. Servers with
-the same value come in the order of their addresses, and those without the field
+--sort compares numbers and addresses by their value, not as text. Servers with
+the same value come in the order of their addresses. Servers without the field
 come last. With -n N, sorting keeps N records in memory; without -n, it keeps
 the chosen fields of all records. To find farms, cat first reads the files once,
 and keeps a few facts about each server in memory, as stats does.
@@ -61,8 +61,9 @@ network that the scan recorded.
 
 In a record, the key "flags" lists what is suspicious about the answers.
 --fakes chooses servers by farm and by flag: --fakes count_mismatch prints the
-servers with this flag, --fakes without,unflagged those that are in no farm and
-have no flag, and --fakes without,flagged those in no farm that have a flag.
+servers with this flag. --fakes without,unflagged prints the servers that are in
+no farm and have no flag, and --fakes without,flagged prints the servers that are
+in no farm but have a flag.
 These flags contradict the number or the list of players:
 
 ` + flagMeanings(game.DoubtfulPeople) + `
@@ -81,7 +82,7 @@ These flags say that the server answers in an unusual way:
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !slices.Contains(console.Colors, color) {
 				return console.Fail(console.ExitUsage, "--color: use auto, always or never").
-					WithHint("NO_COLOR=1 in the environment means --color never for every command")
+					WithHint("to switch colours off for every command, set NO_COLOR=1 in the environment")
 			}
 			if print.Databases, err = censusfile.OpenDatabases(databases); err != nil {
 				return err
@@ -92,7 +93,7 @@ These flags say that the server answers in an unusual way:
 			}
 			for name, words := range map[string][]string{"only": print.Choice.Statuses, "fakes": print.Choice.Fakes} {
 				if cmd.Flags().Changed(name) && len(words) == 0 {
-					return console.Fail(console.ExitUsage, "--%s has no word", name).WithHint("leave out --%s for all records", name)
+					return console.Fail(console.ExitUsage, "--%s needs a word", name).WithHint("omit --%s to print all records", name)
 				}
 			}
 			if print.Order, err = censusfile.ParseOrder(sort, most); err != nil {
@@ -111,10 +112,10 @@ These flags say that the server answers in an unusual way:
 	addGeoFlag(cmd.Flags(), &databases)
 	addGameFlag(cmd.Flags(), &print.Choice.Games)
 	fs := cmd.Flags()
-	fs.StringVar(&sort, "sort", "", "sort by `FIELD`, such as info.name; with a minus, as in -people, the largest values first")
+	fs.StringVar(&sort, "sort", "", "sort by `FIELD`, such as info.name; a minus, as in -people, puts the largest values first")
 	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records; 0 means all")
 	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "print only records with these `STATUSES`, such as ok,partial")
-	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`, as a2sscan stats lists it; may be repeated")
+	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`; a2sscan stats lists the IDs; may be repeated")
 	fs.StringSliceVar(&print.Choice.Fakes, "fakes", nil, "print only servers to which all of these `WORDS` apply: without (in no farm), only (in a farm), flagged (with a flag), unflagged (without flags), or flags such as count_mismatch")
 	return cmd
 }

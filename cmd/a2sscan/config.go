@@ -44,8 +44,8 @@ func (a *app) configurable(cmd *cobra.Command) {
 // It returns the command's arguments, which may come from the file, too.
 //
 // The command line overrides the file. But a flag that may be repeated has the values of
-// both, so a network that the file excludes stays excluded. A key in the command's table
-// overrides the same key before the first table.
+// the command line and of the file, so a network that the file excludes stays excluded. A
+// key in the command's table overrides the same key before the first table.
 func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	path := cmd.Flags().Lookup(configFlag)
 	if !path.Changed {
@@ -83,7 +83,7 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 				f := file.Fail(k.Line, "%s: %v", k.Name, err)
 				if k.Table == "" && len(commandsWith(cmd.Root(), k.Name)) > 1 {
 					return nil, f.WithHint("a key before the first table applies to every command that has --%s: "+
-						"put a key for one command into its table, such as [%s]", k.Name, cmd.Name())
+						"put a key for one command into the command's table, such as [%s]", k.Name, cmd.Name())
 				}
 				return nil, f.WithHint("to see which values --%s takes, run: a2sscan %s --help", k.Name, cmd.Name())
 			}
@@ -180,8 +180,8 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 	return false, f
 }
 
-// hasKey reports whether the key is a flag of the command, or "targets" if the command
-// takes targets.
+// hasKey reports whether the command accepts the key: a flag of the command, or "targets"
+// if the command takes targets.
 func hasKey(cmd *cobra.Command, key string) bool {
 	return cmd.Flags().Lookup(key) != nil || key == targetsKey && takesTargets(cmd)
 }

@@ -54,7 +54,7 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "\n\n[scan", "3: expected ']' to close table name; write TOML, such as "},
 		{"scan", "[scan]\n\"\\u001b[31m\" = 1", `2: \x1b[31m: scan has no such flag; `},
 		{"scan", "rate = 'fast'", "1: rate: use auto, auto:20k, or a number such as 800, 5k or 1.5M; " +
-			"a key before the first table applies to every command that has --rate: put a key for one command into its table, such as [scan]"},
+			"a key before the first table applies to every command that has --rate: put a key for one command into the command's table, such as [scan]"},
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")
 	for _, test := range tests {

@@ -57,7 +57,7 @@ func (a *app) demo(network string) error {
 	if _, err := os.Lstat(demoFile); err == nil {
 		a.term.Say("replacing %s of an earlier demo", demoFile)
 	}
-	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f%% loss each way, %.0f%% hostile servers",
+	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f%% loss in each direction, %.0f%% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
 	o := scan.Plan{
 		Query: flags.Questions(wire.AskAll),

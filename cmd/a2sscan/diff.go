@@ -60,10 +60,10 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(report.KindWords(), ", "))
 	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
-	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")
-	fs.StringArrayVar(&moreOld, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
-	fs.StringArrayVar(&moreNew, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
-	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of an old scan from `FILE`; may be repeated (default: the summaries beside the files)")
-	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of a new scan from `FILE`; may be repeated (default: the summaries beside the files)")
+	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and map changes in games that rotate maps")
+	fs.StringArrayVar(&moreOld, "old", nil, "another `FILE` of the old census, if the census has several files; may be repeated")
+	fs.StringArrayVar(&moreNew, "new", nil, "another `FILE` of the new census, if the census has several files; may be repeated")
+	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of an old scan from `FILE`; may be repeated (default: the summaries beside the census files)")
+	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of a new scan from `FILE`; may be repeated (default: the summaries beside the census files)")
 	return cmd
 }

@@ -21,7 +21,7 @@ func (a *app) docsCommand() *cobra.Command {
 		Hidden: true,
 		Long: `Writes the man pages into DIR/man, and scripts that complete commands, flags and
 values in bash, zsh and fish into DIR/completions. Both are generated from the
-commands themselves; the same program writes the same bytes.`,
+commands themselves; a version of a2sscan always writes the same bytes.`,
 		Example: `  a2sscan docs packaging
   a2sscan docs .
   a2sscan docs "$HOME/.local/share"`,

@@ -24,10 +24,11 @@ connection tracking, open files, the clock and the disk. For each problem it
 gives the reason and the command that fixes it. doctor itself changes nothing.
 
 The flags describe the scan, because a higher --rate needs more of everything.
-Above 20k, doctor also measures how many datagrams this machine can send and
-receive: for one second it sends them to itself, on loopback. Nothing leaves the
-machine. Run doctor while the machine is otherwise idle. It cannot see the
-limits of devices on the path, such as the connection table of a home router.
+At a rate above 20k, doctor also measures how many datagrams this machine can
+send and receive: for one second it sends datagrams to itself, on loopback.
+Nothing leaves the machine. Run doctor while the machine is otherwise idle.
+doctor cannot see the limits of devices on the path, such as the connection table
+of a home router.
 
 The exit code is 0 if the machine is ready, even with warnings, and 5 if it is
 not.`,

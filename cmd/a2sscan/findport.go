@@ -43,7 +43,7 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	}
 	if reserved.Excluded(joined.Addr()) {
 		return console.Fail(console.ExitUsage, "%v is in a special-purpose network", joined.Addr()).
-			WithHint("to query it nevertheless, add --allow-reserved")
+			WithHint("to query this address nevertheless, add --allow-reserved")
 	}
 	ports := game.QueryPorts(joined.Port())
 	if a.term.Interactive {
@@ -53,7 +53,7 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	defer stop()
 	answers, found := 0, netip.AddrPort{}
 	// All ports are at one address, so Rate also limits the rate to this address.
-	// AddressRate would count four datagrams for each port.
+	// AddressRate is off, because it would count four datagrams for each port.
 	_, err = scanner.Scan(ctx, scanner.Config{
 		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout(), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
 		Tuning: scanner.Tuning{NoOutage: true},

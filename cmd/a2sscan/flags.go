@@ -75,8 +75,8 @@ func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.aut
 
 func addTimeouts(fs *pflag.FlagSet, timeout *flags.Auto, retries *int) {
 	timeout.On = true
-	fs.Var(timeout, "timeout", "wait `D`, such as 800ms, for a reply to the first request; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
-	fs.IntVar(retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
+	fs.Var(timeout, "timeout", "wait `D`, such as 800ms, for a reply to the first request; retries wait longer; auto: 1s, or less when a scan has measured round-trip times")
+	fs.IntVar(retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times; if a challenge or part of an answer arrived, repeat the request twice more")
 }
 
 // maxRetries is the largest value of --retries, because package scanner allows at most 101
@@ -147,9 +147,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	return f
 }
 
-// explained returns the error to show for a bad value of the flag. It replaces an error of
-// Go's packages strconv and time, which does not help a user, and returns any other err
-// unchanged.
+// explained returns the error to show for a bad value of the flag. It replaces the errors
+// of Go's packages strconv and time, because they do not help a user. It returns any other
+// err unchanged.
 func explained(flag *pflag.Flag, err error) error {
 	if text := err.Error(); strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ") {
 		return errors.New(wanted[flag.Value.Type()])
@@ -208,7 +208,7 @@ func checkNames(cmd *cobra.Command, args []string) (err error) {
 		}
 		if f.Changed && slices.ContainsFunc(values, isObject) {
 			err = console.Fail(console.ExitUsage, "--%s: s3:// names an object in a store, but %s reads and writes only files", f.Name, cmd.CommandPath()).
-				WithHint("name a file: fetch an object before with rclone copy, or move the output to the store afterwards with rclone move FILE REMOTE:BUCKET/")
+				WithHint("name a file: first fetch an input with rclone copy, or afterwards move the output to the store with rclone move FILE REMOTE:BUCKET/")
 		}
 	})
 	return err

@@ -31,7 +31,7 @@ func (a *app) fleetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "Simulate game servers to scan on loopback",
-		Long: `Simulates game servers on loopback, honest ones and hostile ones: one at each
+		Long: `Simulates honest and hostile game servers on loopback: one server for each
 address of --network and each port of --port. They answer only this machine.
 --master and --web add a master server and a Web API that list all servers. The
 same flags always give the same servers. --truth prints the records that a
@@ -59,19 +59,19 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 		fs.Var(&flags.Value[[]fleet.Kind]{To: to, Parse: parse}, name, help+": "+fleet.Words(from)+" "+all)
 	}
 	fs.Var(&flags.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port; other port numbers give the same servers")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port; the servers do not depend on the port numbers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, above 0 and up to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
 	kinds(&c.Kinds, fleet.HonestKinds(), "kinds", "`LIST` of kinds of honest servers", "(default: all kinds except games)")
 	kinds(&c.HostileKinds, fleet.HostileKinds(), "hostile-kinds", "`LIST` of kinds of hostile servers", "(default: all)")
 	fs.StringSliceVar(&c.Games, "games", nil, "for servers of the kind games: `LIST` of games, such as rust,arma3 (default: all)")
-	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of groups of 64 addresses of which one operator has 50 with fake servers, 0 to 1; a group is spread over the network (default 0)")
+	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of groups that have fake servers, 0 to 1; a group is 64 scattered addresses, and at 50 of these one operator has fake servers (default 0)")
 	kinds(&c.FakeKinds, fleet.FakerKinds(), "fake-kinds", "`LIST` of kinds of fake servers", "(default: all)")
-	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
+	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: servers of the kind games have other players, and at one address in 50 a server is gone or new (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "print the times of the events in `LIST` as lines of JSON, then simulate the events; LIST has items such as outages=9, also for restarts, renames, maps, steamids, moves and flaps (a flap is three short outages in a row); cut=90s@5m: after 5m no server answers for 90s; span=10m: all events except cuts begin in the first 10m, and before the end with --for; longest=10m: an outage lasts at most 10m")
+	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "print the times of the events in `LIST` as lines of JSON, then simulate the events; outages=9: nine outages (likewise restarts, renames, maps, steamids, moves, and flaps, which are three short outages each); cut=90s@5m: after 5m, no server answers for 90s; span=10m: all events except cuts begin in the first 10m, and before --for ends; longest=10m: an outage lasts at most 10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
@@ -125,7 +125,8 @@ func (f *fleetFlags) check() error {
 	return cmp.Or(f.checkServers(), f.checkLife())
 }
 
-// checkServers returns an error if the flags about servers have no effect.
+// checkServers returns an error if the fleet would have no servers, or if a flag about
+// servers would have no effect.
 func (f *fleetFlags) checkServers() error {
 	c := &f.Fleet
 	switch {
@@ -134,10 +135,10 @@ func (f *fleetFlags) checkServers() error {
 			WithHint("use a share above 0, such as 0.01")
 	case c.HostileKinds != nil && c.Hostile == 0:
 		return console.Fail(console.ExitUsage, "--hostile-kinds needs --hostile").
-			WithHint("add --hostile 1, or a lower share of servers")
+			WithHint("add a share of servers, such as --hostile 1")
 	case c.FakeKinds != nil && c.Fakes == 0:
 		return console.Fail(console.ExitUsage, "--fake-kinds needs --fakes").
-			WithHint("add --fakes 1, or a lower share of groups")
+			WithHint("add a share of groups, such as --fakes 1")
 	case len(c.Games) > 0 && !slices.Contains(c.Kinds, fleet.Games):
 		hint := "add --kinds games"
 		if c.Kinds != nil {

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	_ "time/tzdata" // without it, a container without files of time zones takes each TZ as UTC
+	_ "time/tzdata" // a container may have no time zone files; Go would then take each TZ as UTC
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,8 +31,8 @@ func main() {
 }
 
 func prepare() {
-	// With this setting, a panic ends the program with SIGABRT. Otherwise it would exit
-	// with code 2, which is not in console.Exits.
+	// With this setting, a panic ends the program with SIGABRT. Otherwise the exit code
+	// would be 2, which is not in console.Exits.
 	debug.SetTraceback("crash")
 	// Make writing to a closed pipe an ordinary error.
 	signal.Ignore(syscall.SIGPIPE)
@@ -49,8 +49,8 @@ type app struct {
 	args []string // the command line, without the program's name
 	in   io.Reader
 	out  *results
-	// sends is set by commands such as scan, whose results can't be produced again. Then
-	// it is an error if the reader of standard output closes the pipe early.
+	// Commands such as scan, whose results can't be produced again, set sends. For these
+	// commands, it is an error if the reader of standard output closes the pipe early.
 	sends bool
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file
@@ -79,7 +79,8 @@ func (a *app) run() int {
 		root := a.rootCommand()
 		root.SetArgs(a.args)
 		i := slices.Index(a.args, "--status") + 1
-		a.term.Structured = slices.Contains(a.args, "--status=json") || i > 0 && i < len(a.args) && a.args[i] == "json" // for errors in other arguments
+		// Set before Execute, so that errors in other arguments are JSON, too.
+		a.term.Structured = slices.Contains(a.args, "--status=json") || i > 0 && i < len(a.args) && a.args[i] == "json"
 		err = root.Execute()
 	}
 	if a.out.err != nil {

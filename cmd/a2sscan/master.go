@@ -19,7 +19,7 @@ func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	fs.Var(&flags.Value[master.Region]{To: &f.Region, Parse: master.ParseRegion, Text: f.Region.String()}, "region", "only servers in the region `NAME`: us-east, us-west, south-america, europe, asia, australia, middle-east, africa or world")
 	fs.Uint32Var(&f.App, "app", 0, "only servers of the game with the Steam application `ID`, such as 440; 0: all (default 0)")
 	fs.BoolVar(&f.NotEmpty, "not-empty", false, "only servers with players")
-	fs.Var(&f.Filter, "filter", "only servers that meet the conditions in `TEXT`, in the syntax of masters, such as '\\map\\cp_dustbowl\\linux\\1'; may be repeated")
+	fs.Var(&f.Filter, "filter", "only servers that meet the conditions in `TEXT`, in the syntax of master servers, such as '\\map\\cp_dustbowl\\linux\\1'; may be repeated")
 	fs.StringVar(&f.KeyFile, "key-file", "", "read the key of the Web API from `FILE` (default: the variable "+masterlist.KeyVariable+")")
 }
 
@@ -47,8 +47,8 @@ long. Master servers send the list page by page and limit how many pages a
 client may request in a minute: 100,000 servers take about 36 minutes. Valve's
 own master server has been silent since October 2025.
 
-master writes the list as it arrives to PATH.part, which becomes PATH when the
-list is complete; with --force it then replaces the old list. After an interrupt
+While the list arrives, master writes it to PATH.part. When the list is complete,
+PATH.part becomes PATH; with --force, it replaces an old list. After an interrupt
 or an error, PATH.part remains and has all servers fetched so far. master reads
 the key of the Web API from --key-file or from the variable
 ` + masterlist.KeyVariable + `, and never shows it.`,
@@ -73,7 +73,7 @@ the key of the Web API from --key-file or from the variable
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output once the new list is complete")
-	fs.BoolVar(&f.json, "json", false, "write NDJSON with all data of the master about each server")
+	fs.BoolVar(&f.json, "json", false, "write NDJSON with all data that the master sends about each server")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no status and no closing lines, only errors")
 	f.logFlag.add(cmd)

@@ -60,7 +60,7 @@ func TestMasterCapped(t *testing.T) {
 		t.Errorf("exit code %d, %d servers", code, n)
 	}
 	for _, want := range []string{
-		"the list is incomplete because of the master's cap: the filter \"\" selects more than the 10000 servers that the master sent, and no condition can divide this selection further\n",
+		"the list is incomplete, because the master limits its answers: the filter \"\" selects more than the 10000 servers that the master sent, and no condition can divide this selection further\n",
 		"end: the master limits the size of its answers; the list may be incomplete\n",
 	} {
 		if !strings.Contains(stderr, want) {

@@ -14,12 +14,12 @@ func (a *app) mergeCommand() *cobra.Command {
 		Use:   "merge PART…",
 		Short: "Merge the shards of a scan into one census",
 		Long: `Merges the censuses that scan --shard wrote on several machines into one census
-with one summary. First it proves that they belong together: every scan had the
-same lists, targets, ports, questions, limits and exclusions; each shard occurs
-once and is complete; each file has the length and hash that its summary gives;
-no ip:port has two records; and the sums add up. If not, merge says what is
-wrong, writes nothing and exits with 8. Seed, scan ID and output may differ. The
-files of one shard that scan --rotate wrote count as one part.`,
+with one summary. First it checks that the files belong together: all scans had
+the same lists, targets, ports, questions, limits and exclusions; each shard
+occurs once and is complete; each file has the length and hash in its summary; no
+ip:port has two records; and the sums add up. If a check fails, merge says what
+is wrong, writes nothing and exits with 8. Seed, scan ID and output may differ.
+The files of one shard that scan --rotate wrote count as one part.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
   a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
   a2sscan merge shard-*.ndjson.zst --scan-id november -o all.ndjson.zst`,

@@ -22,8 +22,8 @@ func aliasOf(name string) string {
 }
 
 // ourArguments returns the command line with nmap's -iL replaced by --list. It returns an
-// error for a flag of another scanner that a2sscan would misread, such as -oJ: it would
-// write to a file J.
+// error for a flag of another scanner that a2sscan would misread, such as -oJ, which for
+// a2sscan names an output file J.
 func ourArguments(args []string) ([]string, error) {
 	var all []string
 	for i, arg := range args {
@@ -84,7 +84,7 @@ var foreignElsewhere = map[string]string{
 }
 
 // ourFlag suggests what to use in place of another scanner's flag. It returns "" if there
-// is no suggestion. It suggests only flags of the command, which are in names.
+// is no suggestion. It suggests only flags in names, which has the flags of the command.
 func ourFlag(flag string, names []string) string {
 	ours := foreignFlags[flag]
 	if name, ok := strings.CutPrefix(ours, "--"); ok {

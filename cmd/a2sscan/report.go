@@ -49,6 +49,6 @@ report reads several files as one census: name all files that scan --rotate or
 	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "use `TEXT` as the title of the page (default: the date)")
 	addGameFlag(fs, &o.Games)
-	fs.StringArrayVar(&o.Summaries, "summary", nil, "read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
+	fs.StringArrayVar(&o.Summaries, "summary", nil, "read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the census files)")
 	return cmd
 }

@@ -15,8 +15,8 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema json|duckdb|clickhouse|stats [FILE]",
 		Short: "Print the schema of the record",
-		Long: `Prints every key that a record can have, with its type. Readers that guess
-types from the first records lose rare keys; the schema prevents that.
+		Long: `Prints every key that a record can have, with its type. Programs that guess
+types from the first records lose rare keys; a schema prevents this loss.
 
   json        a JSON Schema (draft 2020-12) of the record
   duckdb      a read_json call with columns, for FILE (default census.ndjson)

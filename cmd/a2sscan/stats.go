@@ -54,7 +54,7 @@ stats reads several files as one census: name all files that scan --rotate or
 	cmd.Flags().StringVarP(&r.Name, "output", "o", "-", "write to `FILE`; -: standard output")
 	cmd.Flags().BoolVar(&r.Force, "force", false, "replace an existing FILE even if stats did not write it")
 	cmd.Flags().StringArrayVar(&o.Summaries, "summary", nil,
-		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
+		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the census files)")
 	cmd.Flags().StringVar(&o.By, "by", "", "print the largest groups of servers by `WORD`: "+strings.Join(report.GroupWords(), ", "))
 	cmd.Flags().IntVar(&o.Top, "top", 0, "print at most `N` groups of each kind (default: 10 in an overview, 20 with --by, several hundred in JSON)")
 	addGeoFlag(cmd.Flags(), &databases)

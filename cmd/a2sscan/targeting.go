@@ -34,7 +34,7 @@ func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string
 	fs.StringSliceVar(&to.Exclude.Networks, "exclude", nil,
 		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, separated by commas; may be repeated")
 	fs.StringArrayVar(&to.Exclude.Files, "exclude-file", nil,
-		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read it again")
+		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read FILE again")
 	fs.BoolVar(&to.Exclude.AllowReserved, "allow-reserved", false,
 		"also query addresses in special-purpose networks (private, loopback, documentation …)")
 	fs.StringVar(&to.From.Where, "master", "", "first fetch a list of targets; web: from the Steam Web API; a URL: from another Web API; `HOST:PORT`: from this master server")

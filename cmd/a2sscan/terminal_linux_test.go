@@ -118,7 +118,7 @@ func TestStalledReader(t *testing.T) {
 	p.wait(p.err, "interrupted: starting no new targets")
 	p.signal(syscall.SIGTERM)
 	text := p.wait(p.err, "the reader of the output stopped")
-	p.said(text, `"message":"interrupted: the reader of the output stopped reading, and did not take the last [\d,]+ records"}\n$`)
+	p.said(text, `"message":"interrupted: the reader of the output stopped reading, and did not read the last [\d,]+ records"}\n$`)
 	p.cmd.Wait() // nothing was read
 	if code := p.cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
 		t.Errorf("exit code %d", code)

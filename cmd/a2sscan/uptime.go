@@ -37,9 +37,9 @@ func uptimeCommand(a *app) *cobra.Command {
 		Long: `Shows for each server of a watch how long it was up, down, unseen and in planned
 maintenance, how often it went down, and how many people played on it. The share
 of uptime covers only the time with checks: unseen and planned time never counts
-as down. An outage also counts if damping held back its event.
+as down. An outage also counts if --damp suppressed its event.
 
-The text for people has one line for each server and a total; PEOPLE is the mean
+The text format has one line for each server and a total; PEOPLE is the mean
 number of people, and MOST the largest. CSV, TSV and JSON give times in seconds,
 and omit servers that never answered.
 
@@ -198,7 +198,7 @@ func (t *uptimeTotal) end() {
 	t.line(console.Plural(t.servers, "server"), false, &t.sum, []string{fmt.Sprintf("%.1f", t.mean), ""})
 }
 
-// line writes a line of the table. If the argument never is true, the server has never
+// line writes a line of the table. Its second argument is true if the server has never
 // answered.
 func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []string) {
 	cells := []string{name, "–"} // the dash means that the share is unknown

@@ -180,7 +180,7 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 		last = append(last, group("With --master (a server must match all filters)", ofMasters))
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if !placed[f.Name] && !f.Hidden && len(f.Annotations) == 0 { // cobra annotates --help, which is omitted
+		if !placed[f.Name] && !f.Hidden && len(f.Annotations) == 0 { // omit --help, which cobra annotates
 			rest.flags = append(rest.flags, f)
 		}
 	})

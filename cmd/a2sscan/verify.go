@@ -19,14 +19,14 @@ address has two records of one scan. Hashes reveal damage, not forgery.
 
 The exit code is 0 only if the census is complete and undamaged. It is 8 if
 anything is damaged or missing, if a scan did not end, or if there is no summary
-to show that the census is complete. With scan --append, the new summary takes
-over from the old one how the earlier scans ended. verify reports the records of
-a scan that no summary describes, such as a scan that was killed.
+to show that the census is complete. With scan --append, the new summary also
+says how the earlier scans ended. verify reports the records of a scan that no
+summary describes, such as a scan that was killed.
 
 Several files are read as one census: name all parts that scan --rotate wrote.
-For each scan, verify prints its ID and when it started, because the census of
-an earlier night is complete too. To publish only what tonight's scan wrote,
-join the commands: a2sscan scan … && a2sscan verify … && publish.`,
+verify prints the ID and the start of each scan, so that you do not mistake the
+census of an earlier night for tonight's. To publish only what tonight's scan
+wrote, join the commands: a2sscan scan … && a2sscan verify … && publish.`,
 		Example: `  a2sscan verify census.ndjson.zst
   a2sscan verify census-20261120T030000Z-*.ndjson.zst
   a2sscan verify --summary old.summary.json moved.ndjson.zst`,

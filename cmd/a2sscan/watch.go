@@ -51,10 +51,11 @@ type watchFlags struct {
 	panelEvery time.Duration
 	names      string // own or list
 	windows    string // file of --maintenance; "": none
-	// keptWindows has the windows of a pipe, which can be read only once. nil: none
+	// keptWindows has the maintenance windows that came from a pipe, which can be read
+	// only once; nil: none
 	keptWindows []watch.Window
 	fetched     *list.Source // the latest list of the master; nil: none
-	stdin       bytes.Buffer // what standard input said, which can be read only once
+	stdin       bytes.Buffer // what was read from standard input, which can be read only once
 	loaded      bool         // the lists were read
 }
 
@@ -79,20 +80,20 @@ func watchCommand(a *app) *cobra.Command {
 comes back, restarts, moves or changes. A TARGET is what scan accepts: a file, an
 address, a network, a host name, or - for standard input.
 
-A check asks for info, with the challenge that the server gave last: usually one
-datagram out and one in. When something changes, and every ten minutes, the
-watch asks for players and rules, too. It spreads the checks evenly.
+A check asks for info, with the latest challenge of the server. Usually the watch
+sends one datagram and receives one. When something changes, and every ten
+minutes, the watch asks for players and rules, too. It spreads the checks evenly.
 
 A server is down after three checks in a row without an answer, each with all
-retries. When most servers fall silent at once, the network of this machine is
-the suspect: the watch prints the event blind and, when the network works again,
-the event seeing. In between, for ten minutes at most, it reports no server as
-down. Time without checks, because the machine slept or the program did not run,
-counts as unseen, never as down.
+retries. When most servers fall silent at once, the cause is probably the network
+of this machine: the watch prints the event blind and, when the network works
+again, the event seeing. Between these events, but for at most ten minutes, it
+reports no server as down. Time without checks, because the machine slept or the
+program did not run, counts as unseen, never as down.
 
 Events are lines of JSON, or readable lines on a terminal. --state stores
-servers, events and uptime in an SQLite database, so that the next watch
-continues where this one ends, and a2sscan uptime and sqlite3 can read them. With
+servers, events and uptime in an SQLite database. The next watch continues from
+this database, and a2sscan uptime and sqlite3 can read the database. With
 --state and --output, each event is in the output file exactly once, even after a
 crash. When the reader of the output stops reading, the watch continues, and
 after ten seconds it reports that the output is blocked. The next watch with the
@@ -100,14 +101,15 @@ same --state writes the remaining events.
 
 In the file of --maintenance, a line has WHO, WHEN and a reason. WHO is all, an
 address, a network, or a name from a list, in double quotes if it has blanks.
-WHEN is in the time zone of this machine unless it has its own:
+WHEN is in the time zone of this machine, unless WHEN names a zone:
 
   all              daily 04:00-04:30          nightly restart
   "Survival EU"    Mon,Thu 23:30-00:30        weekly wipe
   203.0.113.0/24   2026-12-01T04:00Z/06:00Z   new hardware
 
 When a server goes down in this time, its events are marked as planned, and are
-not posted. If the server is still down at the end, the watch reports that at once.
+not posted. If the server is still down at the end of this time, the watch
+reports the outage at once.
 
 --listen serves a live page: who is up, people over time, events, a page for
 each server, JSON at /api/, and metrics for Prometheus at /metrics. The page is
@@ -122,9 +124,9 @@ Internet, put a web server with TLS in front, and give its name in --public-name
                          proxy_set_header Host $host; } }
 
 When a list, a file of exclusions or the file of --maintenance changes, the watch
-reads it again within two minutes. A new list that can't be read, or that has
-less than half as many servers as the old list, is ignored. SIGHUP makes the
-watch read everything at once, and accept even a much shorter list. But if
+reads the file again within two minutes. It ignores a new list that it can't
+read, or that has less than half as many servers as the old list. SIGHUP makes
+the watch read everything at once, and accept even a much shorter list. But if
 standard input is a terminal, SIGHUP ends the watch, as do Ctrl-C (SIGINT) and
 SIGTERM.`,
 		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
@@ -140,17 +142,17 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&f.out.Path, "output", "o", "-", "append events to `PATH` as lines of JSON, compressed if PATH ends in .zst or .gz; -: standard output")
-	fs.Var(&flags.Value[sink.Rotation]{To: &f.rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old file gets its start time and a number in its name")
+	fs.Var(&flags.Value[sink.Rotation]{To: &f.rotate, Parse: flags.ParseRotation, Word: "SIZE|TIME"}, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the name of the old file gets its start time and a number")
 	fs.StringVar(&f.state, "state", "", "store servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
-	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "store uptime by the hour for `D`; then merge it into one row per server and day")
-	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "store uptime by the day, and events, for `D`")
+	fs.DurationVar(&f.opts.Hourly, "keep-hours", 7*24*time.Hour, "store hourly uptime for `D`, then merge the hours into one row per server and day")
+	fs.DurationVar(&f.opts.Daily, "keep-days", 400*24*time.Hour, "store daily uptime and events for `D`")
 	fs.DurationVar(&f.opts.Rules.Every, "every", time.Minute, "check each server once every `D`")
 	fs.DurationVar(&f.opts.Rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once every `D`")
 	fs.StringVar(&f.downAfter, "down-after", "3", "report a server as down after `N` checks in a row without an answer, or after a time without an answer, such as 3m")
-	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "within `D`, report at most two events of a kind for a server, and only count the others; down and up are one kind")
-	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "when most servers have been silent for `D`, report them as down after all")
-	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, a `LIST` of IP:PORT; the watch is blind while all of them are silent, however many other servers are; may be repeated")
-	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only these kinds of events, and those of --crowd and --remind: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all, but map only for games whose map lasts for weeks)")
+	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "report at most two events of a kind per server within `D`, and only count the rest; down and up are one kind")
+	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "report silent servers as down once most servers have been silent for `D`")
+	fs.StringSliceVar(&f.reference, "reference", nil, "`LIST` of servers (IP:PORT) that are always up; the watch is blind while all servers in LIST are silent, and never otherwise; may be repeated")
+	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only events of these kinds, besides the events of --crowd and --remind: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all kinds, but the kind map only for games whose maps last for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "", "format of the posts: `WORD` is json or discord (default: discord if the URL is one of discord.com, otherwise json)")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "reminder", "crowd", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
@@ -158,18 +160,18 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.hook.role, "webhook-role", "", "on Discord, mention the role with this `ID` when a server is down (default: mention nobody)")
 	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, then exit")
 	fs.Var(&flags.Value[string]{To: &f.listen, Parse: flags.ParseListen, Word: "[ADDRESS:]PORT"}, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
-	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also serve the live page under the host `NAME`, such as status.example.org, for a web server in front of it; may be repeated (default: only under addresses and localhost)")
+	fs.StringSliceVar(&f.page.Names, "public-name", nil, "also serve the live page under the host `NAME`, such as status.example.org, behind a web server; may be repeated (default: only under IP addresses and localhost)")
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
-	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "leave out the links of the live page with which players join a server (steam://connect/)")
+	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "omit the links for joining a server (steam://connect/) from the live page")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
 	fs.StringVar(&f.windows, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as \"all daily 04:00-04:30 restart\"; planned events are not posted")
-	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when `N` people are on a server, unless they are there when the watch starts, and again only after their number was below half of N; 0: never (default 0)")
-	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "while a server stays down, report it again once every `D`, as a reminder; 0: never (default 0)")
+	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when a server reaches `N` people while the watch runs, and again only after it had fewer than half of N; 0: never (default 0)")
+	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "report a reminder once every `D` while a server stays down; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
-	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read the lists again, and fetch the list of --master again, once every `D`; 0: only after SIGHUP, even if a file changes")
+	fs.DurationVar(&f.opts.Lists.Every, "list-every", 6*time.Hour, "read all lists again, including the list of --master, once every `D`; 0: only after SIGHUP, even if a file changes")
 	f.Rate.Rate = scanner.DefaultRate
-	fs.VarP(&f.Rate.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
+	fs.VarP(&f.Rate.Rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if this rate is too low, the watch checks servers less often")
 	f.log.add(cmd)
 	fs.DurationVar(&f.maxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
 	fs.Var(&flags.Value[scan.StatusKind]{To: &f.Status, Parse: scan.ParseStatusKind, Text: "text", Word: "KIND"}, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
@@ -281,7 +283,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	}
 	hangup := !console.IsTerminal(a.in)
 	if !f.Quiet && signal.Ignored(syscall.SIGHUP) {
-		how := "lists are read again only when they change, and once in " + f.opts.Lists.Every.String()
+		how := "lists are read again only when they change, and every " + f.opts.Lists.Every.String()
 		if f.opts.Lists.Every == 0 {
 			how = "lists are never read again"
 		}
@@ -289,7 +291,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	}
 	ctx, end := scan.Interruptible(!hangup)
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.maxRuntime, math.MaxInt64)) // MaxInt64 is 292 years
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.maxRuntime, math.MaxInt64)) // MaxInt64 nanoseconds are 292 years
 	defer cancel()
 	if f.state == "" {
 		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour
@@ -384,7 +386,7 @@ func (f *watchFlags) over(a *app, ctx context.Context, err error) bool {
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != context.DeadlineExceeded {
 		return false
 	}
-	a.term.Say("--max-runtime %v was over before the watch had begun", f.maxRuntime)
+	a.term.Say("--max-runtime %v ended before the watch began", f.maxRuntime)
 	return true
 }
 
@@ -423,7 +425,7 @@ func (f *watchFlags) readWindows() ([]watch.Window, error) {
 func (a *app) stateHeld(path string) func(time.Time) {
 	return func(since time.Time) {
 		if !since.IsZero() {
-			a.term.Say("--state %s: waiting, because another program has locked it", console.Plain(path, 200))
+			a.term.Say("--state %s: waiting, because another program has locked the database", console.Plain(path, 200))
 		}
 	}
 }
@@ -529,7 +531,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	rules, rate := &f.opts.Rules, f.Rate.Rate
 	datagrams := float64(len(all.Addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {
-		a.term.Say("a cycle will take about %s instead of %s, because --rate is %s, but checking %s takes about %s datagrams per second",
+		a.term.Say("a round of checks will take about %s instead of %s: --rate is %s, but checking %s takes about %s datagrams per second",
 			console.RoughDuration(time.Duration(datagrams/float64(rate)*float64(time.Second))), rules.Every,
 			rate.String(), console.Plural(len(all.Addrs), "server"), console.Short(need))
 	}

@@ -1100,8 +1100,8 @@ func TestStateHeld(t *testing.T) {
 	uptime := exec.Command("a2sscan", "uptime", "--state", state)
 	waits := startSaying(t, uptime)
 	cmd, said = start()
-	until(said, "waiting, because another program has locked it")
-	until(bufio.NewReader(waits), "waiting, because another program has locked it")
+	until(said, "waiting, because another program has locked the database")
+	until(bufio.NewReader(waits), "waiting, because another program has locked the database")
 	release()
 	if err := uptime.Wait(); err != nil {
 		t.Error(err)

@@ -20,7 +20,7 @@ import (
 	"testing/fstest" // fstest.MapFS is a file system in memory, which package tar and package zip can read
 )
 
-// nfpm is the program that builds the deb and rpm packages. Its later versions
+// nfpm is the program that builds the deb and rpm packages. Later versions of nfpm
 // import modules that some module proxies lack.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.1"
 
@@ -149,8 +149,8 @@ func (r *release) add(t fstest.MapFS, name string, mode fs.FileMode, data []byte
 	}
 }
 
-// writeArchive writes the archive for a system. All files are in one folder, and
-// nothing depends on the machine.
+// writeArchive writes the archive for a system. All files are in one folder. The bytes
+// of the archive do not depend on the machine.
 func (r *release) writeArchive(s system, t fstest.MapFS, out string) error {
 	top := fstest.MapFS{}
 	for name, f := range t {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nonroot is the user ID and group ID that the image runs as. It owns /data.
+// nonroot is the user ID and group ID that the image runs as. This user owns /data.
 const nonroot = 65532
 
 // writeImage writes the image as a tar file that container engines can load without a

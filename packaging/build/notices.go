@@ -48,9 +48,9 @@ func notices(s system) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// licences adds the licence files of a module to files: those in the folder dir of a
-// package, and those in the folders above dir, up to the root of the module. It returns how
-// many it added.
+// licences looks for licence files in the folder dir of a package, and in the folders above
+// dir, up to root, the folder of the module. It adds them to its first argument, and returns
+// how many it added.
 func licences(files map[string]string, dir, root, module string) (n int) {
 	for ; len(dir) >= len(root); dir = filepath.Dir(dir) {
 		entries, _ := os.ReadDir(dir) // a folder that can't be read has no licence

@@ -18,8 +18,8 @@
 //	       loss is higher: stay a little below what the path carried, and rest longer
 //
 // If a window at rest loses much more than usual, the rate falls to what got through, and
-// the next window shows whether loss follows the rate. If loss does not, the old rate is
-// restored.
+// the next window shows whether loss follows the rate. If loss does not fall with the
+// rate, the old rate is restored.
 //
 // The evidence is how many first requests are answered. The package uses the requests to
 // servers that have already answered. If there are too few, it also uses the requests to
@@ -76,7 +76,7 @@ type Signs struct {
 	Room   int    // size of the receive buffer in bytes
 }
 
-// fall is the last reduction of a rate without a maximum.
+// fall describes the last reduction of the rate in a scan without a maximum rate.
 type fall struct {
 	rate float64 // the rate at the overload
 	part float64 // the overload reduced the rate to rate × part
@@ -184,7 +184,7 @@ func (c *Control) adapt(now time.Duration, overload bool) {
 		c.Rate = max(last.rate*last.part, leastRate)
 	case overload || rate == 0:
 	case c.lately < rate/2:
-		last.at += sampleEvery // the scan does not use the rate
+		last.at += sampleEvery // the scan uses less than half of the rate
 	default:
 		t := since.Seconds() - math.Cbrt((nearMuch-last.part)/cubicUp)
 		c.Rate = max(rate, last.rate*(nearMuch+cubicUp*t*t*t))

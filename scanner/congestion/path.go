@@ -95,8 +95,8 @@ const (
 	firstRate = 5000
 	leastPath = 50 // minimum rate
 
-	// The minimum length of a window depends on the round trips. It is at least leastWindow
-	// and at most mostWindow.
+	// The minimum length of a window depends on the round trips. It is between leastWindow
+	// and mostWindow.
 	leastWindow   = 60 * time.Millisecond
 	mostWindow    = 500 * time.Millisecond // every window ends after twice this time
 	enoughKnown   = 300                    // requests to known servers after which a window may end
@@ -199,10 +199,10 @@ func (t *trials) watch(now time.Duration, w *window) {
 }
 
 // compare compares the answers at two rates. At the higher rate, the same share of the
-// requests should be answered as at the lower rate; lost is the share of these expected
-// answers that did not come. z says how unlikely this loss is by chance: it is the
-// difference in standard deviations, and negative if fewer answers came than expected.
-// ok is false if there is too little to compare.
+// requests should be answered as at the lower rate. The result lost is the share of these
+// expected answers that did not come. The result z says how unlikely this loss is by
+// chance: it is the difference in standard deviations, and negative if fewer answers came
+// than expected. The result ok is false if there is too little to compare.
 //
 // A server that has answered before answers far more often than an unknown target, and
 // the mix of both classes may differ between the two rates. So the classes are compared
@@ -257,7 +257,7 @@ func (t *trials) decide(now time.Duration) {
 		t.high.share(unknown) < min(t.low.share(unknown), t.usual.share(unknown)))
 	switch {
 	case !t.down && t.high.speed() < (low.speed()+t.tried)/2*0.9 && low.speed() < 0.9*t.rate:
-		t.restUntil = now + time.Second // the scan does not use the rate
+		t.restUntil = now + time.Second // the scan sends less than the rate allows
 	case !ok:
 		t.set(now, min(t.tried, t.rate*1.25), "few_answers")
 	case follows && z < significant:

@@ -3,8 +3,8 @@ package game
 import "bytes"
 
 // ARK: Survival Evolved, and the games made from it. INFO's version is always 1.0.0.0.
-// The real version is at the end of the server's name, such as "(v358.7)". Except in ARK,
-// it is also in two rules, which help if INFO cuts the name. All other values are in the
+// The real version is at the end of the server's name, such as "(v358.7)". The other games
+// also send it in two rules, which help if INFO cuts the name. All other values are in the
 // rules.
 var (
 	_ = register("ark", "ARK: Survival Evolved", []uint32{346110},

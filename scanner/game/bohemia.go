@@ -35,7 +35,7 @@ import (
 // Limits of the pages. On the wire, the number of pages is one byte.
 const (
 	maxPages     = 255
-	maxPageBytes = 64 << 10 // all pages together; a real page has up to 127 bytes
+	maxPageBytes = 64 << 10 // for all pages together; a real page has up to 127 bytes
 )
 
 type pages struct {
@@ -224,8 +224,8 @@ const (
 	modCreatorDLC = 0x10
 )
 
-// readMods reads the mods. It marks KeyMods as known as soon as it has read the
-// number of mods, even if that is 0 or a mod is incomplete.
+// readMods reads the mods. When it has read the number of mods, it marks KeyMods as known.
+// The number may be 0, and a mod may be incomplete.
 func (d *decoder) readMods(c *cursor) {
 	n := int(c.u8())
 	if !c.short {

@@ -55,17 +55,17 @@
 //		tags: tags{split: ',', prefixes: []field{{name: "w:", read: attribute("weather")}}},
 //	})
 //
-// Records contain the ID "ourgame", so it must never change. tags describes the
-// keywords of INFO, rules describes rules by name, and series describes values that
-// are split over several rules. info and finish are functions for everything else:
-// Decode calls info first and finish last. If a key or attribute gets several values,
-// the first one is used. The actions that store values are in set.go. Names of
-// attributes are lower case with underscores, and never contain bytes of the reply. A
-// game should have as few attributes as possible.
+// Records contain the ID "ourgame", so it must never change. The field tags is for the
+// keywords of INFO, rules is for rules with known names, and series is for values that are
+// split over several rules. The fields info and finish are functions for everything else:
+// Decode calls info first and finish last. If a key or attribute gets several values, the
+// first one is used. The actions that store values are in set.go. Names of attributes are
+// lower case with underscores, and never contain bytes of the reply. A game should have as
+// few attributes as possible.
 //
 // A rule with a clear name and value needs no field: the record contains the rules.
-// An attribute is for a value that the record's reader would have to decode or join,
-// or that is right where INFO is wrong.
+// An attribute is for a value that readers of the record would have to decode or join, or
+// for a right value where INFO has a wrong one.
 //
 // Decode has no clock, so it can't convert a time relative to the present into a date.
 //

@@ -165,8 +165,8 @@ type Facts struct {
 	Conflict     bool // an answer or a fragment contradicted an earlier one
 }
 
-// Suspect returns the flags of a reply, the parameter in. g must be the result of Decode
-// for this reply.
+// Suspect returns the flags of a reply, which is its first argument. g must be the result
+// of Decode for this reply.
 func Suspect(in Reply, g *Game, facts Facts) (s Flags) {
 	if in.Info != nil {
 		s.judgeCounts(&in, g)
@@ -256,7 +256,7 @@ func robots(in *wire.Info, g *Game) int {
 }
 
 // overMax reports whether n players exceed the slots by more than players_over_max
-// allows. The parameter corrected means that n is the game's own count.
+// allows. Its last argument, corrected, says whether n is the game's own count.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	places := int(in.MaxPlayers)
 	if g.Has.Has(KeyMaxPlayers) {

@@ -59,9 +59,9 @@ type Keys uint32
 // Has reports whether k is in the set.
 func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 
-// Game holds the game-specific values of a reply. The field of a common key is
-// valid only if Has contains the key, which means that the server sent the value. If
-// Password would only repeat INFO's value, Has does not contain KeyPassword.
+// Game holds the game-specific values of a reply. Has contains the common keys whose
+// values the server sent. The fields of all other common keys are not valid. If Password
+// would only repeat INFO's value, Has does not contain KeyPassword.
 //
 // Byte slices alias the reply, memory of the Game that the next Decode reuses, or
 // constants. They must not be changed. To keep them, use Clone.
@@ -121,7 +121,7 @@ type Attribute struct {
 
 func (g *Game) reset() {
 	mods, attributes, dec := g.Mods[:0], g.Attributes[:0], g.dec
-	*g = Game{} // a literal with these fields would be built elsewhere and copied
+	*g = Game{} // Go would build a literal with these fields elsewhere and copy it
 	g.Mods, g.Attributes, g.dec = mods, attributes, dec
 }
 

@@ -3,9 +3,9 @@ package game
 import "slices"
 
 // The games on the GoldSource engine: Half-Life and its mods. The rules, which are
-// console variables, are the same for all. A server may report application 70
-// (Half-Life) whichever of these games it runs, and the obsolete INFO reply has no
-// application ID, so the folder identifies the game.
+// console variables, are the same for all. A server of any of these games may report
+// application 70 (Half-Life), and the obsolete INFO reply has no application ID. So the
+// folder identifies the game.
 var (
 	_ = register("cs16", "Counter-Strike", []uint32{10}, goldSource("cstrike"))
 	_ = register("tfc", "Team Fortress Classic", []uint32{20}, goldSource("tfc"))

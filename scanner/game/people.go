@@ -12,9 +12,9 @@ import (
 // KeyPlayers is set, with one of these sources.
 const (
 	// The list has as many entries as INFO has players and bots together, so INFO's
-	// players are people (CoD4X). This is wrong if the list has as many ghosts or relays
-	// as there are bots (ARK, Squad, HLTV on Counter-Strike). In Rust, the source means
-	// that the list confirms INFO's count, and the keywords contradict both.
+	// players are people (CoD4X). This conclusion is wrong if the list has as many ghosts
+	// or relays as there are bots (ARK, Squad, HLTV on Counter-Strike). In Rust, the
+	// source means that the list confirms INFO's count, and the keywords contradict both.
 	sourceListed = "info.players+list"
 	// The game counts people only, or nothing shows what it counts: subtracting the
 	// bots might remove people.
@@ -22,8 +22,8 @@ const (
 )
 
 // countPeople sets KeyPlayers if INFO reports bots and does not count the bots among its
-// players. It also does so if neither the list nor the game's table t, which may be nil,
-// shows whether INFO counts the bots. Relays have neither people nor bots (EC-33).
+// players. It also sets KeyPlayers if neither the list nor the game's table t shows
+// whether INFO counts the bots. t may be nil. Relays have neither people nor bots (EC-33).
 func (g *Game) countPeople(t *table, in *Reply) {
 	const needed = wire.HasPlayers | wire.HasBots
 	i := in.Info

@@ -30,11 +30,11 @@ var portPairs = []portPair{
 	{0, 17777},     // Arma Reforger
 }
 
-// QueryPorts returns the ports that may be the query port of a server whose players join at
-// the port in the parameter join. It returns each port once, the most likely first: the
-// join port itself, the query ports of the games with this join port, the neighbours of the
-// join port at a distance of 1 and 10, the query ports of all other games, and 27000 to
-// 27050, where Steam's servers usually are (docs/GAMES.md section 3).
+// QueryPorts returns the ports that may be the query port of a server. Its argument is the
+// join port, at which the players of this server join. It returns each port once, the most
+// likely first: the join port itself, the query ports of the games with this join port,
+// the neighbours of the join port at a distance of 1 and 10, the query ports of all other
+// games, and 27000 to 27050, where Steam's servers usually are (docs/GAMES.md section 3).
 func QueryPorts(join uint16) []uint16 {
 	var ports []uint16
 	add := func(port int) {

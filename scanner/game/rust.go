@@ -101,8 +101,8 @@ func rustShortTags(d *decoder, v []byte, source string) {
 	}
 }
 
-// rustNumber returns an action that calls read if a digit follows the letters of
-// the tag. It ignores tags that the owner made up, such as "cpvp".
+// rustNumber returns an action that calls its argument, read, if a digit follows the
+// letters of the tag. It ignores tags that the owner made up, such as "cpvp".
 func rustNumber(read action) action {
 	return func(d *decoder, v []byte, source string) {
 		if len(v) > 0 && v[0] >= '0' && v[0] <= '9' {

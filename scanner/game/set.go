@@ -24,7 +24,7 @@ func (d *decoder) drop(k Key) {
 	d.g.Sources[k] = ""
 }
 
-// set sets the field of k, unless k already has a value.
+// set sets the field of k if k has no value yet.
 func set[T int | bool](d *decoder, k Key, v T, source string) {
 	if !d.g.Has.Has(k) {
 		*d.g.field(k).(*T) = v
@@ -32,8 +32,8 @@ func set[T int | bool](d *decoder, k Key, v T, source string) {
 	}
 }
 
-// setText sets the field of k, unless v is empty or k already has a value. It cuts
-// v to maxText bytes, and a description to maxLongText.
+// setText sets the field of k if k has no value yet and v is not empty. It cuts v to
+// maxText bytes, and a description to maxLongText.
 func (d *decoder) setText(k Key, v []byte, source string) {
 	if len(v) == 0 || d.g.Has.Has(k) {
 		return
@@ -117,7 +117,7 @@ func truth(k Key) action { return equals(k, true) }
 func opposite(k Key) action { return equals(k, false) }
 
 // equals returns an action that reads a boolean. It sets k to true if the boolean equals
-// the parameter want, else to false.
+// the second argument, want, else to false.
 func equals(k Key, want bool) action {
 	return func(d *decoder, v []byte, source string) {
 		if b, ok := parseTruth(v); ok {
@@ -144,8 +144,8 @@ func tagged(name, word string) action {
 	return func(d *decoder, _ []byte, source string) { d.setAttribute(name, v, source) }
 }
 
-// words returns an action that sets an attribute to the word for a number, or to the
-// value itself if there is no word for it.
+// words returns an action that sets an attribute to the word for a number. A number
+// without a word becomes the attribute itself.
 func words(name string, of map[string]string) action {
 	texts := map[string][]byte{}
 	for number, word := range of {

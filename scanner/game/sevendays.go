@@ -4,8 +4,9 @@ import "bytes"
 
 // 7 Days to Die: about 40 rules. In early versions, the keywords hold the same names and
 // values; in Alpha 15 they are a list of numbers, and in Alpha 20 base64 of unknown
-// meaning. Decode ignores CurrentPlayers, which lags behind INFO (10 when INFO and the
-// list have 11; 0 in the keywords when INFO has 8), and LevelName, which is INFO's map.
+// meaning. Decode ignores LevelName, which is INFO's map. It also ignores CurrentPlayers,
+// which lags behind INFO: it was 10 when INFO and the list had 11, and 0 in the keywords
+// when INFO had 8.
 var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 	evidence: "recorded replies of Alpha 8.6, 15 and 20; UncoreMetrics; for PlayerKillingMode, " +
 		"the comments in the server's configuration file",

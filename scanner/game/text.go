@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseInt parses a decimal number from 0 to the parameter limit. There may be spaces
-// around the number.
+// parseInt parses a decimal number from 0 to a limit, which is its second argument. There
+// may be spaces around the number.
 func parseInt(b []byte, limit int64) (int64, bool) {
 	b = trim(b)
 	if len(b) == 0 {
@@ -115,7 +115,7 @@ func (l *list) next() bool {
 	return false
 }
 
-// between returns the bytes of b between the parameters open and shut, if b ends with shut.
+// between returns the bytes of b between the strings open and shut, if b ends with shut.
 // If b contains open several times, these bytes begin after the last occurrence.
 func between(b []byte, open, shut string) ([]byte, bool) {
 	b = trim(b)

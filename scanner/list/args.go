@@ -66,7 +66,7 @@ func (in *input) title() string {
 }
 
 // open returns the input that arg names. An argument that parses as an address or a
-// network is used as such, even if there is a file with the same name.
+// network is an address or a network, even if a file has the same name.
 func (l *List) open(arg string) (*input, error) {
 	fail := func(problem, hint string, err error) (*input, error) {
 		return nil, &ArgError{Arg: show([]byte(arg)), Problem: problem, Hint: hint, Err: err}

@@ -14,8 +14,8 @@ import (
 // consecutive addresses with one or more ports each.
 type blocks struct {
 	sets     []portSet
-	known    map[string]int  // maps the ports of a set, 2 bytes each, to the index of the set in sets
-	recent   map[*uint16]int // maps the first element of a slice of ports to the index of its set
+	known    map[string]int  // maps the ports of a set, 2 bytes each, to the index of the set in blocks.sets
+	recent   map[*uint16]int // maps the address of the first element of a slice of ports to the index of their set
 	n        int             // number of blocks added
 	labelled bool            // at least one block has labels
 }
@@ -45,8 +45,8 @@ func (bs *blocks) add(s span, ports []uint16, text *labels) {
 	}
 }
 
-// index returns the index in bs.sets of the set with these ports. It adds the set if there
-// is none. Most blocks share a slice of ports, for which the set is known.
+// index returns the index in bs.sets of the set with these ports. It adds the set if
+// there is none. Most blocks share a slice of ports, whose set is in bs.recent.
 func (bs *blocks) index(ports []uint16) int {
 	if i, ok := bs.recent[&ports[0]]; ok {
 		return i

@@ -9,14 +9,14 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// maxTried is the maximum number of targets that Count checks to find the addresses that it
-// returns. So many checks take about a second.
+// maxTried is the maximum number of targets that Count checks to find the addresses that
+// it returns. These checks take about a second.
 const maxTried = 1 << 24
 
 // Count fills Stats as From would, but yields no targets and ignores Config.Max. It
-// returns the addresses of the first n targets that From would yield; it may find fewer if
-// many targets are excluded. Count does not visit each target of a network, so even all
-// addresses with all ports take only a moment, or with Config.Shard a few seconds. After
+// returns the addresses of the first n targets that From would yield, or fewer if many
+// targets are excluded. Count does not visit each target of a network. So counting all
+// addresses with all ports takes only a moment, or a few seconds with Config.Shard. After
 // Count, From yields nothing, and Err returns the error that ended Count early.
 func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
 	l.started.Store(true)
@@ -116,9 +116,9 @@ func (x *Exclusions) ranges() (all []excluded) {
 		last   uint64
 		source *source
 	}
-	outer := []network{{last: 1<<32 - 1}} // the networks that contain the address at; the last is the smallest
+	outer := []network{{last: 1<<32 - 1}} // the networks that contain the next address, from the largest to the smallest
 	at := uint64(0)
-	upTo := func(last uint64) { // adds the range from at to last, with the source of the smallest network
+	upTo := func(last uint64) { // adds the range that ends with its argument, with the source of the smallest network
 		if last >= at && last < 1<<32 {
 			all = append(all, excluded{span{uint32(at), uint32(last)}, outer[len(outer)-1].source})
 			at = last + 1

@@ -21,10 +21,10 @@
 //	203.0.113.7:27015,27017-27020
 //
 // An address without a port stands for one target per port of Config.Ports. If
-// Config.Ports is empty, its port is 27015. A network or a range stands for all of its
-// addresses at all ports of Config.Ports; if Config.Ports is empty, it is invalid.
-// Instead, an address, a network or a range may have its own ports after a colon: numbers
-// and ranges of numbers, separated by commas.
+// Config.Ports is empty, the address gets port 27015. A network or a range stands for all
+// of its addresses at all ports of Config.Ports; if Config.Ports is empty, it is invalid.
+// An address, a network or a range may also have its own ports after a colon: numbers and
+// ranges of numbers, separated by commas. Config.Ports then does not apply.
 //
 // A line may hold several targets of one form: addresses with ports, addresses without
 // ports, networks, or ranges. A line with several targets and other text is invalid,
@@ -35,10 +35,10 @@
 // a comma between ports does not. A tag may contain any characters.
 //
 // If an address has no port and Config.Ports is empty, a port in the tag makes the line
-// invalid, because the port would be ignored. A tag has a port if the tag is a port, or a
-// number in it follows a word such as port. A port from 1024 up also counts if it begins
-// the tag, or is alone between commas, semicolons or tabs. A port may have the form
-// 27016/udp or 27015-27020. Numbers after a '#' do not count.
+// invalid, because the port would be ignored. A number in a tag counts as a port if it is
+// the entire tag, or follows a word such as port. A number from 1024 up also counts if it
+// begins the tag, or is alone between commas, semicolons or tabs. A port may have the
+// form 27016/udp or 27015-27020. Numbers after a '#' do not count.
 //
 // The tag may have another address, which is ignored. Config.Note gets the number of such
 // lines.
@@ -59,10 +59,10 @@
 //     matter.
 //   - CSV, with commas or semicolons, and TSV. The first line may name the columns, with
 //     the keys of NDJSON. If no column has a name for the address, the address is in the
-//     first column that holds one. If the columns have no names, the port is in the column
-//     after the address, if that column holds a port. A row without names may hold several
-//     targets of one form; any other second target makes the row invalid. A list whose
-//     first line begins with ip:port is text, and the rest of a line is the tag.
+//     first column that holds one. If the columns have no names, the column after the
+//     address may hold the port, and a row may hold several targets of one form; any other
+//     second target makes the row invalid. A list whose first line begins with ip:port is
+//     text, and the rest of a line is the tag.
 //   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
 //   - any of Config.Formats.
 //
@@ -92,10 +92,10 @@
 // Unscannable, like IPv6 addresses; targets that Config.Exclusions excludes count as
 // Excluded.
 //
-// A target that was named before, even in another form, is a Duplicate. The target keeps
+// A target that occurred before, even in another form, is a Duplicate. The target keeps
 // the tag of its first mention. In random order, a target that was listed without a tag
-// gets the tag of a network that contains it, even if the network is named after the
-// target.
+// gets the tag of a network that contains it, even if the network comes later in the
+// input.
 //
 // # Order
 //

@@ -27,10 +27,10 @@ type Exclusions struct {
 	sources []*source  // in this order: special-purpose networks, networks, files, IPv6
 }
 
-// Exclusion is a source of exclusions: a file, a network that is not from a file, or IPv6.
-// Each excluded target is counted at one source: the source of the smallest network that
-// contains the target. If several sources name this network, Reload explains which of them
-// is used.
+// Exclusion is a source of exclusions: a file, a network that is not from a file, or
+// IPv6. Each excluded target is counted at one source: the source of the smallest network
+// that contains the target. If several sources name this network, only the source whose
+// rule applies counts it (see Reload).
 type Exclusion struct {
 	Network     string `json:"network,omitempty"`     // a.b.c.d/n, or a range a.b.c.d-e.f.g.h; empty for a file
 	Reason      string `json:"reason,omitempty"`      // the network's name in IANA's registry, or "IPv6"; empty for a user's rule

@@ -115,7 +115,7 @@ func (ks *keySet) take(r *run) (s *labels) {
 	return s
 }
 
-// mergeLast merges the two youngest runs. If a key is in both, the labels in the older run
+// mergeLast merges the two latest runs. If a key is in both, the labels in the older run
 // are used.
 func (ks *keySet) mergeLast() {
 	last := len(ks.runs) - 1

@@ -38,9 +38,9 @@ type Config struct {
 	Seed    uint64 // seed of the random order: the same targets and seed give the same order
 	Shard   Shard  // yield only the targets of this part
 
-	// Strict makes Load and From stop at the first line of a list that is invalid or names
-	// only addresses that are Unscannable. If Load finds such a line, Load returns it as an
-	// error; if From finds such a line, Err returns it.
+	// Strict makes Load and From stop at the first invalid line of a list, or at the first
+	// line that names only Unscannable addresses. If Load finds such a line, Load returns it
+	// as an error; if From finds such a line, Err returns it.
 	Strict bool
 
 	// Resolve returns the addresses of a host name. Several goroutines may call it at the
@@ -133,8 +133,9 @@ func Open(cfg Config) (*List, error) {
 
 // Load reads what From needs before it can yield a target: all inputs, or none if
 // Config.InOrder is set. With Config.Strict, Load returns the first invalid line as an
-// error of type Invalid. If both are set, Load searches the lists of known size for such a
-// line, except standard input. If ctx ends early, Load returns the error of ctx.
+// error of type Invalid. With InOrder and Strict, Load searches the lists of known size,
+// except standard input, for an invalid line. If ctx ends early, Load returns the error
+// of ctx.
 //
 // Load also looks up the host names among the arguments. If a host has no IPv4 address,
 // Load returns an *ArgError. From calls Load if the caller did not. A second call of Load
@@ -294,12 +295,13 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// Progress returns how many targets and invalid lines have been read from lists. The
-// result part is the part of the work that is done, from 0 to 1. If Size is known, part is
-// the fraction of the targets that From has passed. Otherwise it is the fraction of the
-// bytes of the lists that has been used. In that case, known is true only if the size of
-// every list is known and no argument is a host name. If Config.InOrder is set, all
-// arguments must also be lists.
+// Progress returns how many targets and invalid lines have been read from lists, and
+// which part of the work is done, from 0 to 1. If Size is known, this is the part of the
+// targets that From has passed. Otherwise it is the part of the bytes of the lists that
+// has been used. If the yielded targets are a larger part of Config.Max, it is this part.
+// The result known is true if Size is known. It is also true if the size of every list is
+// known and no argument is a host name; with Config.InOrder, all arguments must also be
+// lists.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
 	used := int64(0)
 	for _, in := range l.inputs {

@@ -7,8 +7,7 @@ import (
 )
 
 // The keys of the address, of the protocol and of the state, in lower case and without
-// separators. If a row has several keys of one of these slices, the first key of the slice
-// that has a value is used.
+// separators. Of the keys in one slice, a row uses the first key that has a value.
 var (
 	addrKeys  = []string{"ipstr", "ip", "saddr", "addr", "resolved", "address", "connect", "endpoint", "host", "ipport", "ipaddress"}
 	protoKeys = []string{"transport", "transportprotocol", "protocol", "proto"}
@@ -67,7 +66,7 @@ func (o *object) member(key string) member {
 }
 
 // newMember returns what a key means. A key names a port if one of its words contains
-// "port" and otherWord does not match the word. It names the query port if it also
+// "port" and otherWord does not match the word. Such a key names the query port if it
 // contains "query" and queryName matches it. A few names are special.
 func newMember(key string) member {
 	m := member{name: strings.ToLower(separators.ReplaceAllString(key, ""))}
@@ -91,8 +90,7 @@ func newMember(key string) member {
 	return m
 }
 
-// nestedPort returns the kind of port that the values in an object or an array have, if the
-// object or array is the value of this key.
+// nestedPort returns the kind of port of the values in an object or array under this key.
 func (m member) nestedPort() portKind {
 	if m.name == "ports" || m.name == "services" {
 		return otherPort
@@ -127,8 +125,8 @@ func mayBePort(value string) bool {
 	return strings.ContainsAny(value, "123456789") && trimPort(value) != "-1"
 }
 
-// put stores a value, unless its key already has one. It replaces port 0, and records
-// other ports.
+// put stores a value, unless its key already has one. It replaces a stored port 0, and
+// records further ports.
 func (o *object) put(m member, value string) {
 	was := ""
 	if m.name != "" {

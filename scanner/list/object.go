@@ -115,7 +115,7 @@ func firstPort(ports ...string) string {
 	return ""
 }
 
-// doubt sets beside, Fault or unclear of e if another port may be the query port. The
+// doubt sets e.beside, e.Fault or e.unclear if another port may be the query port. The
 // parameter asked is the chosen port, or empty; isQuery says whether the key of this port
 // names the query port. The parameter text is the object as written.
 func (o *object) doubt(e *Entry, text []byte, asked string, isQuery bool) {
@@ -180,7 +180,7 @@ func (o *object) rows(line int, text []byte, yield func(Entry) bool) (more, done
 }
 
 // isRow reports whether a value inside an object with an address is a target of its own.
-// It is one if it has an address, or if it has a port and the object has none.
+// It is one if it has an address, or if it has a port and the outer object has no port.
 func (o *object) isRow(value json.RawMessage) bool {
 	inner := object{keys: o.keys}
 	if inner.parse(value) != nil {
@@ -291,11 +291,12 @@ func (o *object) behind(path string) string {
 }
 
 // search looks for a port or an address in the objects and arrays nested in text. It
-// ignores the member of text whose key is the parameter except. It passes each nested
-// value to the function is, with the meaning of its key and the kind of port that the key
-// and the keys around it name. In an object of ports, a key that is a port counts as a
-// value. If the function returns true, search returns a fault; otherwise it returns "".
-// The fault usually includes the jq command that copies the value to the top level.
+// ignores the member of text whose key is the second argument. It passes each nested
+// value to its last argument, a function, with the meaning of its key and the kind of
+// port that the key and the keys around it name. In an object of ports, a key that is a
+// port counts as a value. If the function returns true, search returns a fault; otherwise
+// it returns "". The fault usually includes the jq command that copies the value to the
+// top level.
 func (o *object) search(text []byte, except string, is func(m member, kind portKind, value string) bool) (found fault) {
 	if o.census {
 		return ""
@@ -340,9 +341,8 @@ func (o *object) search(text []byte, except string, is func(m member, kind portK
 	return found
 }
 
-// kindOf returns the kind of port that the value of a key is. The parameter above is the
-// key of the object that contains this key, and the parameter kind is the kind of port of
-// that object.
+// kindOf returns the kind of port that the value of a key is. The other arguments
+// describe the object that contains this key: its own key, and its kind of port.
 func (o *object) kindOf(key, above string, kind portKind) portKind {
 	if kind != notPort {
 		above = "port"

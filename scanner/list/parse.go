@@ -256,8 +256,8 @@ func parseSpan(b []byte) (span, fault) {
 	return n.span, f
 }
 
-// largest returns the largest network that begins at the address first and does not go
-// beyond the address last.
+// largest returns the largest network that begins at its first argument and does not go
+// beyond its second argument.
 func largest(first, last uint32) netip.Prefix {
 	free := min(bits.TrailingZeros32(first), bits.Len64(uint64(last-first)+1)-1)
 	return netip.PrefixFrom(addrOf(first), 32-free)

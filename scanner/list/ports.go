@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". It returns the
-// ports in the order in which the parameter list names them, and each port once.
+// ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". It returns
+// each port once, in the order of its argument.
 func ParsePorts(list string) (ports []uint16, err error) {
 	var has [1 << 16]bool
 	for part := range strings.SplitSeq(list, ",") {
@@ -28,7 +28,7 @@ func ParsePorts(list string) (ports []uint16, err error) {
 		case f != "" || f2 != "":
 			return nil, fmt.Errorf("ports %q: %w", part, cmp.Or(f, f2))
 		case first > last:
-			return nil, fmt.Errorf("ports %q: the range goes backwards", part)
+			return nil, fmt.Errorf("ports %q: the range ends before it begins", part)
 		}
 		for port := int(first); port <= int(last); port++ {
 			if !has[port] {
@@ -106,10 +106,11 @@ func (r portRule) count(n *name) uint64 {
 
 const digits = "0123456789"
 
-// isStray reports whether a tag probably has the port of the address before the tag. This
-// is so if the tag is a port, or a number in it follows a word such as port. A port from
-// 1024 up also counts if it begins the tag, or is alone between commas or other separators
-// of columns. Other numbers don't count, because a tag may contain a year, for example.
+// isStray reports whether a tag probably has the port of the address before the tag. A
+// number in a tag counts as a port if it is the entire tag, or follows a word such as
+// port. A number from 1024 up also counts if it begins the tag, or is alone between
+// commas or other separators of columns. Other numbers don't count, because a tag may
+// contain a year, for example.
 func isStray(tag string) bool {
 	tag, _, _ = strings.Cut(tag, " #")
 	if !strings.ContainsAny(tag, digits) {

@@ -256,7 +256,7 @@ func (r *reader) object(e *Entry) bool {
 	})
 }
 
-// named reads the name in addr. The parameter all is the line that contains the name.
+// named reads the name in addr. Its last argument is the line that contains the name.
 func (r *reader) named(addr []byte, s labels, all []byte) bool {
 	addr = trimConnect(addr)
 	n, f := parse(addr)
@@ -311,8 +311,8 @@ func (r *reader) passOn(n name, s labels) bool {
 	return r.take(n, s)
 }
 
-// unscannable returns the reason why n can't be scanned, or "" if there is none. It always
-// returns "" for an argument, and without Config.Strict.
+// unscannable returns the reason why n can't be scanned, or "" if there is none. Without
+// Config.Strict, and for an argument, it always returns "".
 func (r *reader) unscannable(n *name) fault {
 	if !r.l.cfg.Strict || r.in.path == "" {
 		return ""

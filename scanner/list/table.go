@@ -187,8 +187,8 @@ func (t *table) isComment(text []byte, fields []string) bool {
 	return true
 }
 
-// readHeading reads the names of columns from a comment, if one of the names means a port.
-// guess decides whether they are the names of this table.
+// readHeading reads the names of columns from a comment, if one of the names means a
+// port. The method guess decides whether they are the names of this table.
 func (t *table) readHeading(text []byte) {
 	h := newTable(t.csv.Comma)
 	if fields, _ := h.split(bytes.TrimPrefix(text, []byte("#"))); t.names == nil && h.header(fields) && h.heading != nil {
@@ -197,9 +197,9 @@ func (t *table) readHeading(text []byte) {
 }
 
 // several returns the fields of a row that are not empty, if all of them are targets of
-// the same form. Any other row with a second target has a fault. Without a fault, isAside
-// reports whether the row has a second address, which may also be the version of a game.
-// several does nothing for a table whose columns have names.
+// the same form. In any other row, a second target is a fault. But a second address
+// without a port may be the version of a game; then isAside is true, and there is no
+// fault. several does nothing for a table whose columns have names.
 func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
 	at := slices.Index(t.names, columnIP)
 	if t.named || at < 0 || at >= len(fields) {

@@ -61,8 +61,8 @@ var (
 	errNoAddr   = errors.New("the entry has no address")
 )
 
-// readServer reads a server's entry, the next value of d. If the entry has no usable
-// address, bad is the reason; err is an error of d.
+// readServer reads a server's entry, the next value of d. Its second result says why the
+// entry has no usable address; its last result is an error of d.
 func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	if d.PeekKind() != '{' {
 		return nil, errNoAddr, d.SkipValue()

@@ -18,12 +18,11 @@ type Kind struct {
 	// are enough.
 	Sniff func(head []byte) bool
 
-	// Read passes the entries of a list to handle, in order, with their numbers from 1. If
-	// an entry has no usable address, bad is the reason. The Server is valid until handle
-	// returns.
-	// Read returns an error of r or handle, but may replace one that wraps ErrTooMuch or
-	// io.EOF. Other errors wrap ErrMalformed, ErrTooMuch or bufio.ErrTooLong. Read keeps
-	// only one entry in memory, and does not remove duplicates.
+	// Read passes the entries of a list to handle, in order, with their numbers from 1. The
+	// argument bad of handle says why an entry has no usable address. The Server is valid
+	// until handle returns. Read returns an error of r or handle, but may replace one that
+	// wraps ErrTooMuch or io.EOF. Other errors wrap ErrMalformed, ErrTooMuch or
+	// bufio.ErrTooLong. Read keeps only one entry in memory, and does not remove duplicates.
 	Read func(r io.Reader, handle func(item int, s *Server, bad error) error) error
 }
 

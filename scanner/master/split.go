@@ -68,8 +68,8 @@ func (w *webList) fetchParts(ctx context.Context) error {
 			open = append(open[:len(open)-1], w.divide(p.from)...)
 		case !isCut:
 		case p.from != nil && n >= len(p.from.sample) && len(w.seen) == before:
-			// This answer has at least as many servers as that for the larger part, but no
-			// new one. So the master ignores the filter.
+			// This answer has at least as many servers as the answer to the larger part, but no
+			// new server. So the master ignores the filter.
 			w.capped(p.from)
 		default:
 			open = append(open, w.divide(p)...)
@@ -180,8 +180,8 @@ func values(sample []sampled, key string, value func(*sampled) string) (atoms []
 	return atoms
 }
 
-// names returns an atom for each character that follows the common prefix of all names.
-// The prefix does not end inside a character. sample must not be empty.
+// names returns an atom for each character that follows the common prefix of all servers'
+// names. The prefix does not end inside a character. The sample must not be empty.
 func names(sample []sampled) []atom {
 	prefix, same := sample[0].name, true
 	for _, s := range sample {

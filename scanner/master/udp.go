@@ -96,7 +96,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 		cause = err
-		// The error is not a timeout, so an immediate retry would fail, too.
+		// After an error other than a timeout, an immediate retry would fail, too.
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			if err := l.pause(ctx, l.Timeout, "pause before the next attempt"); err != nil {
 				return nil, err
@@ -181,7 +181,7 @@ func (l *pages) take(datagram []byte) error {
 		l.stats.End = "the list ended with an empty page and no terminator; it may be incomplete"
 		return nil
 	case l.page.Addrs[n-1] == l.request.Seed:
-		return fmt.Errorf("%w: the page after %v ends with this address again", errNoProgress, l.request.Seed)
+		return fmt.Errorf("%w: the page after %v ends with the same address", errNoProgress, l.request.Seed)
 	case l.stale >= maxStale:
 		return fmt.Errorf("%w: %d pages in a row have no new server", errNoProgress, l.stale)
 	}

@@ -105,7 +105,7 @@ func TestFetchUDPFaults(t *testing.T) {
 		{"the same page again", []fleet.MasterFault{fleet.MasterStuck}, 0, 0, incomplete, master.ErrMalformed,
 			[]string{"the previous page again"}, page, func(s master.Stats) bool { return s.Repeated == 4 }},
 		{"the seed again", []fleet.MasterFault{fleet.MasterSeedLast}, 2, 0, incomplete, master.ErrMalformed,
-			[]string{"ends with this address again"}, 2 * page, nil},
+			[]string{"ends with the same address"}, 2 * page, nil},
 		{"overlapping pages", []fleet.MasterFault{fleet.MasterOverlaps}, 0, 0, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Duplicates >= 10*page/4 }},
 		{"datagrams twice", []fleet.MasterFault{fleet.MasterTwice}, 0, 0, complete, nil, nil, 1024,

@@ -30,8 +30,9 @@ func niceness(tid int) (int, error) {
 	return nicest + 1 - raised, err
 }
 
-// Used returns the processor time that the calling thread has used. Unlike the time of day, it
-// stands still while the thread waits for a processor. The goroutine must be locked to its thread.
+// Used returns the processor time that the calling thread has used. This time does not
+// advance while the thread waits for a processor. The goroutine must be locked to its
+// thread.
 func Used() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

@@ -12,7 +12,8 @@ import "time"
 //
 // The scan sends a silent target its first question in each of these attempts, and then
 // finishes it. It waits longer for a target that has answered: at least two round trips
-// of the target. A question gets more attempts if part of an answer or a challenge came.
+// of the target. A question gets more attempts if a challenge or a part of the answer
+// came.
 //
 // A scan that learns its timeouts (see the learner of package scanner) makes the attempts
 // earlier, with Learned in place of Timeout. If Timeout allows, the last attempt still
@@ -27,7 +28,7 @@ import "time"
 //
 // If a target is still silent after its last attempt, the scan listens for an answer
 // until the time at which a scan with the fixed Timeout would finish the target. It does
-// the same for the open questions of a target that has answered before.
+// the same for the open questions of a target that has answered.
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt, if nothing is learned
 	Learned    time.Duration // the wait of the first attempt, if the scan has learned it; else 0
@@ -102,13 +103,13 @@ func (s Schedule) First() time.Duration {
 	return s.Timeout
 }
 
-// Early reports whether the scan has learned a timeout that is shorter than Timeout, and so
-// makes attempts earlier.
+// Early reports whether the scan has learned a timeout that is shorter than Timeout, and
+// so makes attempts earlier than with Timeout.
 func (s Schedule) Early() bool { return s.Learned > 0 && s.Learned < s.Timeout }
 
-// EarlyWait returns how long an attempt waits if the scan makes attempts earlier. Its
-// arguments are the time from the first attempt to this one, the number of this attempt,
-// and the number of all attempts.
+// EarlyWait returns how long an attempt waits if Early is true. Its arguments are the time
+// from the first attempt to this one, the number of this attempt, and the number of all
+// attempts.
 func (s Schedule) EarlyWait(after time.Duration, n, attempts int) time.Duration {
 	switch d := (Schedule{Timeout: s.First()}).Wait(n); {
 	case n >= attempts:
@@ -121,8 +122,8 @@ func (s Schedule) EarlyWait(after time.Duration, n, attempts int) time.Duration 
 }
 
 // Least returns the shortest possible Silence and Cooldown of a scan with this number of
-// targets. They are shorter than those of a fixed schedule if there are enough targets to
-// learn from.
+// targets. With enough targets to learn from, the results are shorter than Silence and
+// Cooldown of s.
 func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
 	silence, cooldown = s.Silence(), s.Cooldown
 	if !s.Learns || targets < LearnTrips {

@@ -18,7 +18,7 @@ type Conn struct {
 	batch batcher
 
 	in  []ipv4.Message // the messages that Recv fills
-	out *outBatch      // the messages of Send
+	out *outBatch      // the messages that Send writes
 
 	stats  counters
 	routes Config // options of the sockets that look up routes
@@ -67,10 +67,10 @@ func newIn(n int) []ipv4.Message {
 	return ms
 }
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data is
-// valid until the next Recv. If no datagram has arrived, Recv waits for one, but not
-// longer than its last argument says. It returns 0 and no error if nothing arrived or
-// Interrupt was called, and net.ErrClosed after Close.
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. The Data of
+// each Packet is valid until the next Recv. If no datagram has arrived, Recv waits for
+// one, but not longer than its last argument says. It returns 0 and no error if nothing
+// arrived or Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ms := c.in[:min(len(ps), len(c.in))]
 	if len(ms) == 0 {
@@ -103,8 +103,8 @@ func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	return 0, nil
 }
 
-// maxPending is the maximum number of pending errors that one read skips, so that a
-// storm of ICMP messages can't block the read.
+// maxPending is the maximum number of pending errors that one read skips, so that many
+// ICMP messages can't block the read.
 const maxPending = 64
 
 // read reads one batch and skips pending errors about sent datagrams. An empty socket
@@ -151,11 +151,10 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 // Send sends ps in order and returns how many datagrams were sent. err is the reason why
 // ps[n] was not sent; it is nil only if all datagrams were sent.
 //
-// If errors.Is(err, ErrAgain), the same datagram may be sent later: the system's
-// buffers or a firewall's table are full, or ICMP errors arrive faster than Send can
-// read them. Callers must limit how often they retry, since a firewall that forbids the
-// datagram causes the same error. Any other error except net.ErrClosed is caused by
-// ps[n]. Send never waits.
+// If errors.Is(err, ErrAgain), the caller may send ps[n] again: the system's buffers or a
+// firewall's table are full, or ICMP errors arrive faster than Send can read them. Callers
+// must limit how often they retry, since a firewall that forbids the datagram causes the
+// same error. Any other error except net.ErrClosed is caused by ps[n]. Send never waits.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for n < len(ps) && err == nil {
 		var sent int
@@ -221,7 +220,8 @@ const maxTries = 4
 // and sends the message again. If this fails with an error that no ICMP message causes,
 // or without a new entry in the queue, the message itself causes the error. Otherwise the
 // error may have been pending again, or a firewall both refuses the datagram and answers
-// it with an ICMP message. So writeAgain gives up after maxTries.
+// it with an ICMP message. So after maxTries tries writeAgain returns an error that
+// matches ErrAgain.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err

@@ -14,7 +14,7 @@ import (
 type Conn struct {
 	sock        *net.UDPConn
 	bufs        [][]byte    // the buffers that Recv fills
-	interrupted atomic.Bool // Interrupt was called; the next Recv that waits ends
+	interrupted atomic.Bool // Interrupt was called; the next Recv that would wait returns early
 
 	stats  counters
 	routes Config // options of the sockets that look up routes
@@ -42,10 +42,10 @@ func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 // non-blocking read, and a read whose deadline has passed returns nothing.
 const leastWait = 50 * time.Microsecond
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data is
-// valid until the next Recv. If no datagram has arrived, Recv waits for one: as long as
-// its last argument says, but at least 50 µs. It returns 0 and no error if nothing
-// arrived or Interrupt was called, and net.ErrClosed after Close.
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. The Data of
+// each Packet is valid until the next Recv. If no datagram has arrived, Recv waits for
+// one: as long as its last argument says, but at least 50 µs. It returns 0 and no error if
+// nothing arrived or Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ps = ps[:min(len(ps), len(c.bufs))]
 	end := time.Now().Add(max(wait, leastWait))
@@ -86,17 +86,16 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 // Send sends ps in order and returns how many datagrams were sent. err is the reason why
 // ps[n] was not sent; it is nil only if all datagrams were sent.
 //
-// If errors.Is(err, ErrAgain), the same datagram may be sent later: the system's
-// buffers are full. Callers must limit how often they retry, since a firewall that
-// forbids the datagram causes the same error. Any other error except net.ErrClosed is
-// caused by ps[n].
+// If errors.Is(err, ErrAgain), the caller may send ps[n] again: the system's buffers are
+// full. Callers must limit how often they retry, since a firewall that forbids the
+// datagram causes the same error. Any other error except net.ErrClosed is caused by ps[n].
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for i := range ps {
 		ps[i].GSO = false
 		err := c.write(&ps[i])
 		if isICMP(errnoOf(err)) {
-			// The error may be about an earlier datagram; the system reports such an
-			// error only once.
+			// The error may be about a datagram that was sent before this one. The system
+			// reports such an error only once.
 			err = c.write(&ps[i])
 		}
 		if err != nil {

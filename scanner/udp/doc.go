@@ -12,8 +12,8 @@
 //
 // On Linux this package itself allocates nothing for a datagram. The batches of
 // golang.org/x/net allocate two objects for the source address of each datagram
-// received (a net.UDPAddr of 48 bytes and an address of 4), and two (112 bytes) for
-// the error if there was nothing to read.
+// received (a net.UDPAddr of 48 bytes and an address of 4), and two objects (112 bytes)
+// for the error if there was nothing to read.
 //
 // # Sending
 //

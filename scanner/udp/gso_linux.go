@@ -12,7 +12,7 @@ import (
 )
 
 // outBatch holds the messages that Send fills for each batch. A message is one datagram,
-// or two with a segment size (generic segmentation offload): the kernel takes the two as
+// or two with a segment size (generic segmentation offload): the kernel handles the two as
 // one and splits them after routing, filters and queues, or leaves the split to the
 // network card (udp(7), UDP_SEGMENT).
 type outBatch struct {
@@ -44,9 +44,9 @@ func newOutBatch(n int) *outBatch {
 	return b
 }
 
-// fill fills messages with ps, which must not exceed a batch. It clears the GSO field
-// of a packet that it can't combine with the next one. The messages are valid until
-// the next fill.
+// fill fills messages with ps, which must not exceed a batch. It clears the GSO field of a
+// packet that it can't combine with the next packet. The messages are valid until the next
+// fill.
 func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {

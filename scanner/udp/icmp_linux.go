@@ -16,14 +16,14 @@ import (
 type icmpQueue struct {
 	raw syscall.RawConn
 
-	// mu is held while the queue is read, while writeAgain runs, and while addrs is used.
+	// mu guards the error queue, addrs and oob. writeAgain holds mu until it returns.
 	mu    sync.Mutex
 	addrs []uint64 // unreachable destinations that Unreachable has not returned yet
 	oob   [128]byte
 }
 
 // maxUnreachable is the maximum number of addresses that Unreachable has not returned yet.
-// They take 32 KiB.
+// These addresses take 32 KiB.
 const maxUnreachable = 4096
 
 const maxDrain = 256

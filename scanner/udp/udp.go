@@ -14,7 +14,7 @@ import (
 
 // Packet is one datagram and the address that it is sent to or comes from.
 type Packet struct {
-	Addr uint64 // the other end, as Pack returns it
+	Addr uint64 // the source or destination, as Pack returns it
 	Data []byte // UDP payload
 
 	// Stamp is the kernel's receive timestamp: the wall-clock time in nanoseconds since
@@ -64,8 +64,7 @@ type Config struct {
 // of the call itself is small; twice as many leave room for bursts.
 const defaultBatch = 128
 
-// maxBatch is the maximum number of messages that Linux takes in one call
-// (UIO_MAXIOV).
+// maxBatch is the maximum number of messages that Linux accepts in one call (UIO_MAXIOV).
 const maxBatch = 1024
 
 // bufferSize is the size of the buffer for one datagram. UDP's length field has no larger
@@ -164,7 +163,7 @@ func (c *Conn) Route(addr uint64) error { return c.routes.Route(addr) }
 func (cfg Config) Route(addr uint64) error {
 	var d net.Dialer
 	if src := cfg.Source; src.IsValid() && !src.Addr().IsUnspecified() {
-		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // the port is in use by the scan
+		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // port 0, because the scan already uses the other port
 	}
 	d.Control = func(_, _ string, raw syscall.RawConn) (err error) {
 		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
@@ -188,8 +187,8 @@ func (c *Conn) LocalAddr() netip.AddrPort {
 // Close closes the socket. It ends Recv with net.ErrClosed.
 func (c *Conn) Close() error { return c.sock.Close() }
 
-// ErrAgain matches, with errors.Is, an error of Send that the datagram did not cause. The
-// same datagram may be sent later.
+// ErrAgain matches, with errors.Is, an error of Send that the datagram may not have
+// caused. The caller may send the datagram again.
 var ErrAgain = errors.New("can't send now")
 
 type againError syscall.Errno

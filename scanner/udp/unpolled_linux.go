@@ -15,8 +15,8 @@ import (
 // Unpolled is a UDP socket outside of Go's network poller, for the batches of package
 // ipv4 (Linux only).
 //
-// The kernel wakes the poller whenever a socket becomes writable again. On loopback
-// that happens after every datagram, because the kernel delivers it during the send.
+// The kernel wakes the poller whenever a socket becomes writable again. On loopback the
+// kernel delivers a datagram during the send, so it wakes the poller after every datagram.
 // Each of these useless wake-ups costs more than half as much as the send. An Unpolled
 // makes its own system call instead when it has to wait.
 //
@@ -141,7 +141,7 @@ func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POL
 func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
 
 // yieldEvery is the number of calls after which a goroutine lets others run. If a
-// goroutine runs for 10 ms, or about 16 long calls, Go's monitor thread takes its
+// goroutine runs for 10 ms, or makes about 16 long calls, Go's monitor thread takes its
 // processor away in the middle of a system call. The monitor then looks for further long
 // calls every 20 µs, which interrupts the sender. Yielding lowers the number of a scan's
 // context switches to a fifth.

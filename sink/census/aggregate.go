@@ -130,8 +130,8 @@ type label struct {
 	named          bool // the name is known, even if it is empty
 }
 
-// addGroups sets the lists of s that have the type Groups. It starts a goroutine of group for
-// each list.
+// addGroups sets the lists of s that have the type Groups. It calls group.Go for each
+// list.
 func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	within := func(s *Server, known bool, value string) label {
 		if !known {

@@ -72,7 +72,7 @@ type Facts struct {
 // test changes it.
 var detailBytes = 256 << 20
 
-// details calls the function do with each change of all events. To find the rules and mods
+// details calls the function do with each change in d.events. To find the rules and mods
 // that changed, it reads both censuses again, each time for as many servers as detailBytes
 // allows. It first stores the lists of the old census, and then their differences from the
 // new census.
@@ -150,9 +150,9 @@ func compareLists() func(*event, []byte) differences {
 	}
 }
 
-// reread reads a census again. It passes the line of each server in want to a function that
-// parser returned. It passes the results of that function to the function take, in the
-// order of the census.
+// reread reads a census again. For each server that is a key of the map want, it passes
+// the line to a function that parser returned. It passes the results of that function to
+// the function take, in the order of the census.
 func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
 	if len(want) == 0 {
 		return nil

@@ -38,9 +38,9 @@ type Comparison struct {
 	// Unknown is the number of servers that may or may not be new: they answer in the new
 	// census, and the old census may have lost their records.
 	Unknown uint64 `json:"unknown,omitempty"`
-	// AskedKnown says how it is known which servers the new scan queried. "unanswered"
-	// means that the census has records of silent servers; "" means that it is not
-	// known, so no server counts as gone.
+	// AskedKnown is "unanswered" if the new census has records of silent servers, which
+	// show that the scan queried these servers. Otherwise it is "", and no server counts
+	// as gone.
 	AskedKnown string `json:"asked_known,omitempty"`
 	// LikelyLost estimates how many of the gone servers are alive, and silent only
 	// because datagrams were lost. It is nil if there is no estimate.
@@ -73,26 +73,27 @@ type differ struct {
 	movedTo, movedFrom map[*Server]*Server
 	// movedBy maps the new record of each server that moved to the Change.By of the move.
 	movedBy     map[*Server]string
-	unreachable uint64 // number of gone servers that are reported unreachable
+	unreachable uint64 // number of gone servers whose new status is unreachable
 }
 
 type event struct {
-	before, after *Server // nil if the census has no record
+	before, after *Server // the records of the server in both censuses; nil if a census has none
 	kinds         kinds
 
 	lists       []byte // the old rules and mods, as the JSON of a record
-	differences        // of rules and mods
+	differences        // between the rules and mods of the two records
 }
 
 // Diff compares two censuses. It calls the function do with each change of the given
 // kinds, in the order of addresses, and for one address in the order of Kinds. If no kinds
-// are given, it reports all lasting changes and, if volatile is set, the volatile changes
-// too. The function do may keep the Change. If do returns an error, Diff ends and returns
-// that error. To find the rules and mods that changed, Diff reads both censuses again.
+// are given, it reports all lasting changes and, if the argument volatile is set, the
+// volatile changes too. The function do may keep the Change. If do returns an error, Diff
+// ends and returns that error. To find the rules and mods that changed, Diff reads both
+// censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
 	for _, c := range []*Census{before, after} {
 		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
-			return nil, errors.New("standard input can't be compared, because a comparison reads its files more than once; save it to a file")
+			return nil, errors.New("standard input can't be compared, because a comparison reads each file more than once; save the input to a file")
 		}
 	}
 	d := &differ{
@@ -273,8 +274,8 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 
 // estimateLost estimates how many of the servers that are silent now are alive, and sets
 // LikelyLost and d.chance. It starts from Night.Missed of the new census: the estimated
-// number of live servers that were silent because datagrams were lost. Not all of these were
-// in the old census, so estimateLost scales the number down.
+// number of live servers that were silent because datagrams were lost. Not all of these
+// servers were in the old census, so estimateLost scales the number down.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {

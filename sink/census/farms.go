@@ -16,21 +16,21 @@ import (
 
 // Thresholds of the verdicts. Smaller numbers can have innocent causes.
 const (
-	// leastClones is the minimum number of servers with the same game, version,
-	// name, map and capacity that count as clones. Honest operators put a number or
-	// a location into each name, and hosting companies give the servers of one
-	// customer different names.
+	// Servers with the same game, version, name, map and capacity count as clones if there
+	// are at least leastClones of these servers. Honest operators put a number or a
+	// location into each name, and hosting companies give the servers of one customer
+	// different names.
 	leastClones = 10
 	// leastBare replaces leastClones for servers whose rules are unknown. If most of the
 	// servers are empty, they must have at least leastBare different IP addresses, because
 	// one idle process may serve many ports of an address with the same settings.
 	leastBare = 25
-	// leastSharing is the minimum number of servers with the same list of players that
-	// make a farm. One server is often reached at two ports, or at the addresses of its
-	// DDoS protection.
+	// Servers with the same list of players are a farm if there are at least leastSharing
+	// of these servers. One server is often reached at two ports, or at the addresses of
+	// its DDoS protection.
 	leastSharing = 4
-	// Two servers do not have the same list of players by chance if at least leastListed
-	// players have a name and a time, and there are at least leastListed different times.
+	// Two servers do not have the same list of players by chance if the list has at least
+	// leastListed players with names and different times.
 	leastListed = 3
 	// leastStack and leastNetworkStack are the minimum numbers of servers in a
 	// stack: on one address, and in a /24 network.
@@ -87,7 +87,7 @@ func (c *Census) findFarms() {
 
 // alike returns the groups of servers that have the same key. Its first argument, least,
 // is the minimum size of a group. Servers with key 0 are in no group. Most keys occur
-// once, so alike first counts the servers of each key by sorting, and makes only the
+// once, so alike first sorts all keys to count the servers of each key, and makes only the
 // groups that are large enough.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
 	keys := make([]uint64, len(c.servers))
@@ -114,8 +114,8 @@ func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server
 }
 
 // identity returns a hash of game, version, name, map and capacity. It returns 0 if the
-// server did not answer, if one of name, map, capacity and game is unknown, or if the
-// address does not distinguish the server from servers of other operators.
+// server did not answer, or if name, map, capacity or game is unknown. It also returns 0
+// if the address is not public (see isPublic).
 func (s *Server) identity() uint64 {
 	h := s.placeless()
 	if h == 0 || !s.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) || !s.isPublic() {
@@ -127,17 +127,19 @@ func (s *Server) identity() uint64 {
 // carrierNAT is the network that carriers use for NAT (RFC 6598).
 var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
 
-// isPublic reports whether the address of a server is neither in a carrier's NAT nor a
-// relay of Steam, where one server may have many addresses.
+// isPublic reports whether the address of a server is public. It returns false for a
+// carrier's NAT and for link-local addresses, which Steam's relays have: there one server
+// may have many addresses.
 func (s *Server) isPublic() bool {
 	a := s.Addr().Addr()
 	return a.IsValid() && !carrierNAT.Contains(a) && !a.IsLinkLocalUnicast()
 }
 
-// sameRules returns the servers whose rules are unknown and, if there are at least
-// leastClones servers with the most frequent rules, these servers too. Servers with other
-// rules are no clones, because names and maps alone can coincide. If neither set is large
-// enough, sameRules returns nil.
+// sameRules returns the servers that may be clones: the servers with unknown rules, and
+// the servers with the most frequent rules if there are at least leastClones of the
+// latter. Servers with other rules are no clones, because names and maps alone can
+// coincide. If fewer than leastClones servers have the same rules, and fewer than
+// leastBare servers have unknown rules, it returns nil.
 func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
@@ -303,8 +305,8 @@ func (f *farm) describe() Farm {
 }
 
 // stacks returns the addresses with at least leastStack servers, and the /24 networks with
-// at least leastNetworkStack servers. It returns at most maxStacks of both together, those
-// with the most servers first.
+// at least leastNetworkStack servers. It returns at most maxStacks addresses and networks
+// together, those with the most servers first.
 func (c *Census) stacks() []Stack {
 	all := []Stack{}
 	for _, size := range []struct{ bits, least int }{{32, leastStack}, {24, leastNetworkStack}} {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Filter returns a function that reports whether o chooses a server. It returns an error if
-// o names a malformed network.
+// Filter returns a function that reports whether the Options choose a server. It returns
+// an error if they name a malformed network.
 func (o *Options) Filter() (func(*Server) bool, error) {
 	var games []string
 	for _, g := range o.Games {

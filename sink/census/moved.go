@@ -31,9 +31,9 @@ func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID
 
 // match pairs each server of the old census with the server of the new census that has the
 // same key at a different address. No other server in either census may have that key. If
-// alone is set, no server may answer at the old address in the new census, or at the new
-// address in the old census. Without this condition, servers with the same name that
-// rotate their maps would seem to change places.
+// the second argument, alone, is set, no server may answer at the old address in the new
+// census, or at the new address in the old census. Without this condition, servers with
+// the same name that rotate their maps would seem to change places.
 func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server {
 	all, to := map[*Server]*Server{}, d.new.unique(key)
 	for k, a := range d.old.unique(key) {
@@ -48,7 +48,8 @@ func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server
 	return all
 }
 
-// unique returns the servers by key. If several servers have the same key, its value is nil.
+// unique returns the servers by key. If several servers have the same key, the value for
+// this key is nil.
 func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	all := map[uint64]*Server{}
 	for _, s := range c.servers {

@@ -54,7 +54,7 @@ type Census struct {
 	locate     func(netip.Addr) scanner.Geo
 }
 
-// Open reads the census in files: parts, shards, or files of several formats. An address
+// Open reads a census from files: parts, shards, or files of several formats. An address
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.
 func Open(files []string, o Options) (*Census, error) {
@@ -110,8 +110,8 @@ func (c *Census) Servers(do func(*Server)) {
 	}
 }
 
-// keys are what newServer uses of a record. Of a player, it uses everything if the record lacks
-// the hash of the players.
+// keys are the keys of a record that newServer uses. If a record lacks the hash of its
+// players, a loader decodes all keys.
 var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "rules", "flags", "geo",
 	"info.format", "info.name", "info.map", "info.folder", "info.game", "info.app_id", "info.players", "info.max_players", "info.bots",

@@ -31,7 +31,7 @@ type Server struct {
 	Mode    string // the mode that the game itself sends
 	Country string // two letters
 
-	RTT                      time.Duration // round trip of the first question, or 0 if unknown
+	RTT                      time.Duration // round trip of the first question that was sent once and answered; 0 if unknown
 	Flags                    game.Flags    // what is suspicious about the answers
 	People, Bots, MaxPlayers uint32
 	Status                   scanner.Status
@@ -75,7 +75,7 @@ type Server struct {
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return newServer(r, nil) }
 
-// newServer returns the Server for a result. If the map known already has a text,
+// newServer returns the Server for a result. If its second argument already has a text,
 // newServer uses the string from there, to save memory.
 func newServer(r *scanner.Result, known texts) Server {
 	in, who := &r.Info, r.Population()
@@ -206,8 +206,8 @@ func digest(players []wire.Player) (hash uint64) {
 	return hash | 1
 }
 
-// uncommon reports whether no two servers have a list of players by chance: leastListed players
-// have a name and different times.
+// uncommon reports whether two servers can't have this list of players by chance: the list
+// has at least leastListed players with names and different times.
 func uncommon(players []wire.Player) bool {
 	times := make([]float32, 0, leastListed)
 	for _, p := range players {
@@ -321,8 +321,8 @@ func (s *Server) compare(t *Server) int {
 	)
 }
 
-// persistentID returns the Steam ID of a server that answered, if it belongs to a
-// persistent game server account (type 3), else 0.
+// persistentID returns the Steam ID of a server that answered, if the ID belongs to a
+// persistent game server account (type 3). Otherwise it returns 0.
 func (s *Server) persistentID() uint64 {
 	if s.steam>>52&0xF != 3 || s.key == 0 || !s.answered() {
 		return 0

@@ -34,7 +34,7 @@ type Summary struct {
 	Sum      string      `json:"xxh64"`
 	Division []sink.Part `json:"parts"` // nil if the output is a single file
 
-	Earlier []sink.Scan `json:"earlier"` // scans whose records the output had before
+	Earlier []sink.Scan `json:"earlier"` // scans whose records the output had before this scan
 
 	Inputs       []runList `json:"inputs"`
 	Servers      uint64    `json:"servers"`
@@ -56,8 +56,7 @@ func (s *Summary) Scans() []sink.Scan {
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
 // Beside returns the name of a file that belongs beside a census. The suffix is, for example,
-// .summary.json or .stats.json. Its first argument, file, is the census, or one of its
-// parts.
+// .summary.json or .stats.json. The argument file is the census, or one of its parts.
 func Beside(file, suffix string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
@@ -161,8 +160,8 @@ type Reading struct {
 }
 
 // Lost compares what was read with the summaries of the scans. It returns a sentence for each
-// thing that is damaged or missing. If all is set, each file that a scan wrote, but that
-// is not in files, counts as missing.
+// thing that is damaged or missing. If its third argument, all, is set, a file that a scan
+// wrote counts as missing if it was not read.
 func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	var names []string

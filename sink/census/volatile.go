@@ -4,8 +4,8 @@ import "strings"
 
 // volatileRules are the rules, in lower case, that a census ignores, because their values
 // change by themselves, or repeat what another kind of change reports. A census also ignores
-// rules whose names begin with a control character. These are the binary pages of Arma 3 and
-// DayZ, which hold the mods.
+// rules whose names begin with a control character. Such rules are the binary pages of
+// Arma 3 and DayZ, which hold the mods.
 var volatileRules = func() map[string]bool {
 	all := map[string]bool{}
 	for _, rules := range []string{
@@ -33,8 +33,8 @@ var volatileRules = func() map[string]bool {
 	return all
 }()
 
-// volatileStarts[n][c] means that the name of a volatile rule has n bytes, of which c is the
-// first. It answers for most rules, and faster than volatileRules.
+// volatileStarts[n][c] means that volatileRules has a name of n bytes whose first byte is
+// c. For most rules isVolatile needs only this array, which is faster than a map.
 var volatileStarts = func() (all [maxVolatile + 1][256]bool) {
 	for rule := range volatileRules {
 		all[len(rule)][rule[0]] = true

@@ -15,9 +15,9 @@ import (
 const PartSuffix = ".part"
 
 // File is a file that no other process writes at the same time. A File from Open is written
-// in place. A File from Create is a new version beside the old one: it has the old name and
-// PartSuffix, until Commit renames it to the old name. After a crash, the old name refers
-// to the complete old content or to the complete new content.
+// in place. A File from Create is a new version beside the old one. Its name is the old
+// name with PartSuffix at its end, until Commit renames it to the old name. After a crash,
+// the old name refers to the complete old content or to the complete new content.
 type File struct {
 	*os.File
 	path  string   // the path with links resolved
@@ -46,9 +46,9 @@ func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 
 // Create begins to replace the file at path. The new version has the mode of the old
 // version. If there is no old version, it has the mode perm, to which the umask applies.
-// Create removes a new version that a crash has left. If this is not a regular file,
-// Create returns an error. The error is ErrLocked if another process is writing to the
-// file or replacing it.
+// Create removes a new version that a crash has left. If this new version is not a regular
+// file, Create returns an error. The error is ErrLocked if another process is writing to
+// the file or replacing it.
 func Create(path string, perm fs.FileMode) (*File, error) {
 	return beside(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
@@ -198,8 +198,8 @@ func Resolve(path string) string {
 	return path
 }
 
-// Names returns an error unless path is the name of the open file. A link to the file is an
-// error.
+// Names returns an error if path is not the name of the open file, or is a symbolic link
+// to it.
 func Names(path string, f *os.File) error {
 	now, err := os.Lstat(path)
 	if err != nil {

@@ -86,8 +86,8 @@ func lockExisting(path string) (*Lock, error) {
 				return l, nil
 			}
 		}
-		// If Flock got the lock, its previous owner has removed or renamed the file. In
-		// this case, lock the file that now has the name.
+		// If Flock got the lock, the previous owner of the lock has removed or renamed the
+		// file. In this case, lock the file that now has the name.
 		l.lock.Close()
 		switch notOpened := (*fs.PathError)(nil); {
 		case errors.As(err, &notOpened):

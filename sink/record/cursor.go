@@ -103,7 +103,7 @@ func (c *cursor) value() ([]byte, error) {
 	return c.b[from:end:end], nil
 }
 
-// skip skips the next value. Unless the cursor is strict, skip only finds the end of the
+// skip skips the next value. If the cursor is not strict, skip only finds the end of the
 // value and does not check it.
 func (c *cursor) skip() error {
 	if c.strict {

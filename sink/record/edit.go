@@ -11,8 +11,8 @@ import (
 // Locate appends the record's line to dst, with a new value of the key geo. Its second
 // argument, where, is a function that returns the location of an address. All other bytes
 // stay the same, even keys of a later version. A record without an address stays the same,
-// as does a record that would become longer than MaxSize. Locate calls where at most once.
-// The Reader must decode all keys.
+// as does a record that would become longer than MaxSize. Locate calls this function at
+// most once. The Reader must decode all keys.
 func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte {
 	if !rec.Addr.Addr().IsValid() {
 		return append(dst, rec.line...)
@@ -21,7 +21,7 @@ func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte
 }
 
 // Rename appends the record's line to dst, with a new name of the scan. If the name is empty,
-// the line has no key scan. All other bytes stay the same. A record that would become
+// the line lacks the key "scan". All other bytes stay the same. A record that would become
 // longer than MaxSize stays the same, too. The Reader must decode all keys.
 func (rec *Record) Rename(dst []byte, scan string) []byte {
 	var name []byte
@@ -37,7 +37,7 @@ func (rec *Record) Rename(dst []byte, scan string) []byte {
 // splice appends the record's line to dst, but replaces the key and its value with other
 // members. The argument members holds their keys and values, with a comma after each
 // value. If the record lacks the key, the members are inserted before the first key that
-// is later in schemaKeys. A record that would become longer than MaxSize stays the same.
+// follows it in schemaKeys. A record that would become longer than MaxSize stays the same.
 func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 	line := rec.line
 	start := bytes.IndexByte(line, '{') + 1

@@ -24,7 +24,7 @@ type Encoder struct {
 	// players a keyed hash. If it is nil, names are written unchanged.
 	Names *NameHasher
 
-	members []member // their values point into *of and *game
+	members []member // their values point into the Result *of and the Game *game
 	of      *result
 	game    *game.Game
 
@@ -38,7 +38,7 @@ type Encoder struct {
 	second  int64  // the time that was last written, as Unix time in seconds
 	clock   []byte // that time as text, without the milliseconds
 
-	master *jsontext.Decoder // reads from the buffer in
+	master *jsontext.Decoder // reads from e.in
 	in     bytes.Buffer
 	copied []byte
 	text   []byte
@@ -53,7 +53,7 @@ func Append(dst []byte, scan string, r *scanner.Result) []byte {
 
 // Append appends the record of r to dst: one line of JSON with its newline, at most
 // MaxSize bytes. JSONSchema describes its keys. The second argument, scan, is the name of
-// the scan. If the name is empty, the record has no key scan. The name must be short,
+// the scan. If the name is empty, the record lacks the key "scan". The name must be short,
 // because Append never drops it.
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)

@@ -14,7 +14,7 @@ type valueType uint8
 
 const (
 	typeText    valueType = iota // text; if it is not UTF-8, the key KEY_hex has its bytes
-	typeID                       // 64 bits, a decimal string in the record
+	typeID                       // a number of 64 bits, as a decimal string
 	typeMillis                   // a time in UTC, to the millisecond
 	typeSeconds                  // a time in UTC, to the second
 	typeFloat64                  // milliseconds with up to three decimals
@@ -31,7 +31,7 @@ const (
 
 	typeWord    // one of field.words, or text that matches field.pattern
 	typeHex     // bytes in lower-case hex
-	typeBase64  // bytes
+	typeBase64  // bytes in base64
 	typeHash    // 64 bits in hex
 	typeAddress // an IP address
 
@@ -39,8 +39,9 @@ const (
 )
 
 // Paths returns the paths of all keys that a record can have, such as "info.map". Each
-// string in the result open is the path of a list, or of an object whose keys the table does
-// not define, and a dot: "rules.". A record may have more paths that begin with this string.
+// string in the result open is a path and a dot, such as "rules.". It is the path of a
+// list, or of an object whose keys the table does not define. A record may have more paths
+// that begin with this string.
 func Paths() (all, open []string) { return pathsOf(schemaKeys, "") }
 
 func pathsOf(fields []field, within string) (all, open []string) {
@@ -91,9 +92,9 @@ type result = scanner.Result
 // To add a key, add its value to scanner.Result, and to Result.Clone if it is text or a
 // list. Then add a row here, or to the fields of the object that has the key. For a key of
 // info, add the field to wire.Info and a bit to wire.Fields, and read and write the field in
-// wire/info.go. For a key that follows from other keys, use a value type whose method set
-// does nothing, and no bit of wire.Fields. Finally update the records in testdata and in
-// cmd/a2sscan/testdata.
+// wire/info.go. For a key that follows from other keys, use a value type with an empty
+// method called set, and no bit of wire.Fields. Finally update the records in testdata and
+// in cmd/a2sscan/testdata.
 var schemaKeys = withHex([]field{
 	{name: "schema", is: typeUint8, present: always, about: "version of the schema, now 1; rises when the meaning of a key changes",
 		at: func(*result) value { return schemaValue{} }},

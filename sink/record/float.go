@@ -29,10 +29,10 @@ const (
 	oneBits      = 0x3F800000 // the bits of 1.0
 )
 
-// ordinary reports whether appendOrdinary can write the float32 with the bits b. Its
-// absolute value must be at least 1/16 and less than 2^23 (97 days, for a duration in
-// seconds), and must not be a power of two, which is nearer to its lower neighbour than to
-// its upper one.
+// ordinary reports whether appendOrdinary can write the float32 with the bits b. The
+// absolute value of the float32 must be at least 1/16 and less than 2^23 (97 days, for a
+// duration in seconds). It must not be a power of two, which is nearer to its lower
+// neighbour than to its upper one.
 func ordinary(b uint32) bool {
 	const least, most = oneBits - 4<<mantissaBits, oneBits + mantissaBits<<mantissaBits
 	b &^= 1 << 31

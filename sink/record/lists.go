@@ -62,7 +62,7 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 // object has the first rule of each name.
 type rulesValue result
 
-// put sets e.inexact unless the object holds all rules exactly.
+// put sets e.inexact if the object does not hold all rules exactly.
 func (v *rulesValue) put(e *Encoder, dst []byte, m *member) []byte {
 	dst = append(m.start(dst), '{')
 	start, exact := len(dst), false
@@ -184,8 +184,8 @@ func (v *rawValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// schemaValue is the schema. Its method set does nothing, because Reader.set checks the
-// schema.
+// schemaValue is the schema. The method called set does nothing, because Reader.set checks
+// the schema.
 type schemaValue struct{}
 
 func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {

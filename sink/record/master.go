@@ -8,15 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxMasterDepth is the maximum nesting depth of a master's objects and lists: some JSON
-// parsers fail at a depth of 1000.
+// maxMasterDepth is the maximum nesting depth of objects and lists in the data of a master
+// server. Some JSON parsers fail at a depth of 1000.
 const maxMasterDepth = 32
 
 // masterOptions are the decoder's options for data from masters, which is hostile.
 var masterOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// masterValue is the master's data about the server. If appendMaster can't append the data,
-// the part is marked as dropped.
+// masterValue is the master's data about the server. If appendMaster can't append the
+// data, put marks the key master as dropped.
 type masterValue string
 
 func (v *masterValue) put(e *Encoder, dst []byte, m *member) []byte {

@@ -138,13 +138,13 @@ func setOf(fields []field, key string) (set uint64) {
 	return set
 }
 
-// Read reads the record in line. JSON may be written in any way: spaces, order of the
+// Read reads a record from line. JSON may be written in any way: spaces, order of the
 // keys, escapes, a byte order mark at the beginning. Unknown keys are ignored.
 //
 // The Record, and all that it refers to, belongs to the Reader and is valid until the
 // next call; its byte slices may alias line. The error says what is wrong with the
 // line, and at which key. For a record of another schema, the error is a SchemaError. If
-// the key schema is missing, as in the output of cat --fields, Read returns the Record
+// the key "schema" is missing, as in the output of cat --fields, Read returns the Record
 // and an error.
 //
 // The Reader checks only the part of a line that it reads. If it skips a value, it looks only
@@ -208,7 +208,7 @@ func (r *Reader) read() (err error) {
 		return err
 	}
 	if r.c.peek(); r.c.at < len(r.c.b) {
-		return errors.New("is not a record: something follows its closing brace")
+		return errors.New("is not a record: text follows the closing brace")
 	}
 	r.finish()
 	return nil
@@ -326,8 +326,8 @@ func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	return err
 }
 
-// unquoted returns the text of s, which must be the JSON string that was read last. Unless s
-// has escapes, the text aliases s.
+// unquoted returns the text of s, which must be the JSON string that was read last. If s
+// has no escapes, the text aliases s.
 func (r *Reader) unquoted(s []byte) []byte {
 	if r.c.plain {
 		return s[1 : len(s)-1]

@@ -107,7 +107,7 @@ func quoted(v any) string {
 	return string(b)
 }
 
-// DuckDB returns the statement with which DuckDB reads the census in file, compressed or
+// DuckDB returns the statement with which DuckDB reads a census from a file, compressed or
 // not. The statement names all types, because otherwise DuckDB would guess them from the
 // first records, and drop keys that only later records have.
 func DuckDB(file string) string {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Classes of bytes. Any other value is the letter of a short escape, with the top bit
-// set.
+// The classes of bytes. Every other class is the letter of a short escape, such as n, with
+// the top bit set.
 const (
 	plain = 0    // copied unchanged
 	long  = 0x80 // escaped as \u00XX, or not a character by itself

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A value is a pointer to a value of a Result. Its type determines how the value is written
-// and, with the methods of scalar, listValue or mapValue, how it is read.
+// A value points to data of a Result. Its type determines how the Encoder writes the data
+// and, with the methods of scalar, listValue or mapValue, how the Reader reads the data.
 type value interface {
 	// put appends the key, the value and a comma, or nothing if the record lacks the key.
 	put(e *Encoder, dst []byte, m *member) []byte
@@ -256,8 +256,8 @@ func (v *countValue) set(_ *Reader, f *field, s []byte) bool {
 	return ok
 }
 
-// parseNumber parses a whole number of the type of f, which JSON may write as 1.0 or
-// 1e3.
+// parseNumber parses a whole number, which JSON may write as 1.0 or 1e3. The number must
+// fit in the type of f.
 func parseNumber(f *field, s []byte) (n uint64, ok bool) {
 	if len(s) < 10 && digitsEnd(s, 0) == len(s) { // less than 1<<31
 		for _, digit := range s {
@@ -354,8 +354,9 @@ func (v *millisValue) set(_ *Reader, _ *field, s []byte) bool {
 	return err == nil && x >= 0
 }
 
-// timeValue is a time with milliseconds. The key is absent for the zero time, which a Result
-// from a capture has, and for a year outside 0 to 9999, which RFC 3339 can't express.
+// timeValue is a time with milliseconds. The key is absent for the zero time, which a
+// Result from a capture has. It is also absent for a year outside 0 to 9999, which RFC
+// 3339 can't express.
 type timeValue time.Time
 
 func (v *timeValue) put(e *Encoder, dst []byte, m *member) []byte {

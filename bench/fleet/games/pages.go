@@ -98,7 +98,7 @@ func (s *Server) hashOf(id uint64) uint32 {
 	return uint32(random.Hash(id, uint64(release)))
 }
 
-// chooseMods chooses n different mods, or all of workshop if n is larger.
+// chooseMods chooses n different mods, or all mods if workshop has fewer than n.
 func (s *Server) chooseMods(n int) {
 	s.chosen = s.chosen[:0]
 	first := s.lasting.Below(len(workshop))

@@ -134,7 +134,7 @@ func (s *Server) ark() {
 	}
 }
 
-// valheim puts its version into the keywords. Earlier versions send nothing else there.
+// valheim puts its version into the keywords. Older game versions send nothing else.
 func (s *Server) valheim() {
 	release := random.Pick(&s.lasting, []string{"0.219.16", "0.220.5", "0.221.4"})
 	if s.lasting.OneIn(5) {

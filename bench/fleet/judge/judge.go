@@ -158,9 +158,9 @@ func (j *judge) unread(line []byte, rec *record.Record) string {
 	return fmt.Sprintf("the record is %s, but encoding its Result again gives %s", short(got, want), short(want, got))
 }
 
-// wrongMeaning compares the keys game and flags of a record with those of a scan that
-// asked only the questions to which got has a complete answer. It returns a description
-// of what is wrong, or "".
+// wrongMeaning compares the keys game and flags of a record with the truth. The truth is
+// what a perfect scan records if it asks only the questions that this record answers
+// completely. wrongMeaning returns a description of what is wrong, or "".
 func (j *judge) wrongMeaning(got *scanner.Result) string {
 	var answered wire.Questions
 	for q, has := range [wire.NumQuestions]bool{got.HasInfo, got.HasPlayers, got.HasRules} {
@@ -203,7 +203,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
 		j.AsTheyAre++ // the errors of this server depend on timing
 	case e.Else != nil && j.lossy && bytes.Equal(j.append(otherInfo), w):
-		// One of two answers to one question was lost: either may be missing.
+		// The server sends two INFO replies, and the network may have lost one of them.
 		j.AsTheyAre++
 	default:
 		j.Less++
@@ -259,8 +259,8 @@ func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
 			return fmt.Sprintf("the question %v has no error, expected the error %v", q, w.Err[q])
 		}
 	}
-	// The record must have no note that the truth lacks and, if no question failed,
-	// all notes of the truth.
+	// The record must have no note that the truth lacks. If no question failed, the record
+	// must also have all notes of the truth.
 	switch {
 	case (g.Status == scanner.StatusOK) == failed:
 		return fmt.Sprintf("the status %v contradicts the record's errors (at least one question failed: %v)", g.Status, failed)

@@ -94,7 +94,7 @@ func run(dirs []string) error {
 }
 
 // mentioned returns the ConfigMaps and volume claims that a pod mounts, and the Secrets
-// that it reads as environment variables. Each name has the kind in front.
+// that it reads as environment variables. Each name begins with the kind of the object.
 func mentioned(pod *corev1.PodSpec) (names []string) {
 	for _, v := range pod.Volumes {
 		if v.ConfigMap != nil {

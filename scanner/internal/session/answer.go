@@ -61,8 +61,8 @@ type RoundTrips struct {
 	// askedUS is when each question was first sent with its present challenge, also in µs
 	// after Clock.FirstAt.
 	askedUS [wire.NumQuestions]uint32
-	// Took is the time from a request to the latest answer; 0 after the learner took it. The
-	// request is the first one for the question with the present challenge.
+	// Took is the time from a request to the latest answer; 0 after the learner has used it.
+	// The request is the first one for the question with the present challenge.
 	Took time.Duration
 	// Unsure means that the first datagram came after several requests, and may belong to
 	// any of them.

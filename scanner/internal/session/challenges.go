@@ -9,22 +9,23 @@ import (
 )
 
 // challenges holds the challenges of a server: the challenge in use, the challenges of
-// single questions, and the most recent ones that came.
+// single questions, and the most recent challenges.
 type challenges struct {
 	current wire.Challenge // the challenge in use; NoChallenge if none came yet
-	origin  wire.Questions // questions whose requests current may answer
-	echoed  bool           // current came again since the last datagram was sent
-	// same counts the requests that contained current and were answered with current again.
+	origin  wire.Questions // questions whose requests may have brought the challenge in use
+	echoed  bool           // the challenge in use came again after the last request
+	// same counts the requests that contained the challenge in use and got it again in
+	// reply.
 	same uint8
 	// resent has the questions that were sent with several challenges, or again after an
 	// outage. It is unknown to which of the requests an answer belongs.
 	resent wire.Questions
-	seenAt time.Duration // when current, or a challenge in own, last came
+	seenAt time.Duration // when the challenge in use, or one of a single question, last came
 
 	rounds   [wire.NumQuestions]uint8 // how many challenges came in answer to each question
 	seen     uint8                    // how many challenges came, at most 255
 	oldest   uint8                    // index in values of the oldest challenge
-	returned bool                     // an older challenge replaced current since the last wait
+	returned bool                     // since the last wait, the session returned to an older challenge
 
 	get wire.Questions // questions for which GETCHALLENGE is sent in place of the request
 	// getFirst means that servers of this game give a challenge for PLAYER and RULES only
@@ -34,7 +35,7 @@ type challenges struct {
 	fresh   wire.Questions                    // questions to send without a challenge, so that the server sends a challenge for each
 	renewed wire.Questions                    // questions that must not be added to fresh
 	owned   wire.Questions                    // questions that have their own challenge
-	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
+	own     [wire.NumQuestions]wire.Challenge // the challenges of the questions in owned
 
 	values [32]wire.Challenge // the most recent distinct values
 }
@@ -85,9 +86,9 @@ func (s *Session) forget() {
 	s.Flags &^= flagKeyed
 }
 
-// challenged takes the challenge of a challenge reply. A challenge round does not count
-// as a retry. If the request contained the challenge of an earlier scan, the server no
-// longer accepts that challenge.
+// challenged handles a challenge reply. A challenge round does not count as a retry. If
+// the request contained the challenge of an earlier scan, the server no longer accepts
+// that challenge.
 func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	s.came()
 	s.forget()
@@ -127,7 +128,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	// session that asks one question at a time, are used when no answer is outstanding.
 	switch {
 	case s.Flags.Has(Limited):
-		// The questions are asked again later. This does not count as a retry.
+		// Asking these questions again does not count as a retry.
 		for q := range ((s.Agenda.Waiting | s.Agenda.due) & s.Agenda.Open).Each() {
 			s.Agenda.Attempts[q] -= b2u8(s.Agenda.Attempts[q] > 0)
 		}

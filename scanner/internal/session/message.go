@@ -137,22 +137,23 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 }
 
 // Junk takes a datagram that answers nothing. The session still waits for an answer. If
-// none comes, the argument is the error of the question.
+// none comes, the argument becomes the error of the question.
 func (s *Session) Junk(code wire.Error) {
 	s.came()
 	s.Agenda.fault(s.Agenda.Silent(), code)
 }
 
-// askedOnce reports whether the server should answer q only once, because the request was
-// not repeated, except with the server's challenge.
+// askedOnce reports whether the server should answer q only once: the session made one
+// attempt, used at most one challenge, and repeated nothing after an outage.
 func (s *Session) askedOnce(q wire.Question) bool {
 	a := s.Got
 	return s.Agenda.Asked.Has(q) && s.Agenda.Attempts[q] == 1 && !a.challenges.resent.Has(q) &&
 		(q != wire.QuestionInfo || a.Attempt == 1) // PLAYER may have been the last attempt at INFO
 }
 
-// info takes a Source INFO reply. If wants says that the reply is of use, info stores it
-// and decodes the stored copy. Otherwise info only compares it with the stored reply.
+// info takes a Source INFO reply. If the reply is of use (see the method wants), info
+// stores it and decodes the stored copy. Otherwise info only compares it with the stored
+// reply.
 func (x *incoming) info() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindInfo, Class: Matched}
@@ -426,9 +427,10 @@ func (s *Session) Contradiction() {
 	s.Got.flying = 0
 }
 
-// Pack reports whether a compressed reply may go to the decompressor, and if so counts the
-// reply. Without this limit, a server that sends compressed replies without end would
-// block all other servers, and its session would never end.
+// Pack reports whether a compressed reply may go to the decompressor, and if so counts
+// the reply. It limits how many replies of a server are decompressed. Without a limit, a
+// server that sends compressed replies without end would block all other servers, and its
+// session would never end.
 func (s *Session) Pack() bool {
 	a := s.Got
 	switch {

@@ -74,8 +74,8 @@ func (a *Agenda) longest() wire.Questions {
 	return 1 << (bits.Len8(uint8(qs)) - 1)
 }
 
-// most considers those of qs for which the session waits. It returns the question that
-// has had the most attempts, and their number, or 0 if the session waits for none.
+// most returns the silent question of qs that has had the most attempts, and their
+// number. The number is 0 if no question of qs is silent.
 func (a *Agenda) most(qs wire.Questions) (most wire.Question, n int) {
 	for q := range (a.Silent() & qs).Each() {
 		if times := int(a.Attempts[q]); times > n {

@@ -69,7 +69,7 @@ type Plan struct {
 	TrailingNUL bool            // every request but INFO ends with an additional NUL
 
 	Second bool      // this is the second pass: a silent server gets one attempt
-	Last   LastWaits // not zero at the end of a scan that learns its timeouts
+	Last   LastWaits // shorter waits at the end of a scan that learns its timeouts; else zero
 }
 
 // AppendRequest appends a request.
@@ -224,8 +224,8 @@ func (s *Session) Unsent(p *Plan, now time.Duration, q wire.Question) {
 	s.Clock.wakeAt(now + p.timeout(s))
 }
 
-// Refund is called after an outage for a request for q that could not be sent. It takes
-// back the attempt.
+// Refund is called after an outage for a request for q that could not be sent. The
+// request then no longer counts as an attempt.
 func (s *Session) Refund(q wire.Question) {
 	if wire.AskAll.Has(q) && s.Agenda.Attempts[q] > 1 {
 		s.Agenda.Attempts[q]--
@@ -347,8 +347,8 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 	if s.Agenda.due != 0 {
 		return // a ping is due
 	}
-	// Some of too many challenges may be forged. A request with a genuine challenge may then
-	// still be answered.
+	// If too many challenges came, some may be forged. A request with a genuine challenge
+	// may then still be answered.
 	looped := slices.Contains(s.Agenda.Err[:], wire.ErrChallengeLoop)
 	if end = s.Clock.LastAt() + p.Schedule.Timeout; looped && now < end {
 		s.Clock.wakeAt(end)
@@ -368,10 +368,10 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 	s.Flags |= Done
 }
 
-// Overdue reports whether the session has waited since its last datagram for more than
-// twice the longest time that its schedule allows. A session that waits for the decompressor
-// is not overdue while the decompressor makes progress, however slow: its last progress was
-// at unpackedAt.
+// Overdue reports whether the time since the session's last datagram is more than twice
+// the longest time that its schedule allows. A session that waits for the decompressor is
+// not overdue while the decompressor makes progress. unpackedAt is the time of the last
+// progress.
 func (s *Session) Overdue(p *Plan, now, unpackedAt time.Duration) bool {
 	most := 2 * (p.Schedule.Sum(p.Schedule.Attempts+extraAttempts) + maxRTTWait)
 	last := s.Clock.LastAt()

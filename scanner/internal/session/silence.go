@@ -72,8 +72,8 @@ func (s *Session) Tick(p *Plan, now time.Duration) {
 	}
 }
 
-// suspectLimit assumes that the server limits queries per second if it answered no
-// question of a burst. If the server stays silent although the requests are sent slowly,
+// If the server answered no question of a burst, suspectLimit assumes that it limits
+// queries per second. If the server stays silent although the requests are sent slowly,
 // suspectLimit drops the suspicion and returns all open questions as silent.
 func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	switch {
@@ -90,9 +90,9 @@ func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	return silent
 }
 
-// ignored handles the end of the last wait for a server that has answered no question. It
-// gives up all open questions, unless fallsBack says that the server must still be asked
-// for PLAYER and ping.
+// ignored handles the end of the last wait for a server that has answered no question. If
+// fallsBack returns true, it asks the server for PLAYER and ping. Otherwise it gives up
+// all open questions.
 func (s *Session) ignored(p *Plan) {
 	if !p.fallsBack(s) {
 		for q := range s.Agenda.Open.Each() {
@@ -144,9 +144,9 @@ func (s *Session) getChallenge(p *Plan, again wire.Questions) {
 
 // renew is called with the questions that are about to be repeated. Some servers have a
 // challenge per question, or forget old challenges, and silently drop requests with a
-// wrong challenge. So renew selects the questions with one attempt left whose challenge
-// is old or was obtained for another question. The session asks these one at a time,
-// without a challenge. The server then sends a challenge for each.
+// wrong challenge. So of the questions with one attempt left, renew selects those whose
+// challenge is old or was obtained for another question. The session asks these one at a
+// time, without a challenge. The server then sends a challenge for each.
 func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	known := &s.Got.challenges
 	if known.current == wire.NoChallenge {
@@ -188,10 +188,10 @@ func (p *Plan) maxAttempts(s *Session, q wire.Question) int {
 	return n
 }
 
-// timeout returns how long to wait after the last request: at least as long as the
-// schedule says. For a slow server, it is two round trips or 5/4 of Answer.Late,
-// whichever is longer, but at most maxRTTWait. If the server limits queries, the wait is
-// at least SerialGap.
+// timeout returns how long to wait after the last request. The wait is at least as long
+// as the schedule says, and at least SerialGap if the server limits queries. A slow
+// server extends the wait to two round trips or 5/4 of Answer.Late, whichever is longer,
+// but to at most maxRTTWait.
 func (p *Plan) timeout(s *Session) time.Duration {
 	_, n := s.Agenda.most(wire.AskAll)
 	d := p.Schedule.Wait(n)

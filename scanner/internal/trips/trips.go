@@ -8,14 +8,14 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
-// Rare defines the round trip that is rarely exceeded: 1 in Rare round trips exceeds it.
-// Timeouts follow from this round trip.
+// Rare selects the round trip from which timeouts follow: 1 in Rare round trips exceeds
+// it.
 const Rare = 100
 
 // margin is added to each timeout, because answers may wait in a queue of this program.
 const margin = 10 * time.Millisecond
 
-// Timeout returns the timeout that follows from a round trip that is rarely exceeded.
+// Timeout returns a timeout. Its argument is a round trip that few others exceed.
 func Timeout(rare time.Duration) time.Duration {
 	return max(rare*5/4+margin, timing.LeastTimeout)
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
-// Faults are the faults of a network between servers and scanner. Their random
-// numbers come from a seed: if the datagrams come in the same order, they have the
-// same faults.
+// Faults are the faults of a network between servers and scanner. A seed determines the
+// random numbers: the same datagrams in the same order have the same faults.
 type Faults struct {
 	Seed      uint64
 	Loss      float64       // share of the datagrams lost in each direction

@@ -31,8 +31,8 @@ const (
 type Handler interface {
 	// Has reports whether a server may be at the packed address.
 	Has(server uint64) bool
-	// Respond adds the answer of the server at a packed address to Out. It adds
-	// nothing if the server does not answer.
+	// Respond adds the answer of the server to Out. It adds nothing if the server does not
+	// answer. The addresses client and server are packed.
 	Respond(now time.Duration, client, server uint64, datagram []byte)
 	// Out returns the Outbox for the answers, and the counters.
 	Out() (*Outbox, *Stats)
@@ -44,7 +44,7 @@ type Group struct {
 	serving sync.WaitGroup
 }
 
-// Open adds a port on every address of the device lo. If number is 0, the kernel
+// Open adds a port: a socket on all addresses of the device lo. If number is 0, the kernel
 // chooses a free port. A port answers only if Port.Answer is called before Serve.
 func (g *Group) Open(number uint16) (*Port, error) {
 	conn, err := listen(number)
@@ -109,7 +109,7 @@ func (g *Group) Close() error {
 	return errors.Join(errs...)
 }
 
-// Stats returns the statistics of all ports, up to the last batch of each.
+// Stats returns the sum of the statistics of all ports, without batches in progress.
 func (g *Group) Stats() Stats {
 	var sum Stats
 	for _, p := range g.Ports {
@@ -155,7 +155,7 @@ func listen(number uint16) (*net.UDPConn, error) {
 		return nil, fmt.Errorf("can't find the device lo, to which the socket must be bound: %w", err)
 	}
 	if lo.Flags&net.FlagLoopback == 0 {
-		return nil, errors.New("the device lo is not a loopback device; the socket must not be bound to it")
+		return nil, errors.New("the device lo must be a loopback device, but is not")
 	}
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
 		e := raw.Control(func(fd uintptr) {
@@ -170,7 +170,7 @@ func listen(number uint16) (*net.UDPConn, error) {
 			}
 		})
 		if err = errors.Join(e, err); err != nil {
-			err = fmt.Errorf("can't bind the socket to the device lo, or make it report destinations and drops: %w", err)
+			err = fmt.Errorf("can't bind the socket to the device lo, or can't make the socket report destinations and drops: %w", err)
 		}
 		return err
 	}}
@@ -246,8 +246,8 @@ func (p *Port) serve(ctx context.Context, start time.Time) error {
 	return nil
 }
 
-// take passes a datagram to the handler, unless the datagram comes from outside
-// Network, is not for this fleet, or is lost on purpose.
+// take passes a datagram to the handler. It drops datagrams from or to an address outside
+// Network, datagrams that are not for this fleet, and those that Faults.Loss selects.
 func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
 	client := udp.Pack(m.Addr.(*net.UDPAddr).AddrPort())

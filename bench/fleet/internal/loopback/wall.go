@@ -2,9 +2,9 @@
 // addresses of the device lo, reads and sends datagrams in batches, and can lose,
 // duplicate, reorder and delay them.
 //
-// If such servers were reachable from outside, they would amplify attacks on
-// others. So the sockets are bound to lo, without which Open returns an error, and
-// a Port drops unread any datagram from or to an address outside of [Network].
+// If such servers were reachable from outside, they would amplify attacks on others. So
+// the sockets are bound to lo, without which Open returns an error. A Port drops any
+// datagram from or to an address outside of [Network], and does not decode it.
 package loopback
 
 import (
@@ -24,8 +24,8 @@ func Contains(p netip.Prefix) bool {
 // Inside reports whether the packed address is in Network.
 func Inside(addr uint64) bool { return addr>>40 == 127 }
 
-// Broadcast is the only address of Network, as a number, to which nothing can be
-// sent.
+// Broadcast is the address 127.255.255.255 as a number. It is the only address of Network
+// to which nothing can be sent.
 const Broadcast = 0x7FFFFFFF
 
 // MaxDatagram is the maximum payload of a UDP datagram in bytes.
@@ -72,7 +72,7 @@ type Stats struct {
 	Replies    uint64 // datagrams sent
 	ReplyBytes uint64 // UDP payload
 
-	Walled      uint64 // datagrams from or to an address outside 127.0.0.0/8: dropped unread
+	Walled      uint64 // datagrams from or to an address outside 127.0.0.0/8: dropped
 	Foreign     uint64 // datagrams to an address outside the fleet: dropped
 	LostQueries uint64 // queries dropped on purpose
 	LostReplies uint64 // replies dropped on purpose

@@ -1,8 +1,8 @@
 //go:build linux && !race
 
-// Package browser shows the pages of tests in headless Chromium. The package is compiled
-// only for Linux, and not for the race detector, because the code of Chromium's protocol is
-// large.
+// Package browser opens pages in headless Chromium, for tests. The package is compiled
+// only for Linux, and not for the race detector, because the code of Chromium's protocol
+// is large.
 package browser
 
 import (
@@ -28,11 +28,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Screenshots is the folder for the pictures of pages. It is empty unless pictures are wanted.
+// Screenshots is the folder for pictures of pages. If it is empty, none are written.
 var Screenshots = flag.String("screenshots", "", "write the pictures of pages to this folder, such as docs/pictures")
 
-// deadline limits each action. It only ends a test that hangs, and is much longer than an
-// action takes on a machine that is busy with other work.
+// deadline limits each action, so that no test hangs. It is much longer than an action
+// takes, even on a busy machine.
 const deadline = 10 * time.Minute
 
 // Tab is a tab of the browser, with a server for its pages.
@@ -49,8 +49,8 @@ type Tab struct {
 	faults []string // console messages, errors, and forbidden requests
 }
 
-// Start starts Chromium, which ends with the test, and returns its context for NewTab. If
-// A2SSCAN_CHROMIUM names no program, Start skips the test.
+// Start starts Chromium and returns its context for NewTab. Chromium ends with the test.
+// If A2SSCAN_CHROMIUM names no program, Start skips the test.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -72,9 +72,9 @@ func Start(t *testing.T) context.Context {
 	return chromium
 }
 
-// NewTab opens a tab, whose pages h serves. At the end of the test the tab is closed, and
-// the test fails if the tab has faults. The tab has a browser context of its own, because the
-// tabs of one context may share a process and wait for each other.
+// NewTab opens a tab; h serves its pages. At the end of the test the tab is closed, and
+// the test fails if the tab has faults. The tab has a browser context of its own, because
+// the tabs of one context may share a process and wait for each other.
 func NewTab(t *testing.T, chromium context.Context, h http.Handler) *Tab {
 	t.Helper()
 	b := &Tab{t: t, Server: httptest.NewServer(h)}
@@ -96,7 +96,6 @@ func NewTab(t *testing.T, chromium context.Context, h http.Handler) *Tab {
 	return b
 }
 
-// listen records the events that count as faults.
 func (b *Tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,8 +185,8 @@ func (b *Tab) Open(path string, width int64, scheme string) {
 	Run(b, chromedp.Navigate(b.Server.URL+path))
 }
 
-// Wide lists the elements that are wider than the screen, except those in a box that scrolls or
-// hides the rest.
+// Wide lists the elements that are wider than the screen. It ignores hidden elements, and
+// elements in a box that scrolls or cuts its content.
 func (b *Tab) Wide() []string {
 	b.t.Helper()
 	return Eval[[]string](b, `(() => {

@@ -58,7 +58,7 @@ func (how *Printing) prepare(files []string) (err error) {
 	for _, word := range c.Fakes {
 		at := slices.Index(all, word)
 		if at < 0 {
-			return console.Fail(console.ExitUsage, "--fakes: %s is not a flag, nor another word that --fakes accepts", console.Quoted(word, 40)).
+			return console.Fail(console.ExitUsage, "--fakes does not accept the word %s", console.Quoted(word, 40)).
 				WithHint("choose from %s", strings.Join(all, ", "))
 		}
 		if at < len(game.FlagRules) {

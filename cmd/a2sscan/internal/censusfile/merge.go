@@ -288,7 +288,7 @@ func (m *merger) finish() error {
 		}
 	}
 	s := &m.sum
-	m.term.Say("merged: %s, %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
+	m.term.Say("merged: %s with %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
 	m.term.Say("targets: %s", s.Targets.Ledger())
 	m.term.Say("found: %s", m.tally.Line(s.Targets.Finished))
 	if m.options.Output != "-" {

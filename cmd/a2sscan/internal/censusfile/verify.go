@@ -62,7 +62,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	case incomplete != nil:
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but not complete: scan %s ended with %s",
 			console.Plain(incomplete.Name, 100), console.Quoted(incomplete.Ended, 40)).
-			WithHint("to complete it, resume the scan from its checkpoint, or scan again into a new file")
+			WithHint("to complete the census, resume the scan from its checkpoint, or scan again into a new file")
 	case unknown:
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary, verify can't show that the census is complete").
 			WithHint("name the scan's summary with --summary")

@@ -13,7 +13,7 @@ import (
 //   - A line is one notable event: the message says in a few fixed words what happened, and
 //     the attributes have the details. There is never a line per packet.
 //   - Level info is for events of a scan without trouble, warn for events that somebody
-//     should look into some day, error for bugs and for the error that ended the program.
+//     should look into, error for bugs and for the error that ended the program.
 //   - All strings in attributes pass through Plain (see harmless). So text from outside can
 //     neither forge a line nor control the terminal.
 //   - Times are UTC.

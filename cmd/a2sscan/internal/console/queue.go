@@ -18,7 +18,7 @@ const (
 
 // queue writes messages to a file whose reader may stall: a pipe, or a terminal after
 // Ctrl-S. Write waits until its message is written, but at most maxWait. After such a
-// timeout, Write does not wait for further messages until the queue has been empty.
+// timeout, Write does not wait for further messages until the queue is empty again.
 type queue struct {
 	to      io.Writer
 	lost    func(n int) string // returns a message that says that n messages are lost

@@ -10,8 +10,8 @@ package console
 //   - An error names the problem, the place and the offending text. The remedy is on a
 //     line of its own: "a2sscan: hint: …".
 //   - Text from outside (names, paths, input lines, errors of the system) passes
-//     through Plain before it reaches a terminal. The methods of Terminal do that for
-//     complete lines, so callers cannot forget it.
+//     through Plain before it reaches a terminal. The methods of Terminal pass each
+//     complete line through Plain, so callers cannot forget it.
 //   - On a terminal, the status line is rewritten in place, and wiped before another line
 //     is printed. Elsewhere the status line is printed from time to time.
 

@@ -153,7 +153,7 @@ func Words[T ~uint8](n T, word func(T) string) []string {
 	return all
 }
 
-// WithoutPath returns the error inside an fs.PathError, which does not name the file. It
+// WithoutPath returns the error inside an fs.PathError, so that the file is not named. It
 // returns any other error unchanged.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -186,9 +186,9 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RoughDuration formats a duration as a whole number of one unit: 9 s, 12 min, 3 h, 4 days.
-// It rounds to the nearest number, but a fraction of a second becomes 1 s. It gives no number
-// for more than 100 years, so that a caller may limit a long time to what a Duration holds.
+// RoughDuration formats a duration as a rounded number of one unit: 9 s, 12 min, 3 h, 4
+// days. A fraction of a second becomes 1 s. For more than 100 years it gives no number,
+// because a caller may have cut a longer time to the maximum Duration.
 func RoughDuration(d time.Duration) string {
 	if d > 0 {
 		d = max(d, time.Second)
@@ -320,9 +320,8 @@ func JSON(v any, indent string) (text []byte, err error) {
 	return text, err
 }
 
-// Visible returns an equivalent line of JSON that has only visible characters. It replaces
-// all invisible characters with \u escapes, because in a line of JSON they can occur only
-// in strings.
+// Visible returns a line of JSON with all invisible characters replaced by \u escapes. The
+// value stays the same, because these characters can occur only in strings.
 func Visible(line []byte) []byte {
 	var b []byte
 	for i := 0; i < len(line); {

@@ -59,10 +59,10 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 		t.Say("skipped %s, because datagrams are missing; a scan with --raw stores all datagrams", console.Plural(d.noRaw, "record"))
 	}
 	if d.records == 0 && lost == nil {
-		return console.Fail(console.ExitInput, "found no datagrams in the input; %s", bad).
+		return console.Fail(console.ExitInput, "found no datagrams in the input, and skipped %s", bad).
 			WithHint("give datagrams in hexadecimal, pcap files, or records with raw datagrams: see a2sscan decode --help")
 	}
-	t.Say("%s from %s, %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
+	t.Say("decoded %s from %s, and skipped %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
 	return lost
 }
 

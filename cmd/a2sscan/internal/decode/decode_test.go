@@ -300,7 +300,7 @@ func TestRun(t *testing.T) {
 	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
 	const numbers = "a2sscan: -: packets 2, truncated packets 0, replies 1\n" +
 		"a2sscan: - is truncated, so decode skipped the last packet\n" +
-		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
+		"a2sscan: decoded 1 record from 1 datagram, and skipped 0 bad lines\n"
 	if got, unread := os.ReadFile(path); err != nil || unread != nil || string(got) != want || said.String() != numbers {
 		t.Errorf("%v, %v: %s%s", err, unread, got, &said)
 	}
@@ -358,7 +358,7 @@ func TestReadHex(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, wantGot)
 	}
 	wantBad := "7 the datagram is not hexadecimal|8 the datagram is not hexadecimal|9 the sender is not an ip:port|" +
-		"10 no datagram follows the sender|11 the sender is not an ip:port|12 the line is longer than any datagram"
+		"10 no datagram follows the sender|11 the sender is not an ip:port|12 the line is longer than the longest datagram"
 	if s := strings.Join(bad, "|"); s != wantBad {
 		t.Errorf("bad lines: got  %s\nwant %s", s, wantBad)
 	}

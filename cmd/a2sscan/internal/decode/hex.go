@@ -32,7 +32,7 @@ func readHex(r io.Reader, bad func(line int, text string, err error)) ([]*sender
 		case err != nil && err != io.EOF:
 			return s.all, err
 		case long:
-			bad(line, text[:100], errors.New("the line is longer than any datagram"))
+			bad(line, text[:100], errors.New("the line is longer than the longest datagram"))
 			continue
 		}
 		if err := s.addHex(text); err != nil {

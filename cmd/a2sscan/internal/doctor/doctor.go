@@ -20,11 +20,11 @@ type Options struct {
 	Targets uint64 // number of targets; 0: unknown
 }
 
-// fastest is the rate, in datagrams per second, with which the checks calculate if the rate
-// of the scan is unlimited. No known machine has reached it.
+// fastest is the rate, in datagrams per second, that the checks assume for a scan without
+// a rate limit. No known machine has reached it.
 const fastest = 1e6
 
-// rate returns the rate with which the checks calculate, in datagrams per second.
+// rate returns the rate that the checks assume, in datagrams per second.
 func (o *Options) rate() float64 {
 	if o.Rate == 0 {
 		return fastest

@@ -10,8 +10,9 @@ import (
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// measuredFrom is the rate, in datagrams per second, above which doctor measures. Any
-// usual machine reaches this rate. measureTime is the duration of the measurement.
+// doctor measures the throughput only for rates above measuredFrom, in datagrams per
+// second. Any usual machine reaches this rate. measureTime is the duration of the
+// measurement.
 const (
 	measuredFrom = 20e3
 	measureTime  = time.Second
@@ -61,9 +62,9 @@ const (
 	replyWait     = 20 * time.Millisecond
 )
 
-// measureLoopback sends batches of requests from a loopback socket, as a scan does, to a
-// second socket, which answers them. Its argument, long, is the duration of the measurement.
-// It returns the number of replies divided by the seconds in which the first socket sent and
+// measureLoopback sends batches of requests, as a scan does, from one loopback socket to
+// another, which answers them. Its argument, long, is the duration of the measurement. It
+// returns the number of replies divided by the seconds in which the first socket sent and
 // received.
 func measureLoopback(long time.Duration) (rate float64, err error) {
 	cfg := a2sudp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0"), RecvBuffer: 1 << 20, SendBuffer: 1 << 20}

@@ -107,8 +107,8 @@ func keyOf(p *unstable.Parser, e *unstable.Node) (names []string, line int) {
 	return names, line
 }
 
-// add adds a key. The last of names is the key, and the others are the name of its table.
-// If the value is an inline table, add adds the keys in that table.
+// add adds a key. The last element of names is the key, and the others are the name of its
+// table. If the value is an inline table, add adds the keys in that table.
 func (f *File) add(names []string, value *unstable.Node, line int) error {
 	last := len(names) - 1
 	k := Key{Table: strings.Join(names[:last], "."), Name: names[last], Line: line}

@@ -61,8 +61,8 @@ func (r Rate) Limit() float64 {
 	return float64(r)
 }
 
-// AutoRate is the value of a flag for a Rate, or "auto" for a rate that the scan finds
-// itself. A maximum may follow "auto", as in auto:20k.
+// AutoRate is the value of a flag that is a Rate or "auto". With "auto", the scan finds
+// the rate itself. A maximum may follow "auto", as in auto:20k.
 type AutoRate struct {
 	Rate Rate // if On is set, the highest rate
 	On   bool // the value is "auto"

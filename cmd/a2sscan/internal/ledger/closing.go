@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Closing says where the results of a scan are, and how detailed its closing lines should
+// Closing says where the results of a scan are, and how detailed the closing lines should
 // be.
 type Closing struct {
 	Place   string // where the records are
@@ -120,7 +120,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		t.Say("%s: %s %s", word, console.Grouped(x.Targets+x.Stopped), by)
 	}
 	if n := l.Stopped; n > 0 {
-		t.Say("excluded: %s already queried, so counted as finished", console.Grouped(n))
+		t.Say("excluded: %s after the first request; these count as finished", console.Grouped(n))
 	}
 	if sum.Answers.Servers > 0 {
 		if n := sum.Answers.Corrected; n > 0 {
@@ -206,20 +206,20 @@ var sendHints = map[string]string{
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := &sum.Datagrams
 	if verbose && sum.Answers.Servers > 0 && sum.repliesElsewhere() > 0 {
-		t.Hint("a server may answer from another of its addresses, which was not queried; such a server counts as no_reply; " +
+		t.Hint("a server that answers from an address that was not queried counts as no_reply; " +
 			"a2sscan ask shows the address that answers")
 	}
 	if n := sum.Targets.Overdue; n > 0 {
 		t.Say("WARNING: because of a bug, a2sscan forgot %s, and gave up on them much too late; "+
 			"their records have the error %s", console.Plural(n, "target"), wire.ErrInternal)
-		t.Hint("please report this bug, with the summary file; a2sscan ask queries one target again")
+		t.Hint("please report this bug, with the summary file; to query a target again, use a2sscan ask")
 	}
 	if n := d.Conflicts; n > 0 {
 		t.Say("conflicts: %s gave two different answers to one request; the records have the flag \"conflict\"",
 			console.Plural(n, "server"))
 	}
 	if n := d.Outages; n > 0 {
-		t.Say("network: away %s, %v in all; the scan waited meanwhile", console.Plural(n, "time"),
+		t.Say("network: this machine's network was away %s, for %v in all; the scan waited", console.Plural(n, "time"),
 			(time.Duration(d.OutageMS) * time.Millisecond).Round(time.Millisecond*100))
 	}
 	if n := d.SendErrors; n > 0 {
@@ -247,7 +247,7 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	}
 	switch {
 	case granted < asked && (drops > 0 || verbose):
-		t.Say("receive buffer: asked for %s, granted %s", console.Bytes(asked), console.Bytes(granted))
+		t.Say("receive buffer: the scan asked for %s, the kernel granted %s", console.Bytes(asked), console.Bytes(granted))
 		t.Hint("run as root: sysctl -w net.core.rmem_max=%d", asked)
 	case drops > 0:
 		t.Hint("use a lower --rate, or a machine with more cores")

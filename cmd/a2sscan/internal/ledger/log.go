@@ -66,15 +66,15 @@ type Observer struct {
 	found                  time.Duration // time of the last rate change that was logged
 }
 
-// sampleEvery is the interval of samples. The constant rarely is the minimum time between
-// two log lines about the growth of one count.
+// These are the interval of samples, and the minimum time between two log lines about the
+// growth of one count.
 const (
 	sampleEvery = time.Second
 	rarely      = time.Minute
 )
 
 // seldom decides when to log a growing count: the first time at once, and after that at
-// intervals of at least the constant rarely.
+// most once a minute.
 type seldom struct {
 	reported uint64
 	at       time.Duration
@@ -91,7 +91,7 @@ func (s *seldom) news(now time.Duration, n uint64) (more uint64) {
 	return more
 }
 
-// Watch samples a scan at intervals. The function stop ends this with a last sample.
+// Watch samples a scan at intervals. The function stop takes the last sample.
 func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	sample := func() {
 		s := m.Stats()

@@ -14,8 +14,8 @@ import (
 // Rates is the part of a summary about the speed of the scan.
 type Rates struct {
 	RateAsked *float64 `json:"rate_asked"` // datagrams per second; null: no limit
-	// RateReached is the average number of datagrams per second, without the cooldown
-	// and the wait for the last replies.
+	// RateReached is the average number of datagrams per second, not counting the time of
+	// the cooldown and of the wait for the last replies.
 	RateReached float64 `json:"rate_reached"`
 	// Changes are the changes of the rate by signals in this run. RateAsked is the rate
 	// after the last change.
@@ -33,9 +33,8 @@ type Rates struct {
 }
 
 // A rate is meaningful if the scan spent at least leastBusy seconds sending. A pacing
-// error is meaningful if the rate was the only limit for at least leastPaced. oneProcessor
-// is the lowest rate, in datagrams per second, that a processor reaches if no other
-// program uses the processor.
+// error is meaningful if the rate was the only limit for at least leastPaced. A processor
+// that no other program uses sends at least oneProcessor datagrams per second.
 const (
 	leastBusy    = 1 // seconds
 	leastPaced   = 100 * time.Millisecond

@@ -90,8 +90,8 @@ func (rt *roundTrips) Quantiles() *Quantiles {
 	}
 }
 
-// String formats the quantiles as one line. Each quantile has three significant digits or,
-// from 1000 ms on, all digits of the integer.
+// String formats the quantiles as one line. Below 1000 ms, a quantile has three
+// significant digits; from 1000 ms on, it is a whole number.
 func (q *Quantiles) String() string {
 	ms := func(v float64) string {
 		if v >= 1000 {

@@ -27,7 +27,7 @@ type Summary struct {
 	Inputs  []Input     `json:"inputs"`
 	Order   string      `json:"order"`            // random or input
 	Seed    *uint64     `json:"seed,omitempty"`   // seed of the random order
-	Shard   string      `json:"shard,omitempty"`  // I/N; absent: all
+	Shard   string      `json:"shard,omitempty"`  // I/N; absent: all shards
 	Plan    any         `json:"plan,omitempty"`   // settings that all shards must share, and the shard
 	Merged  []Part      `json:"merged,omitempty"` // the censuses that were merged into this one
 	Output  string      `json:"output"`           // "-": standard output
@@ -37,7 +37,7 @@ type Summary struct {
 	Records uint64      `json:"records"`
 	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: records have the names
 
-	Earlier []sink.Scan `json:"earlier,omitempty"` // with --append: the scans that the output had before
+	Earlier []sink.Scan `json:"earlier,omitempty"` // with --append: the scans whose records the output already had
 
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
@@ -101,7 +101,7 @@ type Input struct {
 	Compression string      `json:"compression,omitempty"`
 	Torn        bool        `json:"torn,omitempty"` // the compressed data is truncated
 	Bytes       int64       `json:"bytes,omitempty"`
-	SHA256      string      `json:"sha256,omitempty"` // SHA-256 of the raw bytes; absent: not read to the end
+	SHA256      string      `json:"sha256,omitempty"` // SHA-256 of the raw bytes; absent: the input was not read to the end
 	Targets     uint64      `json:"targets,omitempty"`
 	Invalid     uint64      `json:"invalid,omitempty"`
 	Master      *MasterList `json:"master,omitempty"` // the master that sent the list, with --master

@@ -71,7 +71,7 @@ func TestSummaryReported(t *testing.T) {
          offload         requests sent with segmentation offload stayed unanswered, so the scan switched the offload off
          hint            the scan lost only time; use --no-gso to disable segmentation offload from the start
          kernel drops    5 datagrams arrived, but did not fit into a receive buffer of 213.0 kB
-         receive buffer  asked for 4.2 MB, granted 213.0 kB
+         receive buffer  the scan asked for 4.2 MB, the kernel granted 213.0 kB
          hint            run as root: sysctl -w net.core.rmem_max=4194304
 `
 	if b.String() != want {

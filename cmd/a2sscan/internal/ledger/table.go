@@ -75,7 +75,7 @@ const (
 
 // Source has the numbers that counters read.
 type Source struct {
-	Counts // set by count
+	Counts // set by the method count
 
 	Scan   *scanner.Stats
 	List   list.Stats
@@ -121,9 +121,9 @@ func outcome(name string, kind Kind, count func(*Source) *uint64) Counter {
 	}
 }
 
-// Table has all counters. As metrics, the counters start at zero in each process, as
-// Prometheus expects, even in a resumed scan. Label values are words of this program, and
-// never strings from a server or a list. A new metric also needs a panel in
+// Table has all counters. Their metrics start at zero in each process, even in a resumed
+// scan, because Prometheus expects this. Label values are words of this program, and never
+// strings from a server or a list. A new metric also needs a panel in
 // packaging/grafana/a2sscan.json (TestDashboard).
 var Table = []Counter{
 	// Targets: read = invalid + unscannable + excluded + duplicate + other_shard +
@@ -158,9 +158,9 @@ var Table = []Counter{
 	{Name: "silent", Status: "silent", Kind: Level, Metric: "targets_silent", Help: "Silent targets that wait for the second pass of --second-look.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Silent) }},
 	{Name: "listening", Kind: Level, Metric: "targets_listening",
-		Help:  "Open targets that timed out early but may still answer, with --timeout auto.",
+		Help:  "With --timeout auto: open targets that timed out early but may still answer.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Timeouts.Listening) }},
-	{Name: "reopened", Metric: "targets_reopened_total", Help: "Targets that answered after timing out early, with --timeout auto.",
+	{Name: "reopened", Metric: "targets_reopened_total", Help: "With --timeout auto: targets that answered after they had timed out early.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Timeouts.Reopened) }},
 	{Name: "resumed", Kind: Level, Metric: "targets_resumed",
 		Help:  "Targets that earlier runs of a resumed scan finished or skipped; no counter includes them.",
@@ -169,7 +169,7 @@ var Table = []Counter{
 		Help:  "Distinct targets in the lists and networks; absent while their number is unknown.",
 		Value: func(s *Source) float64 { return s.Expected }},
 	{Name: "players", Metric: "players_total", Label: "who", Words: []string{"people", "bots"},
-		Help:  "Players on the servers that this process found: people as their games count them, and bots.",
+		Help:  "People (as the games count them) and bots on the servers that this process found.",
 		Parts: func(s *Source) []uint64 { return []uint64{s.People, s.Bots} }},
 	{Name: "elsewhere", Metric: "servers_counted_elsewhere_total",
 		Help:  "Servers whose player count comes from the game's own data, not from the answer to info.",
@@ -197,14 +197,14 @@ var Table = []Counter{
 	{Name: "received_by_class", Section: InDatagrams, Metric: "datagrams_received_total", Help: "Datagrams received, by class.",
 		Label: "class", Words: scanner.Classes[:], Parts: func(s *Source) []uint64 { return s.Datagrams.ReceivedByClass[:] }},
 	{Name: "matched_by_kind", Section: InDatagrams, Text: "matched", Metric: "replies_total",
-		Help: "Received datagrams of the class matched, by kind.", Label: "kind", Words: scanner.ReplyKinds[:],
+		Help: "Datagrams received that match a request, by kind.", Label: "kind", Words: scanner.ReplyKinds[:],
 		Parts: func(s *Source) []uint64 { return s.Datagrams.MatchedByKind[:] }},
 	{Name: "foreign_by_cause", Section: InDatagrams, Text: "foreign", Words: scanner.ForeignCauses[:],
 		Parts: func(s *Source) []uint64 { return s.Datagrams.ForeignByCause[:] }},
 	{Name: "sent_rate", Kind: Level, Status: "sent_rate", Value: func(s *Source) float64 { return s.SentRate }},
 	{Name: "received_rate", Kind: Level, Status: "received_rate", Value: func(s *Source) float64 { return s.ReceivedRate }},
 	{Name: "rate", Kind: Level, Status: "rate", Metric: "rate_asked_datagrams_per_second",
-		Help: "The rate that was set; +Inf: as fast as possible.",
+		Help: "The requested rate; +Inf: as fast as possible.",
 		Value: func(s *Source) float64 {
 			if s.Scan.Rate == scanner.Off {
 				return math.Inf(1)
@@ -212,7 +212,7 @@ var Table = []Counter{
 			return s.Scan.Rate
 		}},
 	{Name: "rate_reached", Kind: Level, Metric: "rate_reached_datagrams_per_second",
-		Help:  "Datagrams sent per second, averaged over the time in which there were targets to start.",
+		Help:  "Datagrams sent per second, on average, while the scan had targets to start.",
 		Value: func(s *Source) float64 { return NewRates(s.Scan).RateReached }},
 	{Name: "rate_settled", Kind: Level, Metric: "rate_settled_datagrams_per_second",
 		Help:  "Without a rate limit: the rate reached in the last seconds.",
@@ -221,7 +221,7 @@ var Table = []Counter{
 		Help:  "With --rate auto: the current rate.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Path.Now) }},
 	{Name: "path_carried", Kind: Level, Status: "path_carried", Metric: "path_carried_datagrams_per_second",
-		Help:  "With --rate auto: the rate that the path carried when it was last full; absent if it was never full.",
+		Help:  "With --rate auto: the rate that the path carried when it was last saturated; absent if it was never saturated.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Path.Carried) }},
 	{Name: "kernel_drops", Section: InDatagrams, Status: "drops", Log: true, Metric: "kernel_drops_total",
 		Help:  "Datagrams that arrived but were dropped by the kernel before they were read.",
@@ -239,15 +239,15 @@ var Table = []Counter{
 		Count: func(s *Source) *uint64 { return &s.Datagrams.Outages }},
 	{Name: "outage_ms", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.OutageMS }},
 	{Name: "send_put_off", Section: InDatagrams, Metric: "sends_put_off_total",
-		Help:  "How often the kernel refused a datagram for the moment, so that the scan tried again to send it.",
+		Help:  "How often the kernel temporarily refused a datagram, so that the scan tried again.",
 		Count: func(s *Source) *uint64 { return &s.Datagrams.SendPutOff }},
 	{Name: "conflicts", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.Conflicts }},
-	{Name: "faults", Text: "faults", Metric: "faults_total", // faults in the questions of finished targets
-		Help:  "Faults in replies and questions, by the word for the fault in records.",
+	{Name: "faults", Text: "faults", Metric: "faults_total", // questions of finished targets without a complete answer, by error
+		Help:  "Faults in replies and questions, by the fault's name in records.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},
 	{Name: "timeout", Kind: Level, Metric: "timeout_seconds",
-		Help:  "The timeout of the first request that --timeout auto uses now; absent with a fixed timeout.",
+		Help:  "With --timeout auto: the current timeout of the first request; absent with a fixed timeout.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Timeouts.Now.Seconds()) }},
 	{Name: "waited", Unit: Microseconds, Metric: "waited_seconds_total",
 		Help:  "Time in which the rate permitted datagrams but the scan sent none, by the reason for waiting.",
@@ -287,7 +287,7 @@ var Table = []Counter{
 			return []uint64{r.Duplicate, r.Conflict, r.Malformed, r.TooLarge}
 		}},
 	{Name: "dropped_groups", Metric: "reassembly_dropped_groups_total",
-		Help:  "Incomplete split replies dropped: to make room, because of their age, or with their target.",
+		Help:  "Incomplete split replies dropped: evicted to make room, expired, or forgotten with their target.",
 		Label: "reason", Words: []string{"evicted", "expired", "forgotten"},
 		Parts: func(s *Source) []uint64 {
 			r := &s.Scan.Reasm

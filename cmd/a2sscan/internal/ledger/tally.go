@@ -17,7 +17,7 @@ type Tally struct {
 	// Corrected counts the servers whose player count does not come from INFO.
 	Corrected uint64 `json:"corrected,omitempty"`
 
-	AtAsk []uint64   `json:"at_ask"` // number of servers that first answered attempt 1, 2, and so on
+	AtAsk []uint64   `json:"at_ask"` // number of servers whose first answer was to attempt 1, 2, and so on
 	Trips roundTrips `json:"round_trips"`
 }
 
@@ -83,9 +83,9 @@ func (t *Tally) Line(asked uint64) string {
 //
 // The estimate covers only servers that were silent by chance. It does not cover servers
 // that are down, behind a firewall, or overloaded all the time. If losses come in bursts,
-// as when a queue on the path is full, the attempt after a lost attempt has a lower p,
-// and the estimate is too low. A second pass comes much later, and finds more of the
-// servers that bursts have hidden.
+// as when a queue on the path is full, the attempt after a lost attempt has a lower p, and
+// the estimate is too low. A second pass comes long after such a burst, and so finds more
+// of the servers that bursts have hidden.
 type FirstAnswers struct {
 	AtAsk  []uint64 `json:"at_ask"`                    // number of servers per attempt, from the first attempt on
 	Chance *float64 `json:"answer_chance,omitempty"`   // p; absent: p can't be estimated

@@ -47,7 +47,7 @@ const maxCapped = 10
 // Report prints the counts of a list and what was unusual about the list. Its second
 // argument, who, is the name of the master.
 func Report(t *console.Terminal, who string, s *master.Stats) {
-	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
+	t.Say("%s sent %s, after %s", who, counts(s), console.Plural(int(s.Requests), "request"))
 	type amount struct {
 		n    uint64
 		what string // words after the number
@@ -83,9 +83,9 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 	}
 	for i, c := range s.Capped {
 		if i == maxCapped {
-			t.Say("the list is incomplete because of the master's cap: %s", console.Plural(len(s.Capped)-maxCapped, "more answer"))
+			t.Say("the list is incomplete, because the master limits its answers: %s", console.Plural(len(s.Capped)-maxCapped, "more answer"))
 			break
 		}
-		t.Say("the list is incomplete because of the master's cap: %s", c)
+		t.Say("the list is incomplete, because the master limits its answers: %s", c)
 	}
 }

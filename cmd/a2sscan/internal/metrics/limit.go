@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// limit counts open connections. When there is one too many, it closes the connection that
-// has been silent longest. So clients that send no request can't use up the file descriptors
-// that a scan needs, nor make other clients wait.
+// limit counts open connections. If a new connection exceeds the maximum, limit closes the
+// connection that has been silent longest. So clients that send no request can't use up
+// the file descriptors that a scan needs, nor make other clients wait.
 type limit struct {
 	most int // maximum number of open connections
 

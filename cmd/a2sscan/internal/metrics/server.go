@@ -209,7 +209,7 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 		return "ended", false
 	}
 	select {
-	case <-m.source.Draining: // nil, and so never ready, before Attach
+	case <-m.source.Draining: // before Attach, the channel is nil and never ready
 		return "stopping", false
 	default:
 	}

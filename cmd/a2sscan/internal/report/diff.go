@@ -108,7 +108,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 // sayDoubts prints what the comparison could not find out for certain.
 func sayDoubts(t *console.Terminal, c *census.Comparison, o *DiffOptions) {
 	if c.Unknown > 0 {
-		t.Say("%s may be new, or in the missing part of the old census", console.Plural(c.Unknown, "server"))
+		t.Say("%s may be new, or may be in the missing part of the old census", console.Plural(c.Unknown, "server"))
 	}
 	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
 		t.Say("missing from the new census: %s; it is not known whether the scan queried these servers", console.Plural(n, "server"))

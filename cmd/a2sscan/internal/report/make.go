@@ -54,7 +54,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if err != nil {
 		return console.Fail(console.ExitOutput, "can't write the report: %w", console.WithoutPath(err))
 	}
-	t.Say("report: %s, %s of %s listed", console.Bytes(uint64(written.Bytes)),
+	t.Say("report: wrote %s, and listed %s of %s", console.Bytes(uint64(written.Bytes)),
 		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
 	return censusfile.Incomplete(append(before, c.Lost...))
 }

@@ -89,7 +89,7 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 		default:
 			signalled = true
 			s.term.Say("interrupted: waiting for --on-complete %s", name)
-			s.term.Hint("interrupt again to kill this program, which --on-complete runs")
+			s.term.Hint("interrupt again to kill the program of --on-complete")
 		}
 	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err = cmd.Run()

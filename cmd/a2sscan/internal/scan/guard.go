@@ -97,6 +97,6 @@ func (s *Run) sayTrip(trip *ledger.Trip) {
 	if trip == nil || m == nil || m.Stats().Wait == scanner.WaitCooldown {
 		return
 	}
-	s.term.Log.Warn("guard tripped", "flag", trip.Flag, "why", trip.Why)
+	s.term.Log.Warn("the scan passed a limit", "flag", trip.Flag, "why", trip.Why)
 	s.term.Say("%s: starting no new targets, finishing targets in progress", trip)
 }

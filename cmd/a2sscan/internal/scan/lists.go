@@ -70,7 +70,7 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 			return
 		}
 		t.Log.Info("exclusions reloaded", "rules", rules)
-		t.Say("exclusions: read again, now %s", console.Plural(rules, "rule"))
+		t.Say("exclusions: read again, and now have %s", console.Plural(rules, "rule"))
 	}, syscall.SIGHUP)
 }
 
@@ -109,7 +109,7 @@ func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]ne
 			shown = append(shown, console.Plural(more, "more address"))
 		}
 		if len(shown) > 0 {
-			t.Say("%s is %s", console.Plain(host, 60), strings.Join(shown, ", "))
+			t.Say("%s resolves to %s", console.Plain(host, 60), strings.Join(shown, ", "))
 		}
 		return addrs, err
 	}

@@ -48,7 +48,7 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 // only on the first call. The result first reports whether this is the first call.
 func (s *Run) sayAway(since time.Time, why error) (first bool) {
 	if first = !s.away.Swap(true); first {
-		s.term.Say("the network of this machine has been away since %s: waiting for it (%v)", since.Format(time.TimeOnly), why)
+		s.term.Say("the network of this machine has been away since %s, so the scan waits (%v)", since.Format(time.TimeOnly), why)
 	}
 	return first
 }

@@ -58,7 +58,7 @@ func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 	if err == nil {
 		if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 			return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
-				WithHint("with the key, other users can check guesses at the names of players; to protect the key, run: chmod 600 %s", name)
+				WithHint("with the key, other users can test guesses of player names; to protect the key, run: chmod 600 %s", name)
 		}
 		text, err = io.ReadAll(io.LimitReader(f, 200))
 	}

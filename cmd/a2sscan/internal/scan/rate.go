@@ -75,6 +75,6 @@ func (s *Run) turnRate(up bool) {
 		s.term.Say("%s: the rate is %s/s already, and can't go further %s", signal, console.Short(to), way)
 		return
 	}
-	s.term.Say("%s: rate turned %s from %s/s to %s/s; the scan began with %s/s", signal, way,
+	s.term.Say("%s: the rate goes %s from %s/s to %s/s; the scan began with %s/s", signal, way,
 		console.Short(from), console.Short(to), console.Short(s.rate.initial))
 }

@@ -290,7 +290,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 			err := console.Fail(console.ExitInterrupted, "interrupted: the reader of the output stopped reading")
 			if n > 0 {
 				err = console.Fail(console.ExitInterrupted,
-					"interrupted: the reader of the output stopped reading, and did not take the last %s", console.Plural(n, "record"))
+					"interrupted: the reader of the output stopped reading, and did not read the last %s", console.Plural(n, "record"))
 			}
 			s.term.Report(err)
 			s.term.LogEnd(err)

@@ -16,8 +16,8 @@ import (
 var hostForm = regexp.MustCompile(`^[\w.-]*[A-Za-z][\w.-]*$`)
 
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host; the default port is
-// 27015. It may also be part of a link: steam://connect/ip:port. For a host name, ResolveAddr
-// takes the first address that lookup finds.
+// 27015. The prefix steam://connect/ of a link may precede the address. For a host name,
+// ResolveAddr takes the first address that lookup finds.
 func ResolveAddr(ctx context.Context, lookup func(ctx context.Context, host string) ([]netip.Addr, error),
 	arg string) (addr netip.AddrPort, err error) {
 	fail := func(code int, problem string) *console.Failure {

@@ -22,9 +22,10 @@ const (
 	wideSheet  = 110 // from this width on, a row has 16 bytes instead of 8
 )
 
-// rows returns the bytes of b in hexadecimal digits, with their meaning beside them. It
-// shows only the first items of a list and, if the message is truncated, the field that is
-// cut or missing. All text is escaped and limited in length, because the bytes are hostile.
+// rows returns the bytes of b in hexadecimal digits, with their meaning beside them. Of a
+// list, it shows only the first items. If the message is truncated, it also shows the
+// field that is cut or missing. All text is escaped and limited in length, because the
+// bytes are hostile.
 func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	item := "rule"
 	if wire.KindOf(b) == wire.KindPlayers {

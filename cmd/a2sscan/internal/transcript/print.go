@@ -103,8 +103,8 @@ func (s *Session) JSON() []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// shownMembers is how many members of an object or array inside the record are shown at
-// most. The record itself is shown with all members.
+// shownMembers is the maximum number of members that are shown of an object or array
+// inside the record. Of the record itself, all members are shown.
 const shownMembers = 30
 
 // pretty appends the JSON value of a key of the record as lines of at most width

@@ -22,7 +22,7 @@ type Session struct {
 	Target netip.AddrPort
 	Width  int // columns of the screen
 
-	Result  *scanner.Result // nil: interrupted before the end
+	Result  *scanner.Result // nil: Query was interrupted before it had a result
 	Verdict Verdict
 
 	timeout time.Duration // timeout of the first request
@@ -42,7 +42,7 @@ type Session struct {
 	strangers []string
 	junk      string        // the target's first datagram that is not A2S
 	speaks    bool          // the target sent an A2S reply
-	challenge []byte        // the last challenge
+	challenge []byte        // the last challenge that the target sent
 	longest   int           // length of the target's longest datagram in bytes
 	replies   []*splitReply // in the order of their first fragments
 	ship      wire.ShipHint // the game is The Ship

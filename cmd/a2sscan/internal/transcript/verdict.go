@@ -20,7 +20,7 @@ type Verdict struct {
 	Hints []string `json:"hints,omitempty"` // see addHints
 }
 
-// The verdicts that are mentioned more than once. The table in judge has all verdicts.
+// The verdicts that the code names more than once. The table in judge has all verdicts.
 const (
 	Up          = "up"
 	Unsent      = "unsent"

@@ -7,8 +7,8 @@ import (
 )
 
 // damping holds back the events of servers whose state changes again and again. It hides only
-// states that do not last. It also follows the events "up" and "down" that are not wanted, as if they
-// were reported, but it never returns them as due.
+// states that do not last. It treats unwanted events "up" and "down" as if they were reported,
+// but never returns them as due.
 type damping struct {
 	length uint32 // Rules.Damp in seconds
 	enough int    // Rules.DownAfter
@@ -16,8 +16,8 @@ type damping struct {
 	open   map[damped]*window
 }
 
-// damped identifies the events that share a window: events of one kind of one server. Planned
-// events have a window of their own.
+// damped identifies the events that share a window: events of one server and one kind.
+// Planned events have a window of their own.
 type damped struct {
 	server  int
 	kind    string // "up" also stands for "down"
@@ -32,7 +32,7 @@ type window struct {
 	last    db.Event // the latest reported event
 	waiting db.Event // the latest event that was held back, or an event without a kind
 	leftOut int      // number of wanted events held back since the latest report
-	lasts   int      // number of checks that have confirmed the state in waiting
+	lasts   int      // number of checks that have confirmed the event in the field waiting
 }
 
 // show makes e the last reported event. If e is wanted, show sets LeftOut of e.
@@ -44,7 +44,7 @@ func (d *damping) show(in *window, e db.Event) (shown db.Event, due bool) {
 	return e, due
 }
 
-// tell shows the event that waits.
+// tell calls show with the waiting event.
 func (d *damping) tell(in *window) (e db.Event, due bool) {
 	if d.wanted(in.waiting.Kind) {
 		in.leftOut-- // the waiting event itself is not left out
@@ -93,8 +93,8 @@ func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
 	return d.tell(in)
 }
 
-// release ends the windows that are over. If a window held back events, release begins it
-// anew, and returns the latest of these events if it differs from the last reported event.
+// release deletes the windows that are over. A window with a waiting event begins anew
+// instead, and release returns the event if it differs from the last reported event.
 func (d *damping) release(now uint32) (due []db.Event) {
 	for key, in := range d.open {
 		switch {

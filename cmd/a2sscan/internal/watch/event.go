@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// CheckKinds trims the words in kinds, and returns an error if one is not a kind of event.
+// CheckKinds trims the words in kinds, and returns an error if a word is no kind of event.
 func CheckKinds(kinds []string) error {
 	for i, kind := range kinds {
 		if kinds[i] = strings.TrimSpace(kind); !slices.Contains(db.Kinds, kinds[i]) {
@@ -45,8 +45,8 @@ func about(e *db.Event) (text string) {
 // blanks are characters other than white space that show nothing.
 const blanks = "\u00ad\u115f\u1160\u200b\u2800\u3164\ufeff\uffa0"
 
-// Visible returns the first name that shows anything, without the blanks around it. If there
-// is none, it returns an empty string.
+// Visible returns the first name that has a visible character, without blanks at its ends. If
+// no name has one, Visible returns an empty string.
 func Visible(names ...string) string {
 	blank := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(blanks, r) }
 	for i := range names {
@@ -85,7 +85,7 @@ func Details(e *db.Event) string {
 }
 
 func (w *Watcher) wanted(kind string) bool {
-	if kind == "crowd" || kind == "reminder" { // a flag of its own asks for it
+	if kind == "crowd" || kind == "reminder" { // these kinds have flags of their own
 		return true
 	}
 	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
@@ -99,7 +99,7 @@ func (w *Watcher) report(e db.Event, now uint32) {
 // emit reports an event of a server if its kind is wanted and damping does not hold it back.
 func (w *Watcher) emit(i int, e db.Event, now uint32) {
 	if e.Kind != "up" && e.Kind != "down" && !w.wanted(e.Kind) {
-		return // only states need the events that are not wanted
+		return // of the unwanted events, damping needs only "up" and "down"
 	}
 	s := &w.servers[i]
 	if e.Addr = s.addr().String(); e.Time.IsZero() {
@@ -153,8 +153,8 @@ func (w *Watcher) catchUp(i int, now uint32) {
 
 func (s *server) inMaintenance() bool { return s.planned || s.stopped }
 
-// Finish reports the events that damping still holds back, unless they only repeat the last
-// reported event. It is called when the watch ends.
+// Finish reports the events that damping still holds back, except those that only repeat the
+// last reported event. It is called when the watch ends.
 func (w *Watcher) Finish(now time.Time) {
 	for _, in := range w.damping.open {
 		if in.waiting.Kind != "" && !in.repeats() {
@@ -166,8 +166,8 @@ func (w *Watcher) Finish(now time.Time) {
 }
 
 // match is called for each server that is down or new, and stores the server in w.noted. It
-// looks for a server that is down and a new server with the same identity or Steam ID. It
-// reports them as a move if no third server has this identity or Steam ID.
+// looks for a pair of servers, one down and one new, that have the same identity or Steam ID.
+// It reports a move if no third server has this identity or Steam ID.
 func (w *Watcher) match(i int, now uint32) {
 	s := &w.servers[i]
 	if s.known == nil {

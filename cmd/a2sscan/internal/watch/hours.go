@@ -51,8 +51,8 @@ func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s.upto = max(s.upto, until)
 }
 
-// countStatus counts the time of a server until the given moment by its status. While a blind
-// watcher assumes that the servers are up, the time of a server that is down is unseen.
+// countStatus counts the time of a server until the given moment by the server's status. While
+// a blind watcher assumes that servers are up, it counts the time of a down server as unseen.
 func (w *Watcher) countStatus(i int, until uint32) {
 	s := &w.servers[i]
 	if w.view.blind && s.status == db.Down {

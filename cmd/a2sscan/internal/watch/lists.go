@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Lists has the functions that read which servers to watch, and says when to call them.
+// Lists has the functions that read which servers to watch, and the times of their calls.
 type Lists struct {
 	// Load reads the exclusions and the lists, and returns the servers that are not excluded.
 	// If fetch is true, Load fetches the list of a master. Otherwise it uses the list that it
@@ -46,8 +46,8 @@ const (
 	byTime
 )
 
-// lookEvery is how often the watch looks whether a file has changed. It reads a changed file
-// only when two looks in a row have found the same size and time of change, because another
+// lookEvery is the time between two looks at the files. The watch reads a changed file only
+// when two looks in a row have found the same size and time of change, because another
 // program may still be writing the file.
 const lookEvery = time.Minute
 
@@ -106,7 +106,7 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 	case err != nil && why == atStart:
 		return err
 	case err != nil:
-		r.Terminal.Say("the windows of maintenance can't be read, so the old windows stay in force: %v", err)
+		r.Terminal.Say("the maintenance windows can't be read, so the old windows still apply: %v", err)
 	default:
 		if why != atStart && len(windows)+len(r.windows) > 0 {
 			r.Terminal.Say("maintenance windows read again: %s", console.Plural(len(windows), "window"))
@@ -123,7 +123,7 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 		r.maintain()
 		return nil
 	case len(now.Addrs) == 0 && why == atStart:
-		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or everything in it is excluded; private networks need --allow-reserved")
+		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or all its servers are excluded; private networks need --allow-reserved")
 	case len(now.Addrs) == 0 || len(now.Addrs)*2 < r.size && why != bySignal:
 		r.Terminal.Say("the new list has %s instead of %d, so the watch continues with the old list", console.Plural(len(now.Addrs), "server"), r.size)
 		r.Terminal.Hint("if the new list is complete, send SIGHUP to use it (the watch never uses an empty list)")

@@ -165,7 +165,7 @@ func TestMaintenanceMended(t *testing.T) {
 		l.after(time.Minute, 1, "matches no server of the list")
 		l.unclear = true
 		l.change()
-		l.after(2*time.Minute, 2, "so the old windows stay in force: line 1: no time")
+		l.after(2*time.Minute, 2, "so the old windows still apply: line 1: no time")
 		l.unclear = false
 		l.change()
 		l.after(2*time.Minute, 3, "maintenance windows read again: 1 window\n")

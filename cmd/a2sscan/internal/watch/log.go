@@ -72,7 +72,7 @@ func (l *Log) open() (err error) {
 	return err
 }
 
-// findLast sets last to the ID of the last event in a file, if there is one.
+// findLast sets l.last to the ID of the last event in a file, if the file has an event.
 func (l *Log) findLast(path string) error {
 	r, err := sink.Open(path)
 	if err != nil {
@@ -95,9 +95,9 @@ func (l *Log) findLast(path string) error {
 	}
 }
 
-// Write writes events. It returns when the stream has taken them or, if the output is a file,
-// when they are on disk. It writes each event to a stream with a single system call, so a
-// pipe takes an event of at most 4096 bytes completely or not at all.
+// Write writes events. It returns when a stream has taken the events, or when the events are
+// on disk. It writes each event to a stream with a single system call, so a pipe takes an
+// event of at most 4096 bytes completely or not at all.
 func (l *Log) Write(events []db.Event) (err error) {
 	defer l.began.Store(nil)
 	l.began.Store(new(time.Now()))

@@ -130,7 +130,7 @@ func (w *Window) parseOnce(text string) error {
 		}
 	}
 	if !w.to.After(w.from) {
-		return fmt.Errorf("%s does not end after it begins", console.Quoted(text, 40))
+		return fmt.Errorf("the end of %s must be after the beginning", console.Quoted(text, 40))
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (w *Window) parseDays(days, times string) error {
 		*minutes = t.Hour()*60 + t.Minute()
 	}
 	if from == to {
-		return fmt.Errorf("%s begins and ends at the same time: a whole day is 00:00-24:00", console.Quoted(times, 40))
+		return fmt.Errorf("%s begins and ends at the same time: for a whole day, write 00:00-24:00", console.Quoted(times, 40))
 	}
 	return nil
 }
@@ -259,13 +259,13 @@ func (w *Watcher) Maintain(windows []Window, now time.Time) (idle []Window) {
 	return idle
 }
 
-// wasOver returns when the maintenance in which the server went down was over. It returns now
-// if the maintenance lasts until now, or if no window was on when the server went down.
+// wasOver returns the end of the maintenance in which the server went down. It returns now if
+// this maintenance has not ended, or if the server went down outside all windows.
 func (s *server) wasOver(windows []Window, now uint32) uint32 {
 	over := s.since
 	for n := 0; n < len(windows) && over < now; n++ {
 		if _, end, in := windows[n].At(moment(over)); in && windows[n].covers(s.addr(), s.label) {
-			over, n = seconds(end), -1 // another window may have been on by then
+			over, n = seconds(end), -1 // another window may have begun before this end
 		}
 	}
 	if over == s.since {
@@ -318,7 +318,7 @@ func (w *Watcher) begin(now uint32, anew bool) {
 	}
 }
 
-// outlasts is the evidence of an event "down" that is dated to the end of a window.
+// outlasts is the sign in an event "down" whose time is the end of a window.
 const outlasts = "the server is still down at the end of its maintenance"
 
 // outlast reports that a server is down although its maintenance is over.

@@ -99,7 +99,7 @@ func TestWho(t *testing.T) {
 		"all Mon,Funday 04:00-04:30":              `"funday" is not a day of the week`,
 		"all daily 4am-5am":                       `"4am-5am" is not a range of times`,
 		"all daily 04:00-25:00":                   `"04:00-25:00" is not a range of times`,
-		"all daily 04:00-04:00":                   `"04:00-04:00" begins and ends at the same time: a whole day is 00:00-24:00`,
+		"all daily 04:00-04:00":                   `"04:00-04:00" begins and ends at the same time: for a whole day, write 00:00-24:00`,
 		"all daily 24:00-04:00":                   `"24:00-04:00" is not a range of times`,
 		"all daily 24:00-24:00":                   `"24:00-24:00" begins and ends at the same time`,
 		"all daily 04:00-24:01":                   `"04:00-24:01" is not a range of times`,
@@ -107,7 +107,7 @@ func TestWho(t *testing.T) {
 		"all 2026-12-01T04:00Z/":                  `is not a time of maintenance`,
 		"all 2026-13-01T04:00Z/05:00Z":            `is not a time of maintenance`,
 		"all 2026-12-01/2026-12-02":               `is not a time of maintenance`,
-		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `does not end after it begins`,
+		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `must be after the beginning`,
 		`"My server daily 04:00-04:30`:            `no closing quote`,
 		`"" daily 04:00-04:30`:                    `the name is empty`,
 	} {

@@ -6,9 +6,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// The watcher becomes blind if at least blindServers servers in at least blindNetworks /24
-// networks are silent at once, and if they are at least blindPercent percent of the servers
-// that were up.
+// Without references, the watcher becomes blind if at least blindPercent percent of the
+// servers that were up are silent at once. The silent servers must be at least blindServers
+// servers, in at least blindNetworks /24 networks.
 const (
 	blindServers  = 20
 	blindNetworks = 4
@@ -43,8 +43,8 @@ func (v *network) add(o outcome) {
 	v.outcomes++
 }
 
-// count looks at the latest n checks. It counts those that began at the given time or later,
-// and how many of those were answered.
+// count looks at the latest n checks. It counts the checks that began at the given time or
+// later, and the answered checks among them.
 func (v *network) count(n int, since uint32) (all, answered int) {
 	for i := range min(n, v.outcomes, len(v.latest)) {
 		if o := v.latest[(v.outcomes-1-i)%len(v.latest)]; o.asked >= since {
@@ -58,8 +58,8 @@ func (v *network) count(n int, since uint32) (all, answered int) {
 
 func isSilent(s *server) bool { return s.status == db.Up && s.silent > 0 }
 
-// expected reports whether a server was up, or went down in maintenance that is over by now. If
-// it does not answer, the watcher may be blind.
+// expected reports whether a server was up, or went down in maintenance that is over by now.
+// If such a server does not answer, the watcher may be blind.
 func (s *server) expected() bool {
 	return !s.gone && s.window == 0 && (s.status == db.Up || s.planned)
 }
@@ -67,8 +67,8 @@ func (s *server) expected() bool {
 // survey is what Watcher.survey found out about the servers.
 type survey struct {
 	up, silent int // numbers of expected servers, and of those that are silent
-	// networks has at most blindNetworks /24 networks with expected servers, and dead has the
-	// /24 networks with silent ones.
+	// networks has at most blindNetworks /24 networks with expected servers. dead has all /24
+	// networks with silent expected servers.
 	networks, dead map[uint64]bool
 	// references counts the references that were checked and are not in maintenance.
 	// answering counts those of them whose latest check was answered.

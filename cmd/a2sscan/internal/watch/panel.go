@@ -48,7 +48,7 @@ var (
 // deliver keeps the message up to date until ctx ends, the webhook no longer exists, or the
 // receiver takes the message without saying its ID.
 func (p *Panel) deliver(ctx context.Context, r *Watch) {
-	var shown []byte  // the message that Discord has, also if it has it without names
+	var shown []byte  // the version with names of the message that Discord has
 	nameless := false // Discord refused the message with names
 	for wait := p.Every; ; {
 		if console.Pause(ctx, wait); ctx.Err() != nil {
@@ -93,7 +93,7 @@ func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.D
 	}
 	to, err := url.Parse(p.Hook.URL)
 	if err != nil {
-		return 0, errors.New("the URL can't be used")
+		return 0, errors.New("the URL of the webhook is not valid")
 	}
 	if id > 0 {
 		_, wait, err = p.Hook.send(ctx, http.MethodPatch, to.JoinPath("messages", fmt.Sprint(id)).String(), body, "")

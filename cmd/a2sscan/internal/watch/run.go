@@ -99,8 +99,7 @@ type Watch struct {
 	dropped atomic.Uint64 // number of dropped events
 	// held is the time when another program locked the state, or nil if the state is not locked.
 	held atomic.Pointer[time.Time]
-	// alive is when Watch.loop last saw that the scan's loop had run, or when a scan last
-	// failed, whichever is later.
+	// alive is the latest time at which checkSending saw that the scan runs, or a scan failed.
 	alive atomic.Pointer[time.Time]
 
 	mu      sync.Mutex // guards the fields below
@@ -109,7 +108,7 @@ type Watch struct {
 	before  scanner.Stats // sum of the counters of the scans that failed
 	events  uint64
 	sent    time.Time     // time of the last datagram
-	then    scanner.Stats // counters at the time sent
+	then    scanner.Stats // counters at the time in the field sent
 	elapsed time.Duration // the latest scanner.Stats.Elapsed that checkSending saw
 }
 
@@ -130,7 +129,7 @@ const (
 // Run watches until ctx ends. Then it stores everything and returns nil. It returns an error
 // if the first list can't be loaded, or if the database or the output fails.
 //
-//	ask ──▶ Watcher ◀── loop      never wait for the database or the output
+//	ask ──▶ Watcher ◀── loop      ask and loop never wait for the database or the output
 //	           │
 //	         store ──▶ database ──▶ publish ──▶ output
 //	                      └───────▶ webhook, live page
@@ -190,10 +189,10 @@ func (r *Watch) end(published <-chan error) error {
 	case <-time.After(endWait):
 	}
 	left := console.Plural(r.waiting(), "event")
-	if !r.Rules.Answers { // no state
-		return console.Fail(console.ExitOutput, "the reader of the output did not take the last %s", left).WithHint("to keep such events for the next watch, use --state")
+	if !r.Rules.Answers { // without --state
+		return console.Fail(console.ExitOutput, "the reader of the output did not read the last %s", left).WithHint("to keep such events for the next watch, use --state")
 	}
-	r.Terminal.Say("the reader of the output did not take the last %s; the next watch with this state writes these events", left)
+	r.Terminal.Say("the reader of the output did not read the last %s; the next watch with this state writes these events", left)
 	return r.saveCursor()
 }
 
@@ -244,8 +243,8 @@ func (r *Watch) saveCursor() error {
 	return r.DB.SetCursor(outputCursor, r.Log.last.Load())
 }
 
-// hold reports that another program has locked the state since the given time. If since is
-// zero, hold logs that the lock is gone.
+// hold reports that another program has locked the state. Its argument is the time when the
+// wait for the state began. If this time is zero, hold logs that the lock is gone.
 func (r *Watch) hold(since time.Time) {
 	if since.IsZero() {
 		r.held.Store(nil)
@@ -257,7 +256,7 @@ func (r *Watch) hold(since time.Time) {
 	r.Terminal.Log.Warn("another program has locked the state", "since", since)
 }
 
-// Trouble says what holds up the events or the state, or returns "" if nothing does.
+// Trouble describes what blocks the output or the state. It returns "" if nothing does.
 func (r *Watch) Trouble() string {
 	var all []string
 	if since := r.Log.began.Load(); since != nil && time.Since(*since) >= stallAfter {
@@ -409,8 +408,9 @@ func (r *Watch) checkSending(now time.Time) {
 }
 
 // flush gives the new events their IDs. It stores the events together with the servers that
-// changed, so that after a kill the next watch does not report the events again. If all is
-// false, flush acts only if something is urgent. If all is true, it also stores the hours.
+// changed, so that after a kill the next watch does not report the events again. If the
+// argument all is true, flush also stores the hours. Otherwise it acts only if a change is
+// urgent.
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []db.Hour
 	r.mu.Lock()
@@ -446,8 +446,8 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 	return err
 }
 
-// publish writes the stored events to the output. After stored is closed, it writes the
-// remaining events and returns.
+// publish writes the stored events to the output. After the channel stored is closed,
+// publish writes the remaining events and returns.
 func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 	first := r.lastID.Load()
 	for final := false; ; {
@@ -510,8 +510,8 @@ func (r *Watch) Status() *Status {
 }
 
 // NotUp returns a line for each server that is not up, or did not answer its latest check.
-// The lines are sorted by Row.rank and then by time, the latest change first. If limit is too
-// low for all servers, the last line counts the others.
+// The lines are sorted by Row.rank. Among lines of equal rank, the latest change of status is
+// first. If there are more than limit servers, the last line says how many are left out.
 func (r *Watch) NotUp(limit int) (lines []string) {
 	var rows []Row
 	for row := range r.Rows() {
@@ -578,7 +578,7 @@ type Row struct {
 	// if the last check was answered.
 	Silent  time.Time
 	Planned bool      // the server is down for maintenance
-	Until   time.Time // end of the current maintenance, or zero; the server may be up
+	Until   time.Time // end of the current maintenance, or zero if there is none
 	Reason  string    // reason of the current maintenance
 }
 

@@ -9,7 +9,7 @@ import (
 // schedule spreads the checks evenly over a cycle.
 type schedule struct {
 	order []int // indexes of the servers, in the order in which a cycle checks them
-	pos   int   // index in order of the next server
+	pos   int   // position of the next server in the field order
 	cycle int   // number of complete cycles
 	pace  *rate.Limiter
 	began time.Time // when the current cycle began
@@ -18,15 +18,15 @@ type schedule struct {
 	took time.Duration
 }
 
-// rearrange starts the timing of the cycle anew. It must be called at the start, after order
-// has changed, and after a pause.
+// rearrange starts the timing of the cycle anew. It must be called at the start, after a
+// change of the field order, and after a pause.
 func (c *schedule) rearrange(now time.Time, every time.Duration) {
 	if c.pos >= len(c.order) {
 		c.pos = 0
 	}
 	c.began, c.took = now, 0
-	// Late checks may follow in one burst. Such a burst has only about as many checks as are
-	// due in one second.
+	// Checks that are late may follow in one burst, but only about as many as are due in one
+	// second.
 	perSecond := float64(len(c.order)) / every.Seconds()
 	c.pace = rate.NewLimiter(rate.Limit(perSecond), 2+int(perSecond))
 	c.pace.AllowN(now, 1+int(perSecond))

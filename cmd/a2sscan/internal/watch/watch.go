@@ -48,12 +48,12 @@ type Rules struct {
 // has left the list.
 const keepAsking = 24 * 3600
 
-// follow is the number of seconds between a change and the full query that it causes: the
-// server may still be loading its map.
+// After an answer that shows a change, the watcher waits follow seconds before the full
+// query, because the server may still be loading its map.
 const follow = 2
 
-// poorAnswers is the number of incomplete answers in a row that the watcher ignores
-// after a complete answer, because datagrams may have been lost.
+// After a complete answer, the watcher ignores up to poorAnswers incomplete answers in a
+// row, because datagrams may have been lost.
 const poorAnswers = 3
 
 // askPlainly is the number of checks that omit the challenge after a server ignored a
@@ -66,9 +66,9 @@ type server struct {
 	key uint64 // udp.Pack of the address
 
 	// known is the last full answer of the server, or nil if there is none. The next six
-	// fields come from this answer, too. A field is 0 if the answer did not contain its value.
+	// fields come from this answer, too. A field is 0 if its value is unknown.
 	known   *census.Server
-	info    uint64  // infoHash
+	info    uint64  // result of infoHash
 	steam   uint64  // Steam ID
 	started int64   // when the world began
 	uptime  int64   // value of the rule uptime
@@ -80,42 +80,42 @@ type server struct {
 	since     uint32 // when status began
 	asked     uint32 // when the latest check began
 	silentAt  uint32 // when the first of the latest unanswered checks began
-	upto      uint32 // time up to which count has counted
+	upto      uint32 // end of the time that Watcher.count has counted
 	until     uint32 // when the checks end, if the server has left the list
 	// people and places are the latest counts, or -1 if they are unknown.
 	people, places int32
-	// silent and requests count the checks and requests in a row without an answer.
+	// silent counts the unanswered checks in a row. requests counts their requests.
 	silent, requests uint32
 	poor             uint8 // number of incomplete answers in a row that were ignored
-	plain            uint8 // number of further checks that omit the challenge
+	plain            uint8 // number of checks that will omit the challenge
 	status           db.Status
 	flying           bool // a check is running
 	listed           bool // the server is in the list
 	elsewhere        bool // INFO alone does not give the number of people
 	reference        bool // the server is one of Rules.References
 	answers          bool // the latest check was answered
-	// crowded becomes true when Rules.Crowd people are on the server, and false when fewer
-	// than half as many are.
+	// crowded becomes true when at least Rules.Crowd people are on the server, and false when
+	// fewer than half of Rules.Crowd are.
 	crowded bool
-	// counted is true after the first count of people. This count reports no crowd, because
-	// an earlier watch may have reported it.
+	// counted is true after the first count of people. The first count causes no event,
+	// because an earlier watch may have reported this event.
 	counted  bool
 	remindAt uint32 // when the next reminder is due
 
 	port  uint16 // port at which players join, or 0 if it is unknown
 	label string // text after the address in the list
-	// window is 0 if the server is in no window. Otherwise it is 1 plus the index of the window
-	// in Watcher.windows, and ends is when the window ends. covered is when the server came
-	// into a window; since then the server has always been in a window.
+	// window is 0 if the server is in no window, and otherwise 1 plus the index of its window
+	// in Watcher.windows. ends is when this window ends. Since the time covered, the server
+	// has always been in some window.
 	window        int
 	ends, covered uint32
 	planned       bool   // the server is down because of maintenance
-	began, over   uint32 // when the server came into its last window, and when that ended
+	began, over   uint32 // beginning and end of the latest maintenance that is over
 	// stopped is true from a stop or restart of the server in a window until the window ends.
 	stopped bool
 
-	// untold means that the last reported event "up" or "down" contradicts status: an earlier
-	// watch ended while damping still held back the newer event. catchUp clears untold.
+	// untold means that an earlier watch ended before it reported the latest event "up" or
+	// "down", because damping held back the event. catchUp clears untold.
 	untold bool
 
 	gone bool // the server is not watched any more
@@ -126,22 +126,23 @@ type server struct {
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
 
-// Watcher decides what to ask, and what the answers mean. It sends and stores nothing: take
-// returns what Watch, Next, Answered and Tick have decided. Only one goroutine may use a
+// Watcher decides what to ask, and what the answers mean. It sends and stores nothing. The
+// method take returns what the other methods have decided. Only one goroutine may use a
 // Watcher at a time.
 type Watcher struct {
 	rules    Rules
 	servers  []server         // the index of a server is its ID in the database minus 1
 	index    map[uint64]int32 // indexes of servers by server.key
 	schedule schedule
-	changing []int // indexes of servers to query in full when follow seconds have passed
+	changing []int // indexes of servers to query in full, follow seconds after their latest answer
 
-	// last is the time of the latest call, and ticked the second of the latest Tick.
+	// last is the time of the latest call of notice, and ticked the Unix time of the latest
+	// Tick.
 	last   time.Time
 	ticked uint32
-	// paused is the time, since the latest Tick, in which the program did not run.
+	// paused is the sum of the pauses since the latest Tick.
 	paused time.Duration
-	// ignore is a time. An unanswered check that began then or earlier proves nothing.
+	// An unanswered check that began at the Unix time ignore, or earlier, proves nothing.
 	ignore uint32
 
 	view    network
@@ -204,14 +205,14 @@ func New(rules Rules, now time.Time) *Watcher {
 
 func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
-// Restore adds a server from the database. Call it in the order of IDs.
+// Restore adds a server from the database. Servers must be restored in the order of IDs.
 func (w *Watcher) Restore(row *db.Server, now time.Time) {
 	s := server{
 		key: udp.Pack(row.Addr), upto: seconds(now), last: min(row.LastSeen, seconds(now)), since: min(row.Since, seconds(now)), status: row.Status,
 		people: -1, places: -1, listed: seconds(now) < row.LastSeen+keepAsking, untold: row.Untold,
 	}
 	if s.status == db.Planned {
-		s.status, s.planned, s.over = db.Down, true, seconds(now) // Maintain finds out whether the window goes on
+		s.status, s.planned, s.over = db.Down, true, seconds(now) // Maintain determines when the window really ends
 	}
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
@@ -365,7 +366,7 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
 		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
 	}}
-	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the outage is planned until the window ends
+	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the silence began in a window that is over now
 		s.planned = true
 		w.count(i, s.over, db.Down)
 		e.Time, e.Evidence.Signs = moment(s.over), []string{outlasts}
@@ -450,7 +451,8 @@ func (w *Watcher) store(i int, answer []byte) {
 	w.decided.servers = changed
 }
 
-// latest returns the last change of each server, with its last answer.
+// latest merges the changes of each server: it keeps the last change, and the last Answer
+// that is not nil.
 func latest(changed []db.Server) []db.Server {
 	at, kept := map[int64]int{}, changed[:0]
 	for _, s := range changed {
@@ -552,9 +554,9 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	}
 }
 
-// restartSigns returns the evidence that a server restarted between two full answers: its
-// uptime fell, or its Steam ID changed and all of its players joined after the first answer.
-// A Steam ID may also change with the map, so a new one counts only if the map is the same.
+// restartSigns returns the evidence that a server restarted between two full answers. One
+// sign is that its uptime fell. The other sign is a new Steam ID, if all players joined after
+// the first answer and the map is the same. A new map may bring a new Steam ID.
 func restartSigns(was, is *server, now uint32) []string {
 	if was.uptime > 0 && is.uptime > 0 && is.uptime < was.uptime {
 		return []string{fmt.Sprintf("the uptime of the server fell from %d to %d seconds", was.uptime, is.uptime)}
@@ -582,7 +584,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	sample[db.PeopleSum] += people
 	sample[db.Counts]++
 	wasCrowded, isCrowd := s.crowded || !s.counted, w.rules.Crowd > 0 && int(s.people) >= w.rules.Crowd
-	counted := s.counted // no: before is an old number of an earlier watch, which may have reported this event
+	counted := s.counted // if false, before may come from an earlier watch, which may have reported the event
 	s.crowded, s.counted = isCrowd || s.crowded && int(s.people)*2 >= w.rules.Crowd, true
 	if before < 0 || s.known == nil {
 		return
@@ -608,7 +610,7 @@ func (s *server) setPeople(p scanner.Population) {
 // notice detects time in which the program did not run.
 func (w *Watcher) notice(now time.Time) {
 	if w.last.IsZero() {
-		w.last = now // the first call: the time for reading the state is no pause
+		w.last = now // the first call; reading the state took time, but is no pause
 	}
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
 	if drift := wall - passed; passed > gap || passed < -gap || drift > gap || drift < -gap {
@@ -620,8 +622,8 @@ func (w *Watcher) notice(now time.Time) {
 }
 
 // Tick does what is due at the time now. It must be called several times a second. It
-// returns the time since the previous Tick in which the program did not run, and the number
-// of events that were dropped because nobody took them.
+// returns for how long the program did not run since the previous Tick, and the number of
+// events that were dropped because nobody took them.
 func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 	w.notice(now)
 	if at := seconds(now); at != w.ticked {
@@ -675,7 +677,8 @@ func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
 // clock was set, so the Watcher treats this time as a pause.
 const gap = 2 * time.Second
 
-// pause counts the time between two moments as unseen, and resets all silent servers.
+// pause counts the time between two moments as unseen for all servers, and forgets their
+// unanswered checks.
 func (w *Watcher) pause(from, to time.Time) {
 	w.paused += max(to.Sub(from), time.Millisecond)
 	end, now := seconds(from), seconds(to)

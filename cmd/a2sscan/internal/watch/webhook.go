@@ -34,7 +34,7 @@ type Webhook struct {
 const (
 	cursorName = "webhook"
 	maxQueue   = 10_000 // maximum number of waiting events; older events are dropped
-	batchLimit = 10     // a message about more events counts them, and on Discord names some servers
+	batchLimit = 10     // a message about more events is only a summary
 	gather     = time.Second
 	maxBackoff = 5 * time.Minute
 )
@@ -95,9 +95,9 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 	return 0, db.Retry(ctx, nil, func() error { return state.SetCursor(cursorName, end) })
 }
 
-// offer posts a message about events. If the receiver refuses the message because of what is
-// in it, offer posts a plain message. If the receiver refuses that, too, offer drops the
-// events, because they would hold up all later events.
+// offer posts a message about events. If the receiver refuses the content of the message,
+// offer posts a plain message. If the receiver refuses the plain message, too, offer drops
+// the events, because they would hold up all later events.
 func (h *Webhook) offer(ctx context.Context, events []db.Event, t *console.Terminal) (wait time.Duration, err error) {
 	ids := fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)
 	for _, level := range []level{withDetails, plain} {
@@ -135,15 +135,15 @@ func (h *Webhook) Test(ctx context.Context) error {
 type refused struct {
 	status int
 	code   int    // Discord's code of the reason, or 0
-	reason string // the receiver's message, as Discord sends it, or empty
+	reason string // message in the receiver's answer, or empty if there is none
 }
 
 func (r refused) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("the receiver answered with HTTP %d: %s", r.status, console.Plain(r.reason, 100)), ": ")
 }
 
-// contentRefused reports whether err is a refusal that concerns what is in a message. Any other
-// refusal concerns the webhook, or every message at that time.
+// contentRefused reports whether the receiver refused a message because of its content. After
+// any other error, the receiver may refuse every message.
 func contentRefused(err error) bool {
 	no, ok := errors.AsType[refused](err)
 	return ok && (no.status == http.StatusBadRequest || no.status == http.StatusRequestEntityTooLarge || no.status == http.StatusUnprocessableEntity)
@@ -154,7 +154,7 @@ func contentRefused(err error) bool {
 func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids string) (answer []byte, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return nil, 0, errors.New("the URL can't be used")
+		return nil, 0, errors.New("the URL of the webhook is not valid")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "a2sscan")
@@ -182,7 +182,7 @@ func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids 
 	return answer, 0, nil
 }
 
-// level says how much a message contains. Each level contains all that the level below it does.
+// level says how much a message contains. Each level includes the lower levels.
 type level int
 
 const (
@@ -214,8 +214,8 @@ func (h *Webhook) message(events []db.Event, most level) ([]byte, error) {
 	if h.Role != "" && counts["down"]+counts["reminder"] > 0 {
 		mention, mentions = "<@&"+h.Role+"> ", map[string]any{"roles": []string{h.Role}}
 	}
-	// limit is Discord's limit in UTF-16 units, less the mention. If the text is longer, it is
-	// written again at a lower level.
+	// limit is Discord's maximum length in UTF-16 units, minus space for the mention. A longer
+	// text is written again at a lower level.
 	const limit = 2000 - 30
 	for level := most; level >= plain && !many; level-- {
 		text = ""
@@ -230,7 +230,7 @@ func (h *Webhook) message(events []db.Event, most level) ([]byte, error) {
 	return json.Marshal(map[string]any{"content": mention + text, "allowed_mentions": mentions, "flags": suppressEmbeds})
 }
 
-// summary counts the events of each kind, and names the servers of the first ones.
+// summary counts the events of each kind, and names the servers of the first events.
 func summary(events []db.Event, level level) string {
 	const most, letters = 30, 24 // so the text is below Discord's limit, even if each letter is escaped
 	var kinds []string

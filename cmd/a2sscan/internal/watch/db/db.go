@@ -113,7 +113,7 @@ type Server struct {
 	// DB.Servers sets Untold.
 	Untold bool
 	// Told is the Unix time of the latest report that the server is down, or 0 if it is not
-	// down. Only Servers sets it.
+	// down. Only DB.Servers sets Told.
 	Told uint32
 }
 
@@ -207,8 +207,8 @@ const countOutages = `INSERT INTO stops SELECT servers.id, time / 3600, count(*)
 		(SELECT outages FROM stops WHERE stops.server = block * 256 + key + 1 AND stops.hour = running.hour), 0)) ORDER BY key) FROM json_each(data));
 	DELETE FROM stops WHERE hour IN (SELECT hour FROM running);`
 
-// create runs SQL statements in one transaction: those in its first argument, before, then
-// the schema, then those in its second argument, after.
+// create runs SQL statements in one transaction: those in its first argument, the schema, and
+// those in its second argument.
 func (db *DB) create(before, after string) error {
 	_, err := db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s %s; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		before, schema, after, application, version))
@@ -303,8 +303,8 @@ func (db *DB) Label(labels map[netip.AddrPort]string) error {
 	})
 }
 
-// insert runs a statement whose parameter is values in JSON. If values is nil, insert does
-// nothing.
+// insert runs a statement with a single parameter: the JSON of its last argument, values. If
+// values is nil, insert does nothing.
 func insert(into interface {
 	Exec(query string, args ...any) (sql.Result, error)
 }, statement string, values any) error {

@@ -30,9 +30,8 @@ type Event struct {
 	Planned bool          `json:"planned,omitempty"`
 	Before  *census.Facts `json:"before,omitempty"`
 	After   *census.Facts `json:"after,omitempty"`
-	// For is the number of seconds for which the previous state lasted: up before down,
-	// down before up, blind before seeing. In a reminder, it is the number of seconds for
-	// which the server has been down.
+	// For is a number of seconds: in "down", for how long the server was up; in "up" and
+	// "reminder", for how long it was down; in "seeing", for how long the watcher was blind.
 	For      int64     `json:"seconds,omitempty"`
 	By       string    `json:"by,omitempty"` // as in census.Change
 	Evidence *Evidence `json:"evidence,omitempty"`

@@ -43,9 +43,10 @@ const BlockSize = 256
 const MaxInMemory = 20_000
 
 // Flush stores events, servers and hours in one transaction. The IDs of the events must be
-// larger than all stored IDs. If servers has a server more than once, the last entry wins,
-// but if an entry has no Answer, the stored answer remains. hours are the hours that may
-// still change. Samples of earlier hours become rows of the table hours.
+// larger than all stored IDs. If the argument servers has a server more than once, the last
+// entry wins. An entry without an Answer does not change the stored answer. The argument
+// hours has the hours that may still change. Samples of earlier hours become rows of the
+// table hours.
 func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
@@ -121,7 +122,7 @@ func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 // stops and events older than daily, and totals older than a month.
 func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
-	for moved := int64(1); moved > 0; { // merge one hour at a time, so that no change takes long
+	for moved := int64(1); moved > 0; { // merge one hour at a time, so that no transaction takes long
 		err := db.change(func(tx *sql.Tx) error {
 			result, err := tx.Exec(`INSERT INTO days
 				SELECT hour / 24, server, up, down, unseen, people_min, person_seconds, people_max FROM hours

@@ -59,11 +59,10 @@ type details struct {
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
-// Listed returns the server as a list of servers contains it.
+// Listed returns the entry of the server in a list of servers.
 func (d *details) Listed() *server { return d.server }
 
-// latestEvents is the number of events that a page shows, whether it is about all
-// servers or about one.
+// latestEvents is the maximum number of events that a page shows.
 const latestEvents = 50
 
 func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
@@ -118,9 +117,9 @@ type news struct {
 	Reset bool `json:"reset,omitempty"`
 }
 
-// news returns the events that follow event number since. If since is empty, it returns the
-// latest events. epoch is the epoch to which that number belongs. If epoch is empty, any
-// epoch is accepted.
+// news returns the events that follow an event. Its first argument is the ID of this event. If
+// the ID is empty, news returns the latest events. epoch is the epoch of the database that the
+// ID comes from. If epoch is empty, news accepts any epoch.
 func (p *Page) news(since, epoch string) (n news, err error) {
 	limit := mostLimit
 	last, now, err := p.DB.Last()
@@ -156,9 +155,9 @@ type series struct {
 }
 
 // newSeries returns two lines with a point for each step: the number of servers that were up,
-// and the number of people on them. The lines end at now. They begin a span earlier, or at
-// the first point if that is later. If two points are further apart than gap, the watch did
-// not run between them, and the lines are interrupted there.
+// and the number of people on them. The lines end at the time now. They begin at now minus
+// span, or at the first point if it is later. Between two points that are further apart than
+// gap, the watch did not run, and the lines are interrupted.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {

@@ -56,7 +56,7 @@ type Page struct {
 // answer occupies up to a few hundred kilobytes of memory.
 const connections = 128
 
-// Open begins to listen. Until Show has been called, pages and the API answer that the
+// Open begins to listen. Until there is a first snapshot, pages and the API answer that the
 // watch is still reading its list.
 func Open(t *console.Terminal, o Options) (p *Page, err error) {
 	p = &Page{Options: o, cancel: func() {}}

@@ -33,7 +33,7 @@ var (
 			"clock":   clock,
 			"host":    func(link string) string { u, _ := url.Parse(link); return u.Host },
 			"percent": percent, "rough": rough,
-			"join":     func(s *server) template.URL { return template.URL(s.join()) }, // an address and a port
+			"join":     func(s *server) template.URL { return template.URL(s.join()) }, // safe: it has only an address and a port
 			"orders":   func() []string { return orders },
 			"statuses": func() []db.Status { return statuses },
 			"number":   func(n int) string { return console.Grouped(uint64(n)) },
@@ -41,7 +41,7 @@ var (
 		}).Parse(pageLayout))
 	})
 
-	// top and bottom are the parts that all pages share. They are most of a page.
+	// top and bottom are the parts that all pages share. They make up most of a page.
 	top    = sync.OnceValue(func() []byte { return rendered("top", template.CSS(report.Style()+pageStyle)) })
 	bottom = sync.OnceValue(func() []byte { return rendered("bottom", template.JS(report.Charts()+pageScript)) })
 )
@@ -110,7 +110,7 @@ type timeline struct {
 }
 
 // Rows returns the points as rows of a table, the latest first. A row has the time and the
-// values. If there are 60 points or more, Rows returns only every second point, or fewer.
+// values. Rows returns at most 59 rows. If there are more points, it leaves out some.
 func (t *timeline) Rows() (rows [][]any) {
 	for i := len(t.Times) - 1; i >= 0; i -= max(1, len(t.Times)/30) {
 		row := []any{clock(time.Unix(t.Times[i], 0))}
@@ -183,8 +183,8 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 }
 
 // peopleChart returns a chart of the people on a server, with gaps where the server was down
-// or not checked. The chart covers the known history. If this is more than a day, it is
-// rounded up to a week, a month or 90 days.
+// or not checked. If the known history is at most a day long, the chart covers this history.
+// Otherwise it covers a week, a month or 90 days.
 func peopleChart(history []db.Period, now time.Time) timeline {
 	span := 24 * time.Hour
 	if len(history) > 0 { // with less than a day of data, the axis begins with the data

@@ -151,7 +151,7 @@ type Source interface {
 	Alive() bool
 }
 
-// viewer makes snapshots. Each snapshot takes over texts from the previous snapshot.
+// viewer makes snapshots. Each snapshot reuses texts of the previous snapshot.
 type viewer struct {
 	source Source
 	byList bool              // see Options
@@ -283,8 +283,7 @@ func (s *snapshot) add(i int32) {
 	}
 }
 
-// notices returns the sentences that a page shows first. The most important sentence is the
-// first.
+// notices returns the sentences at the top of a page, the most important sentence first.
 func (n *numbers) notices() (all []notice) {
 	add := func(level string, part int, what string, status db.Status) {
 		if part > 0 {
