@@ -17,9 +17,6 @@ import (
 // ErrFleet means that a port is in use by another fleet.
 var ErrFleet = errors.New("another fleet uses this port")
 
-// None is the value of Config.Alive for a fleet without servers.
-const None = -1
-
 const defaultPort = 27015
 
 // The limits of a Config.
@@ -40,8 +37,7 @@ type Config struct {
 	Seed uint64
 
 	// Share of the pairs of an address and a port that have a server. Zero means all
-	// pairs, and the constant None means no pair. Otherwise, each pair that a faker owns
-	// has a server, whatever the share is.
+	// pairs. Whatever the share is, each pair that a faker owns has a server.
 	Alive        float64
 	Hostile      float64 // share of the servers that are hostile
 	Kinds        []Kind  // honest kinds to choose from; empty means UsualKinds
@@ -77,7 +73,7 @@ func (c *Config) check() error {
 		return errors.New("no ports are given")
 	case len(c.Ports) > MaxPorts:
 		return fmt.Errorf("%d ports are too many; give at most %d", len(c.Ports), MaxPorts)
-	case c.Alive != None && !(c.Alive >= 0 && c.Alive <= 1):
+	case !(c.Alive >= 0 && c.Alive <= 1): // also NaN
 		return fmt.Errorf("the share of servers alive is %v, but must be between 0 and 1", c.Alive)
 	case c.DelayMin < 0 || c.DelayMax > maxDelay:
 		return fmt.Errorf("the delays %v to %v must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)

@@ -184,7 +184,7 @@ type nature struct {
 // nature returns the nature of the server at the packed address, or false if there is no
 // server.
 func (m *model) nature(addr uint64) (nature, bool) {
-	if !m.has(addr) || addr>>16 == loopback.Broadcast || m.Alive == None {
+	if !m.has(addr) || addr>>16 == loopback.Broadcast {
 		return nature{}, false
 	}
 	if n, ok := m.faked(addr); ok {

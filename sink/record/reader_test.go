@@ -78,7 +78,7 @@ func TestReaderBad(t *testing.T) {
 		`{}`:                              "is not a complete record: it lacks schema, ip, port, status",
 		`{"addr":"1.2.3.4:5","people":7}`: "is not a complete record: it lacks schema, ip, port, status",
 		`{"schema":2}`:                    "has records of schema 2, but this version of a2sscan knows only schema 1",
-		`{"schema":1} x`:                  "something follows",
+		`{"schema":1} x`:                  "text follows the closing brace",
 		`{"schema":1,"status":1}`:         "status: 1 is not of type string",
 		`{"schema":1,"notes":"x"}`:        `notes: "x" is not of type array`,
 		`{"schema":1,"info":[]}`:          "info: [] is not of type object",

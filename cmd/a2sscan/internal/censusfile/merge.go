@@ -80,7 +80,7 @@ func (m *merger) gap(problems []string) error {
 		m.term.Say("%s", console.Plain(p, 400))
 	}
 	return console.Fail(console.ExitNumbers, "the parts do not form one census").
-		WithHint("scan missing or incomplete shards with the same command, then merge again")
+		WithHint("each part is the census of one shard, with its summary beside it; scan missing or incomplete shards with the same command, then merge again")
 }
 
 // check compares the summaries of the parts with each other, and each part with its own

@@ -96,7 +96,7 @@ func TestImportant(t *testing.T) {
 	}
 	all = append(all,
 		census.Change{Kind: "challenge", Game: "a", Addr: "challenge", People: 1000},
-		census.Change{Kind: "version", Game: "a", Addr: "version", People: 4 * 37},
+		census.Change{Kind: "version", Game: "a", Addr: "version", People: 16 * 37},
 		census.Change{Kind: "rules", Game: "a", Addr: "rules", People: 50},
 		census.Change{Kind: "gone", Game: "b", Addr: "b"},
 	)

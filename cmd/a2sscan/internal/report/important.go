@@ -43,14 +43,16 @@ func (m *Important) Add(c *census.Change) {
 // Of returns the changes of a game, the most important first.
 func (m *Important) Of(game string) []census.Change { return m.games[game] }
 
-// weight returns how important a change is: the number of people on the server plus one.
-// For most kinds of change, this number is multiplied by four. The other kinds are less
-// important: for example, most servers get a new version sooner or later.
+// weight returns how important a change is: the number of people on the server plus one,
+// times a factor. That a server is new, gone or back counts most. Changes that most servers
+// make sooner or later, such as a new version, count least.
 func weight(c *census.Change) uint64 {
 	people := uint64(c.People) + 1
-	switch c.Kind {
-	case "version", "rules", "flags", "not_asked", "players":
+	switch {
+	case slices.Contains([]census.Kind{"version", "map", "rules", "flags", "not_asked", "players"}, c.Kind):
 		return people
+	case WholeServer(c.Kind):
+		return 16 * people
 	}
 	return 4 * people
 }
