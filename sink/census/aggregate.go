@@ -37,7 +37,7 @@ func (c *Census) Stats() *Stats {
 func (c *Census) addServers(s *Stats) {
 	var trips, places, fill []float64
 	first, last := int64(math.MaxInt64), int64(0)
-	for _, one := range c.servers {
+	for _, one := range c.loaded {
 		if one.other {
 			continue
 		}
@@ -115,9 +115,10 @@ func (s *Sums) add(one *Server) {
 	}
 }
 
+// answers yields the servers that answered and that the Options choose, in no useful order.
 func (c *Census) answers() iter.Seq[*Server] {
 	return func(yield func(*Server) bool) {
-		for _, s := range c.servers {
+		for _, s := range c.loaded {
 			if s.answered() && !s.other && !yield(s) {
 				return
 			}

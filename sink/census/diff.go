@@ -155,7 +155,7 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 func (c *Census) night() Night {
 	n := Night{Scans: c.scans[:min(len(c.scans), maxScans)], Lost: c.Lost}
 	farms := map[int32]bool{}
-	for _, s := range c.servers {
+	for _, s := range c.loaded {
 		if !s.answered() && !s.unasked {
 			n.Silent++
 		}

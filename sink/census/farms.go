@@ -85,13 +85,13 @@ func (c *Census) findFarms() {
 	c.unite(groups)
 }
 
-// alike returns the groups of servers that have the same key. Its first argument, least,
-// is the minimum size of a group. Servers with key 0 are in no group. Most keys occur
-// once, so alike first sorts all keys to count the servers of each key, and makes only the
-// groups that are large enough.
+// alike returns the groups of servers that have the same key. The servers of a group are in
+// the order of addresses. The first argument, least, is the minimum size of a group. Servers
+// with key 0 are in no group. Most keys occur once, so alike first sorts all keys to count
+// the servers of each key, and makes only the groups that are large enough.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
-	keys := make([]uint64, len(c.servers))
-	for i, s := range c.servers {
+	keys := make([]uint64, len(c.loaded))
+	for i, s := range c.loaded {
 		keys[i] = key(s)
 	}
 	sorted := slices.Clone(keys)
@@ -105,10 +105,13 @@ func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server
 			groups[sorted[i]] = make([]*Server, 0, n)
 		}
 	}
-	for i, s := range c.servers {
+	for i, s := range c.loaded {
 		if all, ok := groups[keys[i]]; ok {
 			groups[keys[i]] = append(all, s)
 		}
+	}
+	for _, all := range groups {
+		slices.SortFunc(all, (*Server).compare)
 	}
 	return groups
 }

@@ -52,7 +52,7 @@ func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server
 // this key is nil.
 func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	all := map[uint64]*Server{}
-	for _, s := range c.servers {
+	for _, s := range c.loaded {
 		if k := key(s); k != 0 {
 			if _, twin := all[k]; twin {
 				s = nil

@@ -45,7 +45,10 @@ type Census struct {
 	summaries []*Summary
 	// servers has one server per address, in the order of addresses. Servers without an
 	// address come first.
-	servers    []*Server
+	servers []*Server
+	// loaded has the same servers in the order of memory. A pass over all servers is several
+	// times as fast in this order.
+	loaded     []*Server
 	duplicates uint64   // number of records whose address already has a record
 	scans      []string // names of the scans, sorted
 	orgs       map[uint32]string
@@ -69,7 +72,7 @@ func Open(files []string, o Options) (*Census, error) {
 	if err := c.load(); err != nil {
 		return nil, err
 	}
-	for _, s := range c.servers {
+	for _, s := range c.loaded {
 		s.other = !chosen(s)
 	}
 	c.findFarms()
@@ -127,6 +130,10 @@ func unasked(r *record.Record) bool {
 	replied := r.Received > 0 || r.HasInfo || r.HasPlayers || r.HasRules
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
 }
+
+// knowsList reports whether newServer needs no more players of a record: it knows that the
+// list is uncommon, and the record has the hash of the list.
+func knowsList(r *record.Record) bool { return r.PlayersHash != 0 && uncommon(r.Players) }
 
 // A loader makes Servers from blocks of lines. Each goroutine has its own loader.
 type loader struct {
@@ -192,7 +199,7 @@ func (c *Census) load() error {
 	for _, file := range c.files {
 		reading := Reading{File: file}
 		parser := func() func(*sink.Block) loaded {
-			return (&loader{reader: record.NewReader(keys...), whole: record.NewReader(), texts: texts{}, locate: c.locate}).load
+			return (&loader{reader: record.NewReader(keys...).Until("players", knowsList), whole: record.NewReader(), texts: texts{}, locate: c.locate}).load
 		}
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {
@@ -217,10 +224,14 @@ func (c *Census) load() error {
 	}
 	c.scans = append([]string{}, slices.Sorted(maps.Keys(scans))...)
 	c.Lost = Lost(readings, c.summaries, true)
+	c.loaded = slices.Clone(c.servers)
 	c.sort()
-	all := len(c.servers)
-	c.servers = slices.CompactFunc(c.servers, func(a, b *Server) bool { return a.key == b.key && a.key != 0 })
-	c.duplicates = uint64(all - len(c.servers))
+	c.servers = slices.CompactFunc(c.servers, func(s, before *Server) bool {
+		s.duplicate = s.key == before.key && s.key != 0
+		return s.duplicate
+	})
+	c.duplicates = uint64(len(c.loaded) - len(c.servers))
+	c.loaded = slices.DeleteFunc(c.loaded, func(s *Server) bool { return s.duplicate })
 	return nil
 }
 

@@ -67,6 +67,8 @@ type Server struct {
 	// listed means that no two servers have this list of players by chance.
 	listed bool
 	other  bool // Options exclude the server
+	// duplicate means that the Census has another record of the server.
+	duplicate bool
 	// unasked means that the record says nothing about the server, because the scan sent
 	// nothing, or a fault of the scan prevented an answer.
 	unasked bool

@@ -133,7 +133,12 @@ func skipEnd(b []byte, at int) int {
 		end, _ := valueEnd(b, at, 0)
 		return end
 	}
-	for depth := 0; at < len(b); at++ {
+	return listEnd(b, at+1)
+}
+
+// listEnd returns the offset after the object or array around b[at], or -1 if it has no end.
+func listEnd(b []byte, at int) int {
+	for depth := 1; at < len(b); at++ {
 		switch b[at] {
 		case '"':
 			if at = skipString(b, at+1) - 1; at < 0 {
@@ -154,11 +159,10 @@ func skipEnd(b []byte, at int) int {
 // the string has no end. It does not check the text.
 func skipString(b []byte, at int) int {
 	for {
-		n := bytes.IndexByte(b[at:], '"')
-		if n < 0 {
+		quote := quoteAt(b, at)
+		if quote < 0 {
 			return -1
 		}
-		quote := at + n
 		escapes := quote
 		for escapes > at && b[escapes-1] == '\\' {
 			escapes--
@@ -167,6 +171,22 @@ func skipString(b []byte, at int) int {
 			return at
 		}
 	}
+}
+
+// quoteAt returns the offset of the first quotation mark in b[at:], or -1. Strings are mostly
+// so short that this is faster than bytes.IndexByte.
+func quoteAt(b []byte, at int) int {
+	const each = 0x0101010101010101
+	for ; at+8 <= len(b); at += 8 {
+		x := binary.LittleEndian.Uint64(b[at:]) ^ each*'"'
+		if m := (x - each) &^ x & tops; m != 0 {
+			return at + bits.TrailingZeros64(m)/8
+		}
+	}
+	if n := bytes.IndexByte(b[at:], '"'); n >= 0 {
+		return at + n
+	}
+	return -1
 }
 
 // valueEnd returns the offset after the value that begins at b[at], or -1 if the value is not

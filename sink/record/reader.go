@@ -68,6 +68,8 @@ type Reader struct {
 	// object's row to the set of these keys: a bit for each of the row's fields.
 	inner  map[*field]uint64
 	strict bool
+	until  *field             // the list of which only some elements are decoded; nil if there is none
+	enough func(*Record) bool // reports whether the elements read so far suffice
 
 	c     cursor
 	rec   Record
@@ -115,11 +117,19 @@ func (r *Reader) Keep(keys ...string) *Reader {
 	return r
 }
 
+// Until makes the Reader stop decoding the list called key, such as "players", as soon as
+// enough returns true. The Reader calls enough after each element, and skips the rest of the
+// list. It returns the Reader.
+func (r *Reader) Until(key string, enough func(*Record) bool) *Reader {
+	r.until, r.enough = &schemaKeys[placeOf(schemaKeys, key, 0)], enough
+	return r
+}
+
 // Strict makes the Reader decode all keys and compare each complete record with the schema,
-// including words, patterns, and missing or repeated keys. It undoes Keep, and returns the
-// Reader.
+// including words, patterns, and missing or repeated keys. It undoes Keep and Until, and
+// returns the Reader.
 func (r *Reader) Strict() *Reader {
-	r.strict, r.decode, r.keep = true, 1<<len(schemaKeys)-1, 0
+	r.strict, r.decode, r.keep, r.until = true, 1<<len(schemaKeys)-1, 0, nil
 	return r
 }
 
@@ -383,6 +393,13 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 			}
 			if err := r.elements(f, to, lists-1); err != nil {
 				return err
+			}
+			if f == r.until && r.enough(&r.rec) {
+				if r.c.at = listEnd(r.c.b, r.c.at); r.c.at < 0 {
+					r.c.at = len(r.c.b)
+					return errSyntax
+				}
+				return nil
 			}
 		}
 	case f.is == typeObject:

@@ -60,8 +60,8 @@ func (t *Table) value(field string, r *record.Record) []byte {
 	if inside {
 		value = record.Find(value, path)
 	}
-	if value != nil {
-		t.found[key].Store(true)
+	if found := t.found[key]; value != nil && !found.Load() {
+		found.Store(true)
 	}
 	return number(value)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -49,6 +50,7 @@ type Table struct {
 	buf    bytes.Buffer
 	csv    *csv.Writer
 	values [][]byte
+	cells  []string
 }
 
 // NewTable returns a table of the given fields, or of the usual fields if fields is
@@ -118,14 +120,14 @@ func (t *Table) Row(line []byte) ([]byte, error) {
 	if t.format == JSON || t.format == "" {
 		return t.object(t.values), nil
 	}
-	cells := make([]string, len(t.values))
-	for i, value := range t.values {
-		cells[i] = cellOf(value)
+	t.cells = t.cells[:0]
+	for _, value := range t.values {
+		t.cells = append(t.cells, cellOf(value))
 	}
 	if t.format == Text {
-		return []byte(t.fieldLine(cells)), nil
+		return []byte(t.fieldLine(t.cells)), nil
 	}
-	return t.join(cells), nil
+	return t.join(t.cells), nil
 }
 
 // cellOf returns the text of the cell for a value. The words of a list are separated by
@@ -197,7 +199,7 @@ const noLimit = 1 << 28
 func Harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
 	formula := strings.TrimLeft(cell, " \u00a0")
-	if formula == "" || !strings.ContainsRune("=+-@＝＋－＠|", []rune(formula)[0]) {
+	if first, _ := utf8.DecodeRuneInString(formula); formula == "" || !strings.ContainsRune("=+-@＝＋－＠|", first) {
 		return cell
 	}
 	if n := json.Number(""); json.Unmarshal([]byte(formula), &n) == nil {

@@ -251,6 +251,9 @@ func (t *Terminal) wipe() {
 // the ASCII space is escaped: control and C1 characters, bidirectional and invisible
 // characters, other spaces, line separators, and bytes that are not UTF-8.
 func Plain(s string, width int) string {
+	if len(s) <= width && isVisible(s) {
+		return s
+	}
 	var b strings.Builder
 	left := width
 	for i := 0; i < len(s); {
@@ -279,6 +282,16 @@ func Plain(s string, width int) string {
 		left -= cells
 	}
 	return b.String()
+}
+
+// isVisible reports whether s has only visible ASCII characters and spaces.
+func isVisible(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // Quoted returns a string from outside in quotation marks and in a form that is safe to
