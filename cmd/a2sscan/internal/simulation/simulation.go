@@ -61,7 +61,7 @@ func Run(t *console.Terminal, o *Options) error {
 	if err := servers.Config().WriteLife(o.Truth, time.Now()); err != nil {
 		return err
 	}
-	t.Say("ready: the servers answer on %s, port %s, %s", o.Fleet.Network, ports, until)
+	t.Say("ready: servers on %s, port %s, %s", o.Fleet.Network, ports, until)
 	t.Hint("scan the servers with: %s scan %s -p %s --allow-reserved", o.Program, o.Fleet.Network, ports)
 	if m != nil {
 		defer serveMaster(ctx, t, o, m)()
