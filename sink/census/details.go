@@ -249,7 +249,7 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 		case kind == "moved":
 			c.By = d.movedBy[e.after]
 		case kind == "farm":
-			c.Before.Farm, c.After.Farm = d.old.farmOf(e.before), d.new.farmOf(e.after)
+			c.Before.Farm, c.After.Farm = d.old.Farm(e.before), d.new.Farm(e.after)
 		case kind == "gone" && e.after.Status != scanner.StatusUnreachable:
 			c.LossChance, c.LikelyLoss = round6(d.chance), d.chance >= 0.5
 		case kind == "rules":

@@ -259,7 +259,8 @@ func (c *Census) nameFarms() {
 	}
 }
 
-func (c *Census) farmOf(s *Server) string {
+// Farm returns the Farm.ID of a server of the census, or "" if it is in no farm.
+func (c *Census) Farm(s *Server) string {
 	if s.farm == 0 {
 		return ""
 	}

@@ -113,7 +113,7 @@ func (c *Census) Servers(do func(*Server)) {
 	}
 }
 
-// keys are the keys of a record that newServer uses. If a record lacks the hash of its
+// keys are the keys of a record that maker.server uses. If a record lacks the hash of its
 // players, a loader decodes all keys.
 var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "rules", "flags", "geo",
@@ -131,7 +131,7 @@ func unasked(r *record.Record) bool {
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
 }
 
-// knowsList reports whether newServer needs no more players of a record: it knows that the
+// knowsList reports whether maker.server needs no more players of a record: it knows that the
 // list is uncommon, and the record has the hash of the list.
 func knowsList(r *record.Record) bool { return r.PlayersHash != 0 && uncommon(r.Players) }
 
@@ -139,7 +139,8 @@ func knowsList(r *record.Record) bool { return r.PlayersHash != 0 && uncommon(r.
 type loader struct {
 	reader *record.Reader
 	whole  *record.Reader // decodes all keys
-	texts  texts
+	maker  maker
+	usual  int                          // number of servers in the last block
 	locate func(netip.Addr) scanner.Geo // Options.Locate
 	slab   []Server                     // unused Servers, allocated together to save work for the garbage collector
 }
@@ -154,6 +155,7 @@ type loaded struct {
 
 func (l *loader) load(b *sink.Block) (out loaded) {
 	out.scans, out.orgs = map[string]bool{}, map[uint32]string{}
+	out.servers = make([]*Server, 0, l.usual)
 	for _, line := range b.Lines() {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
@@ -174,7 +176,7 @@ func (l *loader) load(b *sink.Block) (out loaded) {
 		}
 		s := &l.slab[0]
 		l.slab = l.slab[1:]
-		*s = newServer(&r.Result, l.texts)
+		*s = l.maker.server(&r.Result)
 		s.unasked = unasked(r)
 		out.servers = append(out.servers, s)
 		if r.Scan != "" {
@@ -182,6 +184,7 @@ func (l *loader) load(b *sink.Block) (out loaded) {
 		}
 		addOrg(out.orgs, r.Geo.ASN, r.Geo.Org)
 	}
+	l.usual = len(out.servers)
 	return out
 }
 
@@ -199,7 +202,7 @@ func (c *Census) load() error {
 	for _, file := range c.files {
 		reading := Reading{File: file}
 		parser := func() func(*sink.Block) loaded {
-			return (&loader{reader: record.NewReader(keys...).Until("players", knowsList), whole: record.NewReader(), texts: texts{}, locate: c.locate}).load
+			return (&loader{reader: record.NewReader(keys...).Until("players", knowsList), whole: record.NewReader(), maker: maker{texts: texts{}}, locate: c.locate}).load
 		}
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {

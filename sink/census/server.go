@@ -75,15 +75,14 @@ type Server struct {
 }
 
 // NewServer returns the Server for a result. It shares no memory with r.
-func NewServer(r *scanner.Result) Server { return newServer(r, nil) }
+func NewServer(r *scanner.Result) Server { return new(maker).server(r) }
 
-// newServer returns the Server for a result. If its second argument already has a text,
-// newServer uses the string from there, to save memory.
-func newServer(r *scanner.Result, known texts) Server {
+// server returns the Server for a result.
+func (m *maker) server(r *scanner.Result) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
 		Status: r.Status, HasInfo: r.HasInfo, Flags: r.Flags, RTT: r.RTT,
-		Name: string(cut(in.Name, maxText)), Map: known.of(in.Map), Version: known.of(in.Version),
+		Name: string(cut(in.Name, maxText)), Map: m.of(in.Map), Version: m.of(in.Version),
 		People: uint32(who.People), Bots: uint32(who.Bots), MaxPlayers: uint32(who.Places),
 		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
 		fields: in.Has, system: in.Environment,
@@ -101,9 +100,9 @@ func newServer(r *scanner.Result, known texts) Server {
 		}
 	}
 	if r.Game != nil {
-		s.addGame(r.Game, known)
+		m.addGame(&s, r.Game)
 	}
-	s.identify(in, known)
+	m.identify(&s, in)
 	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
 		s.listed = uncommon(r.Players)
 		if s.hashes.players = r.PlayersHash; s.hashes.players == 0 { // another program wrote the record
@@ -146,20 +145,20 @@ func keyOf(a netip.AddrPort) uint64 {
 }
 
 // addGame sets what the game says about itself. These values take precedence over INFO.
-func (s *Server) addGame(g *game.Game, known texts) {
+func (m *maker) addGame(s *Server, g *game.Game) {
 	s.hasGame, s.own, s.pvp = true, g.Has, g.PVP && g.Has.Has(game.KeyPVP)
 	if !g.Corrects(game.KeyPlayers) {
 		s.own &^= 1 << game.KeyPlayers
 	}
 	s.Game, s.GameName = valid(cut(g.ID, maxText)), valid(cut(g.Name, maxText))
 	if g.Has.Has(game.KeyMap) {
-		s.Map = known.of(g.Map)
+		s.Map = m.of(g.Map)
 	}
 	if g.Has.Has(game.KeyVersion) {
-		s.Version = known.of(g.Version)
+		s.Version = m.of(g.Version)
 	}
 	if g.Has.Has(game.KeyMode) {
-		s.Mode = known.of(g.Mode)
+		s.Mode = m.of(g.Mode)
 	}
 	if !g.Has.Has(game.KeyMods) {
 		return
@@ -172,7 +171,15 @@ func (s *Server) addGame(g *game.Game, known texts) {
 	}
 }
 
-func (s *Server) identify(in *wire.Info, texts texts) {
+// A maker makes Servers from results. The zero value is ready to use, but makes each text
+// anew; a maker with texts uses the strings of earlier servers, to save memory.
+type maker struct {
+	texts
+	game game.Game // memory for the method identify
+}
+
+// identify sets the game if the record does not name it.
+func (m *maker) identify(s *Server, in *wire.Info) {
 	if s.Game != "" || !s.HasInfo {
 		return
 	}
@@ -181,19 +188,18 @@ func (s *Server) identify(in *wire.Info, texts texts) {
 		Format: in.Format, Has: in.Has & (wire.HasAppID | wire.HasGameID | wire.HasFolder | wire.HasVersion),
 		ShortAppID: in.ShortAppID, GameID: in.GameID, Folder: in.Folder, Version: in.Version,
 	}
-	var g game.Game
-	game.Decode(&g, game.Reply{Info: &known})
+	game.Decode(&m.game, game.Reply{Info: &known})
 	app, _ := in.AppID()
 	switch {
-	case g.ID != "":
-		s.Game, s.GameName = g.ID, g.Name
+	case m.game.ID != "":
+		s.Game, s.GameName = m.game.ID, m.game.Name
 		return
 	case app != 0:
 		s.Game = fmt.Sprint("app:", app)
 	case len(in.Folder) > 0:
-		s.Game = "folder:" + texts.of(cut(in.Folder, maxNameBytes))
+		s.Game = "folder:" + m.of(cut(in.Folder, maxNameBytes))
 	}
-	s.GameName = texts.of(in.Game)
+	s.GameName = m.of(in.Game)
 }
 
 // digest returns a hash of a list of players.

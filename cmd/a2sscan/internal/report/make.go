@@ -41,7 +41,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 		return err
 	}
 	in.Stats = c.Stats()
-	in.Servers.Farms = c.Farms()
+	in.Servers.Farm = c.Farm
 	c.Servers(in.Servers.Add)
 	if err := in.readHistory(t, o.History); err != nil {
 		return err

@@ -201,10 +201,11 @@ func sampleInput(nights int) *Input {
 	in.Before = in.History.before(tonight)
 	in.Changes = sampleChanges(in.Stats, in.Before)
 	addSingleChanges(in)
-	in.Servers.Farms = map[netip.AddrPort]string{}
+	farms := map[netip.AddrPort]string{}
 	for i := range 200 {
-		in.Servers.Farms[sampleServer(i).Addr()] = fmt.Sprint(i / 15) // the last farm has 5 servers
+		farms[sampleServer(i).Addr()] = fmt.Sprint(i / 15) // the last farm has 5 servers
 	}
+	in.Servers.Farm = func(s *census.Server) string { return farms[s.Addr()] }
 	for i := range 300 {
 		in.Servers.Add(sampleServer(i))
 	}

@@ -57,7 +57,7 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 
 // spareMemory is the argument of debug.SetGCPercent. The servers of a census stay in memory
 // to the end. With Go's default of 100, garbage could take as much memory as the servers.
-const spareMemory = 15
+const spareMemory = 25
 
 // OpenCensus reads a census, and prints what is damaged or missing. It also sets spareMemory.
 func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
