@@ -55,6 +55,6 @@ func (m *Mark) Sync() (Position, error) {
 	return at, m.w.Err()
 }
 
-// Commit gives the parts that were complete at the mark their final names. See
+// Commit renames the parts that were complete at the mark to their final names. See
 // Rotation.Hold.
 func (m *Mark) Commit() error { return commit(m.before) }

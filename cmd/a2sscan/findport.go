@@ -21,7 +21,7 @@ var notWithFindPort = []string{"query", "retries", "trailing-nul", "json", "brie
 func (f *askFlags) checkFindPort() error {
 	if f.allowReserved && !f.findPort {
 		return console.Fail(console.ExitUsage, "--allow-reserved needs --find-port").
-			WithHint("omit --allow-reserved: without --find-port, ask queries any address, reserved or not")
+			WithHint("omit --allow-reserved: without --find-port, a2sscan ask accepts reserved addresses")
 	}
 	for _, name := range notWithFindPort {
 		if f.findPort && f.set.Changed(name) {

@@ -30,7 +30,7 @@ func (a *app) fleetCommand() *cobra.Command {
 	f := &fleetFlags{}
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "Simulate game servers to scan on loopback",
+		Short: "Simulate game servers on loopback, for test scans",
 		Long: `Simulates honest and hostile game servers on loopback: one server for each
 address of --network and each port of --port. They answer only this machine.
 --master and --web add a master server and a Web API that list all servers. The
@@ -71,7 +71,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: servers of the kind games have other players, and at one address in 50 a server is gone or new (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&flags.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "print the times of the events in `LIST` as lines of JSON, then simulate the events; outages=9: nine outages (likewise restarts, renames, maps, steamids, moves, and flaps, which are three short outages each); cut=90s@5m: after 5m, no server answers for 90s; span=10m: all events except cuts begin in the first 10m, and before --for ends; longest=10m: an outage lasts at most 10m")
+	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate the events in `LIST`, and first print their times as lines of JSON; outages=9 means nine outages; restarts, renames, maps, steamids, moves and flaps (three short outages each) have the same form; cut=90s@5m: after 5m, no server answers for 90s; span=10m: all events but cuts begin within the first 10m; longest=10m: no outage lasts longer than 10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")

@@ -150,7 +150,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.opts.Rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once every `D`")
 	fs.StringVar(&f.downAfter, "down-after", "3", "report a server as down after `N` checks in a row without an answer, or after a time without an answer, such as 3m")
 	fs.DurationVar(&f.opts.Rules.Damp, "damp", 10*time.Minute, "report at most two events of a kind per server within `D`, and only count the rest; down and up are one kind")
-	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "report silent servers as down once most servers have been silent for `D`")
+	fs.DurationVar(&f.opts.Rules.BlindMax, "blind-max", 10*time.Minute, "if most servers are silent at once, suspect the network of this machine, and report these servers as down only after `D`")
 	fs.StringSliceVar(&f.reference, "reference", nil, "`LIST` of servers (IP:PORT) that are always up; the watch is blind while all servers in LIST are silent, and never otherwise; may be repeated")
 	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only events of these kinds, besides the events of --crowd and --remind: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all kinds, but the kind map only for games whose maps last for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")

@@ -318,8 +318,8 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	return seen, nil
 }
 
-// member reads or skips the value of the key f. Its second argument, bit, is the bit of f
-// in the sets seen, decode and keep, which the method object explains.
+// member reads or skips the value of the key f. Its second argument, bit, is the bit of f in
+// the sets seen, decode and keep. See Reader.object for these sets.
 func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	from := r.c.at
 	switch again := seen&bit != 0; {

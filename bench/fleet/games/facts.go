@@ -53,15 +53,15 @@ func (s *Server) attribute(source, name string, value any) {
 	}
 }
 
-// tagKey adds a keyword, and states that its value is the value of a common key.
+// tagKey adds a keyword and a fact: a common key has the value of the keyword.
 func (s *Server) tagKey(name string, value any, key game.Key) { s.is(s.tag(name, value), key, value) }
 
-// tagAttribute adds a keyword, and states that its value is the value of an attribute.
+// tagAttribute adds a keyword and a fact: an attribute has the value of the keyword.
 func (s *Server) tagAttribute(name string, value any, attribute string) {
 	s.attribute(s.tag(name, value), attribute, value)
 }
 
-// hasMods states that source gives the complete list of mods.
+// hasMods adds a fact: source has the complete list of mods.
 func (s *Server) hasMods(source string) { s.is(source, game.KeyMods, nil) }
 
 // Meaning stores in g the meaning of the answers to the given questions. Without INFO,

@@ -188,7 +188,7 @@ func Clock(d time.Duration) string {
 
 // RoughDuration formats a duration as a rounded number of one unit: 9 s, 12 min, 3 h, 4
 // days. A fraction of a second becomes 1 s. For more than 100 years it gives no number,
-// because a caller may have cut a longer time to the maximum Duration.
+// because d may then be the maximum Duration, which stands for any longer time.
 func RoughDuration(d time.Duration) string {
 	if d > 0 {
 		d = max(d, time.Second)

@@ -34,8 +34,8 @@ func kept(word string) func(reflect.StructTag) bool {
 	return func(tag reflect.StructTag) bool { return slices.Contains(strings.Split(tag.Get("same"), ","), word) }
 }
 
-// Select returns a struct that has only the settings whose tag "same" contains word. The
-// struct's JSON has the key of each setting.
+// Select returns a struct that has only the settings whose tag "same" contains word. As JSON,
+// a setting has the same key as in plan.
 func Select(plan any, word string) any {
 	var fields []reflect.StructField
 	var values []reflect.Value

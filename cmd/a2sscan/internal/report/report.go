@@ -46,8 +46,8 @@ var files embed.FS
 
 // Style and Charts return the style and the script that all pages of the program share. In a
 // page, each element of the class plot contains a timeline as JSON. The script draws the
-// timeline as a chart in the element, and adds the chart to the array charts. The first call
-// builds the text, so that commands without a page start faster.
+// timeline as a chart in the element, and adds the chart to the array charts. Their first
+// call builds the text, so that commands without a page start faster.
 var (
 	Style  = embedded("uplot/uPlot.min.css", "page.css")
 	Charts = embedded("uplot/uPlot.iife.min.js", "charts.js")

@@ -31,7 +31,7 @@ type Result struct {
 	Force  bool
 }
 
-// Write calls the function do to write the result. The file gets its name when it is
+// Write calls do, which writes the result. The file gets its name when it is
 // complete. Write returns an error if the result is one of the files in read.
 func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if r.Name == "-" || r.Name == "" {

@@ -77,7 +77,7 @@ type server struct {
 
 	challenge uint32 // latest challenge, or 0 if the server sent none
 	last      uint32 // when the latest answer came
-	since     uint32 // when status began
+	since     uint32 // when the server got its present status
 	asked     uint32 // when the latest check began
 	silentAt  uint32 // when the first of the latest unanswered checks began
 	upto      uint32 // end of the time that Watcher.count has counted
