@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -277,4 +278,25 @@ func FuzzCursor(f *testing.F) {
 			t.Errorf("%s: %v, want a syntax error", line, err)
 		}
 	})
+}
+
+// TestUntil: a Reader decodes a list only until its caller has enough, and reads the keys
+// after the list. A list without an end is an error.
+func TestUntil(t *testing.T) {
+	line := `{"schema":1,"players":[{"name":"a"},{"name":"]}\"["},{"name":"c","score":[[]]}],"status":"ok"}`
+	for enough, want := range map[int]int{1: 1, 2: 2, 3: 3, 9: 3} {
+		calls := 0
+		r := NewReader("players.name", "status").Until("players", func(rec *Record) bool {
+			calls++
+			return len(rec.Players) == enough
+		})
+		rec, err := r.Read([]byte(line))
+		if err != nil || len(rec.Players) != want || calls != want || rec.Status != scanner.StatusOK {
+			t.Errorf("%d are enough: %d players, %d calls, status %v, %v", enough, len(rec.Players), calls, rec.Status, err)
+		}
+		cut := strings.Index(line, `,"score"`)
+		if _, err := r.Read([]byte(line[:cut])); err == nil || !strings.Contains(err.Error(), "is not JSON") {
+			t.Errorf("%d are enough, cut: %v", enough, err)
+		}
+	}
 }
