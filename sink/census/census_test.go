@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -203,6 +204,31 @@ func TestStatsOfForms(t *testing.T) {
 	}
 	if len(first) > 1<<20 {
 		t.Errorf("%d bytes", len(first))
+	}
+}
+
+// TestDuplicates: a server with several records counts once, with its latest answer.
+func TestDuplicates(t *testing.T) {
+	lines := madeCensus(300, true, nil)
+	earlier := madeCensus(300, true, func(_ int, r *scanner.Result) {
+		r.Time, r.Info.Players = r.Time.Add(-time.Hour), r.Info.Players+1
+	})
+	want := openMade(t, forms[0], lines)
+	got := openMade(t, form{"twice", 2, true, "", 0}, append(earlier, lines...))
+	if n := uint64(len(lines)); got.duplicates != n || n < 200 {
+		t.Errorf("%d duplicates, want %d", got.duplicates, n)
+	}
+	got.duplicates = 0
+	for name, of := range map[string]func(*Census) any{
+		"stats": func(c *Census) any { return c.Stats() }, "night": func(c *Census) any { return c.night() },
+	} {
+		a, err := json.Marshal(of(got))
+		check(t, err)
+		b, err := json.Marshal(of(want))
+		check(t, err)
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s: %s, want %s", name, a, b)
+		}
 	}
 }
 

@@ -291,8 +291,11 @@ func TestUntil(t *testing.T) {
 			return len(rec.Players) == enough
 		})
 		rec, err := r.Read([]byte(line))
-		if err != nil || len(rec.Players) != want || calls != want || rec.Status != scanner.StatusOK {
-			t.Errorf("%d are enough: %d players, %d calls, status %v, %v", enough, len(rec.Players), calls, rec.Status, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rec.Players) != want || calls != want || rec.Status != scanner.StatusOK {
+			t.Errorf("%d are enough: %d players, %d calls, status %v", enough, len(rec.Players), calls, rec.Status)
 		}
 		cut := strings.Index(line, `,"score"`)
 		if _, err := r.Read([]byte(line[:cut])); err == nil || !strings.Contains(err.Error(), "is not JSON") {
