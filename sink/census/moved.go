@@ -3,6 +3,7 @@ package census
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -35,8 +36,13 @@ func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID
 // census, or at the new address in the old census. Without this condition, servers with
 // the same name that rotate their maps would seem to change places.
 func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server {
-	all, to := map[*Server]*Server{}, d.new.unique(key)
-	for k, a := range d.old.unique(key) {
+	all := map[*Server]*Server{}
+	var from, to map[uint64]*Server
+	var group sync.WaitGroup
+	group.Go(func() { from = d.old.unique(key) })
+	to = d.new.unique(key)
+	group.Wait()
+	for k, a := range from {
 		b := to[k]
 		if a == nil || b == nil || a.key == b.key || alone && (d.new.find(a.key).answered() || d.old.find(b.key).answered()) {
 			continue
