@@ -63,7 +63,7 @@ func duration(seconds float64) string {
 }
 
 // lead describes in a few sentences the number of people, which it compares with the
-// previous census, and the most popular games. Then it gives the numbers of servers in
+// previous census, the servers that came and went, and the most popular games. Then it gives the numbers of servers in
 // farms and of other servers with flags. The numbers of people and games leave out farms.
 func lead(in *Input) string {
 	s := in.Stats
@@ -90,7 +90,7 @@ func lead(in *Input) string {
 			text += ", as many people as last time"
 		}
 	}
-	text += "." + favourites(s)
+	text += "." + arrivals(in.Changes) + favourites(s)
 	if farms := &s.Farms.Sums; s.Farms.Found > 0 {
 		text += fmt.Sprintf(" Not counted, because farms look made up: %s in %s, with %s.", console.Plural(farms.Servers, "server"),
 			console.Plural(s.Farms.Found, "farm"), console.Plural(farms.People, "person"))
@@ -103,6 +103,34 @@ func lead(in *Input) string {
 		text += fmt.Sprintf(" Counted, and only unusual: %s with other flags.", console.Plural(n, "server"))
 	}
 	return text
+}
+
+// arrivals says how many servers are new, gone and back since the previous census.
+func arrivals(c *census.Comparison) string {
+	if c == nil {
+		return ""
+	}
+	var parts []string
+	for _, k := range []census.Kind{"new", "gone", "back"} {
+		switch n := c.Changes[k]; {
+		case n == 0:
+		case len(parts) == 0:
+			parts = append(parts, fmt.Sprintf("%s %s %s", console.Plural(n, "server"), isOrAre(n), k))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %s %s", number(n), isOrAre(n), k))
+		}
+	}
+	if len(parts) == 0 {
+		return " Since last time, no server has come or gone."
+	}
+	return " Since last time, " + joined(parts) + "."
+}
+
+func isOrAre(n uint64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 func favourites(s *census.Stats) string {

@@ -297,6 +297,16 @@ func TestLead(t *testing.T) {
 	if got := tiles(in)[1]; got.Change != "+200.0%" || got.Aside != "220 without farms: +10.0%" {
 		t.Errorf("%+v", got)
 	}
+	for want, changes := range map[string]map[census.Kind]uint64{
+		" Since last time, no server has come or gone.":                           {"map": 3},
+		" Since last time, 1 server is gone and 1,200 are back.":                  {"gone": 1, "back": 1200},
+		" Since last time, 2 servers are new, 1 is gone and 1 is back. Large and": {"new": 2, "gone": 1, "back": 1},
+	} {
+		in.Changes = &census.Comparison{Changes: changes}
+		if got := lead(in); !strings.Contains(got, "last time."+want) {
+			t.Errorf("%s\nlacks %s", got, want)
+		}
+	}
 	honest := &census.Stats{All: census.Sums{Servers: 8, Occupied: 1, People: 1}, WithoutFarms: census.Sums{Servers: 8, Occupied: 1, People: 1}}
 	honest.Games.Top = []census.Group{{Name: "Rust", Sums: honest.All}}
 	if got, want := lead(&Input{Stats: honest}), "1 person was on 1 of the 8 servers that answered. 100% of these people play Rust."; got != want {
