@@ -33,7 +33,9 @@ If the census is damaged, or lacks records that its summary counts, stats says
 so first, sums up the rest, and exits with 8.
 
 stats reads several files as one census: name all files that scan --rotate or
---shard wrote, in any order.`,
+--shard wrote, in any order. FILE - is standard input. For example, this sums up
+a census without fakes (a2sscan cat --help explains the words after --fakes):
+a2sscan cat CENSUS --fakes without,unflagged --format json | a2sscan stats -`,
 		Example: `  a2sscan stats census.ndjson.zst --by map --top 50
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
   a2sscan stats census.ndjson.zst --top 1000000 |
