@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -461,7 +462,7 @@ func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 		t.Fatalf("%d answers to %d queries:\n%s", len(lines), n, answers)
 	}
 	type games struct {
-		Game            string
+		Title           string
 		Servers, People int
 	}
 	var got []games
@@ -477,7 +478,10 @@ func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 				Type          string `json:"server_type"`
 				Players, Bots int
 			}
-			Game struct{ Players *int }
+			Game struct {
+				Name    string
+				Players *int
+			}
 		}
 		check(t, json.Unmarshal(line, &r))
 		people := max(r.Info.Players-r.Info.Bots, 0)
@@ -487,17 +491,18 @@ func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 		if r.Info.Type == "proxy" {
 			people = 0 // it watches a game: the people are on another server
 		}
-		g := want[r.Info.Game]
+		title := cmp.Or(r.Game.Name, r.Info.Game)
+		g := want[title]
 		if r.Status == "ok" || r.Status == "partial" {
-			want[r.Info.Game] = games{r.Info.Game, g.Servers + 1, g.People + people}
+			want[title] = games{title, g.Servers + 1, g.People + people}
 		}
 	}
 	if len(got) == 0 || len(got) != min(10, len(want)) {
 		t.Errorf("%d games, want %d", len(got), min(10, len(want)))
 	}
 	for _, g := range got {
-		if g != want[g.Game] {
-			t.Errorf("%v, want %v", g, want[g.Game])
+		if g != want[g.Title] {
+			t.Errorf("%v, want %v", g, want[g.Title])
 		}
 	}
 }
