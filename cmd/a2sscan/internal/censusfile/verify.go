@@ -65,7 +65,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 			WithHint("to complete the census, resume the scan from its checkpoint, or scan again into a new file")
 	case unknown:
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary, verify can't show that the census is complete").
-			WithHint("name the scan's summary with --summary")
+			WithHint("if the scan was interrupted, resume it from its checkpoint; if its summary is elsewhere, name it with --summary")
 	}
 	fmt.Fprintln(out, "complete and undamaged")
 	return nil
