@@ -493,7 +493,7 @@ func outputFailed(err error) error {
 
 func stateFailed(err error) error {
 	if err != nil {
-		return console.Fail(console.ExitOutput, "can't use the state: %w", err)
+		return console.Fail(console.ExitOutput, "can't read or write the database of --state: %w", err)
 	}
 	return nil
 }
