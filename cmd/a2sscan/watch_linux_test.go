@@ -1113,7 +1113,7 @@ func TestStateHeld(t *testing.T) {
 	text := make(chan string, 1)
 	go func() { text <- watchFor(said, "", nil) }()
 	endsSoon(t, cmd, 1, console.ExitOutput)
-	if all := <-text; !strings.Contains(all, " could not be stored") || !strings.Contains(all, `"message":"can't use the state: another program has locked the database`) {
+	if all := <-text; !strings.Contains(all, " could not be stored") || !strings.Contains(all, `"message":"can't read or write the database of --state: another program has locked the database`) {
 		t.Error(all)
 	}
 	release()
