@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -153,11 +154,14 @@ func Words[T ~uint8](n T, word func(T) string) []string {
 	return all
 }
 
-// WithoutPath returns the error inside an fs.PathError, so that the file is not named. It
-// returns any other error unchanged.
+// WithoutPath returns the error inside an fs.PathError or os.LinkError, so that the file is
+// not named. It returns any other error unchanged.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok { // from renaming a file
+		return l.Err
 	}
 	return err
 }

@@ -1,7 +1,11 @@
 package console
 
 import (
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -104,6 +108,21 @@ func TestPercentDown(t *testing.T) {
 	for share, want := range map[float64]string{0: "0.00", 0.29: "29.00", 0.9987: "99.87", 0.666667: "66.66", 0.9999999: "99.99", 1: "100.00"} {
 		if got := PercentDown(share); got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)
+		}
+	}
+}
+
+// TestWithoutPath: an error from the operating system loses the names of its files, which the
+// message around it has already.
+func TestWithoutPath(t *testing.T) {
+	for _, err := range []error{
+		&fs.PathError{Op: "open", Path: "a", Err: syscall.ENOENT},
+		&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.ENOENT},
+		fmt.Errorf("around: %w", &os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.ENOENT}),
+		syscall.ENOENT,
+	} {
+		if got := WithoutPath(err); got != syscall.ENOENT {
+			t.Errorf("%v: %v", err, got)
 		}
 	}
 }
