@@ -24,6 +24,7 @@ func (c *Census) Stats() *Stats {
 	for status := scanner.StatusOK; status < scanner.NumStatuses; status++ {
 		s.Statuses[status.String()] = 0
 	}
+	c.findFarms()
 	var group sync.WaitGroup
 	group.Go(func() { c.addServers(s) })
 	c.addGroups(s, &group)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
@@ -117,6 +118,10 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	if volatile {
 		d.always = d.report
 	}
+	var group sync.WaitGroup
+	group.Go(before.findFarms)
+	after.findFarms()
+	group.Wait()
 	d.out.Old, d.out.New = before.night(), after.night()
 	if d.out.New.Silent > 0 {
 		d.out.AskedKnown = "unanswered"

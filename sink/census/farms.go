@@ -52,7 +52,10 @@ type farm struct {
 	id      string    // see nameFarms
 }
 
-func (c *Census) findFarms() {
+// findFarms sets c.farms, and Server.farm of each server. Whoever needs them calls it first.
+func (c *Census) findFarms() { c.once.Do(c.compareAll) }
+
+func (c *Census) compareAll() {
 	var clones, lists map[uint64][]*Server
 	var group sync.WaitGroup
 	group.Go(func() { clones = c.alike(leastClones, (*Server).identity) })
@@ -261,6 +264,7 @@ func (c *Census) nameFarms() {
 
 // Farm returns the Farm.ID of a server of the census, or "" if it is in no farm.
 func (c *Census) Farm(s *Server) string {
+	c.findFarms()
 	if s.farm == 0 {
 		return ""
 	}

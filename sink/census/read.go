@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -52,8 +53,9 @@ type Census struct {
 	duplicates uint64   // number of records whose address already has a record
 	scans      []string // names of the scans, sorted
 	orgs       map[uint32]string
-	farms      []farm
-	top        int // Options.Top
+	once       sync.Once // guards farms
+	farms      []farm    // see findFarms
+	top        int       // Options.Top
 	locate     func(netip.Addr) scanner.Geo
 }
 
@@ -75,12 +77,12 @@ func Open(files []string, o Options) (*Census, error) {
 	for _, s := range c.loaded {
 		s.other = !chosen(s)
 	}
-	c.findFarms()
 	return c, nil
 }
 
 // Farms returns the Farm.ID of each server that is in a farm, by its address.
 func (c *Census) Farms() map[netip.AddrPort]string {
+	c.findFarms()
 	all := map[netip.AddrPort]string{}
 	for i := range c.farms {
 		for _, s := range c.farms[i].servers {
