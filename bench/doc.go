@@ -5,8 +5,8 @@
 // the workload once: Run starts simulated servers in one process and the client in
 // another, and returns what the client spent (Result). The client is either the scanner,
 // or a bare loop over the same system calls that neither decodes nor writes anything.
-// TestBars alternates several clients, so that it measures the two sides of a ratio at
-// about the same time. Otherwise other programs on the machine might slow only one side.
+// TestBars compares workloads, and runs them in turn, several times. Otherwise other
+// programs on the machine might slow only one of them.
 //
 // README.md in this directory explains how to run the benchmarks and lists the
 // results.

@@ -9,8 +9,8 @@ const (
 	blockData = blockSize - 32
 )
 
-// block is a piece of a datagram. The first block of a chain represents the
-// datagram; in the other blocks only the fields data and more are used.
+// block is a piece of a datagram. The first block of a chain represents the datagram.
+// The other blocks use only block.data and block.more.
 type block struct {
 	more   *block // the next piece of the same datagram
 	later  *block // the next datagram of the same group, in order of arrival

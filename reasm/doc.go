@@ -18,7 +18,7 @@
 //	                   Whole      dst has the message: pass it to package wire
 //	                   Packed     dst has size, CRC-32 and bzip2 data: pass it to an Unpacker
 //	                   Duplicate  nothing new
-//	                   Conflict   the fragment contradicts its group and was dropped
+//	                   Conflict   the fragment contradicts others of its reply and was dropped
 //	                   an error   the datagram is no fragment or exceeds a limit, and was dropped
 //
 // Call [Table.Expire] from time to time, [Table.Forget] when no more replies of a source

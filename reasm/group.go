@@ -21,8 +21,8 @@ const groupCost = 256
 //	  └──────────────────────────────────┴─▶ sorted
 //	          shows the layout
 //
-// While a group is held, the numbers of its fragments are unknown, because the position
-// of the number in the header depends on the layout.
+// The numbers of the fragments are known once the group is sorted. While it is held, they
+// are unknown, because their position in the header depends on the layout.
 type group struct {
 	from  uint64
 	id    uint32

@@ -49,7 +49,7 @@ const (
 // at most one block partly empty.
 const groupRoom = groupCost + (MaxReply/blockData+1+maxSourceFragments)*blockSize
 
-// ageList is a list of groups, the oldest first, linked by their fields older and newer.
+// ageList is a list of groups, the oldest first, linked by group.older and group.newer.
 type ageList struct{ oldest, newest *group }
 
 func (l *ageList) push(g *group) {
@@ -123,8 +123,8 @@ func (s *shard) evict(g *group) {
 }
 
 // limitGroups makes room for one more group of a source. Its second argument, done, says
-// whether this group is complete. If the source already has maxGroups complete or
-// incomplete groups, limitGroups drops the oldest of these.
+// whether this group is complete. Complete and incomplete groups are limited separately:
+// if the source already has maxGroups groups of this kind, the oldest of them is dropped.
 func (s *shard) limitGroups(from uint64, done bool) {
 	var oldest *group
 	n := 0

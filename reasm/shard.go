@@ -13,7 +13,7 @@ type shard struct {
 
 	mu  sync.Mutex // guards the fields below
 	mem memory
-	// The newest group of each source. Its field sibling links it to the older groups.
+	// The newest group of each source. group.sibling links it to the older groups.
 	sources map[uint64]*group
 	waiting ageList // incomplete groups
 	done    ageList // complete replies whose digests are kept
@@ -132,16 +132,16 @@ func (s *shard) take(g *group, b *block) {
 	s.stats.Fragments--
 }
 
-// locate finds the place of a fragment. In a sorted group, the layout of the group
-// determines the place, and conflict reports that the fragment contradicts the group. If
-// the group is nil or not sorted, only a fragment that shows its own layout has a place;
-// for any other fragment p is zero.
+// locate finds the place of a fragment: its number, and the shape of its reply. If the
+// layout of the group is known, it determines the place, and conflict reports that the
+// fragment contradicts the group. If the layout is unknown or the group is nil, only a
+// fragment that shows its own layout has a place; for any other fragment p is zero.
 //
 // A fragment whose number is not 0 can look like fragment 0 in another layout. If such a
-// fragment arrives first and sorts the group, the real fragment 0 does not fit into the
-// group. locate then accepts the real fragment 0, if the fragment in the group can also be
-// decoded in the layout of fragment 0. So the result does not depend on the order of
-// arrival.
+// fragment arrives first, the group gets a wrong layout, into which the real fragment 0
+// does not fit. locate then accepts the real fragment 0, if the fragment in the group can
+// also be decoded in the layout of fragment 0. So the result does not depend on the order
+// of arrival.
 func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -165,10 +165,10 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	if none != nil {
 		return place{}, err == nil, err
 	}
-	// Only a group of one fragment can have been sorted wrongly: as GoldSource instead of
-	// Source, or the reverse. The byte that holds the total in the Source layouts holds
-	// the fragment's number in GoldSource's. The fragments of one reply have equal totals
-	// but different numbers, so in the wrong layout a second fragment never fits.
+	// Only a group of one fragment can have a wrong layout: GoldSource instead of Source,
+	// or the reverse. The byte that holds the total in the Source layouts holds the
+	// fragment's number in GoldSource's. The fragments of one reply have equal totals but
+	// different numbers, so in the wrong layout a second fragment never fits.
 	if g.count == 1 {
 		q, err := decode(g.first.head(), shown.shape.layout, shown.shape.compressed)
 		if err == nil && q.shape == shown.shape && q.number != shown.number {
@@ -178,9 +178,9 @@ func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	return place{}, true, nil
 }
 
-// decode reads a fragment's header. It rejects an empty fragment, because it was cut
-// (EC-116). The exception is the last fragment of an uncompressed reply, because some
-// servers send one fragment too many (EC-149).
+// decode reads a fragment's header. It rejects a fragment without payload, which must have
+// been cut (EC-116). The exception is the last fragment of an uncompressed reply, because
+// some servers send one fragment too many (EC-149).
 func decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {

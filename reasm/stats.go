@@ -14,9 +14,9 @@ type Stats struct {
 	Conflict  uint64 // fragments dropped because they contradict another fragment
 	Malformed uint64 // fragments dropped because they can't be decoded
 	TooLarge  uint64 // fragments dropped because they exceed a limit
-	Evicted   uint64 // incomplete groups dropped to make room
-	Expired   uint64 // incomplete groups dropped for their age
-	Forgotten uint64 // incomplete groups dropped by Forget
+	Evicted   uint64 // incomplete replies dropped to make room
+	Expired   uint64 // incomplete replies dropped for their age
+	Forgotten uint64 // incomplete replies dropped by Forget
 }
 
 func (s *Stats) add(o *Stats) {

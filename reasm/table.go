@@ -19,7 +19,7 @@ const (
 	Whole                    // the fragment completed an uncompressed reply
 	Packed                   // the fragment completed a compressed reply
 	Duplicate                // the fragment equals an earlier fragment and was dropped
-	Conflict                 // the fragment contradicts its group and was dropped
+	Conflict                 // the fragment contradicts others of its reply and was dropped
 )
 
 // Table holds the fragments of incomplete replies. Several goroutines may call its
@@ -83,9 +83,9 @@ func (t *Table) Add(
 
 // Leading reads the beginnings of a source's incomplete replies. It calls yield for
 // each reply whose fragment 0 has arrived, the oldest first; msg holds the data up to
-// the first missing fragment and is valid until yield returns. If the argument full is
-// true, only the last fragment is missing, and all other fragments have the same size. The
-// missing fragment may then be empty, and msg may be the complete message (EC-149).
+// the first missing fragment and is valid until yield returns. full is true if only the
+// last fragment is missing, and all other fragments have the same size. The missing
+// fragment may then be empty, and msg may be the complete message (EC-149).
 // Leading skips compressed replies: their beginning can't be read. yield may call the
 // Table's methods. dst is scratch memory; Leading returns it, possibly grown, for the next
 // call.
@@ -116,7 +116,7 @@ func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full boo
 	return dst
 }
 
-// Forget drops all groups of a source, complete or not.
+// Forget drops all fragments and digests of a source's replies.
 func (t *Table) Forget(from uint64) {
 	s := t.shard(from)
 	s.mu.Lock()
@@ -129,9 +129,9 @@ func (t *Table) Forget(from uint64) {
 	}
 }
 
-// Expire drops incomplete groups older than ten seconds, and complete groups older than
-// two seconds. Add does the same in the shard of its source, so it is enough to call
-// Expire from time to time.
+// Expire drops incomplete replies whose first fragment is older than ten seconds, and the
+// digests of replies that became complete more than two seconds ago. Add does the same in
+// the shard of its source, so it is enough to call Expire from time to time.
 func (t *Table) Expire(now time.Duration) {
 	for i := range t.shards {
 		s := &t.shards[i]

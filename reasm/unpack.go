@@ -91,9 +91,9 @@ func Declared(packed []byte) int {
 	return int(min(binary.LittleEndian.Uint32(packed), MaxReply))
 }
 
-// lowerLevels lowers the level of each bzip2 stream in data to the lowest level that
-// suffices for size bytes. The decompressor works on a block at a time and can't be
-// interrupted, but it rejects blocks that are larger than the level allows.
+// lowerLevels lowers the level of each bzip2 stream in data, which limits the size of its
+// blocks, to the lowest level that suffices for size bytes. The decompressor works on a
+// block at a time and can't be interrupted, but it rejects blocks that exceed this limit.
 //
 // The lower level breaks no stream that decompresses to size bytes. bzip2 first encodes
 // runs: after four equal bytes, a fifth byte is the number of further repetitions. So a

@@ -22,12 +22,11 @@ type assembler struct {
 	game    game.Game
 }
 
-// assemble sets all fields of r that come from messages. The caller must have set
-// r.Asked, r.Received and r.RTTs, and must pass the fields that assemble sets as zero.
-// The slices of r alias memory of got and of the assembler, and are valid until either is
-// used again. The argument errs has the errors of the questions without a message, and
-// facts has what the scan measured. assemble ignores the replies to questions that are
-// not in r.Asked.
+// assemble sets all fields of r that come from messages. Before the call, these fields
+// must be zero, and r.Asked, r.Received and r.RTTs must be set. The slices of r alias
+// memory of got and of the assembler, and are valid until either is used again. errs[q] is
+// the error of a question q without a message, and facts has what the scan counted.
+// assemble ignores the replies to questions that are not in r.Asked.
 func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, facts game.Facts) {
 	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
@@ -128,9 +127,9 @@ func (a *assembler) ruleList(r *Result, got *session.Answer) {
 
 // conclude sets the error of q and the notes about its answer. err is the result of
 // decoding msg; if fragments are missing, conclude sets ErrIncomplete instead. For a list
-// of players without missing fragments, it also sets the hash. For a truncated answer, it
-// sets only NoteInfoNoModBlock and NoteInfoShortAppID. After any other error it sets no
-// notes.
+// of players without missing fragments, it also sets r.PlayersHash. Of the notes about a
+// truncated answer, it keeps only NoteInfoNoModBlock and NoteInfoShortAppID. After any
+// other error it sets no notes.
 func (a *assembler) conclude(r *Result, q wire.Question, got *session.Answer, msg []byte, err error, notes wire.Notes) {
 	code, _ := err.(wire.Error)
 	if got.Partial.Has(q) {
@@ -206,9 +205,9 @@ func (s *nameSet) twice(rules []wire.Rule) bool {
 	return false
 }
 
-// ascending reports whether the names are in strictly ascending order, so that none
-// occurs twice. It uses the order in which most servers send names: alphabetical,
-// ignoring case, with _ after the letters.
+// ascending(rules) reports whether the names are in strictly ascending order, so that none
+// occurs twice. It uses the order in which most servers send names: alphabetical, ignoring
+// case, with _ after the letters.
 func ascending(rules []wire.Rule) bool {
 	for i := range len(rules) - 1 {
 		if !before(rules[i].Name, rules[i+1].Name) {
@@ -218,8 +217,8 @@ func ascending(rules []wire.Rule) bool {
 	return true
 }
 
-// before reports whether a sorts before b. In each byte it sets the bit in which upper
-// and lower case differ, and then compares the bytes.
+// before(a, b) reports whether a sorts before b. In each byte it sets the bit in which
+// upper and lower case differ, and then compares the bytes.
 func before(a, b []byte) bool {
 	const lower = 0x20
 	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {

@@ -33,8 +33,8 @@ const (
 	defaultSnapshotEvery = time.Second
 )
 
-// Config holds the options of a scan. The zero value is a polite scan with all three
-// questions.
+// Config holds the options of a scan. The zero value asks each server for info, players
+// and rules, at a moderate rate.
 type Config struct {
 	// Questions are the questions to send; zero: info, players and rules.
 	Questions wire.Questions
@@ -60,8 +60,8 @@ type Config struct {
 	// Silent targets get a Result only after this second pass.
 	SecondPass bool
 	// Cooldown is how long the scan recognises late replies of a finished target, and how
-	// long it waits for late replies at its end. Zero: two seconds; if Timeout is zero as
-	// well, the scan learns the wait at its end. Off: none.
+	// long it waits for late replies before it returns. Zero: two seconds; if Timeout is
+	// zero as well, the scan learns how long to wait before it returns. Off: none.
 	Cooldown time.Duration
 
 	// Raw stores every matched datagram in Result.Raw.
@@ -79,15 +79,16 @@ type Config struct {
 	Tuning  Tuning  // for unusual servers, networks and machines
 }
 
-// Resume saves the state of a scan, and gives a scan the state of its earlier parts. The
-// zero value does neither. Target.Place and Snapshot.Place say where the list continues.
+// Resume saves the state of a scan, so that a later call of Scan can continue it. Each of
+// these calls is a part of the scan. The zero value saves and continues nothing.
+// Target.Place and Snapshot.Place say where the list continues.
 type Resume struct {
 	// Asked has, for each address, the number of servers that earlier parts of the scan
 	// queried. They count towards Config.MaxPerAddress, too.
 	Asked map[netip.Addr]int
-	// Silent yields the targets that still wait for the second pass: the result of
-	// SilentTargets of the last Snapshot. Scan reads these targets before it sends the first
-	// datagram, and does not count them as Taken.
+	// Silent yields the targets that still wait for the second pass. It is the result of
+	// SilentTargets of the last Snapshot. Scan reads these targets before it sends the
+	// first datagram, and does not count them in Stats.Taken.
 	Silent iter.Seq[Target]
 
 	// Snapshot, if set, is called every SnapshotEvery and when the scan ends. It never runs
@@ -103,9 +104,9 @@ type Control struct {
 	// Monitor, if set, shows Stats while the scan runs.
 	Monitor *Monitor
 	// Trace, if set, is called with every datagram that is sent, and with every datagram
-	// that is received from any source. Its first argument is the time since the scan began,
-	// without outages. Trace must be quick, because the scan's main loop calls it. The
-	// datagram is valid until Trace returns.
+	// that is received from any source. Its first argument is the time since the scan
+	// began, not counting outages. Trace must be quick, because the scan's main loop calls
+	// it. The datagram is valid until Trace returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	// Rates, if set, delivers new values of Config.Rate while the scan runs. A value that
@@ -202,7 +203,7 @@ func (set *settings) defaultInFlight() int {
 	return int(min(max(n, 1024), maxInFlight))
 }
 
-// Schedule returns how long a scan with cfg waits.
+// Schedule returns how long a scan with cfg waits for answers.
 func (cfg Config) Schedule() timing.Schedule {
 	set, _ := cfg.complete()
 	return set.schedule

@@ -24,10 +24,12 @@ type Decoder struct {
 	result  Result
 	// seen has the errors that each question had at some time, one bit per error.
 	seen [wire.NumQuestions]uint32
-	// faults has, for each question, the latest error from a reply to it or from a text.
+	// faults has, for each question, the latest error from a reply to it or from a text
+	// message (see wire.DecodeText).
 	faults    [wire.NumQuestions]wire.Error
-	truncated wire.Questions // lists that end inside an item
-	// early has the questions whose list is not Sound and may have come before its request.
+	truncated wire.Questions // questions whose stored list ends inside an entry
+	// early has the questions whose stored list is not session.Sound and may have come
+	// before its request.
 	early   wire.Questions
 	cut     [wire.NumQuestions][]byte // truncated lists, each replaced by a later list
 	message []byte
@@ -41,8 +43,8 @@ func NewDecoder() *Decoder {
 	return d
 }
 
-// captured is the source that a Decoder uses for all datagrams, since they come
-// from one server.
+// captured stands for the server's address. A Decoder needs none, since all its datagrams
+// come from one server.
 const captured = 1
 
 // Reset makes the Decoder ready for another server.
@@ -63,7 +65,8 @@ func (d *Decoder) Add(datagram []byte) {
 	a.Received++
 	a.RecvBytes += uint64(len(datagram))
 	a.KeepRaw(d.memory, datagram)
-	// A capture does not show which questions are outstanding.
+	// A capture does not show which questions are outstanding, so all open ones count as
+	// outstanding.
 	d.session.Agenda.Waiting = d.session.Agenda.Open
 	switch {
 	case wire.IsSingle(datagram):
@@ -78,9 +81,10 @@ func (d *Decoder) Add(datagram []byte) {
 	}
 }
 
-// deliver takes a complete message. In faults, it stores the errors from Source INFO,
-// PLAYER and RULES replies, and from texts. Any other message may be a reply to any
-// question, even to a question that was not asked, so deliver does not store its errors.
+// deliver takes a complete message. In d.faults, it stores the errors from Source INFO,
+// PLAYER and RULES replies, and from text messages. Any other message may be a reply to
+// any question, even to a question that was not asked, so deliver does not store its
+// errors.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -94,9 +98,9 @@ func (d *Decoder) deliver(msg []byte) {
 	}
 }
 
-// replace replaces the stored list with msg. It does so only if the stored list is
-// truncated or came too early, and msg is sound (EC-65). "Too early" is a guess, because
-// a capture does not show which questions had been asked.
+// replace replaces the stored list with msg. It does so only if msg is sound, and the
+// stored list is truncated or seems to have come before its question (EC-65). This is a
+// guess, because a capture does not show which questions had been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := session.QuestionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -117,7 +121,7 @@ func (d *Decoder) replace(msg []byte) {
 }
 
 // judge is called with the first list for q. It records whether the list is truncated, and
-// whether the list is unsound and may have come too early.
+// whether the list is unsound and may have come before its question.
 func (d *Decoder) judge(q wire.Question, msg []byte) {
 	d.truncated &^= 1 << q
 	d.early &^= 1 << q
@@ -197,8 +201,9 @@ func (d *Decoder) Result() *Result {
 // were answered without a challenge, and why a question has no answer. The new Result is
 // valid until the Decoder is used again.
 //
-// Most errors of questions come from datagrams. If the datagrams do not cause such an
-// error of the scan's Result, Redecode replaces it with the error that they cause.
+// Redecode keeps an error of the scan's Result if the datagrams cause the same error, or
+// if the error leaves no trace in datagrams, as ErrTimeout does. It replaces any other
+// error with the one that they cause.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := d.session.Got, &d.result
 	keepParts(&d.session, d.memory, d.table, captured, &d.message)
@@ -227,7 +232,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	return r
 }
 
-// silent holds the errors that leave no trace in the datagrams.
+// silent is the set of errors that leave no trace in the datagrams.
 var silent = [wire.NumErrors]bool{
 	wire.ErrTimeout: true, wire.ErrIncomplete: true, wire.ErrChallengeLoop: true,
 	wire.ErrUnreachable: true, wire.ErrSendFailed: true, wire.ErrExcluded: true, wire.ErrInternal: true,
@@ -263,7 +268,7 @@ func (d *Decoder) dropLeading(known *Result) {
 
 // keepFaults returns the errors of questions whose replies could not be used, and adds
 // these questions to r.Asked. If all three questions have the same error, and it is not
-// ErrBanned, keepFaults returns none, because the reply may belong to any question.
+// ErrBanned, keepFaults returns no errors, because the reply may belong to any question.
 func (d *Decoder) keepFaults(r *Result) (errs [wire.NumQuestions]wire.Error) {
 	f := &d.faults
 	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {

@@ -3,10 +3,10 @@
 //
 // # Use
 //
-// [Scan] is the entry point. It takes a [Config], whose zero value is a polite
-// scan with all three questions, and a sequence of targets. For each target that it has
-// queried, it calls a function once with a [Result]: what that server answered, or why
-// there is no useful answer.
+// [Scan] is the entry point. It takes a sequence of targets and a [Config]. The zero
+// Config asks each server for info, players and rules, at a moderate rate. For each target
+// that Scan has queried, it calls a function once with a [Result]: what that server
+// answered, or why there is no useful answer.
 //
 //	list := []scanner.Target{{Addr: netip.MustParseAddrPort("203.0.113.7:27015")}}
 //	stats, err := scanner.Scan(ctx, scanner.Config{}, slices.Values(list), func(r *scanner.Result) {
@@ -65,9 +65,9 @@
 //     (package internal/session): it takes an event and returns requests and a wake-up
 //     time. Package timing says how long a session waits.
 //   - learner (learner.go) learns from the round trips how long to wait.
-//   - supply (supply.go) has the targets of the list and of the second pass that are not
-//     started yet. addrs (addrs.go) has the targets that wait for the rate limit of their
-//     address.
+//   - supply (supply.go) has the targets that are not started yet: the rest of the list,
+//     and the silent targets that get a second pass. addrs (addrs.go) has the targets that
+//     wait for the rate limit of their address.
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
 //     deals with datagrams that the kernel refuses.
 //   - pacer (pace.go) decides how large the batch is, with a token bucket.

@@ -238,7 +238,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 }
 
-// done closes the session of a finished target. It hands off the outcome, or saves the
+// e.done closes the session of a finished target. It hands off the outcome, or saves the
 // target for the second pass, and frees the slot.
 func (e *engine) done(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
@@ -263,7 +263,7 @@ func (e *engine) done(now time.Duration, i int32) {
 			o.sent += e.open.silentSent
 			o.sentBytes += e.open.silentBytes
 			for q, err := range o.err {
-				if err == wire.ErrSendFailed { // but the first pass did send
+				if err == wire.ErrSendFailed { // the second pass could not send, but the first pass did
 					o.err[q] = wire.ErrTimeout
 				}
 			}
@@ -298,7 +298,8 @@ func (e *engine) endOverdue(now time.Duration) {
 }
 
 // learn updates the timeouts from recent round trips. It also shortens the waits of open
-// sessions, if the timeouts fell much or LastWaits begin to apply.
+// sessions when the timeouts have fallen much, and when the waits for the end of the scan
+// (session.LastWaits) become known.
 func (e *engine) learn(now time.Duration) {
 	l, plan := e.open.learner, &e.open.plan
 	if l == nil || now-l.at < learnEvery {
@@ -347,9 +348,10 @@ func (e *engine) charge(now time.Duration) {
 	e.pacer.charge(now, e.stats.Wait, !e.open.queued() && (e.draining || !e.more()))
 }
 
-// fill builds the next batch, as large as the rate allows. It takes follow-ups, then
-// retries, then new targets. Follow-ups come first, because some challenges are valid
-// only for seconds (EC-14). If no target may start, fill sets Stats.Wait to the reason.
+// fill builds the next batch, as large as the rate allows. It takes follow-ups (due
+// requests that are not retries), then retries, then new targets. Follow-ups come first,
+// because some challenges are valid only for seconds (EC-14). If no target may start, fill
+// sets Stats.Wait to the reason.
 func (e *engine) fill(now time.Duration) {
 	e.stats.Wait = WaitNothing
 	room := e.pacer.pace.tokens(now, batchLen)
@@ -417,7 +419,7 @@ func (e *engine) begin(addr uint64) {
 	e.sender.addDue(&e.open.plan, r, sl, e.open.remembered(sl), len(e.sender.out)+1)
 }
 
-// finished reports whether nothing is left to do and the cooldown is over. There is no
+// e.finished reports whether nothing is left to do and the cooldown is over. There is no
 // cooldown if Drain was closed or nothing was sent.
 func (e *engine) finished(now time.Duration) bool {
 	if e.open.slots.n > 0 || len(e.sender.out) > 0 || !e.draining && e.more() {
@@ -436,7 +438,7 @@ func (e *engine) finished(now time.Duration) bool {
 	return now >= e.quietEnd
 }
 
-// idle returns how long to sleep: until something can be done, but at most idleWait.
+// e.idle returns how long to sleep: until something can be done, but at most idleWait.
 func (e *engine) idle(now time.Duration) time.Duration {
 	if len(e.sender.out) > 0 {
 		return againWait
@@ -500,7 +502,7 @@ func (e *engine) tally() {
 	}
 }
 
-// estimateHeld estimates how long the limits of addresses will hold the scan up. It
+// estimateHeld estimates how long the rate limits of addresses will delay the scan. It
 // inspects all held addresses, so it makes a new estimate only once a second.
 func (e *engine) estimateHeld(now time.Duration) {
 	s, at := &e.stats, &e.estimatedAt
@@ -509,8 +511,8 @@ func (e *engine) estimateHeld(now time.Duration) {
 		s.HeldFor, *at = 0, 0
 	case *at == 0 || now-*at >= time.Second:
 		*at = now
-		// Assume that each target takes a full burst, because the next target of its address
-		// usually starts before the refund.
+		// Assume that each target takes a full burst, because the next target of its
+		// address usually starts before the unused part is refunded.
 		each := float64(addrBurst)
 		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
 			each = max(each, float64(s.DatagramsSent())/float64(done))

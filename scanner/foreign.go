@@ -5,9 +5,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// foreignCause is the likely origin of a foreign datagram. A server with several
-// addresses may answer from an address other than the one that was queried, and a
-// router that rewrites addresses may change the port.
+// foreignCause is the likely origin of a datagram whose source is not a target. A server
+// with several addresses may answer from an address other than the one that was queried,
+// and a router that rewrites addresses may change the port.
 type foreignCause uint8
 
 const (
@@ -19,18 +19,19 @@ const (
 	numForeignCauses = iota
 )
 
-// ForeignCauses are the summary's words for the causes, in the order of Stats.Foreign.
+// ForeignCauses are the words for the causes in the scan's summary, in the order of
+// Stats.Foreign.
 var ForeignCauses = [numForeignCauses]string{"other_port", "other_address", "fragment", "other"}
 
-// foreign finds the likely origin of datagrams that no target sent. It remembers the
-// addresses of recent targets in a table of 256 KiB, in which a new address may overwrite
-// another one.
+// foreign is the part of the receiver that finds the likely origin of datagrams that no
+// target sent. It remembers the addresses of recent targets in a table of 256 KiB, in
+// which a new address may overwrite another one.
 type foreign struct {
 	lately [1 << 16]uint32
 }
 
-// hash spreads a packed source over 64 bits. The multiplier is 2^64 divided by the golden
-// ratio.
+// hash spreads a source, which is a packed address and port, over 64 bits. The multiplier
+// is 2^64 divided by the golden ratio.
 func hash(source uint64) uint64 {
 	h := source * 0x9E3779B97F4A7C15
 	return h ^ h>>29
@@ -40,7 +41,7 @@ func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%u
 
 func (f *foreign) begin(addr uint64) { *f.place(ipOf(addr)) = ipOf(addr) }
 
-// cause returns the cause of a datagram whose source is not a target.
+// f.cause returns the cause of a datagram whose source is not a target.
 func (f *foreign) cause(source uint64, datagram []byte, in *wire.Info) foreignCause {
 	switch {
 	case isReply(datagram, in):
@@ -74,9 +75,9 @@ func isReply(datagram []byte, in *wire.Info) bool {
 	return err == nil
 }
 
-// recent remembers the sources of finished targets for one to two cooldowns, so that the
-// scan can distinguish late replies from foreign ones. It holds at most 2 × maxRecent
-// sources. If more targets finish, it forgets the oldest sources early.
+// recent is a set of the sources of finished targets. Each stays for one to two cooldowns,
+// so that the scan can tell late replies from foreign ones. The set holds at most 2 ×
+// maxRecent sources. If more targets finish, it forgets the oldest sources early.
 type recent struct {
 	now, before map[uint64]struct{}
 }

@@ -36,7 +36,7 @@ type learner struct {
 	waits [256]time.Duration // the timeout of each /8
 
 	at      time.Duration // when update last ran
-	high    time.Duration // the longest Timeouts.Now since the last sweep
+	high    time.Duration // the longest Timeouts.Now since sweptAt
 	sweptAt time.Duration // when update last returned true
 
 	seen Timeouts
@@ -72,15 +72,15 @@ func (l *learner) timeout(source uint64) time.Duration { return l.waits[blockOf(
 
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
-// first records the round trip of the first datagram of a source. The round trip is
-// unknown if the scan sent the source several requests.
+// l.first records the round trip of the first datagram from a source. The last argument is
+// false if the scan had sent this source several requests.
 func (l *learner) first(source uint64, trip time.Duration, known bool) {
 	l.all.Add(trip, known)
 	l.blocks[blockOf(source)].Add(trip, known)
 	l.firsts.Add(trip, known)
 }
 
-// late replaces the unknown round trip of a source with the true round trip.
+// l.late replaces the unknown round trip of a source with the true round trip.
 func (l *learner) late(source uint64, trip time.Duration) {
 	l.all.Resolve()
 	l.blocks[blockOf(source)].Resolve()
@@ -104,8 +104,9 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 		b := &l.blocks[i]
 		l.waits[i] = wait
 		if b.Known() >= enoughBlock {
-			// A /8 gets its own timeout if its round trips are much longer or shorter than those
-			// of all servers, or if too many round trips are unknown only here or only overall.
+			// A /8 gets its own timeout if its round trips are much longer or shorter than
+			// those of all servers, or if too many round trips are unknown here but not
+			// overall, or overall but not here.
 			if rare := b.Upper(trips.Rare); rare*2 >= whole*3 || whole*2 >= rare*3 || blind(b) != blind(&l.all) {
 				l.waits[i] = l.fit(b, rare)
 				x.Blocks++
@@ -121,7 +122,7 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	return sweep
 }
 
-// fit returns the timeout that follows from a round trip that few answers exceed. If too
+// l.fit returns the timeout that follows from a round trip that few answers exceed. If too
 // many round trips are unknown, it returns the fixed timeout.
 func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	if blind(t) {
@@ -130,15 +131,16 @@ func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	return min(trips.Timeout(rare), l.most)
 }
 
-// blind reports whether too many round trips are unknown, because their answers may belong
-// to any of several requests.
+// blind(t) reports whether too many round trips are unknown, because their answers may
+// belong to any of several requests.
 func blind(t *trips.Recent) bool {
 	return t.Unknown()*blindPart > t.Unknown()+t.Known()
 }
 
-// last returns how long to wait at the end of the scan. Each wait is twice the round trip
-// that one in 5000 answers exceeds, or 0 if too few round trips are known. Heard is for
-// servers that have answered something; if it is not 0, it is at least the fixed timeout.
+// l.last returns how long to wait at the end of the scan. Each wait is twice the round
+// trip that one in 5000 answers exceeds, or 0 if too few round trips are known. Heard is
+// for servers that have answered something; if it is not 0, it is at least the fixed
+// timeout.
 func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || blind(&l.all) {
 		return w

@@ -15,16 +15,17 @@ import (
 // outage knows whether the network of this machine is away. It owns the scan's clock,
 // which is stopped while the network is away.
 //
-// The network is away if every send for outageAfter failed with an error of this machine,
-// and the routes to addresses that answered before are gone as well. While a scan only
-// waits, no send fails. So the scan also looks up a route when the wait of a session is
-// over, unless it has just sent a datagram. Until an outage is certain, a datagram that
-// could not be sent counts as lost. After the outage, the scan sends it again.
+// The network is away if all sends have failed with one of the localErrors for at least
+// outageAfter, and the routes to addresses that answered before are gone as well. While a
+// scan only waits, no send fails. So the scan also looks up a route when the wait of a
+// session is over, unless it has just sent a datagram. Until an outage is certain, a
+// datagram that could not be sent counts as lost. After the outage, the scan sends it
+// again.
 type outage struct {
 	route func(addr uint64) error // looks up a route; if it is nil, outages are not detected
 	start time.Time               // when the scan began
 
-	answered [16]uint64 // the last addresses that answered, as a ring
+	answered [16]uint64 // ring buffer of the addresses that answered last
 	n        int        // number of addresses that answered
 	reached  uint64     // the destination of the last datagram that was sent; 0: none
 
@@ -34,7 +35,7 @@ type outage struct {
 
 	since   time.Time     // when the outage began; zero: there is no outage
 	frozen  time.Duration // the time of the scan at which its clock stopped
-	lostAt  time.Duration // datagrams that were sent or received after this time may be lost
+	lostAt  time.Duration // datagrams that the scan or a server sent after this time may be lost
 	next    time.Time     // when the routes are looked up next
 	targets []uint64      // the addresses whose routes are looked up
 	past    []span        // the outages that are over
@@ -94,7 +95,7 @@ func errnoOf(err error) syscall.Errno {
 	return cmp.Or(winsock[no], no)
 }
 
-// clock returns the time since the scan began, without outages.
+// o.clock returns the time since the scan began, not counting outages.
 func (o *outage) clock() time.Duration { return o.at(time.Now()) }
 
 func (o *outage) at(t time.Time) time.Duration {
@@ -106,7 +107,8 @@ func (o *outage) at(t time.Time) time.Duration {
 
 func (o *outage) shift() time.Duration { return o.shiftAt(1<<63 - 1) }
 
-// shiftAt returns the total length of the outages before a time of the scan.
+// shiftAt returns the total length of the outages before the time at, which is on the
+// scan's clock.
 func (o *outage) shiftAt(at time.Duration) time.Duration {
 	for i := len(o.past) - 1; i >= 0; i-- {
 		if at > o.past[i].at {
@@ -123,7 +125,7 @@ func (o *outage) heard(addr uint64) {
 	o.n++
 }
 
-// proved records that the network is there. It counts the stored failures as faults of
+// o.proved records that the network is there. It counts the stored failures as faults of
 // their destinations.
 func (o *outage) proved(now time.Duration) {
 	o.provedAt, o.failedAt = now, 0
@@ -133,8 +135,8 @@ func (o *outage) proved(now time.Duration) {
 	o.failed = o.failed[:0]
 }
 
-// settle is called at the end of a scan. If an outage is not over, it counts the length
-// of this outage. Otherwise it counts the failed sends.
+// settle is called at the end of a scan. If the network is away, settle adds the length of
+// this outage to o.total. Otherwise it counts the failed sends in o.faults.
 func (o *outage) settle(now time.Duration) {
 	if o.away() {
 		o.total += time.Since(o.since)
@@ -153,8 +155,8 @@ func (o *outage) fail(now time.Duration, f failure) {
 	}
 }
 
-// check begins an outage if all sends have failed for outageAfter and the routes are gone.
-// It reports whether an outage began.
+// o.check begins an outage if all sends have failed for at least outageAfter and the
+// routes are gone. It reports whether an outage began.
 func (o *outage) check(now time.Duration) bool {
 	if o.failedAt == 0 || now-o.failedAt < outageAfter {
 		return false
@@ -166,8 +168,8 @@ func (o *outage) check(now time.Duration) bool {
 	return o.lookUp(now, tried)
 }
 
-// doubt begins an outage if the route to addr is gone and lookUp finds no other route. It
-// reports whether an outage began. If so, the silence of addr proves nothing.
+// o.doubt begins an outage if the route to addr is gone and lookUp finds no other route.
+// It reports whether an outage began. If so, the silence of addr proves nothing.
 func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	if o.route == nil || now-o.provedAt < provedFor {
 		return false
@@ -210,7 +212,8 @@ func (o *outage) found(addrs []uint64) bool {
 	return false
 }
 
-// over looks up the routes again if it is time to, and reports whether the outage is over.
+// o.over reports whether the outage is over. To find out, it looks up the routes again
+// once o.next has passed.
 func (o *outage) over() bool {
 	now := time.Now()
 	if o.awayFor = now.Sub(o.since); now.Before(o.next) {
@@ -279,8 +282,8 @@ func (e *engine) sleep() bool {
 	return true
 }
 
-// unsent handles the datagrams that could not be sent. Each counts as an attempt, and the
-// session waits as if the datagram had been lost on its way.
+// e.unsent handles the datagrams that could not be sent. Each counts as an attempt, and
+// the session waits as if the datagram had been lost on its way.
 func (e *engine) unsent(now time.Duration, failed []failure) {
 	for _, f := range failed {
 		e.outage.fail(now, f)

@@ -10,9 +10,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// pace is the token bucket of the entire scan. The bucket starts empty and has room for the
-// datagrams of 5 ms, and for at least one. So after a pause the scan never catches up by
-// more than one bucket.
+// pace is the token bucket of the entire scan. The bucket starts empty. It has room for
+// the datagrams that the rate allows in 5 ms, and for at least one. So after a pause the
+// scan catches up by at most one bucket.
 //
 // A sleep takes up to a millisecond longer than requested. A bucket with room for just
 // one datagram would lose the tokens of this millisecond. At rates below two datagrams in
@@ -25,8 +25,8 @@ type pace struct {
 	base    time.Time     // the start of the scan's clock
 	rate    float64       // datagrams per second, or Off
 	burst   int           // maximum number of datagrams at once
-	// fullAt is when the bucket will be full. Once this time has passed, the method unused
-	// sets fullAt to the current time.
+	// fullAt is when the bucket will be full. If this time has passed, pace.unused sets it
+	// to the current time.
 	fullAt time.Duration
 }
 
@@ -35,7 +35,7 @@ const (
 	tokensEach = 100 // tokens of the limiter per datagram
 )
 
-// limit sets the rate from now on. The bucket keeps its tokens; if there was no limit
+// p.limit sets the rate from now on. The bucket keeps its tokens; if there was no limit
 // before, the bucket is empty.
 func (p *pace) limit(now time.Duration, perSecond float64) {
 	p.rate = perSecond
@@ -66,13 +66,13 @@ func (p *pace) have(now time.Duration) float64 {
 	return p.limiter.TokensAt(p.at(now)) / tokensEach
 }
 
-// time returns how long the bucket takes to gain n datagrams.
+// p.time returns how long the bucket takes to gain n datagrams.
 func (p *pace) time(n float64) time.Duration {
 	return time.Duration(math.Ceil(n / p.rate * float64(time.Second)))
 }
 
-// tokens returns how many datagrams may be sent now. Its last argument is the maximum. It
-// returns 0 until the bucket holds enough datagrams for a batch (see the method worth).
+// p.tokens returns how many datagrams may be sent now. Its last argument is the maximum.
+// It returns 0 until the bucket holds enough datagrams for a batch (see pace.worth).
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
@@ -86,11 +86,10 @@ func (p *pace) tokens(now time.Duration, most int) int {
 	return min(n, most, p.burst)
 }
 
-// worth returns the minimum number of datagrams that justifies the overhead of a
-// batch.
+// p.worth returns the minimum number of datagrams that justifies the overhead of a batch.
 func (p *pace) worth() float64 { return float64(max(1, min(p.burst/4, batchLen/2))) }
 
-// take removes the tokens of n datagrams, which the method tokens has granted.
+// take removes the tokens of n datagrams, after pace.tokens has allowed them.
 func (p *pace) take(now time.Duration, n int) {
 	if p.limiter != nil && n > 0 {
 		p.limiter.ReserveN(p.at(now), n*tokensEach)
@@ -104,7 +103,7 @@ func (p *pace) noteFull(now time.Duration) {
 	p.fullAt = now + p.time(float64(p.mostTokens())/tokensEach-p.have(now))
 }
 
-// unused returns how long the bucket has been full since the last call: the time in
+// p.unused returns how long the bucket has been full since the last call: the time in
 // which the rate allowed sending and nothing was sent.
 func (p *pace) unused(now time.Duration) time.Duration {
 	d := max(0, now-p.fullAt)
@@ -112,7 +111,7 @@ func (p *pace) unused(now time.Duration) time.Duration {
 	return d
 }
 
-// wait returns how long it takes until the bucket holds enough datagrams for a batch.
+// p.wait returns how long it takes until the bucket holds enough datagrams for a batch.
 func (p *pace) wait(now time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0
@@ -145,10 +144,10 @@ func newPacer(cfg *settings, start time.Time) *pacer {
 	return &pacer{pace: p, free: free, finds: free || cfg.FindRate}
 }
 
-// charge adds to p.waited the part of the time since its last call in which the rate
+// p.charge adds to p.waited the part of the time since its last call in which the rate
 // allowed datagrams and none was sent. Without a rate, it adds all of this time. Its
-// second argument is the known reason. If this is WaitNothing, charge determines the
-// reason. allStarted means that every target was started and no request is due.
+// second argument is the reason; if it is WaitNothing, charge determines the reason.
+// allStarted means that every target was started and no request is due.
 func (p *pacer) charge(now time.Duration, why Wait, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
@@ -180,8 +179,8 @@ func (p *pacer) allow(now time.Duration) {
 	p.allowedAt, p.allowedWait = now, waited
 }
 
-// change sets a new rate. It returns false if the value is not a valid rate or if
-// the scan finds its own rate. The bucket keeps its tokens, so that no datagram goes out
+// p.change sets a new rate. It returns false if the value is not a valid rate or if the
+// scan finds its own rate. The bucket keeps its tokens, so that no datagram goes out
 // early.
 func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	if p.finds || !isRate(perSecond) {
@@ -219,8 +218,8 @@ func (p *pacer) adopt(now time.Duration, rate float64) {
 	}
 }
 
-// asked is called when a request for q was sent. It reports the first request for q to
-// the rate control.
+// e.asked is called when a request for q was sent. It reports the first request for q to
+// e.rate.
 func (e *engine) asked(sl *slot, q wire.Question) {
 	heard := sl.session.Got != nil
 	switch {
@@ -230,8 +229,8 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 	}
 }
 
-// answered is called when a datagram came. If the datagram answers first requests, it
-// reports this to the rate control. Its last argument has the questions that were
+// e.answered is called when a datagram came. If it answers the first request for a
+// question, answered reports this to e.rate. Its last argument has the questions that were
 // outstanding when the datagram came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {

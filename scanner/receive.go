@@ -12,7 +12,7 @@ import (
 // receiver classifies received datagrams and puts split replies together.
 type receiver struct {
 	batch   []udp.Packet // the datagrams of one system call
-	gone    [64]uint64   // sources that ICMP reported as unreachable
+	gone    [64]uint64   // addresses that ICMP reported as unreachable
 	drained drained
 
 	table  *reasm.Table
@@ -144,7 +144,7 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 			}
 		}
 	}
-	// The reply will be requested again: the table must not take the next reply for a
+	// The reply will be requested again. Without Forget, the next reply would count as a
 	// duplicate.
 	if d.Full {
 		r.table.Forget(sl.source())
@@ -194,7 +194,7 @@ func (e *engine) unreachable(now time.Duration) {
 	}
 }
 
-// stranger counts a datagram whose source has no open session: it is late or foreign.
+// e.stranger counts a datagram whose source has no open session: it is late or foreign.
 func (e *engine) stranger(p *udp.Packet) {
 	if e.open.closed.has(p.Addr) || e.open.sweep != nil && e.open.sweep.has(p.Addr) {
 		e.stats.Received[session.Late]++
@@ -211,18 +211,18 @@ func codeOf(err error) wire.Error {
 	return wire.ErrMalformed
 }
 
-// drained tracks how far the loop has read the socket. A question has not timed out while
-// its answer may still be in the socket. So the loop compares timeouts with
-// drained.until, not with the current time. A socket that is never empty delays timeouts
-// by at most maxBehind.
+// drained says how far the loop has read the socket. A question has not timed out while
+// its answer may still be in the socket. So the loop compares timeouts with drained.until,
+// not with the current time. A socket that is never empty delays timeouts by at most
+// maxBehind.
 type drained struct {
 	before  time.Duration // the previous value of emptyAt
 	emptyAt time.Duration // when the socket was last empty
-	until   time.Duration // everything received before this time has been processed
+	until   time.Duration // datagrams received before this time count as processed
 	behind  bool          // the loop has not caught up with the socket
 }
 
-// note records how many datagrams the last turn of the loop received.
+// d.note records how many datagrams the last turn of the loop received.
 func (d *drained) note(now time.Duration, received int) {
 	if received < maxDrain {
 		d.before, d.emptyAt = d.emptyAt, now
@@ -231,11 +231,11 @@ func (d *drained) note(now time.Duration, received int) {
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
 }
 
-// arrival returns the time at which the kernel received a datagram. Its arguments are the
-// time of the scan at which the loop reads the datagram, the same time on the kernel's
+// d.arrival returns the time at which the kernel received a datagram. Its arguments are
+// the time of the scan at which the loop reads the datagram, the same time on the kernel's
 // clock, and the kernel's timestamp. If there is no timestamp, it returns the first
-// argument. It does so, too, if the timestamp is in the future or before d.before,
-// because then the clock was set.
+// argument. It does so, too, if the timestamp is in the future or before d.before, because
+// then the system clock was set.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

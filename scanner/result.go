@@ -29,7 +29,7 @@ const (
 
 var statusWords = [NumStatuses]string{"", "ok", "partial", "error", "no_reply", "unreachable"}
 
-// String returns the record's word for s.
+// String returns the word for s in records.
 func (s Status) String() string {
 	if int(s) < len(statusWords) {
 		return statusWords[s]
@@ -54,7 +54,7 @@ type Result struct {
 	// Err has, for each question, the reason why there is no complete answer. It is zero if
 	// there is a complete answer or the question was not asked.
 	Err     [wire.NumQuestions]wire.Error
-	Notes   wire.Notes // oddities of complete answers
+	Notes   wire.Notes // oddities of the answers
 	Message []byte     // text of a KindBanned, KindLimited or KindRedirect message (package wire)
 	// RTT is the round trip of the first question that was asked once and answered; 0:
 	// there was none.
@@ -70,7 +70,7 @@ type Result struct {
 	Received  uint32         // datagrams matched to this target
 	SentBytes uint64         // UDP payload
 	RecvBytes uint64         // UDP payload
-	Asked     wire.Questions // the questions of the scan to this target, including ping
+	Asked     wire.Questions // the questions that the scan had for this target, including ping
 	// Unchallenged are the questions for which a request without a challenge got an answer
 	// or part of one.
 	Unchallenged wire.Questions

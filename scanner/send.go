@@ -146,7 +146,8 @@ const (
 	numSendFaults = iota
 )
 
-// SendFaults are the summary's words for the faults, in the order of Stats.SendFaults.
+// SendFaults are the words for the faults in the scan's summary, in the order of
+// Stats.SendFaults.
 var SendFaults = [numSendFaults]string{
 	"other", "put_off", "network_unreachable", "host_unreachable", "forbidden", "bad_address", "interface_down",
 }
@@ -178,7 +179,7 @@ const (
 	mostlySilent   = 16
 )
 
-// both are the questions whose requests go out in one piece.
+// both is the set of the two questions whose requests go out in one piece.
 const both = wire.AskPlayers | wire.AskRules
 
 // mark marks a pair if its requests are the last two in the batch and neither was sent
@@ -194,7 +195,7 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	}
 }
 
-// waited is called when a wait of a session is over. If the session waited for the
+// g.waited is called when a wait of a session is over. If the session waited for the
 // answers to a pair, waited records whether either request was answered. It turns GSO off
 // if pairs get lost.
 func (g *gso) waited(sl *slot) {

@@ -23,14 +23,14 @@ type Snapshot struct {
 	Silent []uint64
 	// SecondPassed is how many targets in Silent have begun their second pass.
 	SecondPassed int
-	// SilentLabels has the labels of those targets in Silent that have a label, ordered by
-	// Index.
+	// SilentLabels has what the list gave for targets in Silent besides their addresses,
+	// ordered by Index.
 	SilentLabels []SilentLabel
 	// Stats are the statistics at the time of the snapshot.
 	Stats Stats
 }
 
-// SilentLabel is the label that a list gave a silent target.
+// SilentLabel is what the list gave for a silent target besides its address.
 type SilentLabel struct {
 	Index       int    // index of the target in Snapshot.Silent
 	Tag, Master string // as in Target

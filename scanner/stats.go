@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Classes are the summary's words for the classes of received datagrams, in the order of
-// Stats.Received.
+// Classes are the words for the classes of received datagrams in the scan's summary, in
+// the order of Stats.Received.
 var Classes = [session.NumClasses]string{"foreign", "late", "malformed", "duplicate", "matched"}
 
 // Wait is the reason why a scan sends nothing now.
@@ -31,7 +31,7 @@ const (
 	WaitCooldown             // every target is finished; late replies may still come
 	waitKernel               // the kernel takes no more datagrams for now
 	WaitSending              // in Stats.Waited only: sending itself takes all the time
-	waitLosses               // in Stats.Waited only: a scan without a rate limits itself so that nothing is lost
+	waitLosses               // in Stats.Waited only: a scan without a rate slows itself down so that nothing is lost
 
 	NumWaits = iota
 )
@@ -54,13 +54,13 @@ var limitNames = [NumWaits]string{
 	"the kernel's send buffer", "the processor", "the receiving side",
 }
 
-// Limit tells a person what kept the scan below its rate.
+// Limit says in words what kept the scan below its rate.
 func (w Wait) Limit() string { return limitNames[w] }
 
-// Word returns the summary's word for what kept the scan below its rate.
+// Word returns the word in the scan's summary for what kept the scan below its rate.
 func (w Wait) Word() string { return limitWords[w] }
 
-// String tells a person what the scan waits for.
+// String says in words what the scan waits for.
 func (w Wait) String() string { return waitWords[w] }
 
 // Stats are the numbers of a scan that is running or has ended. Numbers of type uint64
@@ -82,7 +82,7 @@ type Stats struct {
 	Finished    [NumStatuses]uint64 // finished targets by Status
 	Stopped     uint64              // finished targets that were excluded after their first datagram
 	Overdue     uint64              // targets that were ended because they waited far too long, which is a fault of the scanner
-	Unheard     uint64              // targets with StatusError that sent nothing, because this machine failed
+	Unheard     uint64              // targets with StatusError and no reply: a fault of this machine prevented the query
 	Unfinished  uint64              // set at the end: all targets that were read and not finished
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
@@ -101,7 +101,7 @@ type Stats struct {
 	Foreign    [numForeignCauses]uint64   // Received[session.Foreign] by probable cause
 	RecvBytes  uint64                     // UDP payload
 	Kinds      [session.NumKinds]uint64   // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64     // by error: questions of finished targets that got no complete answer
+	Errors     [wire.NumErrors]uint64     // questions without a complete answer, of finished targets, by error
 	SendErrors uint64                     // datagrams that could not be sent
 	SendFaults [numSendFaults]uint64      // SendErrors by reason
 	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
@@ -158,12 +158,13 @@ func sum(v []uint64) (n uint64) {
 	return n
 }
 
-// ReplyKinds are the summary's words for the kinds, in the order of Stats.Kinds.
+// ReplyKinds are the words for the kinds of replies in the scan's summary, in the order of
+// Stats.Kinds.
 var ReplyKinds = [session.NumKinds]string{
 	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other", "ping",
 }
 
-// Monitor shows the numbers of a running scan. The zero value is ready. A Monitor
+// Monitor shows the numbers of a running scan. The zero value is ready to use. A Monitor
 // serves one scan.
 type Monitor struct {
 	mu    sync.Mutex
@@ -238,9 +239,8 @@ const (
 // LimitedBy returns the main reason that kept the scan below its rate, and the share of
 // the time, from 0 to 1, that this reason took. The time after all targets were started
 // does not count. A scan with a rate has two special cases. The reason is WaitNothing if
-// the scan lost at most two percent of its time or at most half a second. It is WaitSending
-// only if sending took at least a fifth of the time, because waking up late now and then
-// looks like slow sending.
+// the scan lost at most two percent of its time or at most half a second. It is
+// WaitSending only if sending took at least a fifth of the time.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

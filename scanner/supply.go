@@ -62,7 +62,8 @@ func (e *engine) nextTarget(now time.Duration) (addr uint64, wait Wait) {
 	return 0, WaitAddress
 }
 
-// accept counts a target of the list. It returns 0 if the target must not be queried.
+// accept counts a target of the list and returns its packed address, or 0 if the target
+// must not be queried.
 func (e *engine) accept(t *Target) uint64 {
 	e.stats.Taken++
 	addr := udp.Pack(t.Addr)
@@ -151,7 +152,7 @@ func (e *engine) more() bool {
 	return !e.supply.list.ended || e.addrs.n > 0 || e.supply.second.waiting() > 0
 }
 
-// unstarted returns the number of targets that were read and are neither open nor
+// e.unstarted returns the number of targets that were read and are neither open nor
 // finished. It adds the targets that are still in the feed to Stats.Taken.
 func (e *engine) unstarted() int {
 	rest := e.supply.list.read.Load() - e.stats.Taken
@@ -176,8 +177,7 @@ func (l *secondPass) push(addr uint64, lb *label) {
 	l.silent = append(l.silent, addr)
 }
 
-// pop returns the next target, with its label if it has one. The caller must check first
-// that a target is waiting.
+// pop returns the next target, with its label if it has one. l.waiting must not be 0.
 func (l *secondPass) pop() (addr uint64, lb *label) {
 	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
 		l.named++

@@ -63,8 +63,9 @@ type Options struct {
 	// with this line. Nil means no header.
 	Header []byte
 
-	// Begins is for lines that WriteLine writes and that are not records. With Append, an
-	// existing file must begin with this text. If Begins is empty, the lines are records.
+	// Begins is for a file whose lines are not records, but come from WriteLine. With
+	// Append, an existing file must begin with this text, for example `{"id":`. If Begins
+	// is empty, the lines are records.
 	Begins string
 
 	// Shown returns the line to write for a record. It gets the record without its

@@ -27,7 +27,7 @@ type Damage struct {
 	Open bool
 
 	// Flushed means that Open is set and the file ends where a flush ended. A process that
-	// was killed, or is still writing, leaves such a file. Such a file does not show that
+	// was killed, or is still writing, leaves such a file. So there is no sign that
 	// records were lost.
 	Flushed bool
 }

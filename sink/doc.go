@@ -1,7 +1,7 @@
 // Package sink writes census files, and reads them back.
 //
 // A census is NDJSON: one line for each server, no header and no trailer, plain
-// or compressed with zstd or gzip. Concatenated census files are one census.
+// or compressed with zstd or gzip. Several census files, concatenated, form one census.
 // Package [record] describes the lines.
 //
 // # Use
@@ -30,8 +30,9 @@
 //
 // When Sync or Close returns no error, every record written before the call is in its
 // file, and the disk was told to store it. Between two Syncs, records reach the file when
-// a block is full, and every Options.FlushEvery. Close also checks the name and the length
-// of the file, because another program may have removed, renamed or truncated it.
+// a block in memory is full, and at intervals of Options.FlushEvery. Close also checks the
+// name and the length of the file, because another program may have removed, renamed or
+// truncated it.
 //
 // A zstd file is a sequence of frames. A frame is a sequence of blocks, each of which can
 // be read as soon as it is in the file. Sync ends the frame, so that other programs can

@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 // Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError returns the Error for the cause err, with a hint for the causes that it knows.
+// newError returns an Error whose cause is err, with a hint if it knows the cause.
 func newError(op, path string, err error) *Error {
 	if outer, ok := errors.AsType[*fs.PathError](err); ok {
 		err = outer.Err

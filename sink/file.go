@@ -226,8 +226,8 @@ func partsOf(files []*file) []Part {
 // checks the length of a file before each write, its name at each Sync, and both when the
 // file is complete.
 
-// lost returns an error if the file has lost its name. On Linux lost finds the new name of
-// a renamed file in /proc. f.mu must be held.
+// lost returns an error if the file has lost its name. If the file was renamed, lost finds
+// the new name in /proc on Linux. f.mu must be held.
 func (f *file) lost() error {
 	if f.sum == nil {
 		return nil
@@ -274,8 +274,8 @@ func (f *file) checkLength() error {
 // sumText formats a hash as xxhsum -H64 prints it: xxHash64 with seed 0, in hex.
 func sumText(d *xxhash.Digest) string { return fmt.Sprintf("%016x", d.Sum64()) }
 
-// hashFile adds the first size bytes of f to d. After each chunk it calls progress, which
-// may be nil.
+// hashFile adds bytes 0 to size-1 of f to the hash d. After each chunk it calls progress,
+// which may be nil.
 func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, size int64)) error {
 	b := make([]byte, min(size, 1<<20))
 	for at := int64(0); at < size; {

@@ -95,8 +95,8 @@ func (g *gunzip) begin() error {
 	return err
 }
 
-// end handles the error err of a truncated or damaged member: it counts the bytes that are
-// lost, and returns io.EOF. If the file can't be read, it returns the read error.
+// end handles err, the error of a truncated or damaged member: it counts the bytes that
+// are lost, and returns io.EOF. If the file can't be read, it returns the read error.
 func (g *gunzip) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

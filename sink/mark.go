@@ -5,7 +5,7 @@ import "github.com/a2sscan/a2sscan/sink/disk"
 // Position is a place between two records of a census. All bytes before it are durable.
 type Position struct {
 	// Offset is the number of bytes before this place: in the file or, if the census is
-	// divided, in the part that follows Parts.
+	// divided, in the part after those in Parts.
 	Offset  int64  `json:"offset"`
 	Sum     string `json:"xxh64,omitempty"` // xxHash64 of these bytes in hex, or empty if unknown
 	Parts   []Part `json:"parts,omitempty"`

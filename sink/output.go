@@ -37,9 +37,9 @@ const (
 //		                            ▲                             │              │
 //		                            └───── Resume or Append ──────┴──────────────┘
 //
-//	  - open: the file is durable up to the last Sync. If the process is killed, more
-//	    records may follow, and a partial record at the end. Resume truncates the file
-//	    to the position of a Sync. Append keeps all complete records.
+//	  - open: the file is durable up to the last Sync. If the process is killed, the file
+//	    may have later records, too, and a partial one at its end. Resume truncates the
+//	    file to the position of a Sync. Append keeps all complete records.
 //	  - complete: the file has all its records, and is durable.
 //	  - named: the file has its final name. Until then, the name of a part, or of a file
 //	    that replaces another, ends in disk.PartSuffix. Any other file has its final name
@@ -83,7 +83,7 @@ type Output struct {
 
 // job is a block to write; lines is the number of its records. If flush is set,
 // everything written so far becomes readable from the file. If end is set, the frame ends
-// as well. If mark is not nil, the method do sets it to the place after the block.
+// as well. If mark is not nil, Output.do sets it to the place after the block.
 type job struct {
 	block      []byte
 	lines      uint64
@@ -110,9 +110,9 @@ func Create(path string, o Options) (*Output, error) {
 	return w, nil
 }
 
-// Open creates the file, or opens the files that are resumed. If the file exists, but
-// Append, Replace and Resume are not set, the error is fs.ErrExist. Pipes and devices are
-// always accepted.
+// Open creates the file, or opens the existing files to resume or append to. If the file
+// exists, but Append, Replace and Resume are not set, the error is fs.ErrExist. Pipes and
+// devices are always accepted.
 //
 // If standard output is a pipe whose reader has closed it, Go ends the process with
 // SIGPIPE before Write can return an error. A program that wants the error calls
@@ -265,7 +265,7 @@ func (w *Output) Sync() (Position, error) {
 }
 
 // flush hands over the current block if it has records. If the file is compressed and no
-// other block waits, flush hands over an empty block too, because the encoder may still
+// other block waits, flush hands over even an empty block, because the encoder may still
 // hold records.
 func (w *Output) flush() {
 	w.mu.Lock()
@@ -301,7 +301,8 @@ func (w *Output) run() {
 	}
 }
 
-// do writes a block. It begins a part if no part is open, and ends a part that is full.
+// Output.do writes a block. It begins a part if no part is open, and ends a part that is
+// full.
 func (w *Output) do(j job) error {
 	if w.now == nil && len(j.block) > 0 {
 		o := w.o
@@ -357,9 +358,8 @@ func (w *Output) turn() {
 }
 
 // Close makes the files durable, and checks that they still have their names and hold
-// everything that was written. Files that have no final names yet then wait for Commit
-// or Keep. Standard output stays open. A second Close only returns the error of the
-// first.
+// everything that was written. After that, files without final names wait for Commit or
+// Keep. Standard output stays open. A second Close only returns the error of the first.
 func (w *Output) Close() error {
 	w.mu.Lock()
 	if w.opened && !w.closed {
@@ -373,7 +373,7 @@ func (w *Output) Close() error {
 	return w.Err()
 }
 
-// Commit closes the Output if it is open, and gives the files of a complete census
+// Commit closes the Output if it is open, and renames the files of a complete census to
 // their final names. If the Output has failed, it does what Keep does.
 func (w *Output) Commit() error {
 	if err := w.Close(); err != nil {
@@ -485,8 +485,8 @@ func (w *Output) Cut() int64 {
 }
 
 // SetAside adds disk.PartSuffix to the name of a census that nobody should use, so that
-// the next census can have the name. It does nothing for a census in parts. Call it after
-// Keep or Commit.
+// the next census can have the old name. It does nothing for a census in parts. Call it
+// after Keep or Commit.
 func (w *Output) SetAside() error {
 	if w.o.Rotate != nil || len(w.ended) == 0 {
 		return nil

@@ -23,9 +23,9 @@ type Rotation struct {
 	Size  int64         // size in bytes at which a part ends; 0 means no limit
 	Every time.Duration // time after which a part ends; 0 means no limit
 
-	// Hold makes complete parts keep disk.PartSuffix until Mark.Commit or Output.Commit. A
-	// scan that commits its parts at each checkpoint never changes a part without the
-	// suffix, even after it is resumed.
+	// Hold makes complete parts keep disk.PartSuffix until Mark.Commit or Output.Commit.
+	// So a scan that commits its parts at each checkpoint never changes a part whose name
+	// lacks the suffix, even after the scan is resumed.
 	Hold bool
 }
 
@@ -58,9 +58,8 @@ type Part struct {
 }
 
 // PartName returns the file name of part n of a census. The first part has the number 1.
-// The argument start is the time at which the scan began. For census.ndjson.zst it
-// returns, for example, census-20261120T030000Z-00001.ndjson.zst. The names sort by scan,
-// then by part.
+// The scan began at start. For census.ndjson.zst, PartName returns, for example,
+// census-20261120T030000Z-00001.ndjson.zst. The names sort by scan, then by part.
 func PartName(path string, start time.Time, n int) string {
 	head, ext := splitName(path)
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
@@ -79,8 +78,8 @@ func splitName(path string) (head, ext string) {
 
 func (w *Output) partName(n int) string { return PartName(w.path, w.o.Rotate.Start, n) }
 
-// resume truncates a census in parts to Options.Resume. Before it truncates or removes any
-// file, it compares each file that it will keep with the position.
+// resume truncates a census in parts to the position in Options.Resume. Before it
+// truncates or removes any file, it checks that no file that it will keep has changed.
 func (w *Output) resume() error {
 	o, at := w.o, w.o.Resume
 	total := at.Offset

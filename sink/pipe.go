@@ -17,28 +17,28 @@ const readSize = 256 << 10
 
 // Block holds successive complete lines of a census.
 type Block struct {
-	// First is the number of the block's first line, counted from 1. Pipe sets First after
-	// the block is parsed, and before it calls its argument take.
+	// First is the number of the block's first line, counted from 1. It is set when Pipe
+	// calls take, but is still 0 when the block is parsed.
 	First int
-	// Out is empty at first. The function that parses the block may append to it, and
-	// Pipe's argument take may read it.
+	// Out is empty at first. The function that parses the block may append to it, and the
+	// take function of Pipe may read it.
 	Out []byte
 
-	text    []byte // the lines that the method next has not returned yet
+	text    []byte // the lines that b.next has not returned yet
 	memory  []byte // the buffer that holds text
 	at      int64  // offset of text in the unpacked census
-	raw     bool   // the method next returns lines without checking them
+	raw     bool   // b.next returns lines without checking them
 	checked bool   // a checksum has shown that the lines are as they were written
 	good    bool   // at least one line of the census so far was JSON
 	foreign uint64 // in earlier blocks: number of lines before the first JSON line of the census
 
-	lines   int // number of lines that the method next has returned
+	lines   int // number of lines that b.next has returned
 	dropped Damage
-	err     error // the error at which the block ends; nil if it has no error
+	err     error // the error that ends the block; nil if there is none
 }
 
 // Lines yields the lines of the block with their index in the block. A line is valid until
-// Pipe's argument take has returned.
+// the take function of Pipe has returned.
 func (b *Block) Lines() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		for line, ok := b.next(); ok; line, ok = b.next() {
@@ -138,8 +138,8 @@ func (r *Reader) limit(text []byte, complete int) int {
 	return complete
 }
 
-// finish adds the damage in b to the damage of the census. It returns the error at which b
-// ends, or nil.
+// finish adds the damage in b to the damage of the census. It returns the error that ended
+// b, or nil.
 func (r *Reader) finish(b *Block) error {
 	r.dropped.join(b.dropped)
 	b.dropped = Damage{}

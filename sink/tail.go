@@ -34,7 +34,7 @@ type tail struct {
 	cut   int64  // number of bytes that are lost
 }
 
-// begins returns the bytes with which a file must begin, so that records may be appended.
+// begins returns the bytes with which an existing file must begin if Append is set.
 func (o *Options) begins() []byte {
 	switch {
 	case o.Header != nil:
@@ -58,7 +58,7 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 	if err == io.EOF {
 		head = r.rest
 		if how != unpacked {
-			head = append(head, ' ') // a frame in which nothing can be read is not a census
+			head = append(head, ' ') // in a compressed file, all of begins must be readable
 		}
 	}
 	n := min(len(head), len(begins)) // a shorter file need match only up to its end
@@ -119,7 +119,7 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 	}
 }
 
-// repack writes lines as one frame over the truncated frame that begins at start, and
+// repack writes lines as one frame over the truncated frame at the offset start, and
 // truncates the file after the new frame. Its fourth argument, size, is the length of the
 // file. repack returns the new length. If the disk is full, it drops lines until the frame
 // fits.
@@ -147,7 +147,7 @@ func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, er
 	}
 }
 
-// appendFill is for a frame that will overwrite old bytes at the end of a file. Its third
+// appendFill pads a frame that will overwrite old bytes at the end of a file. Its third
 // argument, over, is the number of old bytes. If the frame is shorter, appendFill appends
 // bytes that make readers skip the remaining old bytes: for gzip, zeros that overwrite all
 // of them; for zstd, the header of a skippable frame that contains them. So the file can

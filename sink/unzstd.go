@@ -27,7 +27,7 @@ const maxAhead = 8
 // damaged frame can look like the beginning of a frame.
 var frameMagic = []byte("\x28\xB5\x2F\xFD")
 
-// The reasons why no complete frame of a usual length begins at a place.
+// The reasons why no complete frame of a usual length begins at an offset.
 var (
 	errCorrupt = errors.New("no zstd frame begins here")
 	errCut     = errors.New("the file ends inside a frame")
@@ -43,16 +43,16 @@ type unzstd struct {
 	in  io.Reader
 	buf []byte // bytes that in.Read returned and that are not consumed yet
 	at  int64  // offset of buf in the file
-	err error  // error of in.Read, which u returns when buf is empty
+	err error  // error of in.Read, to return when buf is empty
 
 	frames *zstd.Decoder // decodes complete frames
 	blocks *zstd.Decoder // decodes all other frames, block by block
-	stream bool          // whether blocks has more content to return
+	stream bool          // whether u.blocks has more content to return
 	// unsummed means that at least one frame so far has no checksum.
 	unsummed bool
-	good     int64 // offset in the file when blocks last returned content
+	good     int64 // offset in the file when u.blocks last returned content
 
-	store, out []byte // out is unpacked content that Read has not returned yet; it lies in store
+	store, out []byte // out is unpacked content that Read has not returned yet; frames are unpacked into store
 
 	// failed is the number of bytes that findFrame has examined or unpacked without
 	// finding a frame with a correct checksum.
@@ -60,7 +60,7 @@ type unzstd struct {
 
 	ahead  []*frame // the next frames, which other goroutines unpack
 	stores [][]byte // free buffers for the content of frames
-	most   int      // the maximum length of ahead
+	most   int      // the maximum length of u.ahead
 }
 
 type frame struct {
@@ -360,7 +360,7 @@ func (u *unzstd) findFrame() (end int, err error) {
 	return 0, err
 }
 
-// endDamage counts the bytes that were consumed since offset start as damaged. Its second
+// endDamage counts as damaged all bytes from the offset start to u.at. Its second
 // argument, end, is the length of the frame after these bytes, which endDamage consumes,
 // too. If the damage cuts off a line, endDamage adds a newline, so that the next line is
 // not joined to that line.

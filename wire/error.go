@@ -1,14 +1,14 @@
 package wire
 
 // Error says what is wrong with a message, or why a question has no complete answer.
-// String returns the word that a record's "errors" uses for it. The zero value means no
-// error. Error is a code and not a struct, so that a hostile datagram costs no
-// allocation and an Error can index an array of counters.
+// The "errors" of a record, a line of a scan's output, contain the word that String
+// returns. The zero value means no error. Error is a code and not a struct, so that a
+// hostile datagram costs no allocation and an Error can index an array of counters.
 type Error uint8
 
-// The error codes; each has one word in a record's "errors". The decoders of this
-// package return only ErrTruncated, ErrMalformed, ErrEmpty and ErrUnexpected; the
-// others come from the packages that wait for, reassemble and send datagrams.
+// The error codes. The decoders of this package return only ErrTruncated, ErrMalformed,
+// ErrEmpty and ErrUnexpected. The other codes come from the packages that send,
+// reassemble and wait for datagrams.
 const (
 	ErrTimeout       Error = iota + 1 // no answer came in time
 	ErrIncomplete                     // fragments of a split reply are missing
@@ -56,5 +56,5 @@ func (e Error) String() string {
 	return "unknown"
 }
 
-// Error returns the word of e as used in records, prefixed with "a2s: ".
+// Error returns "a2s: " and the word that String returns.
 func (e Error) Error() string { return "a2s: " + e.String() }

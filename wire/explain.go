@@ -18,8 +18,9 @@ type Part struct {
 	Cut bool
 }
 
-// Bits for the fields of an INFO reply that have no presence bit in Info.Has. The reader
-// uses these bits like presence bits, so that Explain can name every field.
+// Bits for the fields of an INFO reply that have no bit of their own in Info.Has.
+// reader.has and reader.cut use them like the other bits, so that Explain can name every
+// field.
 const (
 	fieldShipMode Fields = (hasAll + 1) << iota
 	fieldShipWitnesses
@@ -195,8 +196,8 @@ func (e *explanation) info(read func(*Info, *reader)) {
 	}
 }
 
-// players yields the fields of a PLAYER reply after its count: the records that
-// Players reads, an incomplete record, and deaths and money.
+// players yields the fields of a PLAYER reply after its count: those of the complete
+// players, those of an incomplete player at the end, and deaths and money.
 func (e *explanation) players(ship ShipHint) {
 	var ps Players
 	_ = ps.Reset(e.b, ship) // Reset fails only if there is no count; then no players follow

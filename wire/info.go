@@ -38,11 +38,11 @@ func IsShip(appID uint32) bool {
 // version, Version holds the bytes that are there (EC-136). NoteInfoShortAppID is
 // set for a truncated reply that may have lost the game ID (EC-145).
 //
-// If at most three bytes follow the mod flag of a GoldSource reply, there is no mod
-// block, and the last two bytes are VAC and bots (EC-67). If those bytes are
-// missing or can't be VAC and bots, the reply is truncated, and neither field is
-// set (EC-137). A relay omits bots (EC-33, EC-147). A relay with more than 255 spectators
-// or slots may send both numbers as longs in place of bots (EC-146).
+// If the mod flag of a GoldSource reply is set, but at most three bytes follow it, there
+// is no mod block. The last two of these bytes are VAC and bots (EC-67). But if there are
+// fewer than two, or the first of the two can't be VAC, the reply is truncated, and
+// neither field is set (EC-137). A relay omits bots (EC-33, EC-147). A relay with more
+// than 255 spectators or slots may send both numbers as longs in place of bots (EC-146).
 func (in *Info) Decode(msg []byte) error {
 	*in = Info{}
 	body := Body(msg)
@@ -197,10 +197,10 @@ func Environment(c byte) string {
 	return ""
 }
 
-// readMod reads the mod block. If at most three bytes remain, the reply has no mod
-// block: VAC and bots follow at once, or after one byte, and NoteInfoNoModBlock is set
-// (EC-67). If fewer than two bytes remain for VAC and bots, or VAC would be neither 0
-// nor 1, the message counts as truncated inside the block (EC-137).
+// readMod reads the mod block. If at most three bytes remain, the reply has no mod block,
+// and readMod sets NoteInfoNoModBlock. The last two of these bytes are VAC and bots
+// (EC-67). But if there are fewer than two, or the first of the two is neither 0 nor 1 and
+// so can't be VAC, the message counts as truncated inside the block (EC-137).
 func (in *Info) readMod(r *reader) {
 	if left := r.left(); len(left) <= 3 {
 		in.Notes |= NoteInfoNoModBlock
@@ -233,9 +233,9 @@ func (in *Info) readMod(r *reader) {
 // in.Has lacks HasEDF, the flag is left out.
 //
 // A GoldSource reply with NoteInfoNoModBlock has the mod flag set but no mod block
-// (EC-67). A relay's reply has bots only if in.Has contains HasBots, and has two longs
-// instead if a count is above 255 (EC-146). Any other reply has only the low byte of each
-// count. Strings end at their first NUL.
+// (EC-67). A GoldSource reply of a relay has bots only if in.Has contains HasBots; if a
+// count is above 255, it has both counts as longs instead (EC-146). Any other reply has
+// only the low byte of each count. Strings end at their first NUL.
 func AppendInfo(dst []byte, in *Info) []byte {
 	if in.Format == FormatGoldSource {
 		return appendGoldSource(dst, in)

@@ -1,7 +1,8 @@
 package wire
 
 // Question names a request that a client can send to a server. The answers to the first
-// three questions determine a record's status; the other two are optional.
+// three questions determine the status of the server's record, which is its line in a
+// scan's output. The other two questions are optional.
 type Question uint8
 
 // The questions, in the order in which records list them.
@@ -10,7 +11,7 @@ const (
 	QuestionPlayers
 	QuestionRules
 
-	NumQuestions = iota // the number of questions that determine a status
+	NumQuestions = iota // the number of questions that determine the status
 
 	QuestionPing      Question = iota - 1 // A2A_PING
 	QuestionChallenge                     // A2S_SERVERQUERY_GETCHALLENGE
@@ -57,7 +58,7 @@ const (
 // Format is the format of an INFO reply.
 type Format uint8
 
-// The formats of an INFO reply; a record writes "source" and "goldsource".
+// The formats of an INFO reply. Records call them "source" and "goldsource".
 const (
 	FormatSource     Format = iota + 1 // 'I'
 	FormatGoldSource                   // 'm'
@@ -177,7 +178,7 @@ type Mod struct {
 	DLL         uint8  // 0 Half-Life's own, 1 the mod's own
 }
 
-// Player is one record of a PLAYER reply. Name aliases the message.
+// Player is one player of a PLAYER reply. Name aliases the message.
 type Player struct {
 	Name     []byte  // empty for all players of many games (EC-79)
 	Index    uint8   // always 0 on many games (EC-77)
@@ -194,8 +195,8 @@ type Rule struct {
 	Value []byte
 }
 
-// Notes is a set of oddities found in an answer. A note does not make an answer partial. A
-// truncated answer may have notes, too.
+// Notes is a set of oddities found in an answer. An answer with notes may be complete or
+// truncated.
 type Notes uint32
 
 // The notes. Each comment begins with the word that records use for the note.

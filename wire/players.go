@@ -106,12 +106,12 @@ func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 }
 
 // extraLen returns the number of bytes at the end of the message that are deaths
-// and money. The remainder after n records is exactly 8×n bytes for at most one n,
-// because each further record makes the remainder shorter and 8×n longer. With
-// ShipUnknown, only the announced count is tried as n. With ShipYes, every n is
-// tried, but the announced count takes precedence. If no bytes remain after the announced
-// players, there are no deaths and money. If fewer than 8×n bytes remain, deaths and money
-// are incomplete.
+// and money. The remainder after n players is exactly 8×n bytes for at most one n,
+// because each further player makes the remainder shorter and 8×n longer. With
+// ShipUnknown, extraLen tries only the announced count as n. With ShipYes, it tries every
+// n, but the announced count takes precedence: if fewer than 8×n bytes remain after the
+// announced players, these bytes are incomplete deaths and money, and if no bytes remain,
+// there are no deaths and money.
 func (ps *Players) extraLen(ship ShipHint) int {
 	rest, n, found := ps.rest, 0, 0
 	for ; len(rest) > 0; n++ {
@@ -134,8 +134,8 @@ func (ps *Players) extraLen(ship ShipHint) int {
 	return found
 }
 
-// playerLen returns the length of the record at the front of b, or 0 if it is
-// incomplete.
+// playerLen returns the length in bytes of the player at the front of b, or 0 if the
+// player is incomplete.
 func playerLen(b []byte) int {
 	if len(b) < minPlayer {
 		return 0
@@ -165,7 +165,7 @@ func (ps *Players) AppendAll(dst []Player) []Player {
 }
 
 // read reads the next player into p. If there is no complete player, it calls
-// finish and returns false.
+// ps.finish and returns false.
 func (ps *Players) read(p *Player) bool {
 	n := playerLen(ps.rest)
 	if n == 0 {
@@ -212,8 +212,8 @@ func (ps *Players) finish() {
 func (ps *Players) Player() *Player { return &ps.player }
 
 // AppendPlayers appends a PLAYER reply. Its second argument, announced, is the value of
-// the count byte, modulo 256. After the last player come deaths and money of the players
-// with Ship set. Names end at their first NUL.
+// the count byte, modulo 256. The reply ends with deaths and money of the players with
+// Ship set. Names end at their first NUL.
 func AppendPlayers(dst []byte, announced int, players []Player) []byte {
 	dst = append(appendHeader(dst, KindPlayers), uint8(announced))
 	for i := range players {

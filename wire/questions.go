@@ -9,8 +9,8 @@ import (
 type Questions uint8
 
 // The sets of one question each, and AskAll, the set of the three questions that
-// determine a target's status. AskAll does not contain the ping, because it never affects
-// the status.
+// determine a target's status. AskAll does not contain the ping, because a ping never
+// affects the status.
 const (
 	AskInfo    = Questions(1 << QuestionInfo)
 	AskPlayers = Questions(1 << QuestionPlayers)

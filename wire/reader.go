@@ -2,9 +2,9 @@ package wire
 
 import "encoding/binary"
 
-// A reader moves fields from the front of b into the caller's variables, and adds each
-// complete field to has. If b ends inside a field, the reader stores this field in cut and
-// reads no further field. So the caller need check cut only once, at the end.
+// A reader moves fields from the front of r.b into the caller's variables, and adds each
+// complete field to r.has. If r.b ends inside a field, the reader stores this field in
+// r.cut and reads no further field. So the caller need check r.cut only once, at the end.
 type reader struct {
 	b      []byte
 	has    Fields
@@ -28,8 +28,8 @@ func (r *reader) fail(f Fields) {
 	r.b = nil
 }
 
-// take returns the next n bytes and adds their field f to has. It returns nil if b has
-// fewer bytes.
+// take returns the next n bytes, which are the field f, and adds f to r.has. It returns
+// nil if r.b has fewer bytes.
 func (r *reader) take(n int, f Fields) []byte {
 	if len(r.b) < n {
 		r.fail(f)
@@ -103,8 +103,8 @@ func untilNUL(b []byte) []byte {
 	return b[:i:i]
 }
 
-// appendText appends s up to its first NUL, which a string on the wire cannot
-// contain, and then a NUL.
+// appendText appends s and a NUL. If s contains a NUL, appendText drops the rest of s,
+// because a string on the wire ends at its first NUL.
 func appendText(dst, s []byte) []byte {
 	dst = append(dst, untilNUL(s)...)
 	return append(dst, 0)

@@ -42,7 +42,7 @@ func DecodeRequest(datagram []byte) (Request, error) {
 		if len(rest) == 0 {
 			return r, nil
 		}
-		rest = nil // no challenge
+		rest = nil // more bytes are an error: these requests have no challenge
 	default:
 		return Request{}, ErrUnexpected
 	}

@@ -51,7 +51,7 @@ func (rs *Rules) AppendAll(dst []Rule) []Rule {
 	}
 }
 
-// read reads the next rule into r. If there is no complete rule, it calls finish
+// read reads the next rule into r. If there is no complete rule, it calls rs.finish
 // and returns false.
 func (rs *Rules) read(r *Rule) bool {
 	b := rs.rest

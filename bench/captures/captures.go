@@ -1,8 +1,7 @@
-// Package captures reads recorded replies of real servers. Tests of several packages
-// compare their results with these replies. The recordings are not part of the project.
-// Files expects the recordings beside the project, in ../shared/captures, with two files for
-// each server: NAME.hex has the datagrams in hexadecimal, one per line, and NAME.json has
-// what another program decoded from them.
+// Package captures reads recorded replies of real servers, for the tests of several
+// packages. The recordings are not part of the project. They belong beside it, in
+// ../shared/captures. Each server has two files: NAME.hex has its datagrams in
+// hexadecimal, one per line, and NAME.json has what another program decoded from them.
 package captures
 
 import (

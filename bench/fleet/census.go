@@ -54,9 +54,9 @@ func (c *Census) Answers(addr netip.AddrPort, asked wire.Questions) bool {
 	return asked.Has(wire.QuestionInfo) || n.expect(&c.content, asked).Result != nil
 }
 
-// Memory is a fleet without sockets and without a clock: Ask takes a datagram and
-// returns the answers at once. Its network is perfect: Memory ignores the faults
-// and delays of a Config. Only one goroutine at a time may use it.
+// Memory is a fleet in memory, without sockets or a clock. Ask passes a datagram to a
+// server, which answers at once. The network is perfect: Memory ignores the faults and
+// delays of a Config. Only one goroutine at a time may use it.
 type Memory struct {
 	ports map[uint16]*responder
 }

@@ -37,14 +37,15 @@ type Config struct {
 	Seed uint64
 
 	// Share of the pairs of an address and a port that have a server. Zero means all
-	// pairs. Whatever the share is, each pair that a faker owns has a server.
+	// pairs. The servers of fakers (see Fakes) exist whatever the share is.
 	Alive        float64
 	Hostile      float64 // share of the servers that are hostile
 	Kinds        []Kind  // honest kinds to choose from; empty means UsualKinds
 	HostileKinds []Kind  // hostile kinds to choose from; empty means all
 
-	Games []string // IDs of the games that servers of kind Games play; empty means all
-	// Share of the groups of 64 addresses in which a faker owns 50 addresses.
+	Games []string // IDs of the games that servers of kind Games run; empty means all
+	// Share of the groups of 64 addresses that have a faker, whose 50 servers send false
+	// answers.
 	Fakes     float64
 	FakeKinds []Kind // kinds of fakers to choose from; empty means all
 

@@ -11,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// content is the true data of a server, from which the fleet makes the server's
-// replies. The fleet fills the same content for one server after the other. The slices
-// are valid until the next call of fill.
+// content is the true data of a server, from which the fleet makes the server's replies.
+// The fleet reuses a content for one server after the other. The slices are valid until
+// the next call of fill.
 type content struct {
 	info     wire.Info
 	trailing []byte // bytes after the last field of info
@@ -35,8 +35,8 @@ type content struct {
 	meaning game.Game    // the meaning of that server's replies
 }
 
-// The streams of random numbers. Properties that can be generated independently of each
-// other have separate streams.
+// Each constant selects a stream of random numbers. Properties that can be generated
+// independently of each other have separate streams.
 const (
 	streamInfo = iota + 1
 	streamPlayers
@@ -153,7 +153,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	if n.quirks&quirkNoEDF != 0 {
 		return
 	}
-	// One of the 32 combinations of extra data.
+	// Choose one of the 32 combinations of extra data.
 	in.Has |= wire.HasEDF
 	in.EDF = uint8(r.Next()) & (games.EDFGamePort | games.EDFSteamID | games.EDFSourceTV | games.EDFKeywords | games.EDFGameID)
 	if n.kind == Flood64K {
@@ -165,7 +165,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 	if in.EDF&games.EDFSteamID != 0 {
 		in.Has |= wire.HasSteamID
-		in.SteamID = 0x0140000000000000 | r.Next()>>8 // a float64 can't represent it exactly
+		in.SteamID = 0x0140000000000000 | r.Next()>>8 // a float64 can't represent such an ID exactly
 	}
 	if in.EDF&games.EDFSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
@@ -204,8 +204,8 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 		ServerType: in.ServerType, Environment: in.Environment,
 		Password: in.Password, VAC: in.VAC,
 	}
-	// Half of the servers send upper case, as in the tables of document 000. The examples
-	// of the document have lower case (EC-69).
+	// Half of the servers send these letters in upper case, as in the tables of document
+	// 000. The examples of the document have lower case (EC-69).
 	if r.OneIn(2) {
 		in.ServerType &^= 'a' - 'A'
 		in.Environment = random.Pick(r, []byte("LW"))
@@ -269,9 +269,9 @@ func (c *content) fillPlayers(n *nature) {
 	}
 }
 
-// packedSets is the number of different lists of rules for all servers that compress their
-// rules. Compressing takes a thousand times longer than answering, so each list is
-// compressed only once.
+// packedSets is the number of lists of rules that the servers with compressed rules share.
+// Compressing takes a thousand times longer than answering, so the fleet compresses each
+// list only once.
 const packedSets = 48
 
 func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }

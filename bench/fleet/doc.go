@@ -10,18 +10,17 @@
 //
 // The nature of a server depends only on the Config, the address and the port
 // ([Config.Nature]), so nothing has to be stored for a server. The result of a perfect
-// scan ([Config.Truth]) is derived from the same model, never by decoding packets. Package
+// scan ([Config.Truth]) follows from the nature, never from decoding packets. Package
 // judge compares a census with this result.
 //
 // # Odd servers
 //
-// Most servers look like real servers, with usual names, maps, rules and values.
-// Odd servers are more frequent than in the real world, in fixed proportions, so
-// that even a small fleet has all sorts of them. Of 100 server names, at least 5 are
-// not UTF-8, 5 have control characters, 2 are empty, and 2 are longer than 200 bytes.
-// Of 100 player names, 3 are empty and 2 have control characters. One server in 16
-// has odd values among its rules. Of the servers that may have a quirk, one in 24 has
-// the quirk.
+// Most servers look like real servers, with usual names, maps, rules and values. Odd
+// servers are more frequent than in the real world, in fixed proportions, so that even a
+// small fleet has all sorts of them. Of 100 server names, at least 5 are not UTF-8, 5 have
+// control characters, 2 are empty, and 2 are longer than 200 bytes. Of 100 player names, 3
+// are empty and 2 have control characters. One server in 16 has odd values among its
+// rules. Each of the quirks in model.go affects one in 24 of the servers that may have it.
 //
 // Servers of the kind [Games] imitate real games, and the fleet knows what their answers
 // mean: see package games. A fleet has such servers if Config.Kinds names this kind.

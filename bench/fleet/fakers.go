@@ -18,8 +18,8 @@ const (
 
 // The behaviour of fakers' servers. Package games makes the contents of their replies.
 const (
-	// The additional delay of a RULES reply of the kind EdgeCache. The other replies come
-	// from a nearby edge server.
+	// The additional delay of RULES replies of the kind EdgeCache, as if only the other
+	// replies came from a nearby edge server.
 	edgeDelay    = 150 * time.Millisecond
 	floodAnswers = 300 // number of replies to each INFO request
 )
@@ -67,6 +67,6 @@ func (n *nature) plan() games.Plan {
 	return p
 }
 
-// TimingFlags are the flags that depend on measurements of the scan. The nature of a
-// server alone does not determine whether its record has them.
+// TimingFlags are the flags that depend on what the scan measures. The nature of a server
+// alone does not determine whether its record has them.
 const TimingFlags = game.FlagEdgeAnswers | game.FlagReplyFlood | game.FlagConflict

@@ -96,7 +96,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 // complete field of that reply.
 const unendingProtocol = 'A'
 
-// sendEndless sends an INFO reply of size bytes that ends inside the name.
+// sendEndless sends an INFO reply that ends inside the name, after size bytes in all.
 func (p *responder) sendEndless(n *nature, size int) {
 	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF, byte(wire.KindInfo), unendingProtocol)
 	p.msg = append(p.msg, bytes.Repeat([]byte("A"), size-len(p.msg))...)

@@ -88,7 +88,7 @@ const (
 // The kinds of fakers' servers. A faker has farmSize servers of one kind. They answer
 // like servers of real games, but their answers are false.
 const (
-	FarmList       Kind = firstFaker + iota // all servers of the faker send the bytes of the same PLAYER reply
+	FarmList       Kind = firstFaker + iota // all servers of the faker send the same PLAYER reply, byte for byte
 	FarmClones                              // all servers of the faker have the same game, name, map and capacity
 	CountsOnly                              // INFO counts players, but the list of players is empty
 	TinyDurations                           // players whose duration is the bytes 00 00 00 01
@@ -140,8 +140,8 @@ func UsualKinds() (ks []Kind) {
 	return ks
 }
 
-// weight returns the weight of an honest kind among the chosen kinds. A kind without an
-// entry in honestWeights has the weight 1, except Games.
+// weight returns the weight of an honest kind among the chosen kinds. Games has the weight
+// gamesWeight. Any other kind without an entry in honestWeights has the weight 1.
 func (k Kind) weight() int {
 	if k == Games {
 		return gamesWeight

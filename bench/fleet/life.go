@@ -16,18 +16,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Life describes what happens to the servers of a fleet while the fleet runs. Each server
-// has at most one fate, which is an event that happens only to this server. A cut affects
-// all servers.
+// Life describes what happens to the servers of a fleet while the fleet runs. A server has
+// at most one fate, an event that happens only to this server. A cut affects all servers.
 type Life struct {
-	Counts  [len(fateWords)]int // number of servers for each fate
+	Counts  [len(fateWords)]int // number of servers for each of fateWords
 	Cuts    []Cut               // periods in which no server answers
 	Span    time.Duration       // all fates begin within this time after the start
 	Longest time.Duration       // maximum length of an outage, and of each silence in a flap
 }
 
-// fateWords are the words for the fates, in the input of ParseLife and in the lines of
-// WriteLife.
+// fateWords are the kinds of fates. ParseLife reads fateWords[i].flag, and WriteLife
+// writes fateWords[i].what.
 var fateWords = [...]struct{ flag, what string }{
 	{"outages", "outage"},   // the server is silent for 5 s to Longest
 	{"restarts", "restart"}, // the server is silent for 5 s, and then has another Steam ID and new players
@@ -42,7 +41,8 @@ var fateWords = [...]struct{ flag, what string }{
 // phases with answers between them.
 const flapPhases = 5
 
-// Cut is a period without answers. Its times count from the start of the fleet.
+// Cut is a period without answers. At is its beginning, as the time since the start of the
+// fleet. For is its length.
 type Cut struct{ At, For time.Duration }
 
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
@@ -106,7 +106,7 @@ type Fate struct {
 	Addr string    `json:"addr,omitempty"`
 	Old  string    `json:"old,omitempty"` // for a server that moved, the old address
 	From time.Time `json:"from"`          // beginning of the event
-	// When the server answers again, or From if the event does not silence it.
+	// The time when the server answers again, or From if the event does not silence it.
 	To time.Time `json:"to"`
 	// Whether the answers of a restarted server show the restart.
 	Sign bool          `json:"evidence"`
@@ -184,14 +184,15 @@ func (m *model) showsRestart(n *nature) bool {
 	return c.info.SteamID != 0 && longest > 1800
 }
 
-// fate is a Fate and the time that has passed since its end.
+// fate is an event in the life of a server (a Fate, such as an outage), with the time
+// since the event ended.
 type fate struct {
 	*Fate
-	since time.Duration // time since the end of the fate; negative before the end
+	since time.Duration // negative before the end of the event
 }
 
-// now returns the nature of the server at an address, and the server's fate. It returns
-// false if the server does not answer at this time.
+// m.now(addr, now) returns the nature and the fate of the server at addr. It returns false
+// if the server does not answer at that time.
 func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) {
 	n, ok = m.nature(addr)
 	if m.Life == nil {

@@ -53,7 +53,7 @@ type MasterConfig struct {
 const (
 	pageAddrs    = 231    // addresses in a full page, a datagram of 1392 bytes
 	webCap       = 10_000 // servers in an answer of the Web API
-	maxUDPFilter = 190    // bytes of a filter over UDP
+	maxUDPFilter = 190    // maximum length of a filter over UDP, in bytes
 )
 
 // MasterFault is the word that command-line flags use for a fault of a master.
@@ -228,15 +228,15 @@ func (m *Master) Close() (err error) {
 	return err
 }
 
-// Requests returns how many requests arrived over UDP and over HTTP, whether or not
-// they were answered.
+// Requests returns how many valid requests arrived over UDP, and how many requests arrived
+// over HTTP, whether or not they were answered.
 func (m *Master) Requests() (udp, web int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.pages), m.calls
 }
 
-// faulty reports whether the faults are active for the nth request.
+// m.faulty reports whether the faults are active for the nth request.
 func (m *Master) faulty(n int) bool { return n > m.After && (m.For == 0 || n <= m.After+m.For) }
 
 func (m *Master) has(f MasterFault) bool { return slices.Contains(m.Faults, f) }

@@ -15,8 +15,8 @@ import (
 )
 
 // listed is an entry of a master's list: an address and port, and what the master knows
-// about the server there. For an empty place, the entry describes the server that the
-// fleet would have there if all its places had servers.
+// about the server there. For an address and port without a server, the entry describes
+// the server that the fleet would have there if it had servers everywhere.
 type listed struct {
 	key       uint64
 	addr      netip.AddrPort
@@ -146,8 +146,8 @@ func likePattern(pattern, s string) bool {
 	return regexp.MustCompile(`(?s)^` + expression + `$`).MatchString(s)
 }
 
-// after returns the index of the first entry whose address is greater than seed. The address
-// seed need not be on the list. If seed is not valid, or is 0.0.0.0:0, after returns 0.
+// m.after(seed) is the index of the first entry whose address is greater than seed, which
+// need not be on the list. If seed is not valid, or is 0.0.0.0:0, the index is 0.
 func (m *Master) after(seed netip.AddrPort) int {
 	if !seed.IsValid() || seed.Port() == 0 && seed.Addr().IsUnspecified() {
 		return 0

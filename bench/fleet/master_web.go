@@ -57,8 +57,8 @@ func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// failing answers with a fault that replaces the list, if such a fault is configured, and
-// reports whether it answered. Like real servers, it quotes the request.
+// If the master has a fault that replaces the list, m.failing serves this fault and
+// returns true. Like real servers, it quotes the request.
 func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case m.has(MasterSilent):

@@ -126,7 +126,7 @@ const (
 	quirkZero                           // the challenge is 0 (EC-10)
 	quirkHeaderless                     // split replies without FF FF FF FF (EC-113)
 	quirkHeaderTwice                    // split replies with two FF FF FF FF (EC-114)
-	quirkSplitInfo                      // INFO is also sent in fragments (EC-51)
+	quirkSplitInfo                      // INFO replies are split too, although they are short (EC-51)
 	quirkHighBit                        // bit 31 of a split ID set for no reason (EC-122)
 	quirkNoModBlock                     // a GoldSource INFO with the mod flag but no mod block (EC-67)
 
@@ -162,8 +162,8 @@ var quirksOf = [numKinds]quirk{
 // Of the servers that may have a quirk, one in oneInQuirk has it.
 const oneInQuirk = 24
 
-// nature holds a Nature and the other properties of a server that determine its
-// answers.
+// nature has the properties of a server that determine its answers. Nature has some of
+// them.
 type nature struct {
 	addr       uint64
 	hash       uint64 // the seed of everything random about this server
@@ -171,7 +171,7 @@ type nature struct {
 	challenged wire.Questions
 	quirks     quirk
 	game       *simpleGame
-	title      *games.Title // used instead of the field game if kind is Games or a kind of faker; otherwise nil
+	title      *games.Title // used instead of nature.game if kind is Games or a kind of faker; otherwise nil
 	farm       uint64       // ID of the faker, or 0 if there is none
 	night      uint64
 	delay      time.Duration
@@ -217,8 +217,8 @@ func (m *model) drawDelay(r *random.Stream) time.Duration {
 	return m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
 }
 
-// shape draws the questions that need a challenge, the game, the numbers of players and
-// rules, the quirks, and the layout of fragments.
+// n.shape sets, at random, the questions that need a challenge, the game, the numbers of
+// players and rules, the quirks, and the layout of fragments.
 func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)
 	n.game = random.Pick(r, gamesOf(n.kind))

@@ -27,8 +27,8 @@ type responder struct {
 	splitID uint32
 	// Random numbers for those parts of answers that a server's nature does not determine.
 	junk random.Stream
-	// The pairs of a server of kind Rechallenge and a client that has used up the first
-	// challenge.
+	// Pairs of a client and a server of kind Rechallenge whose first challenge the client
+	// has used up.
 	used  map[usedKey]bool
 	stats Stats
 }
@@ -121,7 +121,7 @@ func QuestionOf(k wire.Kind) (wire.Question, bool) {
 	return 0, false
 }
 
-// answer answers a query: with a challenge if the query needs a valid challenge and
+// answer replies to a query: with a challenge if the query needs a valid challenge and
 // lacks it, otherwise with the requested data.
 func (p *responder) answer(n *nature, q *query) {
 	if n.challenged.Has(q.question) {
@@ -154,7 +154,7 @@ func (p *responder) answer(n *nature, q *query) {
 	}
 }
 
-// say answers q with the data in p.c.
+// p.say answers q with the data in p.c.
 func (p *responder) say(n *nature, q wire.Question) {
 	if n.kind == Both && q == wire.QuestionInfo {
 		p.msg = wire.AppendInfo(p.msg[:0], &p.c.gold)
@@ -272,7 +272,8 @@ const challengeLife = time.Hour
 // challenge for at most five seconds.
 const shortLife = 2500 * time.Millisecond
 
-// The challenges that a server has for one client.
+// The values of challengeOf's last argument. Only servers of kind Rechallenge have a
+// second challenge for a client.
 const (
 	challengeOnly = iota
 	challengeNext // the second challenge of Rechallenge
@@ -309,8 +310,8 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	case ShortChallenge:
 		life = shortLife
 	}
-	// The challenge changes at the end of each period of length life. The server also
-	// accepts the previous challenge.
+	// The challenge changes after each challengeLife or shortLife. The server also accepts
+	// the previous challenge.
 	epoch := uint64(q.now / life)
 	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
 	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))
@@ -328,7 +329,7 @@ func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.
 // packed is a compressed reply: bzip2 data, and the header fields of fragment 0.
 type packed struct {
 	data []byte
-	size uint32 // size of the uncompressed reply
+	size uint32 // declared size of the uncompressed reply
 	crc  uint32 // CRC-32 (IEEE) of the uncompressed reply
 }
 

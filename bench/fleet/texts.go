@@ -57,8 +57,8 @@ var (
 	}
 )
 
-// appendName appends a server's name. Usually the name is plain; sometimes it is odd in a
-// way that real servers have.
+// appendName appends a server's name. Usually the name is plain; sometimes it is odd, as
+// names of real servers are.
 func appendName(dst []byte, r *random.Stream) []byte {
 	start := len(dst)
 	switch at := r.Below(100); {
@@ -100,7 +100,7 @@ func appendPlainName(dst []byte, r *random.Stream) []byte {
 func appendPlayerName(dst []byte, r *random.Stream) []byte {
 	switch at := r.Below(100); {
 	case at < 3:
-		return dst // a slot that is connecting (EC-80)
+		return dst // a player who is still connecting (EC-80)
 	case at < 5:
 		return append(dst, random.Pick(r, controlNames)...)
 	case at < 6:
@@ -194,7 +194,7 @@ var oddValues = constants(
 // the real world, about one server in 64 has a value that is not UTF-8.
 const oneInOdd = 16
 
-// escapes surround the words of servers of kind Escapes: colours, a title, a cleared
+// escapes are put around the texts of servers of kind Escapes: colours, a title, a cleared
 // screen, bidirectional overrides, C1 controls, a formula, markup.
 var escapes = []string{
 	"\x1b[2J\x1b[1;1H", "\x1b]0;owned\x07", "\x1b[31;1m", "\x1b]8;;http://example.org\x1b\\", "\x9b31m",
@@ -208,8 +208,8 @@ const maxPages = 7
 //go:embed cvars.txt simple.txt
 var files embed.FS
 
-// rows calls yield with the columns of each line of a file. Tabs separate the columns. rows
-// skips empty lines and comments.
+// rows splits each line of a file at its tabs, and passes the columns to yield. It skips
+// empty lines and comments.
 func rows(file string, yield func(cells []string)) {
 	b, err := files.ReadFile(file)
 	if err != nil {

@@ -202,11 +202,12 @@ func (c *content) rulesWithin(size int) (n int) {
 	return n
 }
 
-// broken has errors that, depending on timing, a scan may see instead of the usual error.
+// broken is a set of errors. Depending on timing, a scan may see one of them instead of
+// the usual error.
 var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 
-// fault says how a question fails in a perfect scan. The field error is the usual error,
-// or 0 if the answer is complete. Depending on timing, an error in allowed may occur
+// fault says how a question fails in a perfect scan. fault.error is the usual error, or 0
+// if the answer is complete. Depending on timing, an error in fault.allowed may occur
 // instead.
 type fault struct {
 	error   wire.Error

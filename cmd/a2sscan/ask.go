@@ -134,7 +134,8 @@ func (a *app) ask(f *askFlags, arg string) error {
 	return console.Fail(code, "some questions have no complete answer: %s", s.Verdict.Plain())
 }
 
-// printSession ignores write errors: a.out remembers the first error, and run reports it.
+// printSession ignores write errors: a.out remembers the first error, and app.run reports
+// it.
 func printSession(a *app, s *transcript.Session, f *askFlags) {
 	onScreen := console.IsTerminal(a.out.w)
 	switch {
@@ -156,6 +157,6 @@ func printSession(a *app, s *transcript.Session, f *askFlags) {
 
 const leastWidth = 60
 
-// width returns the width of the terminal on standard output in columns, and at least
+// width returns the number of columns of the terminal on standard output, but at least
 // leastWidth. It returns 80 if standard output is not a terminal.
 func (a *app) width() int { return max(console.WidthOf(a.out.w), leastWidth) }

@@ -45,7 +45,8 @@ func (a *app) configurable(cmd *cobra.Command) {
 //
 // The command line overrides the file. But a flag that may be repeated has the values of
 // the command line and of the file, so a network that the file excludes stays excluded. A
-// key in the command's table overrides the same key before the first table.
+// key in the table of a command, such as [scan], overrides the same key before the first
+// table.
 func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	path := cmd.Flags().Lookup(configFlag)
 	if !path.Changed {
@@ -95,8 +96,8 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	return args, nil
 }
 
-// setFlag sets a flag to the value of a key. It returns the text of the value on a command
-// line. For a flag that may be repeated, it returns a text for each value.
+// setFlag sets a flag to the value of a key. It returns the value as a user types it on a
+// command line. For a flag that may be repeated, the result has an element for each value.
 func setFlag(flag *pflag.Flag, k flags.Key) (texts []string, err error) {
 	texts = k.Values
 	switch {

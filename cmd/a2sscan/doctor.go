@@ -44,7 +44,7 @@ not.`,
 			r := doctor.Examine(&o)
 			if asJSON {
 				text, _ := console.JSON(r, "") // every report can be encoded
-				a.out.Write(text)              // run reports a write error
+				a.out.Write(text)              // app.run reports a write error
 			} else {
 				io.WriteString(a.out, r.Text(&o, a.width()))
 			}

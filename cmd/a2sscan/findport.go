@@ -52,8 +52,8 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	answers, found := 0, netip.AddrPort{}
-	// All ports are at one address, so Rate also limits the rate to this address.
-	// AddressRate is off, because it would count four datagrams for each port.
+	// All ports are at one address, so Rate also limits the rate to this address. AddressRate
+	// is off, because it would reserve four datagrams for each port.
 	_, err = scanner.Scan(ctx, scanner.Config{
 		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout(), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
 		Tuning: scanner.Tuning{NoOutage: true},

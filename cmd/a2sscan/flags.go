@@ -178,9 +178,8 @@ func flagNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// wantArgs returns a function that checks the number of arguments. Its first two
-// parameters are the minimum and the maximum; a maximum of 0 means that there is no limit.
-// The last two are the text and the hint of the error.
+// wantArgs returns a function that checks the number of arguments. The parameters are the
+// minimum, the maximum (0: no limit), and the text and the hint of the error.
 func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch n := len(args); {

@@ -149,8 +149,9 @@ func (f *fleetFlags) checkServers() error {
 	return nil
 }
 
-// checkLife returns an error if a cut would begin after the end of the fleet. All other
-// events begin before the end, because checkLife shortens their span.
+// checkLife returns an error if a cut, a time without answers, would begin after the fleet
+// ends. It shortens the span in which all other events begin, so that they begin before
+// the end.
 func (f *fleetFlags) checkLife() error {
 	life := f.Fleet.Life
 	if life == nil || f.Span == 0 {
@@ -172,7 +173,7 @@ func (a *app) fleet(f *fleetFlags) error {
 	if f.truth {
 		out := bufio.NewWriter(a.out)
 		err := errors.Join(f.Fleet.WriteTruth(out, "", wire.AskAll), out.Flush())
-		if err != nil && a.out.err == nil { // run reports a failure of standard output
+		if err != nil && a.out.err == nil { // app.run reports a failure of standard output
 			err = console.Fail(console.ExitUsage, "%w", err)
 		}
 		return err

@@ -54,7 +54,7 @@ type app struct {
 	sends bool
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file
-	// panelEvery is the shortest time between two edits of the panel of a watch.
+	// panelEvery is the shortest time between two edits of the message of --webhook-panel.
 	panelEvery time.Duration
 }
 
@@ -103,8 +103,8 @@ func (a *app) run() int {
 	return console.ExitCode(err)
 }
 
-// results is standard output. It remembers the first write error, so that run reports a
-// full disk even if the writing code ignored the error.
+// results is standard output. It remembers the first write error, so that app.run reports
+// a full disk even if the writing code ignored the error.
 type results struct {
 	w   io.Writer
 	err error

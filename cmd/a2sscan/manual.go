@@ -96,8 +96,8 @@ func manPage(c *cobra.Command, name string, others []string, below []*cobra.Comm
 	return typeable(string(md2man.Render([]byte(b.String()))))
 }
 
-// flagItem returns the tag of a flag and the flag's help. The tag has the flag and the
-// word for its value, in Markdown.
+// flagItem returns a heading for a flag in Markdown, such as **-o**, **--output** *PATH*,
+// and the flag's help.
 func flagItem(f *pflag.Flag) (tag, usage string) {
 	value, usage := pflag.UnquoteUsage(f)
 	tag = "**--" + f.Name + "**"
@@ -143,7 +143,7 @@ var (
 )
 
 // typeable keeps roff from replacing characters with typographic ones, so that commands
-// copied from a page work in a shell. It also sets flags in bold, except in code.
+// copied from a page work in a shell. It also prints flags in bold, except in code.
 func typeable(page string) string {
 	lines, isCode := strings.Split(strings.ReplaceAll(page, `\-`, "-"), "\n"), false
 	for i, line := range lines {

@@ -75,8 +75,8 @@ var foreignFlags = map[string]string{
 	"limit": "--max-targets (how many targets to query) or --max-results (how many servers must answer before the scan stops)", "no-color": "--color never",
 }
 
-// foreignElsewhere has the advice for commands without the flag that foreignFlags
-// suggests.
+// foreignElsewhere has advice for flags of other scanners. It is for commands that lack
+// the flag that foreignFlags suggests, and for flags that foreignFlags does not have.
 var foreignElsewhere = map[string]string{
 	"limit":    "no flag: head -n N limits the number of lines",
 	"sort":     "no flag: sort CSV with the program sort, and records with jq -s 'sort_by(.info.players)'",

@@ -159,11 +159,12 @@ func (f *uptimeFlags) run(a *app) error {
 	return out.Flush()
 }
 
-// nameColumns is the width of the column of names in the table for people.
+// nameColumns is the width, in terminal cells, of the SERVER column in the default text
+// table.
 const nameColumns = 22
 
-// uptimeTotal writes the table for people: the lines of the servers, and at the end a line
-// with sums.
+// uptimeTotal writes the default text table: the lines of the servers, and at the end a
+// line with sums.
 type uptimeTotal struct {
 	write   func(cells []string)
 	servers int
@@ -171,8 +172,8 @@ type uptimeTotal struct {
 	mean    float64 // sum of the servers' mean numbers of people
 }
 
-// add writes the line of a server. Its argument has a value for each field that run
-// chooses for this table, in the order of these fields.
+// add writes the line of a server. Its argument has the values of the fields that
+// uptimeFlags.run chooses for this table, in the same order.
 func (t *uptimeTotal) add(values []any) {
 	var names [3]string // the first that is not empty is shown
 	for i := range names {

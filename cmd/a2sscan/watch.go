@@ -49,7 +49,7 @@ type watchFlags struct {
 	listen     string // address; "": no live page
 	page       page.Options
 	panelEvery time.Duration
-	names      string // own or list
+	names      string // value of --names: own or list
 	windows    string // file of --maintenance; "": none
 	// keptWindows has the maintenance windows that came from a pipe, which can be read
 	// only once; nil: none
@@ -526,8 +526,8 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 		}
 	}
 	f.loaded = true
-	// A check takes about 1.1 datagrams, because a few checks repeat their request. A full
-	// check takes four more datagrams.
+	// A check sends about 1.1 datagrams, because a few checks repeat their request. A full
+	// check sends four more datagrams.
 	rules, rate := &f.opts.Rules, f.Rate.Rate
 	datagrams := float64(len(all.Addrs)) * (1.1 + 4*float64(rules.Every)/float64(rules.FullEvery))
 	if need := datagrams / rules.Every.Seconds(); need > float64(rate) {

@@ -118,8 +118,8 @@ func (r *release) contents(s system, stage string) (fstest.MapFS, error) {
 	return t, r.addFiles(t, sources)
 }
 
-// addFiles adds files and folders from the disk to t. sources maps names in t to paths on
-// the disk.
+// addFiles adds files and folders from the disk to t. The keys of sources are names in t,
+// and the values are paths on the disk.
 func (r *release) addFiles(t fstest.MapFS, sources map[string]string) error {
 	for name, source := range sources {
 		err := filepath.WalkDir(source, func(p string, d fs.DirEntry, err error) error {
@@ -141,7 +141,7 @@ func (r *release) addFiles(t fstest.MapFS, sources map[string]string) error {
 	return nil
 }
 
-// add adds a file to t, and the folders around it.
+// add adds a file to t, and the folders that contain it.
 func (r *release) add(t fstest.MapFS, name string, mode fs.FileMode, data []byte) {
 	t[name] = &fstest.MapFile{Data: data, Mode: mode, ModTime: r.time}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// legal matches the names of files that must accompany the code.
+// legal is a pattern for the names of files that must accompany the code.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
 // notices returns the licences of all code that is linked into the program for a system.
@@ -48,9 +48,9 @@ func notices(s system) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// licences looks for licence files in the folder dir of a package, and in the folders above
-// dir, up to root, the folder of the module. It adds them to its first argument, and returns
-// how many it added.
+// licences looks for licence files in dir, the folder of a package, and in the folders
+// above it, up to root, the folder of the module. It adds them to its first argument, and
+// returns how many it added.
 func licences(files map[string]string, dir, root, module string) (n int) {
 	for ; len(dir) >= len(root); dir = filepath.Dir(dir) {
 		entries, _ := os.ReadDir(dir) // a folder that can't be read has no licence

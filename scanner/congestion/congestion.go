@@ -1,16 +1,16 @@
 // Package congestion finds a rate for a scan without a fixed rate. It has no clock and no
 // I/O: it takes counts and returns a rate.
 //
-// Without a maximum, only this machine limits the rate. The scan has no rate until the
-// first sign of overload. Then the rate falls and grows again, as a cubic function of the
-// time (RFC 9438): it returns almost to the rate of the overload, stays near it for some
-// seconds, and rises further if there is no new sign.
+// Without a maximum, only this machine limits the rate. The scan sends without a limit
+// until the first sign of overload. Then the rate falls and grows again, as a cubic
+// function of the time (RFC 9438): it returns almost to the rate of the overload, stays
+// near it for some seconds, and rises further if there is no new sign.
 //
 // With a maximum, the package measures the path. Dead targets, random loss and servers
-// without rules look like datagrams that a router dropped, but only loss on a full path
-// depends on the rate. So the time is divided into windows with one rate each. A trial
-// compares a window at a higher rate with the windows at the lower rate before and after
-// it:
+// that ignore RULES look like datagrams that a router dropped, but only loss on a full
+// path depends on the rate. So the time is divided into windows with one rate each. A
+// trial compares a window at a higher rate with the windows at the lower rate before and
+// after it:
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
@@ -21,10 +21,11 @@
 // the next window shows whether loss follows the rate. If loss does not fall with the
 // rate, the old rate is restored.
 //
-// The evidence is how many first requests are answered. The package uses the requests to
-// servers that have already answered. If there are too few, it also uses the requests to
-// unknown targets. The high window must then be worse than the windows before and after
-// it, since the share of dead targets may change along the list.
+// The evidence is the share of first requests (not repetitions) that are answered. The
+// package uses the requests to servers that have already answered. If there are too few,
+// it also uses the requests to unknown targets. The high window must then be worse than
+// the windows before and after it, since the share of dead targets may change along the
+// list.
 package congestion
 
 import (
@@ -67,7 +68,8 @@ func classOf(heard bool) class {
 	return unknown
 }
 
-// Signs are the values of a sample. Sent, Drops and PutOff are counters.
+// Signs are what the scan counted and measured for a sample. Sent, Drops and PutOff are
+// counters.
 type Signs struct {
 	Sent   uint64 // datagrams sent
 	Drops  uint64 // received datagrams that the kernel dropped

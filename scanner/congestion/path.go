@@ -37,7 +37,7 @@ type trials struct {
 	found   Path
 	windows windows
 
-	rate  float64 // the rate at rest, and the lower rate of a trial
+	rate  float64 // the rate between trials (at rest), and the lower rate of a trial
 	tried float64 // the higher rate of the trial; 0 if there is no trial
 	down  bool    // the trial began because of loss
 	usual yields  // the latest windows at rest
@@ -61,7 +61,7 @@ type windows struct {
 
 func (w *windows) at(i int) *window { return &w.ring[i%len(w.ring)] }
 
-// current returns the window that is not over.
+// w.current returns the window that is not over.
 func (w *windows) current() *window { return w.at(max(w.begun-1, 0)) }
 
 // window is a span of time with one rate.
@@ -71,7 +71,7 @@ type window struct {
 	from, to time.Duration
 }
 
-// yields has the counts of one or more windows.
+// yields is a set of counts for one or more windows.
 type yields struct {
 	asked, answered [numClasses]float64 // first requests and their answers
 	sent, drops     float64             // datagrams that were sent; received datagrams that the kernel dropped
@@ -105,7 +105,7 @@ const (
 	judgeAnswers  = 40                     // answers, at both rates together, that a comparison needs if it includes unknown targets
 	leastLoss     = 0.02                   // a smaller loss is no reason to slow down
 	doubtful      = -2                     // a trial with a z score below this may get another window
-	significant   = -4.5                   // a z score below this proves loss; strict, since requests sent together are lost together
+	significant   = -4.5                   // a z score below this proves loss (see compare)
 	suspectLoss   = 0.03                   // loss at rest that begins a trial
 	keepBelow     = 0.9                    // when the path is full, the rate is set to this share of what the path carried
 	// If at most fullPart of the additional datagrams at the higher rate get through, the
@@ -134,7 +134,7 @@ func (t *trials) begin(now time.Duration, rate float64) {
 	*t.windows.current() = window{rate: rate, from: now}
 }
 
-// answered counts the answer to a first request in the window in which the request was
+// t.answered counts the answer to a first request in the window in which the request was
 // sent.
 func (t *trials) answered(at time.Duration, c class) {
 	for i := t.windows.begun - 1; i >= t.windows.judged; i-- {
@@ -146,9 +146,9 @@ func (t *trials) answered(at time.Duration, c class) {
 	}
 }
 
-// sample counts the datagrams that were sent and dropped since the last sample. It ends the
-// current window if the window is long enough, judges the earlier windows whose answers have
-// had time to arrive, and returns the rate.
+// t.sample counts the datagrams that were sent and dropped since the last sample. It ends
+// the current window if the window is long enough, judges the earlier windows whose
+// answers have had time to arrive, and returns the rate.
 func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.Recent) float64 {
 	least, echo := mostWindow/2, time.Second
 	if recent.Known() >= enoughTrips {
@@ -199,10 +199,10 @@ func (t *trials) watch(now time.Duration, w *window) {
 }
 
 // compare compares the answers at two rates. At the higher rate, the same share of the
-// requests should be answered as at the lower rate. The result lost is the share of these
-// expected answers that did not come. The result z says how unlikely this loss is by
-// chance: it is the difference in standard deviations, and negative if fewer answers came
-// than expected. The result ok is false if there is too little to compare.
+// requests should be answered as at the lower rate. The first result is the share of these
+// expected answers that did not come. The second result, z, says how unlikely this loss is
+// by chance: it is the difference in standard deviations, and negative if fewer answers
+// came than expected. The last result is false if there is too little to compare.
 //
 // A server that has answered before answers far more often than an unknown target, and
 // the mix of both classes may differ between the two rates. So the classes are compared
@@ -218,7 +218,7 @@ func (t *trials) watch(now time.Duration, w *window) {
 //
 // By chance alone, z is below −2 once in 44 comparisons, and below −4.5 once in 300,000.
 // Datagrams that are sent together are often lost together, which makes such values more
-// likely. Therefore the constant significant is strict, and a doubtful trial gets another
+// likely. Therefore significant is a strict limit for z, and a doubtful trial gets another
 // window.
 func compare(low, high *yields) (lost, z float64, ok bool) {
 	first := known
@@ -278,7 +278,7 @@ func (t *trials) decide(now time.Duration) {
 		t.begin(now, t.tried)
 		return
 	default: // loss did not follow the rate
-		if t.usual = low; t.down { // the path loses this much at any rate now
+		if t.usual = low; t.down { // so loss is now this high at the lower rate, too
 			t.usual.add(&t.high, 1)
 			t.found.Unrelated++
 		} else {

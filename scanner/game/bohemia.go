@@ -40,7 +40,7 @@ const (
 
 type pages struct {
 	total int // number of pages, according to the first page in the rules
-	have  int // number of pages that text holds
+	have  int // number of pages in pages.text
 	text  [maxPages][]byte
 }
 
@@ -189,7 +189,7 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 	return false
 }
 
-// readDLCs skips the hashes, one for each bit in mask, and sets the attribute dlc
+// readDLCs skips the hashes, one for each bit in mask, and sets the attribute "dlc"
 // to the names of the DLCs. For an unknown DLC, it writes the bit in hexadecimal.
 func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 	for range bits.OnesCount16(mask) {
@@ -218,14 +218,14 @@ func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 	d.setAttribute("dlc", d.since(start), "rules.pages")
 }
 
-// Masks of a mod's info byte, which is n in the layout above.
+// Masks of a mod's info byte, which is n in the layout at the top of this file.
 const (
 	modIDLength   = 0x0F
 	modCreatorDLC = 0x10
 )
 
-// readMods reads the mods. When it has read the number of mods, it marks KeyMods as known.
-// The number may be 0, and a mod may be incomplete.
+// readMods reads the mods. It marks KeyMods as known once it has read the number of mods,
+// even if the number is 0 or a mod is incomplete.
 func (d *decoder) readMods(c *cursor) {
 	n := int(c.u8())
 	if !c.short {
@@ -250,7 +250,7 @@ func (d *decoder) readMods(c *cursor) {
 	}
 }
 
-// readSignatures sets the attribute signatures to the names of the keys that the
+// readSignatures sets the attribute "signatures" to the names of the keys that the
 // server accepts, separated by semicolons.
 func (d *decoder) readSignatures(c *cursor) {
 	n := int(c.u8())

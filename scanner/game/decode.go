@@ -37,9 +37,9 @@ type parts struct {
 }
 
 // Decode replaces the contents of dst with the game-specific values of a reply. If the
-// reply has no INFO, dst is empty. If no table matches the game, dst contains the number
-// of people or nothing. There are no errors: if Decode cannot understand a value, it adds
-// a note to dst.Notes.
+// reply has no INFO, dst is empty. If no table matches the game, dst contains at most the
+// number of people. There are no errors: if Decode cannot understand a value, it adds a
+// note to dst.Notes.
 func Decode(dst *Game, in Reply) {
 	dst.reset()
 	if in.Info == nil {

@@ -25,8 +25,8 @@
 //
 // Rules and keywords are untrusted bytes. Decode never fails and never panics: it adds a
 // note for a value that it can't understand, and every size is limited. The limits are in
-// decode.go; the limits of binary pages are in bohemia.go. Decode does not check strings:
-// they can have any encoding and contain control characters.
+// decode.go; those of the binary pages of Arma 3 and DayZ are in bohemia.go. Decode does
+// not check strings: they can have any encoding and contain control characters.
 //
 // # Where other readers differ
 //
@@ -55,15 +55,16 @@
 //		tags: tags{split: ',', prefixes: []field{{name: "w:", read: attribute("weather")}}},
 //	})
 //
-// Records contain the ID "ourgame", so it must never change. The field tags is for the
-// keywords of INFO, rules is for rules with known names, and series is for values that are
-// split over several rules. The fields info and finish are functions for everything else:
-// Decode calls info first and finish last. If a key or attribute gets several values, the
-// first one is used. The actions that store values are in set.go. Names of attributes are
-// lower case with underscores, and never contain bytes of the reply. A game should have as
-// few attributes as possible.
+// Records (the lines of a scan's output) contain the ID "ourgame", so it must never
+// change. table.tags is for the keywords of INFO, table.rules is for rules with known
+// names, and table.series is for values that are split over several rules. The functions
+// table.info and table.finish are for everything else: Decode calls table.info first and
+// table.finish last. If a key or attribute gets several values, the first one is used. The
+// actions that store values are in set.go. Names of attributes are lower case with
+// underscores, and never contain bytes of the reply. A game should have as few attributes
+// as possible.
 //
-// A rule with a clear name and value needs no field: the record contains the rules.
+// A rule with a clear name and value needs no field: a record contains all rules anyway.
 // An attribute is for a value that readers of the record would have to decode or join, or
 // for a right value where INFO has a wrong one.
 //

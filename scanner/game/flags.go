@@ -165,8 +165,7 @@ type Facts struct {
 	Conflict     bool // an answer or a fragment contradicted an earlier one
 }
 
-// Suspect returns the flags of a reply, which is its first argument. g must be the result
-// of Decode for this reply.
+// Suspect returns the flags of a reply. g must be the result of Decode for this reply.
 func Suspect(in Reply, g *Game, facts Facts) (s Flags) {
 	if in.Info != nil {
 		s.judgeCounts(&in, g)

@@ -67,7 +67,7 @@ func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 // constants. They must not be changed. To keep them, use Clone.
 type Game struct {
 	ID   string // stable; empty if no table matches the game
-	Name string // the game's name for people
+	Name string // full name, such as "Team Fortress 2"
 	Has  Keys   // the common keys whose fields are valid
 
 	Players    int   // people in the game, as the game counts them

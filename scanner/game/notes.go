@@ -16,7 +16,7 @@ const (
 	// parts.missing: one of the rules that make up a value is missing; the parts
 	// before it were used
 	notePartsMissing
-	// pages.version: binary pages of an unknown version
+	// pages.version: the binary pages (bohemia.go) have an unknown version
 	notePagesVersion
 	// pages.missing: a binary page is missing; the pages before it were read
 	notePagesMissing

@@ -6,10 +6,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Most games count bots among INFO's players; some do not. If the player list has as many
-// entries as INFO has players, INFO counts the bots. KeyPlayers is then not set, and the
-// number of people is INFO's players minus its bots. If the bots must not be subtracted,
-// KeyPlayers is set, with one of these sources.
+// Most games count bots among INFO's players; some do not. The player list contains the
+// bots. So if it has as many entries as INFO has players, INFO's players include the bots.
+// KeyPlayers is then not set, and the number of people is INFO's players minus its bots.
+// If the bots must not be subtracted, KeyPlayers is set, with one of these sources.
 const (
 	// The list has as many entries as INFO has players and bots together, so INFO's
 	// players are people (CoD4X). This conclusion is wrong if the list has as many ghosts

@@ -144,8 +144,8 @@ func tagged(name, word string) action {
 	return func(d *decoder, _ []byte, source string) { d.setAttribute(name, v, source) }
 }
 
-// words returns an action that sets an attribute to the word for a number. A number
-// without a word becomes the attribute itself.
+// words returns an action that sets an attribute to the word for a number, or to the
+// number itself if there is no word for it.
 func words(name string, of map[string]string) action {
 	texts := map[string][]byte{}
 	for number, word := range of {

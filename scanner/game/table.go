@@ -13,9 +13,9 @@ type table struct {
 	name string
 	apps []uint32 // application IDs
 
-	folder   string // folder of a GoldSource game (see find); else empty
-	evidence string // documents or recorded replies
-	// INFO's players include bots, as a recorded reply of this game shows (people.go)
+	folder   string // folder of a GoldSource game (see func find); else empty
+	evidence string // the documents or recorded replies on which the table is based
+	// A recorded reply of this game shows that INFO's players include bots (people.go).
 	countsBots bool
 
 	tags   tags     // tags in the keywords of INFO
@@ -42,7 +42,7 @@ type action func(d *decoder, v []byte, source string)
 // tags describes how to read the keywords of INFO.
 type tags struct {
 	split byte    // separator of the tags; 0 if the keywords have no tags
-	words []field // complete tags
+	words []field // tags that consist of their name alone
 	// The beginnings of tags; the rest of the tag is the value. The first match is used.
 	prefixes []field
 	byName   matcher // finds words by name
@@ -142,10 +142,10 @@ func (s *someOf) add(name string) {
 	*s |= 1 << (name[0] & 63)
 }
 
-// matcher finds fields by name. Most rules of most servers have no field, so what matters
-// is how fast a name is rejected. The method find compares the length and the last byte,
-// and then a hash of the length and three bytes; a map would hash the complete name. No
-// field has an empty name.
+// matcher finds the field that a rule or tag belongs to, by the name of the rule or tag.
+// Most rules belong to no field, so what matters is how fast a name is rejected. matcher
+// compares the length and the last byte, and then a hash of the length and three bytes; a
+// map would hash the complete name. No field has an empty name.
 type matcher struct {
 	fields  []field
 	lengths someOf

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseInt parses a decimal number from 0 to a limit, which is its second argument. There
-// may be spaces around the number.
+// parseInt parses a decimal number that is at most its second argument, limit. There may
+// be spaces around the number, but no sign.
 func parseInt(b []byte, limit int64) (int64, bool) {
 	b = trim(b)
 	if len(b) == 0 {
@@ -62,7 +62,7 @@ func parseTruth(b []byte) (v, ok bool) {
 	return false, foldEqual(b, "false")
 }
 
-// foldEqual reports whether b, in lower case, equals s. s must be in lower case.
+// foldEqual reports whether b, converted to lower case, equals s. s must be in lower case.
 func foldEqual(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false

@@ -71,8 +71,8 @@ var _ = register("unturned", "Unturned", []uint32{304930}, &table{
 	},
 })
 
-// unturnedText returns an action that stores the value before the closing tag shut
-// as an attribute. It ignores a value without the closing tag.
+// unturnedText returns an action that removes the closing tag from a value and stores the
+// rest as an attribute. The action ignores a value without the closing tag.
 func unturnedText(name, shut string) action {
 	return func(d *decoder, v []byte, source string) {
 		if hasSuffix(v, shut) {

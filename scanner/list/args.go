@@ -45,7 +45,7 @@ type input struct {
 	source *Source // the Source of a list that is not a file; path holds its Name
 	size   int64   // size of a list in bytes; -1: unknown
 	number int     // index among the arguments, from 1; 0 for a Source
-	arg    string  // the argument as given
+	arg    string  // the argument as the user typed it; set only for a host
 
 	mu   sync.Mutex
 	read Input // what was read from a list; updated with a short delay
@@ -65,8 +65,8 @@ func (in *input) title() string {
 	return show([]byte(in.path))
 }
 
-// open returns the input that arg names. An argument that parses as an address or a
-// network is an address or a network, even if a file has the same name.
+// open returns the input that arg names. If arg can be read as an address or a network, it
+// does not name a file, even if a file has this name.
 func (l *List) open(arg string) (*input, error) {
 	fail := func(problem, hint string, err error) (*input, error) {
 		return nil, &ArgError{Arg: show([]byte(arg)), Problem: problem, Hint: hint, Err: err}

@@ -46,8 +46,8 @@ func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
 	return first
 }
 
-// collect reads all inputs, and returns an order of their targets. It calls the function
-// try with the targets in the order of the input, until try returns false.
+// collect reads all inputs, and returns an order of their targets. It also calls try with
+// the targets, in the order of the input, until try returns false.
 func (l *List) collect(ctx context.Context, try func(ip uint32, port uint16) bool) (*order, error) {
 	ld, named, more := newLoader(l), uint64(0), true
 	err := l.read(ctx, l.inputs, func(n name, _ labels) bool {
@@ -118,7 +118,7 @@ func (x *Exclusions) ranges() (all []excluded) {
 	}
 	outer := []network{{last: 1<<32 - 1}} // the networks that contain the next address, from the largest to the smallest
 	at := uint64(0)
-	upTo := func(last uint64) { // adds the range that ends with its argument, with the source of the smallest network
+	upTo := func(last uint64) { // adds the range that ends with its argument; its source is that of the smallest network in outer
 		if last >= at && last < 1<<32 {
 			all = append(all, excluded{span{uint32(at), uint32(last)}, outer[len(outer)-1].source})
 			at = last + 1

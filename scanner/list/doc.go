@@ -36,7 +36,7 @@
 //
 // If an address has no port and Config.Ports is empty, a port in the tag makes the line
 // invalid, because the port would be ignored. A number in a tag counts as a port if it is
-// the entire tag, or follows a word such as port. A number from 1024 up also counts if it
+// the entire tag, or follows a word such as "port". A number from 1024 up also counts if it
 // begins the tag, or is alone between commas, semicolons or tabs. A port may have the
 // form 27016/udp or 27015-27020. Numbers after a '#' do not count.
 //
@@ -76,11 +76,11 @@
 //
 // Rows for TCP, closed ports and banners are skipped. The port is the value of a key such
 // as query_port, queryPort, qport or portQuery. Without such a key, it is the port in the
-// address, or else the value of the key port. The key gameport, for the port where players
-// join, is not used. The meaning of other keys with the word port is unknown. If a row has
-// a port only under such a key, and Config.Ports is empty, the row is invalid. Config.Note
-// gets the number of other rows that have several ports. If the port is inside a nested
-// object or array, the fault says that jq can flatten the row.
+// address, or else the value of the key "port". The key "gameport", for the port where
+// players join, is not used. The meaning of other keys with the word "port" is unknown. If
+// a row has a port only under such a key, and Config.Ports is empty, the row is invalid.
+// Config.Note gets the number of other rows that have several ports. If the port is inside
+// a nested object or array, the fault says that jq can flatten the row.
 //
 // A list that was truncated, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.

@@ -49,8 +49,8 @@ type source struct {
 }
 
 // NewExclusions excludes the special-purpose networks. If allowReserved is set, it
-// excludes only those whose addresses no server can have. The parameter networks holds
-// further exclusions: addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h.
+// excludes only those whose addresses no server can have. Its second argument holds further
+// exclusions: addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h.
 // NewExclusions also reads files with one address, network or range per line; text after a
 // '#' is a comment. If a file is a named pipe that has had no writer for a second,
 // NewExclusions calls note, unless note is nil.

@@ -52,7 +52,7 @@ type Entry struct {
 	// The row is valid if Config.Ports names the ports.
 	unclear  fault
 	beside   bool // the row has other ports besides the one in Text
-	aside    bool // the row has another address, which is no target
+	aside    bool // the row has another address, which is ignored
 	hostOnly bool // the row's key or column for the port has no value
 }
 

@@ -137,8 +137,8 @@ func (ks *keySet) mergeLast() {
 	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete also zeroes the unused slots, so that their labels can be freed
 }
 
-// finish merges all runs. It returns the keys for which the function keep reports true,
-// and the labels of all keys. After finish, the set must not be used.
+// finish merges all runs. It returns the keys for which keep returns true, and the labels
+// of all keys. After finish, the set must not be used.
 func (ks *keySet) finish(keep func(key uint64) bool) (sorted, []note) {
 	ks.endRound()
 	for len(ks.runs) > 1 {

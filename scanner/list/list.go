@@ -30,8 +30,8 @@ type Config struct {
 	Invalid func(Invalid)
 
 	// From calls Passed with the address of each target before the place at which From
-	// begins. Targets that are excluded, in another shard or without a port are left out.
-	// Passed may be nil.
+	// begins, except for targets that are excluded, in another shard or at port 0. Passed
+	// may be nil.
 	Passed func(netip.Addr)
 
 	InOrder bool   // yield the targets in the order of the input, while reading it; false: in random order
@@ -126,7 +126,7 @@ func Open(cfg Config) (*List, error) {
 		}
 		l.sized.Store(ld.finish())
 	} else if cfg.InOrder && lists < len(l.inputs) {
-		l.bytes = -1 // the number of targets in the lists is not known
+		l.bytes = -1 // bytes of lists do not measure the progress through other arguments
 	}
 	return l, nil
 }
@@ -172,7 +172,7 @@ func (l *List) load(ctx context.Context) error {
 	return nil
 }
 
-// From yields the targets whose index in the order is at least the parameter place. It
+// From yields the targets whose index in the order is at least as large as its argument. It
 // counts the targets before this index only if they are duplicates. A second call yields
 // nothing. If Config.InOrder is set, From reads the lists while it yields targets.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
@@ -257,7 +257,7 @@ func (l *List) Listed() uint64 {
 // count only the targets that From has passed, without those before the place at which
 // From began.
 type Stats struct {
-	Read uint64 // the sum of the next six counts; an address without a port counts once per port
+	Read uint64 // the sum of the next six counts; an address without a port counts once per port of Config.Ports
 
 	Invalid     uint64 // lines that name no target
 	Unscannable uint64 // 0.0.0.0, Steam's relays, port 0, and IPv6 addresses
@@ -296,12 +296,12 @@ func (l *List) Stats() Stats {
 }
 
 // Progress returns how many targets and invalid lines have been read from lists, and
-// which part of the work is done, from 0 to 1. If Size is known, this is the part of the
-// targets that From has passed. Otherwise it is the part of the bytes of the lists that
-// has been used. If the yielded targets are a larger part of Config.Max, it is this part.
-// The result known is true if Size is known. It is also true if the size of every list is
-// known and no argument is a host name; with Config.InOrder, all arguments must also be
-// lists.
+// which part of the work is done, from 0 to 1. If Size is known, part is the fraction of
+// targets that From has passed. Otherwise it is the fraction of the lists' bytes that has
+// been used. With Config.Max, part is at least the yielded fraction of Config.Max.
+//
+// The part is unknown if Size is unknown and one of these holds: a list has an unknown
+// size; an argument is a host name; or Config.InOrder is set, and an argument is no list.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
 	used := int64(0)
 	for _, in := range l.inputs {

@@ -38,7 +38,7 @@ type member struct {
 }
 
 // portKind says which port a key names. If a row has both a query port and a value for the
-// key port, the query port is used.
+// key "port", the query port is used.
 type portKind uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 	otherPort // port of unknown meaning
 )
 
-// maxMembers limits the memory for keys that were seen.
+// maxMembers is the maximum length of object.keys.
 const maxMembers = 1 << 10
 
 func (o *object) member(key string) member {

@@ -13,9 +13,8 @@ func (s *keyStream) next() uint64 {
 	return z ^ z>>31
 }
 
-// rounds is how many times a perm multiplies a number, adds to it and folds it. After
-// three rounds, the results for two neighbouring numbers differ in about half of their
-// bits.
+// rounds is how many times a perm repeats its three steps. After three rounds, the results
+// for two neighbouring numbers differ in about half of their bits.
 const rounds = 3
 
 // perm is a permutation of the numbers below size, which is at most 1<<32. It

@@ -19,19 +19,19 @@ type object struct {
 	values map[string]string
 	others []string // values that may be the query port
 	joins  bool     // there is a port at which players join, or a port of unknown meaning
-	twice  bool     // the keys of the query port have different values
+	twice  bool     // two keys name the query port, and have different values
 	noPort bool     // the key of the port has no value
 	nested bool     // a nested value may be the port
 	rare   bool     // there is a key that most rows do not have
 	at     string   // the jq filter that finds this object in its line; empty: the object is the line
 	dec    jsontext.Decoder
-	keys   map[string]member // the keys that were seen
+	keys   map[string]member // the meanings of the keys that were seen
 	census bool              // the object is a census record of the schema recordSchema
 	schema string            // schema of a census record, if it is not recordSchema
 }
 
-// entries yields the targets of the object, and reports whether to continue. The parameter
-// text is the object as written.
+// entries yields the targets of the object, and reports whether to continue. Its second
+// argument is the object as written.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	addr, port := o.first(addrKeys...), o.values["port"]
 	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || isClosed(o.first(stateKeys...))}
@@ -45,7 +45,7 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 		if master := o.values["master"]; strings.HasPrefix(master, "{") {
 			e.Master = []byte(master)
 		}
-		if o.values["saddr"] != "" { // ZMap: dport is the scanner's own port
+		if o.values["saddr"] != "" { // ZMap: sport is the target's port, dport the scanner's
 			port = cmp.Or(port, o.values["sport"])
 		} else {
 			o.other(o.values["sport"])
@@ -115,9 +115,9 @@ func firstPort(ports ...string) string {
 	return ""
 }
 
-// doubt sets e.beside, e.Fault or e.unclear if another port may be the query port. The
-// parameter asked is the chosen port, or empty; isQuery says whether the key of this port
-// names the query port. The parameter text is the object as written.
+// doubt sets e.beside, e.Fault or e.unclear if another port may be the query port. Of its
+// arguments, text is the object as written; asked is the chosen port, or empty; and isQuery
+// says whether the key of the chosen port names the query port.
 func (o *object) doubt(e *Entry, text []byte, asked string, isQuery bool) {
 	nested := func(kinds ...portKind) fault {
 		if !o.nested {
@@ -143,11 +143,11 @@ func (o *object) doubt(e *Entry, text []byte, asked string, isQuery bool) {
 	}
 }
 
-// rows yields the targets of the rows inside the object. The result done reports whether
-// there are such rows, and the result more reports whether to continue.
+// rows yields the targets of the rows inside the object. Its first result reports whether
+// to continue, and its second result whether there are such rows.
 func (o *object) rows(line int, text []byte, yield func(Entry) bool) (more, done bool) {
-	// xash3d-query uses the key servers; Shodan's hosts and BattleMetrics use the key data;
-	// DZSA uses the key result.
+	// Such rows are in "servers" (xash3d-query), in "data" (Shodan's hosts, BattleMetrics) or
+	// in "result" (DZSA).
 	for _, key := range []string{"servers", "data", "result"} {
 		list := elements(o.values[key])
 		if len(list) == 0 || o.first(addrKeys...) != "" && !slices.ContainsFunc(list, o.isRow) {
@@ -191,8 +191,8 @@ func (o *object) isRow(value json.RawMessage) bool {
 	return inner.first(addrKeys...) != "" || !hasPort && (firstPort(inner.values["queryport"], inner.values["port"]) != "" || len(inner.others) > 0)
 }
 
-// inherit copies the address, the ports, the tag and the master from the object around a
-// row. A value that the row already has is kept.
+// inherit copies the address, the ports, the tag and the master's data from outer, the
+// object around the row o. It keeps the values that o already has.
 func (o *object) inherit(outer *object) {
 	if o.first(addrKeys...) == "" {
 		o.set("ip", outer.first(addrKeys...))
@@ -210,8 +210,8 @@ func (o *object) set(name, value string) {
 	}
 }
 
-// merge adds the members of an object that is inside o. A value that o already has is
-// kept.
+// merge copies the members of inner, an object inside o, to o. It keeps the values that o
+// already has.
 func (o *object) merge(inner *object) {
 	if inner == nil {
 		return
@@ -250,8 +250,8 @@ func (o *object) skipped() bool {
 	return o.values["saddr"] != "" && (reply != "" && reply != "udp" || success == "0" || success == "false")
 }
 
-// portList yields a target for each port of a list, with the address and the tag of o. A
-// port is a number, or an object with the keys of a row.
+// portList yields a target for each element of ports, with the address and the tag of o.
+// An element is a port number, or an object with the keys of a row.
 func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield func(Entry) bool) bool {
 	if len(ports) == 0 {
 		e.skip = true
@@ -290,13 +290,13 @@ func (o *object) behind(path string) string {
 	return o.at + " | " + path
 }
 
-// search looks for a port or an address in the objects and arrays nested in text. It
-// ignores the member of text whose key is the second argument. It passes each nested
-// value to its last argument, a function, with the meaning of its key and the kind of
-// port that the key and the keys around it name. In an object of ports, a key that is a
-// port counts as a value. If the function returns true, search returns a fault; otherwise
-// it returns "". The fault usually includes the jq command that copies the value to the
-// top level.
+// search looks for a port or an address in the objects and arrays nested in text, but not
+// in the member of text whose key is the second argument. For each nested value it calls
+// its last argument with the meaning of the value's key, with the kind of port that this
+// key and the keys around it name, and with the value. In an object of ports, a key that
+// is a port counts as a value. Once a call returns true, search returns a fault, which
+// usually includes the jq command that copies the value to the top level. If no call
+// returns true, search returns "".
 func (o *object) search(text []byte, except string, is func(m member, kind portKind, value string) bool) (found fault) {
 	if o.census {
 		return ""
@@ -341,8 +341,8 @@ func (o *object) search(text []byte, except string, is func(m member, kind portK
 	return found
 }
 
-// kindOf returns the kind of port that the value of a key is. The other arguments
-// describe the object that contains this key: its own key, and its kind of port.
+// kindOf returns the kind of port that the value of a key is. The other arguments describe
+// the object that contains the key: its own key (above), and its own kind of port.
 func (o *object) kindOf(key, above string, kind portKind) portKind {
 	if kind != notPort {
 		above = "port"
@@ -362,7 +362,7 @@ func (o *object) kindOf(key, above string, kind portKind) portKind {
 	return kind
 }
 
-// flatten returns the fault of a value inside nested objects, which d has just read.
+// flatten returns the fault for a nested value that d has just read.
 func (o *object) flatten(d *jsontext.Decoder, m member, kind portKind, value string) fault {
 	path, level := "", 0
 	for step := range d.StackPointer().Tokens() {
@@ -441,7 +441,7 @@ func isClosed(state string) bool { return strings.EqualFold(state, "closed") }
 // joinPort appends the port to the address, unless the address already has a port or the
 // port is empty.
 func joinPort(addr, port string) []byte {
-	if port == "" || strings.Contains(addr, ":") { // a port, or IPv6
+	if port == "" || strings.Contains(addr, ":") { // addr has a port, or is IPv6
 		return []byte(addr)
 	}
 	return slices.Concat([]byte(addr), []byte(":"), []byte(port))

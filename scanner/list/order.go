@@ -20,7 +20,7 @@ type order struct {
 	// small counts the listed targets that come from small networks and ranges, and from
 	// addresses with several ports. It includes duplicates.
 	small uint64
-	ipv6  uint64 // IPv6 addresses, which have no place in the order
+	ipv6  uint64 // number of IPv6 addresses, which have no place in the order
 }
 
 // cursor is a position in an order. It only moves forward.

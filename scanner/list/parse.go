@@ -99,8 +99,8 @@ func parse(b []byte) (name, fault) {
 	return n, f
 }
 
-// trimConnect returns the address in steam://connect/ADDRESS or in "connect ADDRESS". A
-// password may follow the address in a link. trimConnect returns any other text unchanged.
+// trimConnect returns the address in steam://connect/ADDRESS/PASSWORD, whose password is
+// optional, or in "connect ADDRESS". It returns any other text unchanged.
 func trimConnect(b []byte) []byte {
 	const link = "steam://connect/"
 	if b = trimCommand(b); len(b) > len(link) && b[0]|0x20 == 's' && bytes.EqualFold(b[:len(link)], []byte(link)) {
@@ -109,7 +109,7 @@ func trimConnect(b []byte) []byte {
 	return b
 }
 
-// trimCommand removes the word connect, which begins a command that players type.
+// trimCommand removes the word "connect", which begins a command that players type.
 func trimCommand(b []byte) []byte {
 	const word = "connect "
 	if len(b) > len(word) && b[0]|0x20 == 'c' && bytes.EqualFold(b[:len(word)], []byte(word)) {
@@ -124,7 +124,7 @@ func parseIPv4(b []byte) (n name, f fault) {
 	if f != "" || len(rest) == 0 {
 		return n, f
 	}
-	after := faultAddress // fault to return if anything but ports follows
+	after := faultAddress // the fault if text other than ports follows the network or range
 	switch rest[0] {
 	case ':':
 		n.kind = kindAddrPort
@@ -200,8 +200,8 @@ func parsePort(b []byte) (uint16, fault) {
 	return uint16(v), ""
 }
 
-// number reads the decimal number at the beginning of b; the parameter digits is its
-// maximum length. It returns the value and the length of the number.
+// number reads the decimal number at the beginning of b. Its second argument is the maximum
+// length of the number. It returns the value and the length of the number.
 func number(b []byte, digits int) (v, n int, f fault) {
 	for n < len(b) && n < digits && '0' <= b[n] && b[n] <= '9' {
 		v = v*10 + int(b[n]-'0')

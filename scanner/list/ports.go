@@ -68,7 +68,7 @@ var portLists = struct {
 	parsed map[string][]uint16
 }{parsed: map[string][]uint16{}}
 
-// maxPortLists limits the memory for lists of ports that were seen.
+// maxPortLists is the maximum length of portLists.parsed and of blocks.recent.
 const maxPortLists = 64
 
 var isPortList = regexp.MustCompile(`^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$`)
@@ -108,7 +108,7 @@ const digits = "0123456789"
 
 // isStray reports whether a tag probably has the port of the address before the tag. A
 // number in a tag counts as a port if it is the entire tag, or follows a word such as
-// port. A number from 1024 up also counts if it begins the tag, or is alone between
+// "port". A number from 1024 up also counts if it begins the tag, or is alone between
 // commas or other separators of columns. Other numbers don't count, because a tag may
 // contain a year, for example.
 func isStray(tag string) bool {
@@ -142,8 +142,8 @@ func isStray(tag string) bool {
 	return false
 }
 
-// portForm matches a word that is probably a port or several, such as 27016, 27015-27020
-// or 27016/udp.
+// portForm matches a word that is probably one port or several, such as 27016,
+// 27015-27020 or 27016/udp.
 var portForm = regexp.MustCompile(`^([A-Za-z]+/)?([0-9]{1,5})(-[0-9]{1,5})?([,; ] ?[0-9]{1,5}(-[0-9]{1,5})?)*(/[A-Za-z]+|\.0)?$`)
 
 // portIn returns the first port in a word that portForm matches. It returns 0 if there is

@@ -34,9 +34,9 @@ type reader struct {
 	fatal   error     // the invalid line that ended reading
 }
 
-// read reads the inputs in order and passes the names in them to the function take. It
-// returns an error if it could not read all inputs, and nil if take ended reading. If take
-// is nil, read only looks for invalid lines.
+// read reads the inputs in order and calls take with each name in them. It returns an error
+// if it could not read all inputs, and nil if a call of take returned false. If take is
+// nil, read only looks for invalid lines.
 func (l *List) read(ctx context.Context, inputs []*input, take func(n name, s labels) bool) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -106,7 +106,7 @@ func (r *reader) list(from io.Reader) (more bool, err error) {
 	more, err = r.contents(raw)
 	more = more && r.settle()
 	if err == nil && more {
-		_, err = io.Copy(io.Discard, raw) // bytes after a compressed list
+		_, err = io.Copy(io.Discard, raw) // the hash includes bytes after a compressed list
 	}
 	r.count.SHA256 = r.tap.end()
 	switch {
@@ -292,7 +292,7 @@ func (r *reader) lacksPort(text []byte) bool {
 }
 
 // name passes on a name. If earlier host names are not looked up yet, the name waits for
-// them in r.pending. The parameter text is the name as written.
+// them in r.pending. The last argument is the name as written.
 func (r *reader) name(n name, s labels, text []byte) bool {
 	if f := r.unscannable(&n); f != "" {
 		return r.invalid(r.at(text), f)

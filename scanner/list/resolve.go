@@ -23,7 +23,7 @@ var errNoIPv4 = errors.New("the name has no IPv4 address")
 // network or range that comes after such a host name in the input. An entry of the second
 // kind waits too, because the targets keep the order of the input.
 type pending struct {
-	name   name // for a host name, this has only the port
+	name   name // for a host name, only its port is set
 	labels labels
 	host   string // the host name; empty if there is nothing to look up
 	where  Invalid
@@ -53,8 +53,8 @@ func (r *reader) enqueue(p pending) bool {
 	return len(r.pending) < maxPending || r.settle()
 }
 
-// forEach calls the function do for each number below n, in at most maxLookups goroutines
-// at a time, and waits until all calls have returned.
+// forEach calls do(i) for each i from 0 to n-1, in at most maxLookups goroutines at a time,
+// and waits until all calls have returned.
 func forEach(n int, do func(i int)) {
 	var all sync.WaitGroup
 	running := make(chan struct{}, maxLookups)
@@ -68,7 +68,7 @@ func forEach(n int, do func(i int)) {
 	all.Wait()
 }
 
-// settle looks up the pending host names, and passes on all pending names in order.
+// settle empties r.pending: it looks up the host names, then passes on all entries in order.
 func (r *reader) settle() bool {
 	all := r.pending
 	r.pending = nil

@@ -78,7 +78,7 @@ func shardHash(x uint32) uint32 {
 // count returns how many addresses of a span are in the part. The result is wrong if ctx
 // ends. No two addresses have the same hash, so the number of hashes in the part is the
 // number of addresses. Thus count needs to visit at most half of all addresses: if the span
-// is longer, count visits the addresses outside it.
+// has more than half, count visits the addresses outside it.
 func (s Shard) count(ctx context.Context, r span) (n uint64) {
 	const last = 1<<32 - 1
 	if s.Count <= 1 {

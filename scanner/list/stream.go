@@ -100,7 +100,7 @@ var errTruncated = errors.New("the compressed data ends early")
 // the same limit.
 const maxWindow = 128 << 20
 
-// notRead has the first bytes of files in compression formats that are not supported.
+// notRead maps the first bytes of a file to the name of an unsupported compression format.
 var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
 
 // decompress returns a reader that decompresses b, and the name of the compression. If the
@@ -191,7 +191,7 @@ func (l *line) endsInReturns() bool {
 	return joined.Match(text) || l.last && bytes.IndexByte(text, '\r') >= 0 && l.text[len(l.text)-1] == '\r'
 }
 
-// eachLine yields the lines of r. The parameter most is the maximum length of a line in
+// eachLine yields the lines of r. Its second argument is the maximum length of a line in
 // bytes; the rest of a longer line is dropped. If reading fails, eachLine sets err and does
 // not yield the line that it was reading. A compressed list that was cut off ends with a
 // line that has faultTruncated and may be empty.

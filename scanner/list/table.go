@@ -145,9 +145,10 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 const maxQuoted = 4 << 10
 
 // isContinued reports whether a quoted field of an earlier line may continue in this line.
-// The parameter bad is the error of split. A server chooses its name, so a line of the
-// name must not be read as a row. After an unclosed quote, about maxQuoted bytes may be
-// invalid. A line whose first quote can't end a field does not continue a field.
+// Its last argument is the error that split returned for this line. The name of a server
+// may contain a line break; the text after it must not be read as a row. So after an
+// unclosed quote, about maxQuoted bytes may be invalid. A line whose first quote can't end
+// a field does not continue a field.
 func (t *table) isContinued(text []byte, bad error) bool {
 	if t.quoted <= 0 && bad == nil {
 		return false
@@ -188,7 +189,7 @@ func (t *table) isComment(text []byte, fields []string) bool {
 }
 
 // readHeading reads the names of columns from a comment, if one of the names means a
-// port. The method guess decides whether they are the names of this table.
+// port. Later, t.guess decides whether they are the names of this table's columns.
 func (t *table) readHeading(text []byte) {
 	h := newTable(t.csv.Comma)
 	if fields, _ := h.split(bytes.TrimPrefix(text, []byte("#"))); t.names == nil && h.header(fields) && h.heading != nil {

@@ -21,8 +21,8 @@ var (
 		return words[1]
 	})
 
-	// masscan -oL writes "open udp 27015 192.0.2.10 1700000000". Lines "banner …" repeat a
-	// port.
+	// masscan -oL writes "open udp 27015 192.0.2.10 1700000000". A line that begins with
+	// "banner" repeats the port of another line.
 	masscanList = wordLines("masscan list", func(words []string, give func(addr string, skip bool)) (addr string) {
 		switch {
 		case len(words) < 4 || !slices.Contains([]string{"open", "closed", "banner"}, words[0]):
@@ -69,7 +69,8 @@ var (
 	})
 )
 
-// ignored is the result for a line that belongs to the list but has no address.
+// ignored is what the argument of wordLines returns for a line that belongs to the list but
+// has no address.
 const ignored = "-"
 
 var isXML = regexp.MustCompile(`^(\x{FEFF})?\s*<[?!A-Za-z]`)
@@ -80,10 +81,11 @@ func isAddress(word string) bool {
 	return f == "" && n.kind != kindBlock || f == faultIPv6
 }
 
-// wordLines returns a format with lines of words. The function read passes each target of
-// a line to its second argument; skip is true for TCP and closed ports. read returns the
-// line's address, or "" if the line has another format. The first line that is neither
-// empty nor a comment decides whether a list has this format.
+// wordLines returns a format whose lines are words separated by white space. Its second
+// argument reads the words of one line: it calls give with each target, and sets skip for
+// TCP and closed ports. It returns the line's address, or "" if the line has another
+// format. The first line that is neither empty nor a comment decides whether a list has
+// this format.
 func wordLines(name string, read func(words []string, give func(addr string, skip bool)) (addr string)) Format {
 	return Format{
 		Name: name,

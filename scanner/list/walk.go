@@ -158,7 +158,8 @@ type loader struct {
 // reported about it.
 type labels struct{ tag, master string }
 
-// maxShared limits the size of loader.shared, which may hold labels that no target needs.
+// maxShared is the maximum length of loader.shared, because the map may hold labels that
+// no target needs.
 const maxShared = 1 << 12
 
 func newLoader(l *List) *loader {
@@ -170,7 +171,8 @@ func newLoader(l *List) *loader {
 	}
 }
 
-// take returns true, since a loader reads everything.
+// take adds the targets of a name. It always returns true, because a loader needs all
+// names.
 func (ld *loader) take(n name, s labels) bool {
 	count, ports := ld.ports.count(&n), ld.ports.of(&n)
 	shared := ld.shared[s]

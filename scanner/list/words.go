@@ -7,7 +7,7 @@ import (
 
 // nextWord returns the first word of a line, and the rest of the line. White space, commas
 // and semicolons separate words. A comma between ports does not separate words, and neither
-// does white space around the hyphen of a range. The word connect before an address is
+// does white space around the hyphen of a range. The word "connect" before an address is
 // ignored.
 func nextWord(line []byte) (word, rest []byte) {
 	line = trimCommand(trimSeparators(line))
@@ -81,7 +81,8 @@ func formOf(word []byte) form {
 // mayBeTarget reports whether a tag may begin with a target. It is fast, and false for most
 // tags.
 func mayBeTarget(tag []byte) bool {
-	// end is the length of the first number of an address, or of a port before an address.
+	// end is the length of the tag's first number, which may be part of an address, or a
+	// port before an address.
 	end := bytes.IndexAny(tag[:min(len(tag), len("65535,"))], ".,-")
 	return end > 0 && '0' <= tag[0] && tag[0] <= '9' || len(tag) > 0 && (tag[0] == '[' || len(trimConnect(tag)) < len(tag))
 }

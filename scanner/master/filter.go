@@ -23,7 +23,8 @@ type Condition struct {
 // server over UDP. The Web API accepts far longer filters.
 const maxUDPFilter = 190
 
-// known holds the keys that are documented or used by a client (docs/FORMATS.md, section 1).
+// known holds the filter keys that are documented, or that a client uses (docs/FORMATS.md,
+// section 1).
 var known = strings.Fields(`nor nand or dedicated secure gamedir map linux password empty full
 	proxy appid napp noplayers white gametype gamedata gamedataor name_match version_match
 	collapse_addr_hash gameaddr type`)

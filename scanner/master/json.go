@@ -199,8 +199,8 @@ func appendString(dst []byte, s string) []byte {
 // before or after the array of servers, and of a line of NDJSON.
 const maxItem = 8 << 20
 
-// budget limits how many bytes are read from r: maxItem for each server, and total in all.
-// Its user sets item to 0 before each server.
+// budget limits how many bytes are read from r: to maxItem for each server, and altogether
+// to the initial value of total. Its user sets item to 0 before each server.
 type budget struct {
 	r     io.Reader
 	item  int64 // bytes read for the current server
@@ -227,7 +227,7 @@ func (b *budget) Read(p []byte) (int, error) {
 // why an entry has no usable address; the Server is valid until handle returns.
 func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 	d := newDecoder(in)
-	// If the value of a member comes next, name is the name of the member and a colon.
+	// If the value of a member comes next, name is the member's name followed by a colon.
 	name := ""
 	answers, begun, inList, refused := 0, false, false, false
 	for err == nil {

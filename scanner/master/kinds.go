@@ -19,7 +19,7 @@ type Kind struct {
 	Sniff func(head []byte) bool
 
 	// Read passes the entries of a list to handle, in order, with their numbers from 1. The
-	// argument bad of handle says why an entry has no usable address. The Server is valid
+	// last argument of handle says why an entry has no usable address. The Server is valid
 	// until handle returns. Read returns an error of r or handle, but may replace one that
 	// wraps ErrTooMuch or io.EOF. Other errors wrap ErrMalformed, ErrTooMuch or
 	// bufio.ErrTooLong. Read keeps only one entry in memory, and does not remove duplicates.
@@ -33,9 +33,10 @@ var Kinds = []Kind{
 	{"Web API JSON (one server per line)", isElement.Match, readElements},
 }
 
-// These are the beginnings of answers. Only GetServersAtAddress sends "success" and
+// These match the beginnings of lists. Only GetServersAtAddress sends "success" and
 // "gmsindex". An array is an answer if it is empty, or if it has objects with the key
-// "addr". A server on a line of its own ends on that line.
+// "addr". For isElement, the object of the first server must end on the line on which it
+// begins.
 var (
 	isAnswer    = regexp.MustCompile(`^\x{FEFF}?\s*(\{\s*"response"|\[\s*(\]|\{(?s:.*)"addr"))`)
 	isElement   = regexp.MustCompile(`^\x{FEFF}?\s*\{[ \t]*"addr"\s*:\s*"[^"]*"\s*,\s*"(gameport|gmsindex)"[^\n]*(\}[ \t\r]*\n|$)`)

@@ -162,7 +162,8 @@ func (w *webList) half(p *part, atoms []atom) (half []Condition, weight int) {
 
 func escapedLen(f Filter) int { return len(url.QueryEscape(f.String())) }
 
-// values returns an atom for each value that a filter can express.
+// values returns an atom for each value that a property has in the sample, if a filter can
+// express the value. Its last argument returns the property of a server.
 func values(sample []sampled, key string, value func(*sampled) string) (atoms []atom) {
 	weights := make(map[string]int)
 	for i := range sample {

@@ -65,8 +65,8 @@ type webList struct {
 	base   *url.URL
 	client http.Client
 	noOr   bool // the master does not know "or"
-	// Complete parts with at least minTwin servers, by their number of servers. A nil part
-	// means that this number of servers is a cap.
+	// The parts of the list whose answer seemed complete, keyed by the number of servers in
+	// the answer, which is at least minTwin. A nil part means that this number is a cap.
 	counts map[int]*part
 }
 

@@ -18,7 +18,7 @@ type Target struct {
 	Challenge uint32
 	InfoOnly  bool // ask only INFO, not PLAYER and RULES
 
-	// Place is the target's index, from 0, in the order of the list. The index also counts
-	// targets that shards, exclusions or limits remove.
+	// Place is the target's index in the list, from 0. It also counts targets that shards,
+	// exclusions or limits remove.
 	Place uint64
 }

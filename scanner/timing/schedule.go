@@ -10,10 +10,10 @@ import "time"
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
 //
-// The scan sends a silent target its first question in each of these attempts, and then
-// finishes it. It waits longer for a target that has answered: at least two round trips
-// of the target. A question gets more attempts if a challenge or a part of the answer
-// came.
+// In each of these attempts, the scan sends the first question to a silent target. After
+// the last attempt, it finishes the target. It waits longer for a target that has
+// answered: at least two round trips of the target. A question gets more attempts if a
+// challenge or a part of the answer came.
 //
 // A scan that learns its timeouts (see the learner of package scanner) makes the attempts
 // earlier, with Learned in place of Timeout. If Timeout allows, the last attempt still
@@ -53,7 +53,7 @@ const LearnTrips = 256
 // that learns its timeouts.
 const lastAttempt = 1200 * time.Millisecond
 
-// Requests returns how many times a silent target is sent its first question.
+// Requests returns how many times the scan sends the first question to a silent target.
 func (s Schedule) Requests() int {
 	if s.SecondPass {
 		return s.Attempts + 1
@@ -122,8 +122,8 @@ func (s Schedule) EarlyWait(after time.Duration, n, attempts int) time.Duration 
 }
 
 // Least returns the shortest possible Silence and Cooldown of a scan with this number of
-// targets. With enough targets to learn from, the results are shorter than Silence and
-// Cooldown of s.
+// targets. If there are enough targets to learn from, both may be shorter than s.Silence()
+// and s.Cooldown.
 func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
 	silence, cooldown = s.Silence(), s.Cooldown
 	if !s.Learns || targets < LearnTrips {

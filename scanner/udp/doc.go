@@ -10,8 +10,8 @@
 //
 // # Receiving
 //
-// On Linux this package itself allocates nothing for a datagram. The batches of
-// golang.org/x/net allocate two objects for the source address of each datagram
+// On Linux this package itself allocates nothing for a datagram. But it calls ReadBatch of
+// golang.org/x/net, which allocates two objects for the source address of each datagram
 // received (a net.UDPAddr of 48 bytes and an address of 4), and two objects (112 bytes)
 // for the error if there was nothing to read.
 //
@@ -31,7 +31,7 @@
 // On Linux everything described here works, and the socket is an Unpolled: Go's poller
 // does not know it. On other systems, and with the build tag portable, the package reads
 // and writes datagrams one at a time. The interface is the same, but the package is
-// slower. A Recv that must not wait takes 50 µs, and Send may wait for room in the
+// slower. Recv waits at least 50 µs for a datagram, and Send may wait for room in the
 // socket's buffer. Kernel drops aren't counted, Unreachable returns 0, and Listen returns
 // an error if Device is set.
 package udp

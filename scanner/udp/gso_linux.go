@@ -17,7 +17,7 @@ import (
 // network card (udp(7), UDP_SEGMENT).
 type outBatch struct {
 	room []ipv4.Message
-	oob  []byte // control messages with the segment size, one per message in room
+	oob  []byte // control messages with the segment size, one for each message
 	gso  bool
 	// doubt means that GSO was turned off because of an EINVAL that may have another cause.
 	doubt bool

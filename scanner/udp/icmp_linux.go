@@ -22,8 +22,8 @@ type icmpQueue struct {
 	oob   [128]byte
 }
 
-// maxUnreachable is the maximum number of addresses that Unreachable has not returned yet.
-// These addresses take 32 KiB.
+// maxUnreachable is the maximum number of addresses that wait for a call of Unreachable.
+// They take 32 KiB.
 const maxUnreachable = 4096
 
 const maxDrain = 256

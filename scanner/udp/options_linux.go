@@ -39,7 +39,7 @@ func (cfg Config) setOptions(fd uintptr) error {
 }
 
 // setBuffer requests a buffer of size bytes. It first tries its third argument, an option
-// that may exceed the system's limit (such as net.core.rmem_max) but needs CAP_NET_ADMIN.
+// that ignores the system's limit (such as net.core.rmem_max) but needs CAP_NET_ADMIN.
 func setBuffer(s, size, force, plain int) {
 	if size > 0 && unix.SetsockoptInt(s, unix.SOL_SOCKET, force, size) != nil {
 		unix.SetsockoptInt(s, unix.SOL_SOCKET, plain, size) // bufferSizes returns the result

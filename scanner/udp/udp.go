@@ -163,7 +163,7 @@ func (c *Conn) Route(addr uint64) error { return c.routes.Route(addr) }
 func (cfg Config) Route(addr uint64) error {
 	var d net.Dialer
 	if src := cfg.Source; src.IsValid() && !src.Addr().IsUnspecified() {
-		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // port 0, because the scan already uses the other port
+		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // port 0, because the scan's socket already uses the port of src
 	}
 	d.Control = func(_, _ string, raw syscall.RawConn) (err error) {
 		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
@@ -187,8 +187,8 @@ func (c *Conn) LocalAddr() netip.AddrPort {
 // Close closes the socket. It ends Recv with net.ErrClosed.
 func (c *Conn) Close() error { return c.sock.Close() }
 
-// ErrAgain matches, with errors.Is, an error of Send that the datagram may not have
-// caused. The caller may send the datagram again.
+// ErrAgain stands for errors of Send that the datagram may not have caused: errors.Is(err,
+// ErrAgain) is true for them. The caller may send the datagram again.
 var ErrAgain = errors.New("can't send now")
 
 type againError syscall.Errno

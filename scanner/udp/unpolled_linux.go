@@ -24,8 +24,8 @@ import (
 type Unpolled struct {
 	*net.UDPConn // already closed; embedded because package ipv4 requires the methods of a UDPConn
 
-	// Timeout is how long a read or write of package ipv4 without MSG_DONTWAIT waits. After
-	// this time the call returns os.ErrDeadlineExceeded.
+	// Timeout is the longest wait of a read or write by package ipv4, unless the call has
+	// the flag MSG_DONTWAIT. After this time the call returns os.ErrDeadlineExceeded.
 	Timeout time.Duration
 
 	calls  atomic.Uint32 // number of reads and writes by package ipv4

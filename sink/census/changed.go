@@ -8,8 +8,8 @@ import (
 // Kind is the word for a kind of change, such as "new". Kinds lists all kinds. Changes of
 // the kind "players" are volatile. In games that rotate their maps, a change of the kind
 // "map" is volatile, too, and so is a change of the kind "mode" that comes with it. Diff
-// counts volatile changes, but reports them only if its argument volatile is set, or its
-// argument kinds has their kind.
+// counts volatile changes, but reports them only if its caller asks for volatile changes
+// or for their kind.
 type Kind string
 
 // Kinds lists all kinds, in the order in which the changes of one server are reported. About
@@ -79,8 +79,8 @@ var persistentGames = map[string]bool{
 
 // Changed returns the kinds of changes between two records of a server that answered both
 // times. A property counts as unchanged if it is unknown in one of the records, or if the
-// records have it from different sources. The result volatile has the kinds of changes
-// that happen all the time, and lasting has all other kinds.
+// records have it from different sources. Changed returns the kinds of changes that happen
+// all the time as volatile, and all other kinds as lasting.
 func Changed(before, after *Server) (lasting, volatile []Kind) {
 	changed, v := changes(before, after)
 	return (changed &^ v).list(), v.list()
@@ -119,8 +119,8 @@ func changes(a, b *Server) (changed, volatile kinds) {
 	return changed, volatile
 }
 
-// modsKnown reports whether the record s shows which mods the server has, or that it has
-// none. If s lists no mods, the record from the other census shows which reply lists mods.
+// modsKnown reports whether the record in s shows which mods the server has, or that it
+// has none. If s lists no mods, the record from the other census tells which reply would.
 func (s *Server) modsKnown(other *Server) bool {
 	if s.replies.mods != 0 {
 		return s.replies.mods&s.replies.complete != 0

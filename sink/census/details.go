@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Change is one change of one server. The command diff writes it as one line of NDJSON.
+// Change is one change of one server. "a2sscan diff" writes it as one line of NDJSON.
 type Change struct {
 	Kind Kind   `json:"change"`
 	Addr string `json:"addr"` // ip:port; for a server that moved, the new address
@@ -59,8 +59,8 @@ type Facts struct {
 	Mods       []string          `json:"mods,omitempty"`         // mods that only this census has, as "id name hash"
 	Rules      map[string]string `json:"rules,omitempty"`        // rules that only this census has, or that differ
 	Flags      []string          `json:"flags,omitempty"`        // flags that only this census has
-	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
-	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
+	Challenged []string          `json:"challenged,omitempty"`   // questions for which the server demanded a challenge
+	Open       []string          `json:"unchallenged,omitempty"` // questions that the server answered without a challenge
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
 	Status     string            `json:"status,omitempty"`       // for new, gone, not_asked and back: the status in the record of this census
 	Country    string            `json:"country,omitempty"`
@@ -72,10 +72,10 @@ type Facts struct {
 // test changes it.
 var detailBytes = 256 << 20
 
-// details calls the function do with each change in d.events. To find the rules and mods
-// that changed, it reads both censuses again, each time for as many servers as detailBytes
-// allows. It first stores the lists of the old census, and then their differences from the
-// new census.
+// details calls do(c) for each change c in d.events. To find the rules and mods that
+// changed, it reads both censuses again, each time for as many servers as detailBytes
+// allows. From the old census it stores all rules and mods of these servers, and from the
+// new census only the differences.
 func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
@@ -108,15 +108,15 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// differences are the rules and mods of a server that only one census has: index 0 is for the
-// old census, and index 1 for the new census.
+// differences has the rules and mods that a server has in only one census: at index 0
+// those in the old census, and at index 1 those in the new census.
 type differences struct {
 	rules [2]map[string]string
 	mods  [2][]string
 }
 
-// keepLists returns a function that removes all keys except schema, rules and game from a
-// line. Maps of the rules and mods would take several times as much memory as this JSON.
+// keepLists returns a function that removes all keys from a line, except "schema", "rules"
+// and "game". Maps of the rules and mods would take several times the memory of this JSON.
 func keepLists() func(*event, []byte) []byte {
 	text := record.NewReader("schema").Keep("rules", "game")
 	return func(_ *event, line []byte) []byte {
@@ -150,9 +150,9 @@ func compareLists() func(*event, []byte) differences {
 	}
 }
 
-// reread reads a census again. For each server that is a key of the map want, it passes
-// the line to a function that parser returned. It passes the results of that function to
-// the function take, in the order of the census.
+// reread reads a census again. If a line is the record of a server that is a key of want,
+// reread passes it to a function that parser returned. It calls take with each result, in
+// the order of the census.
 func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
 	if len(want) == 0 {
 		return nil

@@ -48,7 +48,7 @@ type Comparison struct {
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
 }
 
-// Night is one side of a comparison.
+// Night describes one of the two censuses that Diff compares.
 type Night struct {
 	Scans        []string `json:"scans"`
 	All          Sums     `json:"all"`
@@ -69,10 +69,10 @@ type differ struct {
 	out      *Comparison
 	events   []event
 
-	// movedTo maps the old record of each server that moved to the new record of this server,
-	// and movedFrom maps the new record to the old one.
+	// For each server that has moved, movedTo has its new record, with the old record as
+	// the key. movedFrom has the old record, with the new record as the key.
 	movedTo, movedFrom map[*Server]*Server
-	// movedBy maps the new record of each server that moved to the Change.By of the move.
+	// movedBy has the Change.By of each move, with the new record as the key.
 	movedBy     map[*Server]string
 	unreachable uint64 // number of gone servers whose new status is unreachable
 }
@@ -85,12 +85,11 @@ type event struct {
 	differences        // between the rules and mods of the two records
 }
 
-// Diff compares two censuses. It calls the function do with each change of the given
-// kinds, in the order of addresses, and for one address in the order of Kinds. If no kinds
-// are given, it reports all lasting changes and, if the argument volatile is set, the
-// volatile changes too. The function do may keep the Change. If do returns an error, Diff
-// ends and returns that error. To find the rules and mods that changed, Diff reads both
-// censuses again.
+// Diff compares two censuses. It calls do(c) for each change c of the given kinds, in the
+// order of addresses, and for one address in the order of Kinds. If no kinds are given, it
+// reports all lasting changes and, if volatile is set, the volatile changes too. The
+// callee may keep the Change. If it returns an error, Diff ends and returns that error. To
+// find the rules and mods that changed, Diff reads both censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
 	for _, c := range []*Census{before, after} {
 		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
@@ -246,8 +245,8 @@ func (d *differ) compare(before, after *Server, k kinds) {
 	d.note(before, after, changed|k, volatile)
 }
 
-// note counts the changes whose kinds are in k. If at least one of these changes is to
-// be reported, it adds an event.
+// differ.note counts the changes whose kinds are in k. If at least one of these changes is
+// to be reported, it adds an event.
 func (d *differ) note(before, after *Server, k, volatile kinds) {
 	shown := after
 	if !shown.answered() {

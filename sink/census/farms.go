@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Thresholds of the verdicts. Smaller numbers can have innocent causes.
+// Thresholds for farms and stacks. Smaller numbers can have innocent causes.
 const (
 	// Servers with the same game, version, name, map and capacity count as clones if there
 	// are at least leastClones of these servers. Honest operators put a number or a

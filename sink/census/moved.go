@@ -69,9 +69,9 @@ func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	return all
 }
 
-// accept keeps a move only if it explains what happened at both addresses. The new
-// address must have had no server, or a server that moved away; the old address must have
-// no server now, or a server that moved there.
+// accept adds moves, and keeps only those that explain what happened at both addresses.
+// The new address must have had no server, or a server that moved away; the old address
+// must have no server now, or a server that moved there.
 func (d *differ) accept(all map[*Server]*Server, by string) {
 	for from, to := range all {
 		if d.movedTo[from] == nil && d.movedFrom[to] == nil {

@@ -47,8 +47,8 @@ type Census struct {
 	// servers has one server per address, in the order of addresses. Servers without an
 	// address come first.
 	servers []*Server
-	// loaded has the same servers in the order of memory. A pass over all servers is several
-	// times as fast in this order.
+	// loaded has the same servers, in the order of their places in memory. A pass over all
+	// servers is several times as fast in this order.
 	loaded     []*Server
 	duplicates uint64   // number of records whose address already has a record
 	scans      []string // names of the scans, sorted
@@ -105,7 +105,7 @@ func (c *Census) Games() map[string]bool {
 	return lower
 }
 
-// Servers calls the function do with every server that the Options choose, in the order of
+// Servers calls do(s) for every server s that the Options choose, in the order of
 // addresses.
 func (c *Census) Servers(do func(*Server)) {
 	for _, s := range c.servers {
@@ -133,8 +133,8 @@ func unasked(r *record.Record) bool {
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
 }
 
-// knowsList reports whether maker.server needs no more players of a record: it knows that the
-// list is uncommon, and the record has the hash of the list.
+// knowsList reports whether maker.server needs no more players of a record: the players so
+// far show that the list is uncommon, and the record has the hash of the list.
 func knowsList(r *record.Record) bool { return r.PlayersHash != 0 && uncommon(r.Players) }
 
 // A loader makes Servers from blocks of lines. Each goroutine has its own loader.

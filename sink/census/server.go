@@ -47,7 +47,8 @@ type Server struct {
 		mods    uint64
 	}
 	fields wire.Fields // fields that INFO has
-	// own has the keys that the game itself sends. Their values take precedence over INFO.
+	// own has the properties that the game itself sends, for example in its rules. They
+	// take precedence over INFO.
 	own  game.Keys
 	asn  uint32
 	size uint32 // size of all rules, in bytes
@@ -64,10 +65,10 @@ type Server struct {
 	system  byte // environment byte of INFO
 	hasGame bool // the record has the key game
 	pvp     bool
-	// listed means that no two servers have this list of players by chance.
+	// listed means that no other server has the same list of players by chance.
 	listed bool
 	other  bool // Options exclude the server
-	// duplicate means that the Census has another record of the server.
+	// duplicate means that another record of the server counts instead.
 	duplicate bool
 	// unasked means that the record says nothing about the server, because the scan sent
 	// nothing, or a fault of the scan prevented an answer.
@@ -77,7 +78,7 @@ type Server struct {
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return new(maker).server(r) }
 
-// server returns the Server for a result.
+// maker.server returns the Server for a result.
 func (m *maker) server(r *scanner.Result) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -175,7 +176,7 @@ func (m *maker) addGame(s *Server, g *game.Game) {
 // anew; a maker with texts uses the strings of earlier servers, to save memory.
 type maker struct {
 	texts
-	game game.Game // memory for the method identify
+	game game.Game // memory for maker.identify
 }
 
 // identify sets the game if the record does not name it.
@@ -246,7 +247,7 @@ const maxText = 1024
 // this text share.
 type texts map[string]string
 
-// of returns b as a string. Servers with the same short text share the string.
+// texts.of returns b as a string. Servers with the same short text share the string.
 func (t texts) of(b []byte) string {
 	const most = 1 << 14
 	b = cut(b, maxText)

@@ -10,9 +10,9 @@ import (
 // meaning of a key changes, but not when keys are added.
 const statsSchema = 1
 
-// Limits of the lists in Stats. The struct tags of Stats name the limits of lists, too.
-// Groups.Other sums up the groups that do not fit; other lists are cut off. The limits
-// keep the stats of a night under 1 MB, whatever names servers send.
+// Limits of the lists in Stats. The struct tags of Stats repeat the limits. Groups.Other
+// sums up the groups that do not fit; other lists are cut off. The limits keep the stats
+// of a night under 1 MB, whatever names servers send.
 const (
 	maxGames     = 400
 	maxMaps      = 500
@@ -114,11 +114,12 @@ type Groups struct {
 	Unknown  Sums    `json:"unknown" about:"sums over the servers without a value"`
 }
 
-// Group sums up the servers with one value of a property.
+// Group sums up the servers that have the same value of a property.
 type Group struct {
-	// ID is a stable word. For a game, it is the game's word or, if the game is not known,
-	// a text such as "app:440" or "folder:valve". For a country, it is the code, and for a
-	// network a text such as "AS64496". Groups of other properties have no ID.
+	// ID is a stable identifier. For a game, it is a word such as "rust" or, if the game
+	// is not known, a text such as "app:440" or "folder:valve". For a country, it is the
+	// code, and for a network a text such as "AS64496". Groups of other properties have no
+	// ID.
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"` // untrusted text, except for known games
 	Game string `json:"game,omitempty"` // for maps, versions and modes: Group.ID of the game
@@ -126,7 +127,7 @@ type Group struct {
 	Sums
 	Farmed *Sums `json:"farmed,omitempty" about:"sums over the servers of this group that are in farms"`
 
-	// Unchallenged is for games only.
+	// Unchallenged is set only in Stats.Games.
 	Unchallenged uint64 `json:"unchallenged,omitempty" about:"servers that answered without a challenge"`
 }
 
@@ -153,7 +154,7 @@ type Bin struct {
 	Servers uint64   `json:"servers" about:"how many servers"`
 }
 
-// Question counts how the servers that sent any reply answered one question.
+// Question counts how one question was answered by the servers that sent any reply.
 type Question struct {
 	Answered     uint64            `json:"answered" about:"servers that answered completely"`
 	Unchallenged uint64            `json:"unchallenged" about:"servers that answered without a challenge, at least in part"`
@@ -161,7 +162,7 @@ type Question struct {
 	NotAsked     uint64            `json:"not_asked" about:"servers that neither answered nor failed the question"`
 }
 
-// Farm is a group with a verdict: clones, a shared player list, or both.
+// Farm is a group of servers that are clones, share a player list, or both.
 type Farm struct {
 	ID      string   `json:"id" about:"hash of the game and the name that most servers of the farm have, so the ID stays the same while these do; of several farms with the same game and name, only the largest has this ID"`
 	Reasons []string `json:"reasons" about:"why it is a farm: clones, shared_list, or both"`

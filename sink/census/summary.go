@@ -55,8 +55,9 @@ func (s *Summary) Scans() []sink.Scan {
 // the scan began, and the number of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// Beside returns the name of a file that belongs beside a census. The suffix is, for example,
-// .summary.json or .stats.json. The argument file is the census, or one of its parts.
+// Beside returns the name of a file that belongs beside a census. Its first argument,
+// file, is the census or one of its parts. The suffix is, for example, .summary.json or
+// .stats.json.
 func Beside(file, suffix string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
@@ -65,7 +66,7 @@ func Beside(file, suffix string) string {
 	return file + suffix
 }
 
-// always lists keys that every summary has.
+// The keys that every summary has.
 var always = []string{"schema", "scan", "start", "ended", "output", "records", "targets"}
 
 // ReadSummaries reads the named summaries, oldest first. If names is nil, it reads the
@@ -122,7 +123,7 @@ func ReadFile(name string) ([]byte, error) {
 }
 
 // Files yields the files that the scan wrote, each with its index in names, or -1 if
-// names lacks it. A file may have been moved or, if there is only one, renamed.
+// it is not there. A file may have been moved or, if there is only one, renamed.
 func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
 	parts := s.Division
 	if parts == nil {

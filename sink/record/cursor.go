@@ -44,8 +44,8 @@ func closing(b byte) byte {
 	return 0
 }
 
-// more moves to the next member of an object or array. Its first argument, n, is the
-// number of members already read. If there are no more members, more returns false, and
+// cursor.more moves to the next member of an object or array. Its first argument, n, is
+// the number of members already read. If there are no more members, it returns false, and
 // moves to the byte after the closing bracket.
 func (c *cursor) more(n int, bracket byte) (bool, error) {
 	switch b := c.peek(); {
@@ -61,8 +61,8 @@ func (c *cursor) more(n int, bracket byte) (bool, error) {
 	return false, errSyntax
 }
 
-// usual moves over the next key and its colon if the key is one of the fields and is written as
-// Append writes it. It returns the index of the field, or -1.
+// cursor.usual moves over the next key and its colon if the key is one of the fields and
+// is written as Append writes it. It returns the index of the field, or -1.
 func (c *cursor) usual(fields []field) int {
 	c.peek()
 	rest := c.b[c.at:]
@@ -191,7 +191,7 @@ func quoteAt(b []byte, at int) int {
 
 // valueEnd returns the offset after the value that begins at b[at], or -1 if the value is not
 // JSON. Its third argument, depth, is the number of objects and arrays around the value.
-// The result plain means that the value is a string without escapes.
+// If plain is true, the value is a string without escapes.
 func valueEnd(b []byte, at, depth int) (end int, plain bool) {
 	if at == len(b) {
 		return -1, false
@@ -245,7 +245,7 @@ func wordEnd(b []byte, at int, word string) int {
 }
 
 // stringEnd returns the offset after the string whose text begins at b[at], or -1 if the
-// string is invalid. The result plain means that the string has no escapes.
+// string is invalid. If plain is true, the string has no escapes.
 func stringEnd(b []byte, at int) (end int, plain bool) {
 	plain = true
 	for {

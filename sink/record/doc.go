@@ -33,33 +33,33 @@
 // A record is a JSON object on one line. The table schemaKeys in fields.go has the keys of
 // a record in the order in which Append writes them. It says for each key its type, its
 // meaning, and when it is present. A key that does not apply is absent, and a key never
-// changes its type. The value of the key schema rises when the meaning of a key changes.
+// changes its type. The value of "schema" rises when the meaning of a key changes.
 //
 // A capture does not show what was sent. A Result counts as from a capture if no datagram
 // was sent, but one was received or the time is missing. Its record has neither sent nor
 // sent_bytes, and has took_ms only if the value is not 0. If a scan could send nothing to
 // a server, these keys are 0.
 //
-// The object info holds the fields that were read completely. The object game holds
+// The object "info" holds the fields that were read completely. The object "game" holds
 // what package game decoded: a key is present if the game sent its value, which takes
-// precedence over the same value in info. The key password of game is present only if its
-// value differs from that in info. The object sources says where each value of game came
-// from: info, keywords or rules, a full stop, and the name of the field, tag or rule.
-// For the key players, the source "info.players" means that the bots are not among INFO's
-// players, or that this is not known. "info.players+list" means that the list of players
-// shows that the bots are not among INFO's players.
+// precedence over the same value in "info". The key "password" of "game" is present only
+// if its value differs from that in "info". The object "sources" says where each value of
+// "game" came from: info, keywords or rules, a full stop, and the name of the field, tag
+// or rule. For the key "players", the source "info.players" means that the bots are not
+// among INFO's players, or that this is not known. "info.players+list" means that the list
+// of players shows that the bots are not among INFO's players.
 //
 // # Text
 //
 // Names, rules and messages come from strangers, and are hostile. A record is
 // valid UTF-8 and valid JSON whatever they hold. In bytes that are not UTF-8
-// each maximal ill-formed subsequence becomes one U+FFFD, as in Python and browsers. After
-// the key KEY, such as name, follows KEY_hex with the exact bytes in lower-case hex. Rules
-// have rules_raw instead; attributes come from rules or keywords, which are exact. A
-// record has the escapes that JSON demands. It also escapes DEL, the C1 controls U+0080 to
-// U+009F, the line separators U+2028 and U+2029 and the bidirectional controls, so that a
-// terminal can safely show it. No other character is escaped, and none is changed or
-// trimmed.
+// each maximal ill-formed subsequence becomes one U+FFFD, as in Python and browsers. Then
+// another key follows, such as name_hex after name: it has the exact bytes in lower-case
+// hex. Rules have rules_raw instead; attributes come from rules or keywords, which are
+// exact. A record has the escapes that JSON demands. It also escapes DEL, the C1 controls
+// U+0080 to U+009F, the line separators U+2028 and U+2029 and the bidirectional controls,
+// so that a terminal can safely show it. No other character is escaped, and none is
+// changed or trimmed.
 //
 // # Player names
 //

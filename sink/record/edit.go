@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record's line to dst, with a new value of the key geo. Its second
-// argument, where, is a function that returns the location of an address. All other bytes
-// stay the same, even keys of a later version. A record without an address stays the same,
-// as does a record that would become longer than MaxSize. Locate calls this function at
-// most once. The Reader must decode all keys.
+// Locate appends the record's line to dst, with a new value of the key "geo". Its second
+// argument, where, returns the location of an address, and is called at most once. All
+// other bytes stay the same, even keys of a later version. A record without an address
+// stays the same, as does a record that would become longer than MaxSize. The Reader must
+// decode all keys.
 func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte {
 	if !rec.Addr.Addr().IsValid() {
 		return append(dst, rec.line...)
@@ -34,10 +34,10 @@ func (rec *Record) Rename(dst []byte, scan string) []byte {
 	return rec.splice(dst, "scan", name)
 }
 
-// splice appends the record's line to dst, but replaces the key and its value with other
-// members. The argument members holds their keys and values, with a comma after each
-// value. If the record lacks the key, the members are inserted before the first key that
-// follows it in schemaKeys. A record that would become longer than MaxSize stays the same.
+// splice appends the record's line to dst, but replaces the key and its value with
+// members: the text of any number of keys and values, with a comma after each value. If
+// the record lacks the key, the members are inserted before the first key that follows it
+// in schemaKeys. A record that would become longer than MaxSize stays the same.
 func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 	line := rec.line
 	start := bytes.IndexByte(line, '{') + 1
@@ -61,7 +61,7 @@ func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 	case len(members) == 0 || first && from == to:
 	case first:
 		members = members[:len(members)-1]
-	default: // here the comma goes before the member
+	default: // move the comma from the end of members to the beginning
 		copy(members[1:], members)
 		members[0] = ','
 	}

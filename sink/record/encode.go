@@ -24,14 +24,14 @@ type Encoder struct {
 	// players a keyed hash. If it is nil, names are written unchanged.
 	Names *NameHasher
 
-	members []member // their values point into the Result *of and the Game *game
+	members []member // their values point into *e.of and *e.game
 	of      *result
 	game    *game.Game
 
 	scan  string
 	have  presence // presence bits of the Result
 	names []span   // hash table of the names of rules
-	// inexact means that the object rules does not hold all rules exactly.
+	// inexact means that the object "rules" does not hold all rules exactly.
 	inexact bool
 	// dropped has the bits of the parts that are dropped from the record.
 	dropped uint16
@@ -128,8 +128,8 @@ type member struct {
 	value value
 	need  presence // bits that the Result must have
 	row   *field
-	// key begins with the name in quotes, and a colon. The method start copies the
-	// complete array, because copying a constant number of bytes is fast.
+	// key begins with the name in quotes, and a colon. member.start copies the complete
+	// array, because copying a constant number of bytes is fast.
 	key   [24]byte
 	keyed uint8  // number of bytes of key that are used
 	parts uint16 // the member is appended only if none of these parts is dropped
@@ -144,8 +144,8 @@ func (m *member) start(dst []byte) []byte {
 
 func (e *Encoder) omits(m *member) bool { return m.need&^e.have != 0 }
 
-// partOf maps the key of each part that may be dropped to a bit. droppedNotes has the note for
-// a dropped part at the number of that bit.
+// partOf has a bit for each key that the Encoder may drop. If the bit is 1<<i,
+// droppedNotes[i] is the note that says that the key was dropped.
 var (
 	partOf       = map[string]uint16{}
 	droppedNotes [16]string
@@ -160,8 +160,8 @@ func init() {
 	}
 }
 
-// membersOf returns the members for fields. The function point must then set the pointers to
-// their values.
+// membersOf returns the members for rows of the table. Their pointers to values are not
+// set before a call of point.
 func membersOf(rows []field) (ms []member) {
 	for i := range rows {
 		f := &rows[i]
@@ -181,7 +181,7 @@ func membersOf(rows []field) (ms []member) {
 	return ms
 }
 
-// point sets the pointers of the members to the values of r.
+// point(ms, r) makes the members in ms point to the values of r.
 func point(ms []member, r *result) {
 	for i := range ms {
 		m := &ms[i]

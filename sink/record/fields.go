@@ -38,10 +38,10 @@ const (
 	numTypes = iota
 )
 
-// Paths returns the paths of all keys that a record can have, such as "info.map". Each
-// string in the result open is a path and a dot, such as "rules.". It is the path of a
-// list, or of an object whose keys the table does not define. A record may have more paths
-// that begin with this string.
+// Paths returns the paths of all keys that a record can have, such as "info.map". Its
+// second result has prefixes such as "rules.": the path of each list, and of each object
+// whose keys the table does not define, with a dot. A record may have more paths with such
+// a prefix.
 func Paths() (all, open []string) { return pathsOf(schemaKeys, "") }
 
 func pathsOf(fields []field, within string) (all, open []string) {
@@ -74,7 +74,7 @@ type field struct {
 	words   []string
 	pattern string // regular expression for text and words
 
-	// at returns the value in a Result. If the objects of a list have this field, at returns
+	// at(r) is the value in the Result r. If the objects of a list have this field, it is
 	// the value in the last object. For a typeObject that is not a list, at is nil.
 	at func(*result) value
 

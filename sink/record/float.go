@@ -55,7 +55,7 @@ func appendOrdinary(dst []byte, b uint32) []byte {
 	} else {
 		dst = appendNumber(dst, whole)
 	}
-	one := uint64(2) << point // the unit is half of the last bit of the mantissa
+	one := uint64(2) << point // one and rest count halves of the mantissa's last bit
 	rest := mantissa << 1 & (one - 1)
 	if rest == 0 {
 		return dst

@@ -108,7 +108,7 @@ func (v *sourcesValue) pair(r *Reader, name, value []byte) {
 const allKeys game.Keys = 1<<game.NumKeys - 1
 
 // The source of a value from INFO's keywords, and the prefix of an attribute's key
-// in sources.
+// in the object "sources".
 const (
 	keywordsSource  = "keywords"
 	attributeSource = "attributes."

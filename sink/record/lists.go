@@ -184,8 +184,8 @@ func (v *rawValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// schemaValue is the schema. The method called set does nothing, because Reader.set checks
-// the schema.
+// schemaValue is the value of the key "schema". Its set method does nothing, because
+// Reader.set checks this value.
 type schemaValue struct{}
 
 func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {

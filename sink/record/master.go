@@ -12,11 +12,12 @@ import (
 // server. Some JSON parsers fail at a depth of 1000.
 const maxMasterDepth = 32
 
-// masterOptions are the decoder's options for data from masters, which is hostile.
+// masterOptions are the decoder's options for the data of master servers, which may be
+// hostile.
 var masterOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// masterValue is the master's data about the server. If appendMaster can't append the
-// data, put marks the key master as dropped.
+// masterValue is the data of a master server about the game server. If appendMaster can't
+// append the data, put marks the key "master" as dropped.
 type masterValue string
 
 func (v *masterValue) put(e *Encoder, dst []byte, m *member) []byte {
@@ -37,7 +38,7 @@ func (v *masterValue) set(_ *Reader, _ *field, s []byte) bool {
 	return true
 }
 
-// appendMaster appends the JSON object in master in the form of a record: on one line,
+// appendMaster appends master, a JSON object, in the form that records have: on one line,
 // without spaces, in valid UTF-8, with the escapes of the package documentation, and with
 // a comma after it. It returns false if master is not a JSON object. It also returns false
 // for a number beyond the range of a double, and for a depth above maxMasterDepth, because

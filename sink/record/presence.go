@@ -9,7 +9,8 @@ import (
 )
 
 // A presence is the condition for a key: the record has the key if the Result has all bits
-// of the presence, apart from forZero. The presence 0 stands for nonzero.
+// of the presence. The bits of forZero are needed only if the value is zero or empty. The
+// presence 0 stands for nonzero.
 type presence uint64
 
 // The bits of a presence: first the bits of wire.Fields, then the bits of game.Keys,
@@ -29,7 +30,7 @@ const (
 	hasGame
 	hasShip // the player has deaths and money
 
-	// A value that is not zero or empty is written even if the Result lacks these bits.
+	// The condition includes these bits only for a value that is zero or empty.
 	forZero = known | nonzero
 )
 
@@ -77,9 +78,9 @@ func present(r *result) presence {
 	return p
 }
 
-// mark notes in r that the record has a key whose presence is p. A Reader calls mark when it
-// finds such a key. For the presences that mark ignores, the value shows that the key is
-// present.
+// presence.mark notes in r that the record has a key whose presence is p. A Reader calls
+// mark when it finds such a key. For the presences that mark ignores, the value shows that
+// the key is present.
 func (p presence) mark(r *result) {
 	switch {
 	case p < 1<<keyBits:

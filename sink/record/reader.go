@@ -23,10 +23,11 @@ import (
 
 // Record is a record that a Reader has read: a Result, and the name of the scan.
 //
-// A record does not hold every detail of a Result. The Reader chooses lower case for
-// letters, 1 for true (2 if the notes have info.odd_boolean), NaN for a duration that is
-// null, the digits of name_hash as the name of a player, and ShortAppID for an application
-// ID that fits in 16 bits. Texts are exact: a key KEY_hex takes precedence over KEY.
+// A record does not hold every detail of a Result. So the Reader chooses lower case for
+// the letters of the protocol, 1 for true (2 if the notes have info.odd_boolean), NaN for
+// a duration that is null, the digits of name_hash as the name of a player, and ShortAppID
+// for an application ID that fits in 16 bits. Texts are exact: a key KEY_hex takes
+// precedence over KEY.
 type Record struct {
 	Scan string
 	scanner.Result
@@ -38,7 +39,7 @@ type Record struct {
 }
 
 // A place is the range of bytes in the line that holds the comma before a key, the key and
-// its value. The field key is the index of the key in schemaKeys, or -1 for an unknown key.
+// its value. place.key is the index of the key in schemaKeys, or -1 for an unknown key.
 type place struct{ key, from, to int }
 
 // maxKeys is the number of bits in a set of keys. schemaKeys has fewer rows.
@@ -80,9 +81,9 @@ type Reader struct {
 	pair  [][]byte
 	from  []game.Attribute  // attributes of which only Name and Source are set
 	words map[string]string // short texts of earlier records
-	// allowed maps a field with a pattern to the last text that matched the pattern. Most
-	// records have the same text as the previous record, so the text is rarely matched
-	// again.
+	// allowed has, for each field with a pattern, the last text that matched the pattern.
+	// Most records have the same text as the previous record, so the text is rarely
+	// matched again.
 	allowed map[*field]string
 }
 
@@ -117,9 +118,9 @@ func (r *Reader) Keep(keys ...string) *Reader {
 	return r
 }
 
-// Until makes the Reader stop decoding the list called key, such as "players", as soon as
-// enough returns true. The Reader calls enough after each element, and skips the rest of the
-// list. It returns the Reader.
+// Until lets the Reader skip the rest of a list, such as "players": after each element
+// that it has decoded, it calls enough(rec), and skips the rest if the result is true.
+// Until returns the Reader.
 func (r *Reader) Until(key string, enough func(*Record) bool) *Reader {
 	r.until, r.enough = &schemaKeys[placeOf(schemaKeys, key, 0)], enough
 	return r
@@ -133,7 +134,7 @@ func (r *Reader) Strict() *Reader {
 	return r
 }
 
-// setOf returns the set with a key and its KEY_hex. The key addr stands for ip and port too.
+// setOf returns the set of a key and its KEY_hex. "addr" stands for ip and port too.
 func setOf(fields []field, key string) (set uint64) {
 	i := placeOf(fields, key, 0)
 	if i < 0 {
@@ -154,8 +155,8 @@ func setOf(fields []field, key string) (set uint64) {
 // The Record, and all that it refers to, belongs to the Reader and is valid until the
 // next call; its byte slices may alias line. The error says what is wrong with the
 // line, and at which key. For a record of another schema, the error is a SchemaError. If
-// the key "schema" is missing, as in the output of cat --fields, Read returns the Record
-// and an error.
+// the key "schema" is missing, as in the output of "a2sscan cat --fields", Read returns
+// the Record and an error.
 //
 // The Reader checks only the part of a line that it reads. If it skips a value, it looks only
 // for the end of the value. So a Reader with few keys accepts a line that is damaged
@@ -172,9 +173,9 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 	return &r.rec, nil
 }
 
-// explain turns err, which the method read returned, into the error for the caller. It first
-// looks for invalid JSON: in the part of the line that was read or, if err is errSyntax, in
-// the whole line. If it finds some, explain returns an error that describes the invalid JSON.
+// explain turns err, which r.read returned, into the error for the caller. It first looks
+// for invalid JSON: in the part of the line that was read or, if err is errSyntax, in the
+// whole line. If it finds some, explain returns an error that describes the invalid JSON.
 // Otherwise it adds the path of the key to err, but a SchemaError stays as it is.
 func (r *Reader) explain(err error) error {
 	end := r.c.at
@@ -210,7 +211,7 @@ func (r *Reader) read() (err error) {
 		missing = r.decode | r.keep | 1
 		for i := range schemaKeys {
 			if i > 0 && schemaKeys[i-1].is == typeText {
-				missing &^= 1 << i // if the record has KEY_hex, it follows KEY
+				missing &^= 1 << i // do not wait for KEY_hex: it is rare, and comes right after KEY
 			}
 		}
 	}
@@ -254,10 +255,10 @@ func syntaxError(line []byte, end int) error {
 	return fmt.Errorf("is not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
-// object reads an object and returns the set of the fields that it has. It decodes the fields
-// in the set decode, keeps the values of the fields in the set keep, and skips all others. If
-// the set missing is not empty, object ignores the rest of the line as soon as it has read all
-// fields in missing.
+// object reads an object and returns the set of the fields that it has. Its last three
+// arguments are sets of fields, too: object decodes the fields of decode, keeps the values
+// of those of keep, and skips all others. If missing is not empty, object ignores the rest
+// of the line as soon as it has read all fields of missing.
 func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint64, err error) {
 	if err := r.begin('{', "object"); err != nil {
 		return 0, err

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The classes of bytes. Every other class is the letter of a short escape, such as n, with
-// the top bit set.
+// The classes of bytes. A byte with a short escape, such as \n, has another class: the
+// letter of the escape, with the top bit set.
 const (
 	plain = 0    // copied unchanged
 	long  = 0x80 // escaped as \u00XX, or not a character by itself
@@ -76,10 +76,11 @@ func appendString(dst []byte, s []byte) (_ []byte, valid bool) {
 
 const tops = 0x8080808080808080
 
-// marks sets the top bit of every byte of x that is not plain. A byte beyond ASCII already
-// has that bit; the arithmetic sets it for control characters, quotes, backslashes and DEL.
-// A byte that is not plain may borrow from the byte above, or carry into the byte above,
-// and so mark that byte wrongly. The lowest mark is always right.
+// marks returns a number in which the top bit of each byte is set if the byte of x is not
+// plain. A byte beyond ASCII already has that bit; the arithmetic sets it for control
+// characters, quotes, backslashes and DEL. A byte that is not plain may borrow from the
+// byte above, or carry into the byte above, and so mark that byte wrongly. The lowest mark
+// is always right.
 func marks(x uint64) uint64 {
 	const each = 0x0101010101010101
 	below := x - each*' '

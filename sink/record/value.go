@@ -100,8 +100,8 @@ func isGameID(id string) bool {
 	return id != ""
 }
 
-// wordValue is the number of a word. The key is absent if the number is 0 or has no
-// word.
+// wordValue is the index of a word in field.words. The key is absent if the index is 0, or
+// has no word.
 type wordValue uint8
 
 func (v *wordValue) put(_ *Encoder, dst []byte, m *member) []byte {
@@ -464,8 +464,8 @@ func (v *addressValue) set(_ *Reader, f *field, s []byte) bool {
 		*a = netip.AddrPortFrom(a.Addr(), uint16(n))
 		return ok
 	}
-	// The keys ip and port have the address too, except in the output of cat
-	// --fields.
+	// The keys ip and port have the address too, except in the output of "a2sscan cat
+	// --fields".
 	if !a.Addr().IsValid() {
 		if both, err := netip.ParseAddrPort(string(s)); err == nil {
 			*a = both

@@ -1,4 +1,5 @@
-// Package canned is a fleet for measurements, with prepared replies. It needs Linux.
+// Package canned simulates game servers for measurements, with prepared replies. It needs
+// Linux.
 package canned
 
 import (
@@ -22,7 +23,8 @@ import (
 
 // Config describes a Fleet, whose servers are on addresses of 127.0.0.0/8.
 type Config struct {
-	// Number of ports of each address; each port is a socket and a goroutine.
+	// Number of ports, which all addresses have in common. A port costs one socket and one
+	// goroutine.
 	Ports int
 	// Share of the pairs of an address and a port that have a server; zero means all.
 	Alive float64
@@ -88,8 +90,9 @@ func New(cfg Config) (*Fleet, error) {
 	return f, nil
 }
 
-// canSeeds are the seeds of ordinary servers. They exclude servers with strings that are
-// not UTF-8. Such servers are rare in the real world, and their records are twice as long.
+// canSeeds returns the seeds that New passes to fleet.Ordinary. It leaves out servers with
+// strings that are not UTF-8. Such servers are rare in the real world, and their records
+// are twice as long.
 var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 	for i, found := uint64(0), 0; found < numCans; i++ {
 		seed := random.Hash(i)
@@ -135,8 +138,8 @@ func (cfg Config) HasServer(addr netip.AddrPort) bool {
 // aliveOf is the denominator of the share of addresses and ports with a server.
 const aliveOf = 1000
 
-// alive reports whether there is a server at an address and port. The kernel's
-// filter in dropEmpty computes the same. The hash spreads the servers over all
+// alive reports whether there is a server at an address and port. The filter of dropEmpty
+// does the same computation in the kernel. The hash spreads the servers over all
 // addresses.
 func (cfg Config) alive(ip uint32, port uint16) bool {
 	if cfg.Alive == 0 {

@@ -84,7 +84,7 @@ func (s *Server) Meaning(g *game.Game, answered wire.Questions) {
 	if g.Has.Has(game.KeyMods) {
 		g.Mods = s.mods
 	}
-	if g.Password == (s.Info.Password == 1) { // omitted because INFO has the same value
+	if g.Password == (s.Info.Password == 1) { // a record omits the key if INFO has the same value
 		g.Has &^= 1 << game.KeyPassword
 		g.Sources[game.KeyPassword] = ""
 	}

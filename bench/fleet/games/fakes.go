@@ -18,7 +18,8 @@ func FakeTitle(fake string, seed uint64) *Title {
 	return Find(fakeTitles[seed%uint64(len(fakeTitles))])
 }
 
-// pretend gives the server the trick that Plan.Fake names, if there is such a trick.
+// pretend falsifies the server's replies with the trick that Plan.Fake names, if it names
+// one.
 func (s *Server) pretend() {
 	switch s.plan.Fake {
 	case "counts-only":
@@ -54,8 +55,8 @@ func (s *Server) crowd(places, people int) {
 	s.setPeople(people)
 }
 
-// fakeFlags has the flag that each trick of fakers raises, and the questions whose
-// answers show the trick.
+// fakeFlags has, for each trick of fakers, the flag that a scan raises, and the questions
+// whose answers show the trick.
 var fakeFlags = map[string]struct {
 	flag  game.Flags
 	needs wire.Questions

@@ -35,7 +35,7 @@ func appendMods(b []byte, mods []bohemiaMod) []byte {
 
 const inPages = "rules.pages" // source of the facts in the pages
 
-// pages adds the binary pages of Arma 3 as rules, and states their meaning.
+// s.pages adds the binary pages of Arma 3 as rules, and adds facts: what the pages mean.
 func (s *Server) pages() {
 	var mask uint16 // a bit for each DLC that the server has
 	var dlc []byte  // hashes of these DLCs
@@ -67,7 +67,7 @@ func (s *Server) pages() {
 	}
 	b := binary.LittleEndian.AppendUint16([]byte{3, 0}, mask)
 	b = append(append(b, difficulty, crosshair), dlc...)
-	b = append(appendMods(b, s.chosen), "\x02\x02a3\x0acba_3.16.0"...) // and two signatures
+	b = append(appendMods(b, s.chosen), "\x02\x02a3\x0acba_3.16.0"...) // append two signatures
 	escaped := strings.NewReplacer("\x01", "\x01\x01", "\x00", "\x01\x02", "\xff", "\x01\x03").Replace(string(b))
 	total := (len(escaped) + pageSize - 1) / pageSize
 	for i := range total {
@@ -92,7 +92,7 @@ var workshop = []bohemiaMod{
 }
 
 // hashOf returns the hash of the files of a mod or a DLC. Three quarters of the servers
-// have the same release.
+// have the same release of it.
 func (s *Server) hashOf(id uint64) uint32 {
 	release := max(0, s.lasting.Between(-8, 3))
 	return uint32(random.Hash(id, uint64(release)))

@@ -5,11 +5,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// regulars is the number of people who play on a server now and then.
+// regulars is the number of a server's regular players. Each night some of them play.
 const regulars = 40
 
-// setPeople makes a list of n players, regulars and strangers, and sets INFO's
-// count to the low byte of n.
+// setPeople makes a list of n players: first up to regulars/2 regulars, then strangers. It
+// sets the count in INFO to the low byte of n.
 func (s *Server) setPeople(n int) {
 	s.people, s.Info.Players = n, uint32(uint8(n))
 	night := s.plan.Night

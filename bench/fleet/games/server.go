@@ -47,12 +47,12 @@ type Title struct {
 
 	app     uint32
 	folder  string
-	name    string // the field game of INFO
-	version string // the field version of INFO
+	name    string // sent as Info.Game
+	version string // sent as Info.Version
 	maps    []string
 	places  []int         // usual capacities
 	share   int           // weight of the game among the chosen games
-	send    func(*Server) // adds keywords and rules, and states their meaning
+	send    func(*Server) // adds keywords, rules, and facts (what the replies mean)
 }
 
 // Titles returns the IDs of all games.
@@ -73,8 +73,8 @@ func Find(id string) *Title {
 	return nil
 }
 
-// Choose returns the games with these IDs, or all games if ids is empty. Each game occurs as
-// often in the result as its field share says. Unknown IDs are ignored.
+// Choose returns the games with these IDs, or all games if ids is empty. Each game occurs
+// Title.share times in the result. Unknown IDs are ignored.
 func Choose(ids []string) (chosen []*Title) {
 	for _, t := range titles {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {
@@ -84,7 +84,7 @@ func Choose(ids []string) (chosen []*Title) {
 	return chosen
 }
 
-// Streams of random numbers, one for each property that is picked independently.
+// Each constant selects a stream of random numbers.
 const (
 	streamLasting = iota + 100
 	streamTonight
@@ -92,7 +92,7 @@ const (
 	streamPresent
 )
 
-// Fill makes s the server that the plan p determines.
+// Fill turns s into the server that the plan p determines.
 func (s *Server) Fill(p Plan) {
 	if s.Title != nil && s.plan == p {
 		return

@@ -134,7 +134,8 @@ func (s *Server) ark() {
 	}
 }
 
-// valheim puts its version into the keywords. Older game versions send nothing else.
+// valheim puts its version into the keywords. Older versions of the game send no other
+// keyword.
 func (s *Server) valheim() {
 	release := random.Pick(&s.lasting, []string{"0.219.16", "0.220.5", "0.221.4"})
 	if s.lasting.OneIn(5) {
@@ -147,7 +148,7 @@ func (s *Server) valheim() {
 	s.tagAttribute("m=", random.Pick(&s.lasting, []string{"", "combat_hard", "portals_casual"}), "modifiers")
 }
 
-// arma3 has its mods in binary pages (A3SBP, version 3).
+// arma3 sends its mods in binary pages (A3SBP, version 3).
 func (s *Server) arma3() {
 	letter := func(v bool) string { return either(v, "t", "f") }
 	battleye, locked, signed := s.lasting.OneIn(2), s.Info.Password == 1, s.lasting.OneIn(2)
@@ -225,8 +226,8 @@ toolmode_allow_muscle=1 toolmode_allow_nocollide=1 toolmode_allow_paint=1 toolmo
 tv_enable=0 tv_password=0|1 tv_relaypassword=0
 `
 
-// settings adds rules from words NAME=VALUE|VALUE. Most servers have the first value,
-// which is the default.
+// s.settings adds a rule for each word, which has the form NAME=VALUE|VALUE. Most servers
+// have the first value, which is the default.
 func (s *Server) settings(words string) {
 	for word := range strings.FieldsSeq(words) {
 		name, values, _ := strings.Cut(word, "=")

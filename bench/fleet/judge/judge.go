@@ -21,13 +21,13 @@ import (
 // Servers is the sum of AsTheyAre, Less, Wrong and Missing.
 type Report struct {
 	Servers int // addresses and ports that answer
-	// The record is that of a perfect scan, or timing explains the difference.
+	// Records that equal those of a perfect scan, or differ only because of timing.
 	AsTheyAre int
-	// The record lacks something but gives the reason; the rest is correct.
+	// Records that lack something but give the reason; the rest is correct.
 	Less int
-	// The record has a false statement, or lacks something without a reason.
+	// Records with a false statement, or that lack something without a reason.
 	Wrong    int
-	Missing  int // no record
+	Missing  int // addresses and ports that answer but have no record
 	Twice    int // further records of an address and port that already had a record
 	Invented int // records of addresses and ports that never answer
 
@@ -36,13 +36,13 @@ type Report struct {
 
 const maxExamples = 20
 
-// Compare compares a census of the fleet with the truth. The function next returns the
-// records of the census one after the other, each as a line of JSON, and then io.EOF, like
-// the Next of a sink.Reader. The scan asked the questions in asked.
+// Compare compares a census of the fleet with the truth. Each call of next returns a
+// record of the census as a line of JSON, or io.EOF after the last record, as
+// sink.Reader.Next does. The scan asked the questions in asked.
 //
 // Compare ignores what depends on the clock, on the input or on the network path: times,
-// counts, scan, tag and raw. It returns an error and an empty Report if the census can't be
-// read.
+// counts, and the keys scan, tag and raw. It returns an error and an empty Report if the
+// census can't be read.
 func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) (Report, error) {
 	truth, err := fleet.NewCensus(c)
 	if err != nil {
@@ -140,8 +140,8 @@ func (j *judge) record(line []byte, rec *record.Record) {
 	j.answers(&rec.Result, &e)
 }
 
-// unread describes the part of a record that its Reader did not read, such as an
-// unknown key or a wrong addr. It returns "" if the Reader read everything.
+// unread compares a record with a new encoding of what the Reader read of it. It describes
+// the difference, such as an unknown key, or returns "".
 func (j *judge) unread(line []byte, rec *record.Record) string {
 	if rec.Has("geo") {
 		return "" // geo does not come from the scan
@@ -184,8 +184,8 @@ func (j *judge) wrongMeaning(got *scanner.Result) string {
 
 func (j *judge) append(r *scanner.Result) []byte { return j.enc.Append(nil, "", r) }
 
-// answers compares the answers in a record with the answers that a perfect scan gets, and
-// counts the record.
+// j.answers compares the answers in a record with the answers that a perfect scan gets,
+// and counts the record.
 func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 	g, w := j.append(only(got)), j.append(only(e.Result))
 	if bytes.Equal(g, w) {
@@ -211,7 +211,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 	}
 }
 
-// only returns a Result that contains the answers in r, and nothing else of r.
+// only(r) is a Result that contains the answers in r, and nothing else of r.
 func only(r *scanner.Result) *scanner.Result {
 	return &scanner.Result{
 		Addr: r.Addr, Status: r.Status, Err: r.Err, Notes: r.Notes, Message: r.Message, Unchallenged: r.Unchallenged,
@@ -223,8 +223,8 @@ func only(r *scanner.Result) *scanner.Result {
 
 const shown = 70
 
-// short returns a part of v, escaped for a terminal. The part begins shortly before the
-// first difference between v and other. If v is nil, short returns "absent".
+// short(v, other) is a part of v, escaped for a terminal. The part begins shortly before
+// the first difference between v and other. If v is nil, it is "absent".
 func short(v, other []byte) string {
 	if v == nil {
 		return "absent"
@@ -306,13 +306,13 @@ func (j *judge) fits(q wire.Question, got *scanner.Result, expect *fleet.Expect)
 	if q != wire.QuestionInfo || expect.Else == nil {
 		return false
 	}
-	w.Info.Has &^= wire.HasAddress // the reply in the GoldSource format was lost
+	w.Info.Has &^= wire.HasAddress // expected if the reply in the GoldSource format was lost
 	m := w
-	m.Info = *expect.Else // the reply in the Source format was lost
+	m.Info = *expect.Else // expected if the reply in the Source format was lost
 	return bytes.Equal(record, j.append(&w)) || bytes.Equal(record, j.append(&m))
 }
 
-// part returns a Result that contains the answer to q in r, and nothing else of r.
+// part(r, q) is a Result that contains the answer to q in r, and nothing else of r.
 func part(r *scanner.Result, q wire.Question) scanner.Result {
 	p := scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
 	switch q {

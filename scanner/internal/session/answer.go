@@ -61,8 +61,9 @@ type RoundTrips struct {
 	// askedUS is when each question was first sent with its present challenge, also in µs
 	// after Clock.FirstAt.
 	askedUS [wire.NumQuestions]uint32
-	// Took is the time from a request to the latest answer; 0 after the learner has used it.
-	// The request is the first one for the question with the present challenge.
+	// Took belongs to the question that was answered last: it is the time from the first
+	// request with the present challenge to the answer. The learner sets it to 0 after
+	// use.
 	Took time.Duration
 	// Unsure means that the first datagram came after several requests, and may belong to
 	// any of them.
@@ -70,8 +71,9 @@ type RoundTrips struct {
 	// Doubled means that a copy of the first datagram came: several requests were answered,
 	// so the first datagram answers the first request.
 	Doubled bool
-	// Late is how long after a request the first datagram came. The request is the last one
-	// before the datagram or, once a copy came, the first one of all.
+	// Late is the time from the last request before the first datagram to that datagram.
+	// Once a copy of the datagram came, it is the time from the very first request
+	// instead.
 	Late time.Duration
 }
 
@@ -217,7 +219,7 @@ func Sound(q wire.Question, msg []byte) bool {
 	return exact && err == nil
 }
 
-// conflict reports whether two lists are complete and differ.
+// conflict reports whether the lists a and b are complete and differ.
 func conflict(q wire.Question, a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return false

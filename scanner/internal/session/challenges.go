@@ -50,9 +50,9 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// echo counts a challenge reply that contains the challenge in use. It counts at most one
-// such reply for each request sent, so that late copies of a reply don't make the server
-// look as if it answered only with challenges.
+// c.echo counts a challenge reply that contains the challenge in use. It counts at most
+// one such reply for each request sent, so that late copies of a reply don't make the
+// server look as if it answered only with challenges.
 func (c *challenges) echo() {
 	if !c.echoed {
 		c.echoed = true
@@ -67,7 +67,7 @@ func (a *Answer) Challenge() wire.Challenge { return a.challenges.of(wire.Questi
 // InfoRounds returns how many challenges came in answer to INFO.
 func (a *Answer) InfoRounds() int { return int(a.challenges.rounds[wire.QuestionInfo]) }
 
-// note counts a challenge reply, and reports whether its challenge had come before.
+// c.note counts a challenge reply, and reports whether its challenge had come before.
 func (c *challenges) note(v wire.Challenge) (known bool) {
 	known = slices.Contains(c.values[:min(int(c.seen), len(c.values))], v)
 	c.seen += b2u8(c.seen < math.MaxUint8)

@@ -16,7 +16,7 @@ type Memory struct {
 	Peak    int64     // the maximum of Used so far
 
 	budget int64
-	spare  int64   // size of the buffers in free
+	spare  int64   // total size of the buffers in m.free
 	usual  float64 // mean size of the last answers
 
 	free    [poolClasses][][]byte
@@ -27,7 +27,7 @@ const (
 	minClass    = 10 // 1 KiB: the replies of an ordinary server
 	maxClass    = 23 // 8 MiB: with Raw, everything that a server sent
 	poolClasses = maxClass - minClass + 1
-	firstAnswer = 2 << 10 // assumed mean size of the answers before the first is finished
+	firstAnswer = 2 << 10 // mean size of the answers, assumed until the first answer is finished
 )
 
 // NewMemory returns a Memory that lends at most budget bytes.

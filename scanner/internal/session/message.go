@@ -69,7 +69,7 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	if s.Flags.Has(flagKeyed) {
 		a.challenges.current, a.challenges.origin = remembered, wire.AskInfo
 	}
-	for q := range a.sentUS { // only one request was outstanding
+	for q := range a.sentUS { // only one request was outstanding, so its time serves for every q
 		a.sentUS[q] = s.Clock.sentUS
 	}
 	a.flying = uint8(count(s.Agenda.Silent()))
@@ -85,7 +85,7 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	}
 }
 
-// came records that a datagram came, presumably in reply to an outstanding request.
+// s.came records that a datagram came, presumably in reply to an outstanding request.
 func (s *Session) came() {
 	s.Flags &^= flagRefused | flagRetried
 	s.Got.flying -= b2u8(s.Got.flying > 0)
@@ -151,9 +151,8 @@ func (s *Session) askedOnce(q wire.Question) bool {
 		(q != wire.QuestionInfo || a.Attempt == 1) // PLAYER may have been the last attempt at INFO
 }
 
-// info takes a Source INFO reply. If the reply is of use (see the method wants), info
-// stores it and decodes the stored copy. Otherwise info only compares it with the stored
-// reply.
+// x.info takes a Source INFO reply. If the reply is of use (see x.wants), info stores it
+// and decodes the stored copy. Otherwise info only compares it with the stored reply.
 func (x *incoming) info() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindInfo, Class: Matched}
@@ -184,8 +183,8 @@ func (x *incoming) info() Delivery {
 	return d
 }
 
-// game notes whether the application ID belongs to a game that needs a different sequence
-// of requests.
+// x.game records whether the application ID belongs to a game that needs a different
+// sequence of requests.
 func (x *incoming) game(appID uint32) {
 	if appID == csgoAppID {
 		x.s.Flags |= flagCSGO
@@ -198,13 +197,13 @@ func (x *incoming) game(appID uint32) {
 	}
 }
 
-// usable reports whether a reply that was decoded with this error still counts as an
-// answer. A truncated reply does.
+// usable(code) reports whether a reply still counts as an answer if decoding it caused the
+// error code. A truncated reply does.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
-// gold takes a GoldSource INFO reply. If it comes after a Source reply, it answers no
-// question, but its address goes into the record (EC-63). A second GoldSource reply is only
-// compared with the first.
+// x.gold takes a GoldSource INFO reply. If it comes after a Source reply, it answers no
+// question, but its address goes into the record (EC-63). A second GoldSource reply is
+// only compared with the first.
 func (x *incoming) gold() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}
@@ -245,7 +244,7 @@ func (x *incoming) goldReply(code wire.Error) {
 	}
 }
 
-// list takes a PLAYER or RULES reply. The list in it is decoded when the target is
+// x.list takes a PLAYER or RULES reply. The list in it is decoded when the target is
 // finished, because the layout of a PLAYER reply depends on the game, which INFO names.
 //
 // A list that came before its question is provisional. If the question is asked later, the
@@ -287,7 +286,7 @@ func (x *incoming) list(q wire.Question) Delivery {
 	return d
 }
 
-// unasked records that an answer came before its question was asked.
+// x.unasked records that an answer came before its question was asked.
 func (x *incoming) unasked(q wire.Question) {
 	a := x.s.Got
 	a.unasked |= 1 << q
@@ -296,7 +295,7 @@ func (x *incoming) unasked(q wire.Question) {
 	}
 }
 
-// text takes a KindBanned message, after which nothing more will come (EC-22), or a
+// x.text takes a KindBanned message, after which nothing more will come (EC-22), or a
 // KindLimited message, with which the server asks us to slow down (EC-21). It stores only
 // the first text, except that KindLimited replaces KindRedirect, and KindBanned replaces
 // both.
@@ -340,7 +339,7 @@ func (x *incoming) pong() Delivery {
 	return d
 }
 
-// reply takes an answer to q, and the error from decoding the answer. 0 and ErrTruncated
+// x.reply takes an answer to q, and the error from decoding the answer. 0 and ErrTruncated
 // close the question, and any other error leaves it open. The first usable answer counts,
 // also for a question that was given up or never asked.
 func (x *incoming) reply(q wire.Question, code wire.Error) Class {
@@ -383,10 +382,10 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	return Matched
 }
 
-// wants reports whether an answer to q would be of use. Its last argument is the error
+// x.wants reports whether an answer to q would be of use. Its last argument is the error
 // from decoding the answer. An answer is of use if q is open, was given up, or has only a
-// truncated answer or a GoldSource reply. But a truncated Source reply is no better than
-// a complete GoldSource reply.
+// truncated answer or a GoldSource reply. But a truncated Source reply is no better than a
+// complete GoldSource reply.
 func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case x.s.Agenda.Open.Has(q):
@@ -397,8 +396,8 @@ func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	return x.s.Agenda.Err[q] != 0 && (code == 0 || x.s.Agenda.Err[q] != code)
 }
 
-// Fragment records that part of an answer came. If only one question is waited for,
-// the part belongs to that question.
+// Fragment records that part of an answer came. If only one answer is outstanding, the
+// part belongs to that answer.
 func (s *Session) Fragment() {
 	s.Flags |= Split
 	s.Flags &^= flagBurst | flagRefused | flagRetried

@@ -8,8 +8,8 @@ import (
 
 func count(qs wire.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// Agenda holds the state of each question of a session. A question is open until it
-// is answered or given up. An open question is due, waited for, or put off.
+// Agenda holds the state of each question of a session. A question is open until it is
+// answered or given up. An open question is due, waits for its answer, or is put off.
 type Agenda struct {
 	Open    wire.Questions // neither answered nor given up
 	Asked   wire.Questions // sent at least once
@@ -29,20 +29,20 @@ func (a *Agenda) count(qs wire.Questions) {
 	}
 }
 
-// Silent returns the open questions that are waited for.
+// Silent returns the open questions that were sent and have no answer yet.
 func (a *Agenda) Silent() wire.Questions { return a.Waiting & a.Open }
 
 // stopWaiting ends the wait for answers to open questions, which will be asked
 // again.
 func (a *Agenda) stopWaiting() { a.Waiting &= wire.AskPing }
 
-// hold puts off the open questions: none of them is due or waited for.
+// hold puts off the open questions: after it, none of them is due or waits for its answer.
 func (a *Agenda) hold() {
 	a.Waiting &= wire.AskPing
 	a.due &= wire.AskPing
 }
 
-// fault records code, the error of a reply, for the open questions of qs.
+// a.fault records code, the error of a reply, for those questions in qs that are open.
 func (a *Agenda) fault(qs wire.Questions, code wire.Error) {
 	for q := range (qs & a.Open).Each() {
 		a.Err[q] = code
@@ -58,14 +58,15 @@ func (a *Agenda) giveUp(qs wire.Questions, code wire.Error) {
 	}
 }
 
-// Drop gives up the open questions of qs. Requests that are due for qs are not sent.
+// Drop gives up those questions in qs that are open. Requests that are due for qs are not
+// sent.
 func (a *Agenda) Drop(qs wire.Questions, code wire.Error) {
 	a.due &^= qs
 	a.giveUp(qs&a.Open, code)
 }
 
-// longest returns the silent question that usually has the longest answer: RULES, if RULES
-// is silent (EC-95).
+// a.longest returns the silent question that usually has the longest answer: RULES, if
+// RULES is silent (EC-95).
 func (a *Agenda) longest() wire.Questions {
 	qs := a.Silent()
 	if qs == 0 {
@@ -74,8 +75,8 @@ func (a *Agenda) longest() wire.Questions {
 	return 1 << (bits.Len8(uint8(qs)) - 1)
 }
 
-// most returns the silent question of qs that has had the most attempts, and their
-// number. The number is 0 if no question of qs is silent.
+// a.most returns, of the silent questions in qs, the one that has had the most attempts,
+// and the number n of its attempts. If no question in qs is silent, n is 0.
 func (a *Agenda) most(qs wire.Questions) (most wire.Question, n int) {
 	for q := range (a.Silent() & qs).Each() {
 		if times := int(a.Attempts[q]); times > n {

@@ -48,10 +48,10 @@ const (
 	maxRounds     = 4                     // maximum number of challenges per question; more are a challenge_loop (EC-2)
 	minGold       = 50 * time.Millisecond // minimum time to wait for a Source INFO reply after a GoldSource one (EC-63)
 	extraAttempts = 2                     // additional attempts at a question, if something came in reply to it
-	slowAttempts  = 2                     // after this many unanswered slow questions, the session drops the suspicion of a limit
+	slowAttempts  = 2                     // after this many waits without a reply, the session drops the suspicion of a limit
 	csgoAttempts  = 2                     // attempts at RULES of app 730, which is hardly ever answered (EC-99)
 	csgoAppID     = 730
-	freshFor      = 5 * time.Second  // from this age on, a server may silently refuse a challenge (EC-14)
+	freshFor      = 5 * time.Second  // a server may silently refuse a challenge that is older than this (EC-14)
 	maxRTTWait    = 10 * time.Second // maximum wait that is derived from round trips
 	packedWait    = 50 * time.Millisecond
 	maxPacked     = 2 // maximum number of a server's replies in the decompressor: players and rules
@@ -63,7 +63,7 @@ const (
 // Plan holds what is the same for every session of a scan.
 type Plan struct {
 	Questions   wire.Questions  // may include the ping
-	Schedule    timing.Schedule // the schedule of the target whose session handles the next event
+	Schedule    timing.Schedule // the engine sets Schedule.Learned anew for each target
 	Fallback    bool            // a server that ignores INFO is asked for PLAYER and ping once each
 	TryPlayers  bool            // as the last attempt at INFO, a silent server is sent PLAYER
 	TrailingNUL bool            // every request but INFO ends with an additional NUL
@@ -72,7 +72,7 @@ type Plan struct {
 	Last   LastWaits // shorter waits at the end of a scan that learns its timeouts; else zero
 }
 
-// AppendRequest appends a request.
+// AppendRequest appends to dst the request for q, with challenge c.
 func (p *Plan) AppendRequest(dst []byte, q wire.Question, c wire.Challenge) []byte {
 	dst = wire.AppendRequest(dst, q, c)
 	if p.TrailingNUL && q != wire.QuestionInfo {
@@ -102,7 +102,7 @@ const (
 	flagSuspect  // Limited is only a guess
 	flagGold     // a GoldSource INFO reply came, and no Source reply yet
 	flagBurst    // questions were sent together after a challenge, and nothing came since
-	flagCSGO     // app 730
+	flagCSGO     // the game is app 730 (CS:GO and CS2)
 	Done         // every question is answered or given up
 	Split        // fragments came: the reassembly table may hold some
 	Repeat       // the next datagram repeats a request
@@ -233,8 +233,9 @@ func (s *Session) Refund(q wire.Question) {
 	s.quiet -= b2u8(s.quiet > 0)
 }
 
-// Again makes due all questions for which the session waits, and reports whether there
-// are any. It counts no attempt. The answers then give no round trips.
+// Again marks the questions whose answers are outstanding as due again, and reports
+// whether there are any. It counts no attempt. The round trips of these answers stay
+// unknown.
 func (s *Session) Again() bool {
 	qs := s.Agenda.Waiting & (s.Agenda.Open | wire.AskPing)
 	s.Agenda.due |= qs

@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Tick is called when the wake-up time has passed: it repeats or gives up silent
-// questions.
+// Tick is called when the wake-up time has passed: it repeats silent questions or gives
+// them up.
 func (s *Session) Tick(p *Plan, now time.Duration) {
 	silent, awaited := s.Agenda.Silent(), p.awaited(s, now)
 	switch {
@@ -62,7 +62,8 @@ func (s *Session) Tick(p *Plan, now time.Duration) {
 		return
 	}
 	if s.Got != nil {
-		// Without a challenge, a silent question must not hold up the other questions.
+		// Without a challenge, questions are asked one after the other. A silent question
+		// must not hold up the others.
 		again |= s.Agenda.Open &^ s.Agenda.Asked
 	}
 	s.ask(again)
@@ -90,9 +91,9 @@ func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	return silent
 }
 
-// ignored handles the end of the last wait for a server that has answered no question. If
-// fallsBack returns true, it asks the server for PLAYER and ping. Otherwise it gives up
-// all open questions.
+// s.ignored is called when the last wait is over and the server has answered no question.
+// If p.fallsBack returns true, it asks the server for PLAYER and ping. Otherwise it gives
+// up all open questions.
 func (s *Session) ignored(p *Plan) {
 	if !p.fallsBack(s) {
 		for q := range s.Agenda.Open.Each() {
@@ -188,10 +189,10 @@ func (p *Plan) maxAttempts(s *Session, q wire.Question) int {
 	return n
 }
 
-// timeout returns how long to wait after the last request. The wait is at least as long
-// as the schedule says, and at least SerialGap if the server limits queries. A slow
-// server extends the wait to two round trips or 5/4 of Answer.Late, whichever is longer,
-// but to at most maxRTTWait.
+// p.timeout returns how long to wait after the last request. The wait is at least as long
+// as the schedule says, and at least SerialGap if the server limits queries. A slow server
+// extends the wait to two round trips or 5/4 of Answer.Late, whichever is longer, but to
+// at most maxRTTWait.
 func (p *Plan) timeout(s *Session) time.Duration {
 	_, n := s.Agenda.most(wire.AskAll)
 	d := p.Schedule.Wait(n)
@@ -210,7 +211,7 @@ func (p *Plan) timeout(s *Session) time.Duration {
 	return d
 }
 
-// early returns how long to wait after the last request if Schedule.Early is true.
+// p.early returns how long to wait after the last request if p.Schedule.Early is true.
 func (p *Plan) early(s *Session) time.Duration {
 	if s.Flags.Has(flagFallback) {
 		return s.Clock.FirstAt + p.Schedule.Sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()
@@ -226,7 +227,7 @@ func (p *Plan) early(s *Session) time.Duration {
 	return max(p.Schedule.First(), p.spentEnd(s, spent)-s.Clock.LastAt())
 }
 
-// spent returns the silent questions that have had all their attempts.
+// p.spent returns the silent questions that have had all their attempts.
 func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	for q := range s.Agenda.Silent().Each() {
 		if int(s.Agenda.Attempts[q]) >= p.maxAttempts(s, q) {
@@ -236,7 +237,7 @@ func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	return qs
 }
 
-// spentEnd returns the time at which the session gives up the last of the questions qs.
+// p.spentEnd returns the time at which the session gives up the last of the questions qs.
 // This time follows from the fixed schedule, or comes earlier at the end of a scan (see
 // LastWaits).
 func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
@@ -253,8 +254,8 @@ func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 	return end
 }
 
-// awaited returns the questions that have had all their attempts and are still waited
-// for, because the attempts were made earlier than the fixed schedule says.
+// p.awaited returns the questions that have had all their attempts and may still be
+// answered, because the attempts were made earlier than the fixed schedule says.
 func (p *Plan) awaited(s *Session, now time.Duration) (qs wire.Questions) {
 	if p.Second || !p.Schedule.Early() || p.fallsBack(s) {
 		return 0

@@ -15,12 +15,13 @@ const Rare = 100
 // margin is added to each timeout, because answers may wait in a queue of this program.
 const margin = 10 * time.Millisecond
 
-// Timeout returns a timeout. Its argument is a round trip that few others exceed.
+// Timeout returns how long to wait for an answer, given a round trip that few others
+// exceed.
 func Timeout(rare time.Duration) time.Duration {
 	return max(rare*5/4+margin, timing.LeastTimeout)
 }
 
-// buckets is how many buckets hold the round trips from 1 ms to 16 s: eight for each
+// buckets is the number of buckets for round trips from 1 ms to 16 s: eight for each
 // doubling, so that the width of a bucket is 6 to 13 percent of the round trips in it.
 // Shorter round trips are in the first bucket, longer ones in the last.
 const buckets = 14 * 8

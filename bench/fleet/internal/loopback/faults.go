@@ -37,8 +37,8 @@ func (f *Faults) start() *Faults {
 	return f
 }
 
-// apply applies the faults to the datagrams of out.List, beginning with index first: it
-// drops, duplicates or holds back some of them.
+// apply applies the faults to the datagrams in out.List[first:]: it drops, duplicates or
+// holds back some of them.
 func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 	if f.Loss == 0 && f.Duplicate == 0 && f.Reorder == 0 && f.DelayMax == 0 {
 		return

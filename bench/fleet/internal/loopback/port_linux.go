@@ -31,8 +31,8 @@ const (
 type Handler interface {
 	// Has reports whether a server may be at the packed address.
 	Has(server uint64) bool
-	// Respond adds the answer of the server to Out. It adds nothing if the server does not
-	// answer. The addresses client and server are packed.
+	// Respond adds the answer of the server to the Outbox. It adds nothing if the server
+	// does not answer. The addresses client and server are packed.
 	Respond(now time.Duration, client, server uint64, datagram []byte)
 	// Out returns the Outbox for the answers, and the counters.
 	Out() (*Outbox, *Stats)

@@ -171,8 +171,9 @@ func (b *Tab) Until(expression string) {
 	}
 }
 
-// Open shows a page of the server at a width, with a light or dark colour scheme. The page
-// scrolls without animation, because a click during an animation may miss its target.
+// Open shows a page of the server in a window of the given width, with a light or dark
+// colour scheme. The page scrolls without animation, because a click during an animation
+// may miss its target.
 func (b *Tab) Open(path string, width int64, scheme string) {
 	b.t.Helper()
 	Call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{

@@ -19,7 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// maxProblems is the number of problems that Check describes.
+// maxProblems is the maximum number of problems that Check describes.
 const maxProblems = 20
 
 // Check reads the files of a census to their end, and returns descriptions of the files
@@ -27,8 +27,8 @@ const maxProblems = 20
 // further problems. Check verifies the checksums of compressed files. It compares each
 // record with the schema, and the files with the summaries in want. It also finds IPv4
 // addresses that have several records in one scan. To find them, it stores 8 bytes per
-// record. If the function progress is not nil, Check calls it with the number of bytes
-// read and the size of all files. Check returns an error if a file can't be read.
+// record. If progress is not nil, Check calls it with the number of bytes read and the
+// size of all files. Check returns an error if a file can't be read.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	debug.SetGCPercent(spareMemory)
 	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
@@ -66,7 +66,7 @@ type verifier struct {
 type scanCount struct {
 	records  uint64
 	byStatus map[string]uint64
-	known    []uint64 // for each record with an IPv4 address: checked.known
+	known    []uint64 // checked.known of each record with an IPv4 address
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -88,7 +88,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.sum.Write(p)
 }
 
-// file reads one file, and adds the problems that it finds.
+// v.file reads one file, and adds its problems to v.problems.
 func (v *verifier) file(name string) error {
 	c := &counted{v: v, sum: xxhash.New()}
 	r, err := sink.OpenTee(name, c)
@@ -234,8 +234,8 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 	}
 }
 
-// compareParts compares the files with the files that the summary describes. The files
-// may have been moved to another directory.
+// compareParts compares the files with what the summary says about them. The files may
+// have been moved to another directory.
 func (v *verifier) compareParts(want *census.Summary) {
 	if want.Division == nil && want.Sum == "" {
 		return // the summary has no data about the file

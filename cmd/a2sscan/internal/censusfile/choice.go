@@ -17,7 +17,7 @@ import (
 // Farms maps the address of each member of a farm to the ID of the farm.
 type Farms map[netip.AddrPort]string
 
-// Choice.Fakes may have these words, and the words of flags.
+// Choice.Fakes may contain these words, and also the words of flags.
 const (
 	inFarm    = "only"
 	inNoFarm  = "without"
@@ -37,7 +37,7 @@ type Choice struct {
 	statuses []scanner.Status
 	flags    game.Flags // the flags among Fakes
 	mu       sync.Mutex
-	seen     map[string]bool // IDs and names of games, in lower case
+	seen     map[string]bool // IDs and names of the games in the records read, in lower case
 }
 
 // prepare checks the command-line flags. If the flags need the farms of the census,

@@ -52,7 +52,7 @@ const (
 	writeCompressed = "for a compressed file, use a name that ends in .zst or .gz"
 )
 
-// notWritten maps the suffixes of formats that a2sscan can't write to hints.
+// notWritten has a hint for the suffix of each format that a2sscan can't write.
 var notWritten = map[string]string{
 	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the SQL statement",
 	".arrow":   "scan into census.ndjson.zst, then convert it",

@@ -11,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Each calls the function do with each line of a census and the number of the line,
-// counted from 1. It skips empty lines, but counts them. It stops at the first error. It
-// returns a description of what it has read.
+// Each calls do for each line of a census, with the number of the line, counted from 1. It
+// skips empty lines, but counts them. It stops at the first error. It returns a
+// description of what it has read.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
 	read.File = name
 	for n := 1; ; n++ {
@@ -39,9 +39,9 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 // With Go's default of 100, garbage would double the memory for unpacked frames.
 const spareMemory = 25
 
-// pipe calls sink.PipeFile, and describes in a Reading what was read. The function take must
-// return the number of records in its block. If take returns an error, pipe returns that
-// error unchanged.
+// pipe calls sink.PipeFile, and describes in a Reading what was read. Each call of take
+// must return the number of records in its block. If take returns an error, pipe returns
+// that error unchanged.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
 	debug.SetGCPercent(spareMemory)
 	read, taken := census.Reading{File: file}, error(nil)

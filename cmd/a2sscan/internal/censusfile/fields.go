@@ -13,9 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The fields that a record does not have itself. The first three are computed from the
-// keys that the variable counts lists (see scanner.Population). The value of farm is the
-// ID of the server's farm.
+// The fields that a record does not have itself. The first three are computed from other
+// keys (see scanner.Population). The value of farm is the ID of the server's farm.
 const (
 	people   = "people"
 	capacity = "capacity"
@@ -104,8 +103,8 @@ func knows(r *record.Record, field wire.Fields, key game.Key) bool {
 	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }
 
-// checkFields returns an error if one of the fields does not exist in any record. The
-// error begins with the name of the flag that names the fields.
+// checkFields returns an error if one of the fields can't be in a record. The error begins
+// with flag, the command-line flag that lists the fields.
 func checkFields(flag string, fields []string) error {
 	all, open := record.Paths()
 	all = append(all, computedFields...)

@@ -80,11 +80,12 @@ func newDatabase(name string, file []byte) (*Database, error) {
 	return &Database{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}, nil
 }
 
-// maxSample is the maximum number of networks in which useful looks for a place or an owner.
-// Networks without data count too, because the tree of a damaged file may be endless.
+// maxSample is the maximum number of networks in which Database.useful looks for a place
+// or an owner. Networks without data count too, because the tree of a damaged file may be
+// endless.
 const maxSample = 100_000
 
-// useful reports whether the database has a place or an owner for any IPv4 network.
+// b.useful reports whether the database has a place or an owner for any IPv4 network.
 func (b *Database) useful() bool {
 	n := 0
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)

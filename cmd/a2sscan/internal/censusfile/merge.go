@@ -35,8 +35,8 @@ type MergeOptions struct {
 
 // Plan is the plan of a scan. It must be a pointer, because Merge decodes JSON into it.
 type Plan interface {
-	// Merged returns the settings that Merge uses. All other settings must be equal in all
-	// parts.
+	// Merged returns the settings that Merge uses. Except for shard, each setting whose
+	// tag "same" contains "shards" must be equal in all parts.
 	Merged() (shard *string, maxTargets uint64, unanswered bool)
 }
 
@@ -215,9 +215,9 @@ func (m *merger) copy(p *part) error {
 }
 
 // describe fills in the fields of the summary that do not depend on the records. Parts may
-// have run at the same time or one after another, so the duration is from the first start to
-// the last end. The rates of the parts add up. If a part has no rate limit, the merged scan
-// has none.
+// have run at the same time or one after another, so the duration is from the first start
+// to the last end. The rate is the sum of the rates of the parts. If a part has no rate
+// limit, the merged scan has none.
 func (m *merger) describe() {
 	first, s := &m.parts[0].sum, &m.sum
 	limit := 0.0

@@ -31,7 +31,7 @@ func ParseOrder(field string, most int) (o Order, err error) {
 	return o, err
 }
 
-// rank has the values by which compare sorts a record.
+// rank has the values by which Order.compare sorts a record.
 type rank struct {
 	known  bool // the record has the field
 	number float64

@@ -70,7 +70,7 @@ func (p *part) load(plan Plan) (gap string, err error) {
 		gap = "the summary has no plan, because another version of a2sscan wrote it"
 	default:
 		if p.shard, err = list.ParseShard(*shard, ""); err == nil {
-			*shard = "" // so that differences can compare the plans
+			*shard = "" // otherwise the plans of two shards would always differ
 			return "", nil
 		}
 		return fmt.Sprintf("%s: %v", p.name, err), nil
@@ -78,8 +78,8 @@ func (p *part) load(plan Plan) (gap string, err error) {
 	return p.name + ": " + gap, nil
 }
 
-// differences describes why the parts are not the shards of one scan: their plans differ,
-// their numbers of shards differ, or a shard is missing or occurs twice.
+// differences(parts) describes why the parts are not the shards of one scan: their plans
+// differ, their numbers of shards differ, or a shard is missing or occurs twice.
 func differences(parts []*part) (gaps []string) {
 	first, count := parts[0], max(parts[0].shard.Count, 1)
 	by := map[int]*part{}
@@ -105,8 +105,8 @@ func differences(parts []*part) (gaps []string) {
 }
 
 // sumLedgers adds up the ledgers of shards. Each shard reads the complete list, and counts
-// the addresses of other shards as other_shard. The sum has no other_shard, and counts each
-// target of the list once. The result gaps describes contradictions.
+// the addresses of other shards as other_shard. The sum has no other_shard, and counts
+// each target of the list once. The second result describes contradictions.
 func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 	first := &parts[0].sum.Counts
 	for _, p := range parts {

@@ -72,8 +72,8 @@ func findCode(data any, paths ...string) string {
 	return ""
 }
 
-// findNumber returns the first number of an autonomous system in the data. The data has a
-// number, or a text such as AS64500.
+// findNumber returns the first number of an autonomous system at the paths. The data has
+// it as a number, or as a text such as AS64500.
 func findNumber(data any, paths ...string) uint32 {
 	for _, path := range paths {
 		var n uint64

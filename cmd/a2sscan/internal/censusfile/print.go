@@ -41,7 +41,7 @@ func (how *Printing) printer() *printer {
 	return p
 }
 
-// line makes the line to print for a record.
+// p.line formats a record as the line to print.
 func (p *printer) line(line []byte) ([]byte, error) {
 	switch {
 	case p.table != nil:
@@ -53,16 +53,16 @@ func (p *printer) line(line []byte) ([]byte, error) {
 }
 
 // printed is the result of printer.block. The lines to print are in Block.Out or, if the
-// records must be sorted, in ranked.
+// records must be sorted, in printed.ranked.
 type printed struct {
 	records, chosen int
-	flat            bool // the first record has no schema
+	flat            bool // the first record lacks the key "schema"
 	bad             uint64
 	why             error // the fault of one of the lines that are not records
 	ranked          []ranked
 }
 
-// block makes the lines to print for a block of records.
+// p.block makes the lines to print for a block of records.
 func (p *printer) block(b *sink.Block) (made printed) {
 	var sorted []ranked
 	isBad := func(err error) bool {
@@ -111,7 +111,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 	return made
 }
 
-// errEnough ends pipe when Order.Most lines have been printed.
+// Print makes pipe return errEnough when Order.Most lines have been printed.
 var errEnough = errors.New("enough")
 
 // Print prints the records of files to out. If a file is damaged, Print returns an error
@@ -186,8 +186,8 @@ func (how *Printing) needsFields() bool {
 	return how.Table != nil || how.Order.Field != "" || !how.Choice.everything()
 }
 
-// isFlat reports whether a record lacks the key schema. Usually cat -f has written such a
-// record.
+// isFlat reports whether a record lacks the key "schema". Usually cat -f has written such
+// a record.
 func isFlat(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return line[0] == '{' && !bytes.Contains(line, []byte(`"schema"`))

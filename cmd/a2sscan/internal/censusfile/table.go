@@ -43,7 +43,7 @@ type Table struct {
 	format Format
 	fields []string // empty means the usual columns of Text
 	screen Display
-	farms  Farms // the values of the field farm
+	farms  Farms // IDs of farms, for the field "farm"
 
 	reader *record.Reader
 	found  map[string]*atomic.Bool // for each key: whether a chosen field in it had a value; shared by clones

@@ -21,8 +21,8 @@ const (
 	reset   = "\x1b[0m"
 )
 
-// A server holds the cells of the line about one server. tag is the text that follows
-// the server's address in the list.
+// A server holds the cells of the line about one server. tag is the text after its address
+// in the list of targets.
 type server struct{ addr, rtt, players, mapName, game, name, tag string }
 
 var titles = server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME", ""}
@@ -34,7 +34,8 @@ const (
 	playersWidth = 10
 )
 
-// server returns the line about a server. Cells without a value are empty, or have a dash.
+// t.server returns the line about a server. Cells without a value are empty, or have a
+// dash.
 func (t *Table) server(rec *record.Record) string {
 	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name)), tag: strings.TrimSpace(rec.Tag)}
 	if g := rec.Game; g != nil {
@@ -67,10 +68,10 @@ func (t *Table) server(rec *record.Record) string {
 	return t.serverLine(s, color, magenta)
 }
 
-// serverLine aligns the cells of s. Its last two arguments are the colours of the cells
-// players and game; "" means no colour. On a screen, map, game and name share the width
-// that the other cells leave. The last column of the screen stays empty, because a
-// character there makes some terminals begin a new line.
+// serverLine aligns the cells of s. Its last two arguments are the colours of two cells,
+// PLAYERS and GAME; "" means no colour. On a screen, the cells for map, game and name
+// share the width that the other cells leave. The last column of the screen stays empty,
+// because a character there makes some terminals begin a new line.
 func (t *Table) serverLine(s server, players, game string) string {
 	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil

@@ -52,8 +52,8 @@ func newQueue(w io.Writer, lost func(n int) string) io.Writer {
 	return q
 }
 
-// add queues a write of p to a writer. When the write is done, the channel receives its
-// error or nil.
+// add queues p, which will be written to the given writer. After the write, the channel
+// receives the error or nil.
 func (q *queue) add(to io.Writer, p []byte) <-chan error {
 	one := queued{to, bytes.Clone(p), make(chan error, 1)}
 	select {

@@ -63,8 +63,8 @@ func New(w io.Writer) *Terminal {
 	return t
 }
 
-// NewScreen returns a terminal that treats w as a screen. The function columns returns
-// the width of the screen, which may change between calls.
+// NewScreen returns a terminal that treats w as a screen. It calls columns() for the width
+// of the screen, which may change between calls.
 func NewScreen(w io.Writer, columns func() int) *Terminal {
 	t := New(w)
 	t.Interactive, t.columns = true, columns
@@ -325,8 +325,8 @@ func (t *Terminal) StatusInterval() time.Duration {
 	return statusInLog
 }
 
-// RepeatStatus calls the function line at intervals, and shows the result as the status
-// line. The function stop ends this and clears the status line.
+// RepeatStatus calls line() at intervals, and shows the result as the status line. The
+// returned function ends this and clears the status line.
 func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop func()) {
 	end := Every(every, func() { t.ShowStatus(line()) })
 	return func() {
@@ -449,7 +449,7 @@ func WidthOf(w any) int {
 // Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether output to w has colours. The parameter when has the value of
+// UseColor reports whether output to w has colours. Its first argument is the value of
 // --color. If this value is auto or empty, output to a terminal has colours, unless the
 // environment has NO_COLOR or TERM=dumb.
 func UseColor(when string, w any) bool {

@@ -211,8 +211,8 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", in(24*time.Hour))
 }
 
-// Every calls the function do at intervals until stop is called. The function stop waits
-// for a running call of do to return.
+// Every starts a goroutine that calls do() at intervals. The returned function ends the
+// goroutine, and waits for a running call of do().
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -122,7 +122,7 @@ const (
 	pcapFormat           // pcap or pcapng
 )
 
-// detect detects the format from the first bytes of in, without consuming them.
+// detect detects the format from the first bytes of the input, without consuming them.
 func detect(in *bufio.Reader) (format int) {
 	b, _ := in.Peek(4)
 	switch string(b) {

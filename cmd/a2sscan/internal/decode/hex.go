@@ -15,8 +15,8 @@ const maxHexLine = 256 << 10
 
 // readHex reads text with one datagram per line in hexadecimal. A line may have spaces, a
 // comment after #, and the ip:port of the sender before the datagram. All lines without an
-// address belong to one sender. For each line that is not valid, readHex calls the function
-// bad, and continues. It returns an error only if reading r fails.
+// address belong to one sender. For each line that is not valid, readHex calls bad() and
+// continues. It returns an error only if reading r fails.
 func readHex(r io.Reader, bad func(line int, text string, err error)) ([]*sender, error) {
 	s := senders{byAddr: map[netip.AddrPort]*sender{}}
 	b := bufio.NewReaderSize(r, maxHexLine)

@@ -109,7 +109,7 @@ func (p *pcapReader) readClassic() error {
 
 // The types of the pcapng blocks that readBlocks needs.
 const (
-	blockSection  = 0x0A0D0D0A // begins a section, with its byte order
+	blockSection  = 0x0A0D0D0A // begins a section, and states its byte order
 	blockLink     = 1          // describes an interface
 	blockSimple   = 3          // a packet of the first interface
 	blockEnhanced = 6          // a packet

@@ -185,7 +185,7 @@ func (a *Auto) Set(s string) error {
 	return nil
 }
 
-// String formats a so that Set can parse it.
+// String returns the value in the form that Set parses.
 func (a *Auto) String() string {
 	if a.On {
 		return autoWord

@@ -93,8 +93,8 @@ func OfList(s list.Stats) *TargetCounts {
 	return &from.Targets
 }
 
-// Each calls the function do with every counter and its current value, unless the value is
-// unknown. If a counter has words, Each calls do for each word.
+// Each calls do() for every counter, with its current value, unless the value is unknown.
+// If a counter has words, Each calls do() for each word.
 func Each(from *Source, do func(row *Counter, v float64, word string)) {
 	from.count()
 	for i := range Table {
@@ -142,7 +142,7 @@ func Differences(one, two *Counts, a, b string) (all []string) {
 	return all
 }
 
-// By returns a map from words to counts. It omits the counts of empty words.
+// By returns a map from words to counts. It omits a count whose word is empty.
 func By(words []string, counts []uint64) map[string]uint64 {
 	by := map[string]uint64{}
 	for i, n := range counts {

@@ -91,7 +91,7 @@ func (s *seldom) news(now time.Duration, n uint64) (more uint64) {
 	return more
 }
 
-// Watch samples a scan at intervals. The function stop takes the last sample.
+// Watch samples a scan at intervals. The returned function takes the last sample.
 func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	sample := func() {
 		s := m.Stats()

@@ -17,8 +17,8 @@ type Rates struct {
 	// RateReached is the average number of datagrams per second, not counting the time of
 	// the cooldown and of the wait for the last replies.
 	RateReached float64 `json:"rate_reached"`
-	// Changes are the changes of the rate by signals in this run. RateAsked is the rate
-	// after the last change.
+	// Changes are the changes that signals made to the rate in this run. RateAsked is the
+	// rate after the last change.
 	Changes     []Change `json:"rate_changes,omitempty"`
 	RateSettled float64  `json:"rate_settled,omitempty"`
 	RateSlowed  uint64   `json:"rate_slowed,omitempty"` // with --rate 0: how many times the scan slowed down
@@ -148,9 +148,9 @@ func pacingError(s *scanner.Stats) *float64 {
 type Path struct {
 	Rate float64 `json:"rate"`     // datagrams per second, at the end of the scan
 	Most float64 `json:"rate_max"` // the highest rate that was allowed
-	// Carried is how many datagrams per second the path carried when it was last full.
-	// Lost is the fraction of first requests that was lost at a higher rate. Both keys are absent if
-	// the path was never full.
+	// Carried is how many datagrams per second the path carried when it was last full. Lost
+	// is the fraction of first requests that was lost at a higher rate. Both keys are absent
+	// if the path was never full.
 	Carried   float64      `json:"carried,omitempty"`
 	Lost      float64      `json:"lost,omitempty"`
 	Raised    uint64       `json:"raised"`    // how many times the rate rose

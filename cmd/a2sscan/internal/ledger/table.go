@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Counter describes one number of a scan, or one number for each of several words. It
+// Counter describes one number of a scan or, if it has Words, one number for each word. It
 // says where the number appears: in the summary, the closing lines, the metrics, the
 // status lines in JSON and the log. The merge command adds up the counters of several
 // scans.
@@ -33,9 +33,9 @@ type Counter struct {
 	Text string
 	Log  bool // log the number when the scan has finished
 
-	// One of the functions Count, Value and Parts returns the number. NaN means unknown,
-	// and +Inf means no limit. Parts returns a number for each of Words; numbers of empty
-	// words are ignored. The numbers of a section are fields of Counts.
+	// One of the functions Count, Value and Parts returns the number. NaN means unknown, and
+	// +Inf means no limit. Parts returns a number for each of Words; if a word is empty, its
+	// number is ignored. A counter with a Section reads a field of Counts.
 	Count func(*Source) *uint64
 	Value func(*Source) float64
 	Parts func(*Source) []uint64
@@ -75,7 +75,7 @@ const (
 
 // Source has the numbers that counters read.
 type Source struct {
-	Counts // set by the method count
+	Counts // set by Source.count
 
 	Scan   *scanner.Stats
 	List   list.Stats
@@ -242,7 +242,7 @@ var Table = []Counter{
 		Help:  "How often the kernel temporarily refused a datagram, so that the scan tried again.",
 		Count: func(s *Source) *uint64 { return &s.Datagrams.SendPutOff }},
 	{Name: "conflicts", Section: InDatagrams, Count: func(s *Source) *uint64 { return &s.Datagrams.Conflicts }},
-	{Name: "faults", Text: "faults", Metric: "faults_total", // questions of finished targets without a complete answer, by error
+	{Name: "faults", Text: "faults", Metric: "faults_total", // questions without a complete answer, by error; only those of finished targets count
 		Help:  "Faults in replies and questions, by the fault's name in records.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},

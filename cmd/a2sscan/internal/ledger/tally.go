@@ -106,9 +106,9 @@ func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 }
 
 // estimateMissed returns the probability that an attempt is answered, and the estimated
-// number of servers that answered no attempt. The result ok is false if no server
-// answered, if there is only one attempt, or if the other attempts were answered about as
-// often as the first.
+// number of servers that answered no attempt. It returns false if no server answered, if
+// there is only one attempt, or if the other attempts were answered about as often as the
+// first.
 func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	var n, sum float64
 	for i, servers := range atAsk {

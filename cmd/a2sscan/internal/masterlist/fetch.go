@@ -31,7 +31,7 @@ const KeyVariable = "STEAM_WEB_API_KEY"
 // Options choose the list to fetch from a master. The field Where holds the HOST:PORT of a
 // master server, the URL of a Web API, "web", or nothing. Check sets UDP or URL from Where.
 // If UDP is empty, Fetch uses the Web API at URL or, if URL is empty too, Valve's Web API.
-// The key of the Web API is in KeyFile or in KeyVariable.
+// The key of the Web API is in the file KeyFile, or in the environment: see KeyVariable.
 type Options struct {
 	Where    string
 	Keep     bool   // store the master's data in records
@@ -44,7 +44,7 @@ type Options struct {
 	Filter   Filter // further conditions
 }
 
-// Filter is the value of a flag for conditions in the syntax that masters use.
+// Filter is the value of a flag: conditions in the syntax that masters use.
 type Filter struct{ master.Filter }
 
 // Set parses a filter and appends its conditions.
@@ -54,7 +54,7 @@ func (f *Filter) Set(s string) error {
 	return err
 }
 
-// Type returns the placeholder of the value in the help.
+// Type returns the word that stands for the value in the help text.
 func (f *Filter) Type() string { return "TEXT" }
 
 // Repeatable returns true, because Set appends the conditions of each use of the flag.
@@ -67,13 +67,13 @@ func (o *Options) Conditions() master.Filter {
 		f = append(f, master.Condition{Key: "appid", Value: strconv.FormatUint(uint64(o.App), 10)})
 	}
 	if o.NotEmpty {
-		f = append(f, master.Condition{Key: "empty", Value: "1"}) // selects servers with players
+		f = append(f, master.Condition{Key: "empty", Value: "1"}) // despite its name, this selects servers with players
 	}
 	return append(f, o.Filter.Filter...)
 }
 
-// Check sets UDP or URL if Where has an address. It returns an error if the address of a
-// master server is not valid, or if there is a key for a master server.
+// Check sets UDP or URL if Where has an address. If this is the address of a master server,
+// Check returns an error if the address is not valid, or if KeyFile is set.
 func (o *Options) Check() error {
 	switch isURL := strings.Contains(o.Where, "://"); {
 	case isURL:
@@ -131,12 +131,12 @@ func (o *Options) key() (master.Key, error) {
 	return k, err
 }
 
-// ErrEnough is the error with which a handler ends a list early. Fetch then returns no
+// ErrEnough is the error that a handler returns to end a list early. Fetch then returns no
 // error.
 var ErrEnough = errors.New("enough")
 
-// Fetch fetches the list and passes each server in it to the function handle. Unless quiet
-// is set, Fetch shows its progress in a status line. The errors of Fetch have exit codes.
+// Fetch fetches the list and calls handle with each server in it. Unless quiet is set,
+// Fetch shows its progress in a status line. The errors of Fetch have exit codes.
 func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*master.Server) error, quiet bool) (master.Stats, error) {
 	cfg := master.Config{UDP: o.UDP, URL: o.URL, Region: o.Region, Filter: o.Conditions()}
 	host, _, _ := net.SplitHostPort(o.UDP)

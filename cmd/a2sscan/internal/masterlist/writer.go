@@ -76,8 +76,8 @@ func appendRecord(dst []byte, addr netip.AddrPort, details []byte) []byte {
 	return append(dst, '}')
 }
 
-// Close closes the file. If complete is set, Close also gives the temporary file its final
-// name.
+// Close closes the file. If complete is set, Close also renames the temporary file to its
+// final name.
 func (o *Writer) Close(complete bool) error {
 	if o.Count == 0 {
 		return nil
@@ -92,8 +92,8 @@ func (o *Writer) Close(complete bool) error {
 	return censusfile.WriteFailure(o.out.Commit())
 }
 
-// existing adds an exit code to an error of writing. Its hint names only flags of the
-// command master.
+// existing adds an exit code to an error of writing, and a hint if the file exists already.
+// The hint names only flags of the command master.
 func existing(err error) error {
 	failure := censusfile.WriteFailure(err)
 	if f, ok := errors.AsType[*console.Failure](failure); ok && errors.Is(err, fs.ErrExist) {

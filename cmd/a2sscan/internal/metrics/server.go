@@ -48,7 +48,7 @@ type Server struct {
 type Source struct {
 	Fill         func(*ledger.Source) // adds the numbers that come neither from the scanner nor from the Server
 	OutputFailed func() bool
-	Draining     <-chan struct{} // closed when the scan begins to drain
+	Draining     <-chan struct{} // closed when the scan starts no more targets
 }
 
 // roundTripBuckets are the upper bounds of the histogram's buckets in seconds.
@@ -93,8 +93,8 @@ func (m *Server) routes(build ledger.Build) http.Handler {
 	return mux
 }
 
-// counters returns the counters of ledger.Table that have the name of a metric, with the
-// current numbers of the scan.
+// counters returns the counters in ledger.Table that have a Metric, with the current
+// numbers of the scan.
 func (m *Server) counters() (all []Value) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

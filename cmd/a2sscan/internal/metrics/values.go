@@ -21,8 +21,8 @@ type Value struct {
 
 const scrapesAtOnce = 4
 
-// Values returns a handler that serves the values from the function read, the metrics of
-// the Go runtime and of the process, and the metrics of the collectors in others.
+// Values returns a handler that serves the values that read() returns, the metrics of the
+// Go runtime and of the process, and the metrics of the collectors in others.
 func Values(build ledger.Build, read func() []Value, others ...prometheus.Collector) http.Handler {
 	return promhttp.HandlerFor(newRegistry(build, read, others...),
 		promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})

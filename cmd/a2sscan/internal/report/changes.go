@@ -89,8 +89,8 @@ func newChanges(in *Input, names map[string]string) *changes {
 
 const detailShown = 160
 
-// changeNotes returns notes on the limits of the comparison, on servers that the scan
-// probably missed although they count as gone, and on routine changes.
+// changeNotes returns notes on the limits of the comparison, on servers that count as gone
+// although the scan probably only missed them, and on routine changes.
 func changeNotes(c *census.Comparison) (notes []string) {
 	for _, night := range []struct {
 		name string

@@ -15,7 +15,7 @@ import (
 // gamesListed is the maximum number of games that writePage lists.
 const gamesListed = 20
 
-// writePage writes the comparison as text for a person.
+// writePage writes the comparison as text, not as JSON.
 func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *Important) {
 	screen := max(o.PageWidth, 60)
 	fmt.Fprintf(out, "before: %s\nafter:  %s\n\n", nightLine(&c.Old), nightLine(&c.New))
@@ -98,7 +98,7 @@ func nightLine(n *census.Night) string {
 	return line
 }
 
-// KindText returns a kind as pages show it.
+// KindText returns a kind of change as pages show it.
 func KindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // countOf returns the number of changes of a kind that the page shows, and a remark, which

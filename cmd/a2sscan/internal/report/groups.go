@@ -57,9 +57,9 @@ func withoutFarms(groups []census.Group) []census.Group {
 }
 
 // newGroupTable returns a table of groups, or nil if there are no groups. The groups with
-// the most people come first. The argument names maps the IDs of games to names; if it is
-// not nil, each row shows the name of the group's game. The last argument is the number of
-// rows that are visible at first; the reader can unfold the other rows.
+// the most people come first. If names is not nil, it maps the IDs of games to their
+// names, and each row shows the name of the group's game. The last argument is the number
+// of rows that are visible at first; the reader can unfold the other rows.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil
@@ -130,8 +130,8 @@ type part struct {
 
 const gamesInPicture = 7
 
-// peopleByGame returns the segments of the bar of people by game, which leaves out farms.
-// It returns nil if nobody plays.
+// peopleByGame returns the segments of the bar that divides the people by game. The bar
+// leaves out farms. If nobody plays, there are no segments.
 func peopleByGame(s *census.Stats) (parts []part) {
 	all := s.WithoutFarms.People
 	var before uint64

@@ -62,9 +62,9 @@ func duration(seconds float64) string {
 	}
 }
 
-// lead describes in a few sentences the number of people, which it compares with the
-// previous census, the servers that came and went, and the most popular games. Then it gives the numbers of servers in
-// farms and of other servers with flags. The numbers of people and games leave out farms.
+// lead describes a census in a few sentences: the number of people, compared with the
+// previous census; the servers that came and went; the most popular games; the servers in
+// farms, and other servers with flags. The numbers of people and games leave out farms.
 func lead(in *Input) string {
 	s := in.Stats
 	all := &s.WithoutFarms
@@ -241,7 +241,8 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	return t
 }
 
-// leastChange is the smallest change, in percent, that one decimal shows.
+// leastChange is the smallest change, in percent, that does not become 0.0 with one
+// decimal.
 const leastChange = 0.05
 
 func percentChange(now, before uint64) float64 {

@@ -89,8 +89,8 @@ var classNames = map[string]string{
 	"late": "Late", "foreign": "From elsewhere",
 }
 
-// datagrams returns the counts of datagrams sent and received. Each share is relative
-// to all datagrams sent or to all datagrams received. All bars have the same scale.
+// datagrams(r) has the counts of datagrams sent and received. Each share is relative to
+// all datagrams sent or to all datagrams received. All bars have the same scale.
 func datagrams(r *census.Run) []row {
 	if r == nil {
 		return nil

@@ -150,7 +150,8 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	return v
 }
 
-// people returns the number of people in a game, or NaN if the stats do not list the game.
+// n.people returns the number of people in a game, or NaN if the stats do not list the
+// game.
 func (n *pastNight) people(game string) float64 {
 	if people, ok := n.games[game]; ok {
 		return float64(people)

@@ -13,7 +13,7 @@ const (
 )
 
 // Important has the most important changes of each game: see weight. It ignores changes of
-// the kind challenge.
+// kind "challenge".
 type Important struct {
 	games map[string][]census.Change
 }
@@ -44,8 +44,8 @@ func (m *Important) Add(c *census.Change) {
 func (m *Important) Of(game string) []census.Change { return m.games[game] }
 
 // weight returns how important a change is: the number of people on the server plus one,
-// times a factor. That a server is new, gone or back counts most. Changes that most servers
-// make sooner or later, such as a new version, count least.
+// times a factor. The factor is largest if a server is new, gone or back. It is smallest
+// for changes that most servers make sooner or later, such as a new version.
 func weight(c *census.Change) uint64 {
 	people := uint64(c.People) + 1
 	switch {

@@ -60,8 +60,8 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 }
 
 // compare finds the changes since the previous census. Without a previous census, the page
-// compares only the sums with those of the previous night in the history. The result lost
-// describes what is damaged or missing in the previous census.
+// compares only the sums with those of the previous night in the history. It returns
+// descriptions of what is damaged or missing in the previous census.
 func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))

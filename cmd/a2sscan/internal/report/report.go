@@ -44,10 +44,10 @@ type Before struct {
 //go:embed page.html page.css charts.js page.js uplot/uPlot.iife.min.js uplot/uPlot.min.css
 var files embed.FS
 
-// Style and Charts return the style and the script that all pages of the program share. In a
-// page, each element of the class plot contains a timeline as JSON. The script draws the
-// timeline as a chart in the element, and adds the chart to the array charts. Their first
-// call builds the text, so that commands without a page start faster.
+// Style and Charts return the style and the script that all pages of the program share.
+// Only their first call builds the text, so that commands without a page start faster. In
+// a page, each element of class "plot" contains a timeline as JSON. The script draws it as
+// a chart in the element, and adds the chart to its array "charts".
 var (
 	Style  = embedded("uplot/uPlot.min.css", "page.css")
 	Charts = embedded("uplot/uPlot.iife.min.js", "charts.js")

@@ -17,7 +17,7 @@ import (
 
 const (
 	maxServers  = 60_000 // a page never has room for more servers
-	rowsWritten = 25     // number of rows written as HTML, for readers without scripts
+	rowsWritten = 25     // number of rows written as HTML, for browsers without scripts
 	rowsReserve = 20_000 // bytes reserved for these rows
 	nameInTable = 64
 	wordInTable = 32

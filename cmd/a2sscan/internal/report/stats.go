@@ -59,7 +59,8 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 // to the end. With Go's default of 100, garbage could take as much memory as the servers.
 const spareMemory = 25
 
-// OpenCensus reads a census, and prints what is damaged or missing. It also sets spareMemory.
+// OpenCensus reads a census, and prints what is damaged or missing. It also passes
+// spareMemory to debug.SetGCPercent.
 func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).

@@ -13,8 +13,8 @@ const (
 	farmsShown    = 20
 )
 
-// suspects are the servers that have one flag, or are in one farm: the number of all of them,
-// and the servers with the most people.
+// suspects describes the servers that have one flag, or are in one farm: their number, and
+// those of them with the most people.
 type suspects struct {
 	n   uint64
 	top []*census.Server

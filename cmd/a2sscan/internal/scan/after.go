@@ -42,10 +42,10 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	}
 }
 
-// If the checkpoint has a step, the --on-complete program did not succeed after the last
-// scan, and completeEarlier runs the program again. If the program fails again,
-// completeEarlier removes the step, and the scan begins anyway. But if it fails after a
-// signal, the step remains.
+// completeEarlier runs the --on-complete program again if the checkpoint has a step,
+// because then the program did not succeed after the previous scan. If the program fails
+// again, completeEarlier removes the step, and the new scan begins anyway. But if the
+// program fails after a signal, the step remains.
 func (s *Run) completeEarlier() error {
 	step := s.checkpoint.Step
 	if step == nil {
@@ -70,7 +70,7 @@ func (s *Run) completeEarlier() error {
 
 // runStep runs the --on-complete program without a shell, and adds step to its
 // environment. The output of the program goes to standard error. The second signal kills
-// the program and all processes in its group; SIGHUP has no effect. The result signalled
+// the program and all processes in its group; SIGHUP has no effect. The first result
 // reports whether a signal other than SIGHUP arrived.
 func (s *Run) runStep(step Step) (signalled bool, err error) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -24,7 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Checkpoint is everything needed to resume a scan. This is its file:
+// Checkpoint is everything needed to resume a scan. The format of a checkpoint file is:
 //
 //	a2sscan checkpoint VERSION SHA-256\n
 //	a zstd frame: one line of JSON, then the open targets in the encoding of package gob
@@ -34,7 +34,7 @@ import (
 //
 // A new field that describes the progress of the scan belongs here. Checkpointer.compose
 // fills the field from a snapshot. If the output must be durable first, Checkpointer.save
-// fills the field instead. The method possible must reject impossible values. A resumed
+// fills the field instead. Checkpoint.possible must reject impossible values. A resumed
 // scan finds the field in Checkpointer.Past.
 //
 // A new setting of the command that must not change between the runs of a scan
@@ -59,7 +59,7 @@ type Checkpoint struct {
 
 	Names map[string]HostName `json:"names,omitempty"` // results of host name look-ups
 
-	Silent SilentState `json:"silent,omitzero"` // file of the targets that wait for the second pass
+	Silent SilentState `json:"silent,omitzero"` // describes the file of the targets that wait for the second pass
 
 	// If Step is not nil, the scan is complete, and only the step must still run.
 	Step Step `json:"step,omitempty"`
@@ -86,7 +86,7 @@ const magic = "a2sscan checkpoint "
 var (
 	errNoCheckpoint = errors.New("the file is not a checkpoint")
 	errDamaged      = errors.New("the file is damaged, because a part is missing or was changed")
-	errRange        = errors.New("the file is damaged, because some numbers are impossible") // the checksum is valid
+	errRange        = errors.New("the file is damaged, because some numbers are impossible") // although the checksum is valid
 )
 
 // versionError is the version of a checkpoint that this program can't read.

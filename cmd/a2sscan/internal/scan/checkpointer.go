@@ -29,7 +29,7 @@ type Checkpointer struct {
 	Resumes      bool        // this run resumes an earlier run
 	TimesResumed int         // how many times the scan was resumed, including this run
 	Past         Checkpoint  // the checkpoint to resume from; zero: the scan is new
-	Step         Step        // the step that must follow the last scan; nil: none
+	Step         Step        // the step that the previous scan did not finish; nil: none
 	Scan         RunningScan // the scan whose progress is saved; set before Targets is called
 
 	terminal *console.Terminal
@@ -44,7 +44,7 @@ type Checkpointer struct {
 	// SilentTargets are targets that earlier runs saved for the second pass; nil: none.
 	SilentTargets iter.Seq[scanner.Target]
 	// Recount sets rest and asked when it reads the list. rest yields the unread part of
-	// the list. For each address, asked has the number of targets that earlier runs took.
+	// the list. asked maps each address to the number of its targets that earlier runs took.
 	rest     iter.Seq[scanner.Target]
 	asked    map[netip.Addr]int
 	size     uint64 // number of places in the list; 0: unknown
@@ -73,7 +73,8 @@ type draft struct {
 	at   *scanner.Snapshot
 }
 
-// Begin starts the goroutine that saves snapshots. Call it before the first target.
+// Begin starts the goroutine that saves snapshots. Call it before the scan takes its first
+// target.
 func (k *Checkpointer) Begin() {
 	if !k.Enabled {
 		return
@@ -88,8 +89,8 @@ func (k *Checkpointer) Begin() {
 
 // Recount supports --max-per-address in a resumed scan. It reads the list up to the place
 // in the checkpoint. For each address it returns how many targets earlier runs took from
-// the list, without the open targets. It returns nil for a new scan, and for a scan
-// without --max-per-address.
+// the list, not counting targets that were open at the checkpoint. It returns nil for a
+// new scan, and for a scan without --max-per-address.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	if !k.Resumes || k.plan.MaxPerAddress == 0 {
 		return nil
@@ -200,7 +201,7 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 }
 
 // save waits until the output is durable up to the mark of c and then writes the
-// checkpoint. After that it gives the complete parts their final names.
+// checkpoint. After that it renames the complete parts to their final names.
 func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
@@ -292,8 +293,8 @@ func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	return list
 }
 
-// LeftOpen returns the number of open and silent targets of earlier runs that the scanner
-// did not get. Its argument has the counts of this run.
+// LeftOpen returns the number of open and silent targets of earlier runs that this run did
+// not take. Its argument has the counts of this run.
 func (k *Checkpointer) LeftOpen(own *scanner.Stats) uint64 {
 	n := uint64(len(k.Past.OpenTargets))
 	n -= min(n, own.Taken)

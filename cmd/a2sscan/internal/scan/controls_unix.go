@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// controls handles three signals until the function end is called: SIGUSR1 turns the rate
-// up, SIGUSR2 turns it down, and SIGQUIT prints the state of the scan.
+// controls handles three signals until end is called: SIGUSR1 turns the rate up, SIGUSR2
+// turns it down, and SIGQUIT prints the state of the scan.
 func controls(turnRate func(up bool), sayState func()) (end func()) {
 	return HandleSignals(func(sig os.Signal) {
 		switch sig {

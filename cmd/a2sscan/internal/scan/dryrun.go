@@ -29,7 +29,7 @@ func (s *Run) forecast(n float64) *Forecast {
 }
 
 // left returns how many targets are left to query, including the targets of other shards.
-// The result known is false if the length of the list is unknown.
+// The number is unknown if the length of the list is unknown.
 func (s *Run) left() (n uint64, known bool) {
 	size, known := s.list.Size()
 	if !known {

@@ -55,12 +55,12 @@ func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	return n, true
 }
 
-// conclude decides how the scan ended, and gives the files of a complete census their
+// conclude decides how the scan ended, and renames the files of a complete census to their
 // final names. If the next run of the command starts a new census, conclude sets the
 // files of this census aside.
 func (s *Run) conclude(all *scanner.Stats) {
 	how := &s.how
-	how.stopped = s.shutdown.Interrupted() && !how.finished // a signal after the last target changes nothing
+	how.stopped = s.shutdown.Interrupted() && !how.finished // a signal that arrived when all targets were finished does not count
 	ended := s.ended()
 	how.complete = ended == ledger.EndedComplete || ended == ledger.EndedInput && s.list.Err() == nil
 	if how.complete {
@@ -73,7 +73,7 @@ func (s *Run) conclude(all *scanner.Stats) {
 	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.plan.Out.Path) {
 		how.output = censusfile.WriteFailure(s.out.Commit())
 	} else {
-		s.out.Keep() // the old census is better than an incomplete one
+		s.out.Keep() // an incomplete census does not replace an old one
 	}
 	if how.output == nil && s.startsAnew() {
 		how.output = censusfile.WriteFailure(s.out.SetAside())

@@ -35,8 +35,8 @@ type Forecast struct {
 }
 
 // The upper bound assumes that one in unansweredShare targets of a list leaves a question
-// unanswered. addressTurn is the number of datagrams that the rate limit of an address
-// usually counts for one server.
+// unanswered. addressTurn is the usual number of datagrams to one server that count towards
+// the rate limit of its address.
 const (
 	unansweredShare = 3
 	addressTurn     = 4
@@ -69,9 +69,9 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		// With --rate auto, the longest time assumes at most the default rate, because few
-		// paths carry less than the default rate. Schedule.Least considers that a scan of
-		// few targets learns no shorter timeouts.
+		// With --rate auto, the upper bound of the time assumes that the path carries the
+		// default rate, as most paths do, or fc.Rate if that is lower. Schedule.Least
+		// considers that a scan of few targets learns no shorter timeouts.
 		slowest := fc.Rate
 		if fc.Finds {
 			slowest = min(fc.Rate, scanner.DefaultRate)

@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// onlineEvery is the time between two calls of the function that online repeats.
+	// onlineEvery is how long online waits before it checks the network again, or before it
+	// calls its argument again.
 	onlineEvery = time.Second
 	// settling is how long look-ups of names may still fail after the network is back.
 	settling = 10 * time.Second
 )
 
-// online calls the function try until the call succeeds. If a call fails because this
-// machine has no network, for example after a boot, online waits for the network, but at
-// most --max-outage. If a call fails for another reason, and the network was not away
+// online calls try until a call succeeds. If a call fails because this machine has no
+// network, for example after a boot, online waits for the network, but at most
+// --max-outage. If a call fails for another reason, and the network was not away
 // during the last 10 s (settling), online returns the error.
 func (s *Run) online(ctx context.Context, try func() error) error {
 	var since, last time.Time // when online first and last found the network away
@@ -44,8 +45,8 @@ func (s *Run) online(ctx context.Context, try func() error) error {
 	}
 }
 
-// sayAway prints that the network is away. It is for the time before the scan, and prints
-// only on the first call. The result first reports whether this is the first call.
+// sayAway prints, before the scan begins, that the network is away. It prints only on the
+// first call, and reports whether this is the first call.
 func (s *Run) sayAway(since time.Time, why error) (first bool) {
 	if first = !s.away.Swap(true); first {
 		s.term.Say("the network of this machine has been away since %s, so the scan waits (%v)", since.Format(time.TimeOnly), why)

@@ -20,8 +20,8 @@ type rateControl struct {
 	changes []ledger.Change
 }
 
-// step never sets a rate below lowest or above highest, in datagrams per second. If the
-// initial rate is beyond one of these limits, the initial rate is the limit instead.
+// These are the limits of rateControl.step, in datagrams per second. If the initial rate is
+// beyond one of the limits, the initial rate is the limit instead.
 const (
 	lowest  = 1
 	highest = 1_000_000

@@ -45,7 +45,7 @@ type Run struct {
 	tally      ledger.Tally
 	names      *PlayerKey
 	out        *sink.Output
-	earlier    []sink.Scan // with --append: the scans that the output had before
+	earlier    []sink.Scan // with --append: the scans whose records the output already has
 	checkpoint *Checkpointer
 
 	shutdown *Shutdown
@@ -279,7 +279,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 	return sum, nil
 }
 
-// listen sets up the signal handler, the metrics and the guard. The function end stops the
+// listen sets up the signal handler, the metrics and the guard. Its second result stops the
 // signal handler and the timer of --max-runtime.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	o, build := s.plan, s.program.Build

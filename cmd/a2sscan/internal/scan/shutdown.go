@@ -34,10 +34,10 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
-// HandleSignals calls the function do for each of the given signals, until the function end
-// is called. The function end waits for a running call of do. After that the signals have
-// no effect until the process exits, so that a signal at the very end does not kill a run
-// that has reported its success.
+// HandleSignals calls do for each of the given signals, until end is called. If a call of
+// do is running, end waits for it. After that the signals have no effect until the process
+// exits, so that a signal at the very end does not kill a run that has reported its
+// success.
 func HandleSignals(do func(os.Signal), which ...os.Signal) (end func()) {
 	signals := make(chan os.Signal, 16)
 	var mu sync.Mutex
@@ -73,13 +73,13 @@ type Shutdown struct {
 	timer       *time.Timer // calls stuck; nil: no second signal has arrived
 }
 
-// cancelTime is how long a scan may take to end after the second signal. After that,
-// stuck is called.
+// cancelTime is how long a scan may take to end after the second signal. After that time,
+// Shutdown.stuck is called.
 const cancelTime = 700 * time.Millisecond
 
 // NewShutdown returns a Shutdown and the context that its second signal cancels. If
-// hangup is set, SIGHUP acts as the first signal, but never as the second. The function
-// end makes the signals ineffective and cancels the context.
+// hangup is set, SIGHUP acts as the first signal, but never as the second. Calling end
+// makes the signals ineffective and cancels the context.
 func NewShutdown(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s = &Shutdown{Cancel: cancel, stuck: func() {}}

@@ -21,15 +21,15 @@ type silentFile struct {
 	path string
 	f    *os.File // nil: this process has not written to the file
 	SilentState
-	// The field here counts the scanner's silent targets that are in the file.
+	// How many of the scanner's silent targets are in the file.
 	here int
 }
 
 // SilentState is the part of a checkpoint that describes the file of silent targets.
 type SilentState struct {
 	Bytes   int64  `json:"bytes,omitempty"`
-	Sum     uint32 `json:"sum,omitempty"`     // CRC-32C of these bytes
-	Targets int    `json:"targets,omitempty"` // number of targets in these bytes
+	Sum     uint32 `json:"sum,omitempty"`     // CRC-32C of the file's first Bytes bytes
+	Targets int    `json:"targets,omitempty"` // number of targets in the first Bytes bytes
 	// SecondPassed is how many targets have started the second pass. These targets come
 	// first in the file.
 	SecondPassed int `json:"looked,omitempty"`

@@ -27,7 +27,7 @@ func (s *Run) sayState() {
 	t.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 	t.Say("open: %s%s", console.Plural(v.Open, "target"), v.Waiting())
 	listed := s.checkpoint.ListTotal(s.list.Stats())
-	now.Add(&s.checkpoint.Past.Stats) // now has the counts of all runs from here on
+	now.Add(&s.checkpoint.Past.Stats) // add the counts of earlier runs
 	sum := ledger.NewSummary(&ledger.Source{Scan: &now, List: listed}, s.program.Build)
 	sum.Changes = changes
 	targets := &sum.Targets

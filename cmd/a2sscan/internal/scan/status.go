@@ -13,7 +13,7 @@ import (
 )
 
 // StatusRecord is a status line as JSON. While the scan queries targets, the line also has
-// the counters of ledger.Table that have a Status, then the keys waiting and waiting_for.
+// the counters of ledger.Table that have a Status, then "waiting" and "waiting_for".
 // Later versions of a2sscan may add keys. A key whose value is unknown is absent. In a
 // resumed scan, all numbers except Part cover only this run.
 type StatusRecord struct {
@@ -83,7 +83,7 @@ func (s *Status) sayJSON(r StatusRecord, v *View) {
 			case math.IsInf(n, 1):
 				b = fmt.Appendf(b, ",%q:null", row.Status)
 			default:
-				number, _ := json.Marshal(milli(n)) // JSON can encode a finite number
+				number, _ := json.Marshal(milli(n)) // n is finite, so there is no error
 				b = fmt.Appendf(b, ",%q:%s", row.Status, number)
 			}
 		})
@@ -98,8 +98,8 @@ func (s *Status) sayJSON(r StatusRecord, v *View) {
 	s.Terminal.JSON(json.RawMessage(b))
 }
 
-// Watch shows status lines until stop is called. The function line returns a status line as
-// text, and the function record prints a status line as JSON.
+// Watch shows status lines until stop is called. Its first argument returns a status line
+// as text, and its second argument prints a status line as JSON.
 func (s *Status) Watch(line func() string, record func()) (stop func()) {
 	switch s.Kind {
 	case StatusNone:
@@ -115,8 +115,8 @@ func (s *Status) Watch(line func() string, record func()) (stop func()) {
 }
 
 // WatchTargets shows status lines while lists are read, or while a dry run counts
-// targets. The function progress returns how many targets were read or counted so far, and
-// which fraction of all targets that is.
+// targets. Its second argument returns how many targets were read or counted so far, and
+// which fraction of all targets that is, if the fraction is known.
 func (s *Status) WatchTargets(phase string, progress func() (n uint64, part float64, known bool)) (stop func()) {
 	record := func() {
 		n, part, known := progress()

@@ -134,8 +134,8 @@ const (
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
 // Line returns the status line for a screen of this many columns, or for a log if columns
-// is 0. The line begins with the reason for a wait, the trouble and the progress. The
-// counts follow as far as there is room.
+// is 0. The line begins with the reason for a wait, with problems such as SEND ERRORS, and
+// with the progress. The counts follow as far as there is room.
 func (v *View) Line(columns int) string {
 	wait, trouble := "", ""
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
@@ -199,7 +199,7 @@ func (v *View) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 && v.left < 0 { // if left is known, the status shows left instead
+	if v.HeldFor > 0 && v.left < 0 { // if v.left is known, the status line shows it instead
 		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s
@@ -245,7 +245,7 @@ func (v *View) flows() []string {
 		}
 		return s
 	}
-	// The percentage is of all targets that were queried, including silent and open targets.
+	// The percentage is relative to all queried targets, including silent and open targets.
 	// A percentage of finished targets would be too high, because a target without an answer
 	// takes much longer to finish.
 	asked := v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open)

@@ -44,9 +44,9 @@ type Demo struct {
 // StartDemo starts servers on demoPort or, if demoPort is in use, on any free port. The
 // servers are the same on every port.
 func StartDemo(network string) (*Demo, error) {
-	// The demo has no servers of application 730. Because these servers mostly ignore RULES,
-	// a scan sends RULES to them only twice. With the simulated losses, that is too seldom to
-	// find every server that answers RULES.
+	// The demo has no CS2 servers (application 730). Because these servers mostly ignore
+	// RULES, a scan sends RULES to them only twice. With the simulated losses, that is too
+	// seldom to find every server that answers RULES.
 	all := slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" })
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
@@ -133,7 +133,7 @@ func Proof(r fleetjudge.Report) string {
 // repeated or invented.
 func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
 
-// writeFound explains what the demo found to a user who has never seen a summary.
+// writeFound writes what the scan found, for a user who has never seen a summary.
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	l, d, found := &sum.Targets, &sum.Datagrams, sum.Answers
 	rows := []struct{ what, found string }{
@@ -157,7 +157,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	}
 }
 
-// parts matches a record with the status ok, players and rules.
+// parts matches a record that has the status "ok", players and rules.
 var parts = regexp.MustCompile(`"status":"ok".*"players":\[\{.*"rules":\{"`)
 
 // showAtLeast and showAtMost limit the length of the record that the demo shows, so that
@@ -167,7 +167,7 @@ const (
 	showAtMost  = 2000 // bytes
 )
 
-// writeExample writes the first record that parts matches and that has a suitable length.
+// writeExample writes the first record that has players, rules and a suitable length.
 func writeExample(out io.Writer) error {
 	r, err := sink.Open(DemoFile)
 	if err != nil {

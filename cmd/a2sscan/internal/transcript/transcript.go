@@ -45,7 +45,7 @@ type Session struct {
 	challenge []byte        // the last challenge that the target sent
 	longest   int           // length of the target's longest datagram in bytes
 	replies   []*splitReply // in the order of their first fragments
-	ship      wire.ShipHint // the game is The Ship
+	ship      wire.ShipHint // whether the game is The Ship
 }
 
 // event is a datagram that was sent or received.

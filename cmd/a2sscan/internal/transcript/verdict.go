@@ -20,7 +20,8 @@ type Verdict struct {
 	Hints []string `json:"hints,omitempty"` // see addHints
 }
 
-// The verdicts that the code names more than once. The table in judge has all verdicts.
+// The verdicts that the code names more than once. The table in Session.judge has all
+// verdicts.
 const (
 	Up          = "up"
 	Unsent      = "unsent"

@@ -30,9 +30,9 @@ type window struct {
 	end     uint32   // Unix time
 	shown   int      // number of events reported in the window, at most 2
 	last    db.Event // the latest reported event
-	waiting db.Event // the latest event that was held back, or an event without a kind
+	waiting db.Event // the latest event that was held back; if there is none, its Kind is empty
 	leftOut int      // number of wanted events held back since the latest report
-	lasts   int      // number of checks that have confirmed the event in the field waiting
+	lasts   int      // number of checks that have confirmed the waiting event
 }
 
 // show makes e the last reported event. If e is wanted, show sets LeftOut of e.
@@ -44,7 +44,7 @@ func (d *damping) show(in *window, e db.Event) (shown db.Event, due bool) {
 	return e, due
 }
 
-// tell calls show with the waiting event.
+// tell calls damping.show with the waiting event.
 func (d *damping) tell(in *window) (e db.Event, due bool) {
 	if d.wanted(in.waiting.Kind) {
 		in.leftOut-- // the waiting event itself is not left out
@@ -52,12 +52,12 @@ func (d *damping) tell(in *window) (e db.Event, due bool) {
 	return d.show(in, in.waiting)
 }
 
-// repeats reports whether the event in the field waiting only repeats the last reported event.
+// repeats reports whether the waiting event only repeats the last reported event.
 func (d *window) repeats() bool {
 	return d.waiting.Kind == d.last.Kind && reflect.DeepEqual(d.waiting.After, d.last.After)
 }
 
-// pairOf identifies the events "up" and "down" of a server.
+// pairOf returns the key in damping.open for the events "up" and "down" of a server.
 func pairOf(i int, s *server) damped { return damped{i, "up", s.inMaintenance()} }
 
 // add returns e and true if e is to be reported now. After two events in a window, add

@@ -30,10 +30,10 @@ func (w *Watcher) hourOf(at uint32) *db.Hour {
 // counted maps a status to the index of its counter in a db.Sample.
 var counted = map[db.Status]int{db.Up: db.UpFor, db.Down: db.DownFor, db.Unknown: db.UnseenFor}
 
-// count counts the time of a server from server.upto to the moment until. The time counts as
-// up or down or, if status is db.Unknown, as unseen. Time down because of maintenance counts
-// as planned. Time in hours that are no longer in memory is not counted, so it appears as
-// unseen.
+// count counts the time of a server from server.upto to the given time. The time counts as
+// up or down or, if status is db.Unknown, as unseen. Downtime because of maintenance
+// counts as planned. Time in hours that are no longer in memory is not counted, so it
+// appears as unseen.
 func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s := &w.servers[i]
 	field := counted[status]
@@ -51,8 +51,9 @@ func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s.upto = max(s.upto, until)
 }
 
-// countStatus counts the time of a server until the given moment by the server's status. While
-// a blind watcher assumes that servers are up, it counts the time of a down server as unseen.
+// countStatus counts the time of a server up to the given time, according to the server's
+// status. While a blind watcher assumes that servers are up, it counts the time of a down
+// server as unseen.
 func (w *Watcher) countStatus(i int, until uint32) {
 	s := &w.servers[i]
 	if w.view.blind && s.status == db.Down {

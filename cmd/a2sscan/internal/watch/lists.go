@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Lists has the functions that read which servers to watch, and the times of their calls.
+// Lists has the functions that read which servers to watch, and says when to call them.
 type Lists struct {
 	// Load reads the exclusions and the lists, and returns the servers that are not excluded.
 	// If fetch is true, Load fetches the list of a master. Otherwise it uses the list that it

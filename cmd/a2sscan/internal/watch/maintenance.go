@@ -195,8 +195,8 @@ func inZone(t time.Time, zone *time.Location) time.Time {
 	return m
 }
 
-// At reports whether the moment now is in the window. If it is, begin and end are the
-// beginning and the end of this occurrence of the window.
+// At reports whether the window is going on at the given time. If so, begin and end are
+// the beginning and the end of this occurrence of the window.
 func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 	if !w.from.IsZero() {
 		return w.from, w.to, !now.Before(w.from) && now.Before(w.to)
@@ -318,7 +318,7 @@ func (w *Watcher) begin(now uint32, anew bool) {
 	}
 }
 
-// outlasts is the sign in an event "down" whose time is the end of a window.
+// outlasts goes into Evidence.Signs if an outage lasts longer than the maintenance.
 const outlasts = "the server is still down at the end of its maintenance"
 
 // outlast reports that a server is down although its maintenance is over.

@@ -6,9 +6,10 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// Without references, the watcher becomes blind if at least blindPercent percent of the
-// servers that were up are silent at once. The silent servers must be at least blindServers
-// servers, in at least blindNetworks /24 networks.
+// Without references, the watcher becomes blind, which means that it doubts its own
+// network, if at least blindPercent percent of the servers that were up are silent at
+// once. There must be at least blindServers silent servers, in at least blindNetworks /24
+// networks.
 const (
 	blindServers  = 20
 	blindNetworks = 4
@@ -32,7 +33,7 @@ type network struct {
 	since   uint32 // Unix time when blind was set
 }
 
-// outcome is the result of a check of an expected server.
+// outcome is the result of a check of a server that should answer: see server.expected.
 type outcome struct {
 	asked    uint32 // when the check began
 	answered bool
@@ -68,7 +69,7 @@ func (s *server) expected() bool {
 type survey struct {
 	up, silent int // numbers of expected servers, and of those that are silent
 	// networks has at most blindNetworks /24 networks with expected servers. dead has all /24
-	// networks with silent expected servers.
+	// networks with expected servers that are silent.
 	networks, dead map[uint64]bool
 	// references counts the references that were checked and are not in maintenance.
 	// answering counts those of them whose latest check was answered.

@@ -18,8 +18,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
-// Panel is a message on Discord that shows the servers. The watch posts the message once, and
-// then edits it. The database stores the ID of the message as the cursor panelName.
+// Panel is a message on Discord that shows the servers. The watch posts the message once,
+// and then edits it. The database stores the ID of the message in its table of cursors,
+// under panelName.
 //
 //	no ID ──▶ POST ──▶ ID in the database ──▶ PATCH, at most once a minute
 //	             ▲                               │
@@ -39,7 +40,7 @@ const (
 	unknownMessage = 10008 // Discord's code for a message that somebody deleted
 )
 
-// These errors end the panel.
+// After one of these errors, the watch no longer updates the panel.
 var (
 	errGone = errors.New("the webhook does not exist any more")
 	errNoID = errors.New("the receiver's answer has no message ID: is the URL a Discord webhook?")
@@ -48,7 +49,7 @@ var (
 // deliver keeps the message up to date until ctx ends, the webhook no longer exists, or the
 // receiver takes the message without saying its ID.
 func (p *Panel) deliver(ctx context.Context, r *Watch) {
-	var shown []byte  // the version with names of the message that Discord has
+	var shown []byte  // the latest message that Discord took, in its version with names
 	nameless := false // Discord refused the message with names
 	for wait := p.Every; ; {
 		if console.Pause(ctx, wait); ctx.Err() != nil {

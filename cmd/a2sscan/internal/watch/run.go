@@ -36,7 +36,7 @@ type Options struct {
 	Hourly, Daily time.Duration
 
 	Terminal *console.Terminal
-	// Run calls Show when it knows the servers. Before Run returns, it calls the function end
+	// Run calls Show when it knows the servers. Before Run returns, it calls the function
 	// that Show returned.
 	Show func(*Watch) (end func())
 }
@@ -90,16 +90,17 @@ func (s *Status) String() string {
 // them.
 type Watch struct {
 	*Options
-	// Only list and its callers use the next three fields.
-	size    int      // number of servers in the list, without the references
+	// Only Watch.list and its callers use the next three fields.
+	size    int      // number of servers in the list, before the references are added
 	windows []Window // the windows of maintenance
 	read    []look   // what lookAt found when the files were read
 
 	lastID  atomic.Int64  // ID of the latest event
 	dropped atomic.Uint64 // number of dropped events
-	// held is the time when another program locked the state, or nil if the state is not locked.
+	// held is when the wait for a locked database began, or nil if the database is not
+	// locked.
 	held atomic.Pointer[time.Time]
-	// alive is the latest time at which checkSending saw that the scan runs, or a scan failed.
+	// alive is when checkSending last saw that the scan runs, or when the latest scan failed.
 	alive atomic.Pointer[time.Time]
 
 	mu      sync.Mutex // guards the fields below
@@ -108,7 +109,7 @@ type Watch struct {
 	before  scanner.Stats // sum of the counters of the scans that failed
 	events  uint64
 	sent    time.Time     // time of the last datagram
-	then    scanner.Stats // counters at the time in the field sent
+	then    scanner.Stats // counters when this datagram was sent
 	elapsed time.Duration // the latest scanner.Stats.Elapsed that checkSending saw
 }
 
@@ -117,10 +118,11 @@ const (
 	flushEvery = time.Minute
 	// atRest is the time for which Watch.ask sleeps if no server is due.
 	atRest = 250 * time.Millisecond
-	// outputCursor is the name of the cursor of the output stream in the database.
+	// Under outputCursor, the database stores the ID of the last event that the output took.
 	outputCursor = "output"
 	// An output that takes nothing for stallAfter is reported as blocked. At the end, the
-	// watch waits at most endWait for the output, and at most stateWait for a locked state.
+	// watch waits at most endWait for the output, and at most stateWait for a locked
+	// database.
 	stallAfter, endWait, stateWait = 10 * time.Second, time.Second, 10 * time.Second
 	// If the loop of the scan does nothing for stillAfter, Alive returns false.
 	stillAfter = 10 * time.Second
@@ -243,8 +245,8 @@ func (r *Watch) saveCursor() error {
 	return r.DB.SetCursor(outputCursor, r.Log.last.Load())
 }
 
-// hold reports that another program has locked the state. Its argument is the time when the
-// wait for the state began. If this time is zero, hold logs that the lock is gone.
+// hold reports that another program has locked the database. Its argument is the time when
+// the wait for the database began. If this time is zero, hold logs that the lock is gone.
 func (r *Watch) hold(since time.Time) {
 	if since.IsZero() {
 		r.held.Store(nil)
@@ -256,7 +258,8 @@ func (r *Watch) hold(since time.Time) {
 	r.Terminal.Log.Warn("another program has locked the state", "since", since)
 }
 
-// Trouble describes what blocks the output or the state. It returns "" if nothing does.
+// Trouble describes a blocked output and a locked database. It returns "" if there is
+// neither.
 func (r *Watch) Trouble() string {
 	var all []string
 	if since := r.Log.began.Load(); since != nil && time.Since(*since) >= stallAfter {
@@ -279,7 +282,7 @@ func (r *Watch) ask(ctx context.Context) error {
 	cfg := r.Scan
 	// The watch handles an outage itself, by becoming blind.
 	cfg.Tuning.NoOutage = true
-	// After a failed scan, the next scan may query the same server again at once.
+	// Within a cooldown, the scan would not query a finished server again.
 	cfg.Cooldown = scanner.Off
 	cfg.Attempts = r.Rules.Attempts
 	cfg.Excluded = r.Rules.Excluded
@@ -360,8 +363,8 @@ func (r *Watch) loop(ctx context.Context) {
 	}
 }
 
-// store writes the changes of the watcher to the database until ctx ends. A write that is
-// running when ctx ends may continue until the context state ends.
+// store writes the changes of the watcher to the database until ctx ends. If ctx ends
+// during a write, the write may continue until the other context ends.
 func (r *Watch) store(ctx, state context.Context) error {
 	tick, flush := time.Tick(tickEvery), time.Tick(flushEvery)
 	prune := func() error { return r.DB.Prune(time.Now(), r.Hourly, r.Daily) }
@@ -385,8 +388,8 @@ func (r *Watch) store(ctx, state context.Context) error {
 	return err
 }
 
-// stored calls the function do. While another program has locked the state, stored repeats
-// the call, until ctx ends.
+// stored calls do(). While another program has locked the database, it repeats the call,
+// until ctx ends.
 func (r *Watch) stored(ctx context.Context, do func() error) error {
 	return stateFailed(db.Retry(ctx, r.hold, do))
 }
@@ -407,9 +410,9 @@ func (r *Watch) checkSending(now time.Time) {
 	}
 }
 
-// flush gives the new events their IDs. It stores the events together with the servers that
-// changed, so that after a kill the next watch does not report the events again. If the
-// argument all is true, flush also stores the hours. Otherwise it acts only if a change is
+// flush assigns IDs to the new events. It stores the events together with the servers that
+// changed, so that after a kill the next watch does not report the events again. Called
+// with true, flush also stores the hours; called with false, it acts only if a change is
 // urgent.
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []db.Hour
@@ -446,8 +449,8 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 	return err
 }
 
-// publish writes the stored events to the output. After the channel stored is closed,
-// publish writes the remaining events and returns.
+// publish writes the stored events to the output. The channel is closed when all events
+// are stored; publish then writes the remaining events and returns.
 func (r *Watch) publish(ctx context.Context, stored <-chan struct{}) error {
 	first := r.lastID.Load()
 	for final := false; ; {
@@ -574,8 +577,8 @@ type Row struct {
 	Status         db.Status
 	Since          time.Time // when the status began
 	People, Places int       // -1 if unknown
-	// Silent is the time when the first of the latest unanswered checks began. It is zero
-	// if the last check was answered.
+	// Silent is when the current series of unanswered checks began. It is zero if the last
+	// check was answered.
 	Silent  time.Time
 	Planned bool      // the server is down for maintenance
 	Until   time.Time // end of the current maintenance, or zero if there is none

@@ -9,7 +9,7 @@ import (
 // schedule spreads the checks evenly over a cycle.
 type schedule struct {
 	order []int // indexes of the servers, in the order in which a cycle checks them
-	pos   int   // position of the next server in the field order
+	pos   int   // the next server to check is order[pos]
 	cycle int   // number of complete cycles
 	pace  *rate.Limiter
 	began time.Time // when the current cycle began
@@ -18,8 +18,8 @@ type schedule struct {
 	took time.Duration
 }
 
-// rearrange starts the timing of the cycle anew. It must be called at the start, after a
-// change of the field order, and after a pause.
+// rearrange starts the timing of the cycle anew. It must be called at the start, after
+// schedule.order has changed, and after a pause.
 func (c *schedule) rearrange(now time.Time, every time.Duration) {
 	if c.pos >= len(c.order) {
 		c.pos = 0

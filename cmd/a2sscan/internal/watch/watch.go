@@ -79,7 +79,7 @@ type server struct {
 	last      uint32 // when the latest answer came
 	since     uint32 // when the server got its present status
 	asked     uint32 // when the latest check began
-	silentAt  uint32 // when the first of the latest unanswered checks began
+	silentAt  uint32 // when the current series of unanswered checks began
 	upto      uint32 // end of the time that Watcher.count has counted
 	until     uint32 // when the checks end, if the server has left the list
 	// people and places are the latest counts, or -1 if they are unknown.
@@ -98,20 +98,21 @@ type server struct {
 	// fewer than half of Rules.Crowd are.
 	crowded bool
 	// counted is true after the first count of people. The first count causes no event,
-	// because an earlier watch may have reported this event.
+	// because an earlier watch may have reported the same.
 	counted  bool
 	remindAt uint32 // when the next reminder is due
 
 	port  uint16 // port at which players join, or 0 if it is unknown
 	label string // text after the address in the list
 	// window is 0 if the server is in no window, and otherwise 1 plus the index of its window
-	// in Watcher.windows. ends is when this window ends. Since the time covered, the server
-	// has always been in some window.
+	// in Watcher.windows. ends is when this window ends. covered is when the server's
+	// uninterrupted time in windows began.
 	window        int
 	ends, covered uint32
 	planned       bool   // the server is down because of maintenance
 	began, over   uint32 // beginning and end of the latest maintenance that is over
-	// stopped is true from a stop or restart of the server in a window until the window ends.
+	// stopped becomes true when the server stops or restarts in a window, and false when the
+	// window ends.
 	stopped bool
 
 	// untold means that an earlier watch ended before it reported the latest event "up" or
@@ -126,23 +127,23 @@ type server struct {
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
 
-// Watcher decides what to ask, and what the answers mean. It sends and stores nothing. The
-// method take returns what the other methods have decided. Only one goroutine may use a
+// Watcher decides what to ask, and what the answers mean. It sends and stores nothing.
+// Watcher.take returns what the other methods have decided. Only one goroutine may use a
 // Watcher at a time.
 type Watcher struct {
 	rules    Rules
 	servers  []server         // the index of a server is its ID in the database minus 1
 	index    map[uint64]int32 // indexes of servers by server.key
 	schedule schedule
-	changing []int // indexes of servers to query in full, follow seconds after their latest answer
+	changing []int // indexes of servers to query in full soon: see follow
 
-	// last is the time of the latest call of notice, and ticked the Unix time of the latest
+	// last is when Watcher.notice was last called, and ticked the Unix time of the latest
 	// Tick.
 	last   time.Time
 	ticked uint32
 	// paused is the sum of the pauses since the latest Tick.
 	paused time.Duration
-	// An unanswered check that began at the Unix time ignore, or earlier, proves nothing.
+	// ignore is a Unix time. An unanswered check that began then or earlier proves nothing.
 	ignore uint32
 
 	view    network
@@ -151,8 +152,8 @@ type Watcher struct {
 
 	windows []maintained
 
-	// noted has the servers for which match was called. The keys are identities and Steam IDs,
-	// and the values are indexes of servers.
+	// noted has the servers for which Watcher.match was called. The keys are identities and
+	// Steam IDs, and the values are indexes of servers.
 	noted map[uint64]int
 	hours hours
 
@@ -584,7 +585,7 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	sample[db.PeopleSum] += people
 	sample[db.Counts]++
 	wasCrowded, isCrowd := s.crowded || !s.counted, w.rules.Crowd > 0 && int(s.people) >= w.rules.Crowd
-	counted := s.counted // if false, before may come from an earlier watch, which may have reported the event
+	counted := s.counted // if false, the old count may be from an earlier watch, which may have reported the event
 	s.crowded, s.counted = isCrowd || s.crowded && int(s.people)*2 >= w.rules.Crowd, true
 	if before < 0 || s.known == nil {
 		return
@@ -621,9 +622,9 @@ func (w *Watcher) notice(now time.Time) {
 	}
 }
 
-// Tick does what is due at the time now. It must be called several times a second. It
-// returns for how long the program did not run since the previous Tick, and the number of
-// events that were dropped because nobody took them.
+// Tick does what is due. It must be called several times a second. It returns for how long
+// the program did not run since the previous Tick, and the number of events that were
+// dropped because nobody took them.
 func (w *Watcher) Tick(now time.Time) (paused time.Duration, dropped int) {
 	w.notice(now)
 	if at := seconds(now); at != w.ticked {

@@ -142,8 +142,8 @@ func (r refused) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("the receiver answered with HTTP %d: %s", r.status, console.Plain(r.reason, 100)), ": ")
 }
 
-// contentRefused reports whether the receiver refused a message because of its content. After
-// any other error, the receiver may refuse every message.
+// contentRefused reports whether the receiver refused a message because of its content.
+// Any other error may concern every message.
 func contentRefused(err error) bool {
 	no, ok := errors.AsType[refused](err)
 	return ok && (no.status == http.StatusBadRequest || no.status == http.StatusRequestEntityTooLarge || no.status == http.StatusUnprocessableEntity)

@@ -25,8 +25,8 @@ import (
 //go:embed schema.sql
 var schema string
 
-// upgrade, schema and the statements in prepare turn a database of version 2 or 3 into a
-// database of version 4.
+// upgrade is SQL. Together with schema and the statements in DB.prepare, it turns a
+// database of version 2 or 3 into a database of version 4.
 //
 //go:embed upgrade.sql
 var upgrade string
@@ -55,9 +55,9 @@ var ErrBusy = errors.New("another program has locked the database")
 // lock.
 const BusyAfter = 10 * time.Second
 
-// Retry calls the function do. While the error is that another program has locked the
-// database, Retry calls do again, until ctx ends. If the lock lasts for BusyAfter, Retry calls
-// held with the time when the wait began. When the lock is gone, Retry calls held again, with
+// Retry calls do(). While the error is that another program has locked the database, it
+// repeats the call, until ctx ends. If the lock lasts for BusyAfter, Retry calls held()
+// with the time when the wait began. When the lock is gone, it calls held() again, with
 // the zero time. held may be nil.
 func Retry(ctx context.Context, held func(since time.Time), do func() error) error {
 	begin, reported := time.Now(), false
@@ -100,7 +100,7 @@ const (
 	Planned Status = "planned" // down because of maintenance; only the database has this status
 )
 
-// Server is a row of the table servers.
+// Server is a row of the table "servers".
 type Server struct {
 	ID       int64
 	Addr     netip.AddrPort
@@ -129,7 +129,7 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// SQLite gives the files of its log the mode of this file.
+	// SQLite creates the files of its log with the same mode as this file.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	var db *DB
 	if err == nil {
@@ -199,9 +199,9 @@ func (db *DB) prepare(writable bool) error {
 	return db.create("", "")
 }
 
-// countOutages is SQL that counts the events "down" of a database of version 2 as outages. The
-// last two hours may still change, so it stores their outages in the table running, and the
-// outages of earlier hours in the table stops.
+// countOutages is SQL that counts the events "down" of a database of version 2 as outages.
+// The last two hours may still change, so it stores their outages in the table "running",
+// and the outages of earlier hours in the table "stops".
 const countOutages = `INSERT INTO stops SELECT servers.id, time / 3600, count(*), 0 FROM events JOIN servers USING (addr) WHERE event = 'down' GROUP BY 1, 2;
 	UPDATE running SET data = (SELECT json_group_array(json_insert(value, '$[8]', 0, '$[9]', coalesce(
 		(SELECT outages FROM stops WHERE stops.server = block * 256 + key + 1 AND stops.hour = running.hour), 0)) ORDER BY key) FROM json_each(data));
@@ -224,7 +224,7 @@ func (db *DB) Close() error {
 	return err
 }
 
-// change runs the function do in a transaction.
+// change calls do() in a transaction.
 func (db *DB) change(do func(*sql.Tx) error) error {
 	tx, err := db.sql.Begin()
 	if err != nil {
@@ -236,7 +236,7 @@ func (db *DB) change(do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// each calls the function do with each row of a query.
+// each calls do() for each row of a query.
 func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) error {
 	rows, err := db.sql.Query(query, args...)
 	if err != nil {
@@ -266,8 +266,7 @@ func decoded[T any](db *DB, query string, args ...any) (all []T, err error) {
 	return all, err
 }
 
-// Servers calls the function do with each server, in the order of IDs. do must not use the
-// database.
+// Servers calls do() for each server, in the order of IDs. do() must not use the database.
 func (db *DB) Servers(do func(*Server)) error {
 	return db.each(func(row *sql.Rows) error {
 		var s Server

@@ -92,8 +92,8 @@ func (db *DB) Count(at time.Time, up, people int) error {
 	return err
 }
 
-// Totals returns a Total for each step that has data since the given time. In each Total, At
-// is the first minute of the step that has data.
+// Totals returns a Total for each step, beginning at the given time. It omits steps
+// without data. In each Total, At is the first minute of the step that has data.
 func (db *DB) Totals(since time.Time, step time.Duration) ([]Total, error) {
 	return decoded[Total](db, `SELECT json_object('At', min(minute) * 60, 'Up', avg(up), 'People', avg(people))
 		FROM totals WHERE minute * 60 >= ? GROUP BY minute * 60 / ? ORDER BY minute`, since.Unix(), int64(step/time.Second))
@@ -112,11 +112,11 @@ var UptimeFields = []string{
 	"addr", "game", "name", "status", "since", "up_share", "up_s", "down_s", "unseen_s", "outages", "people_min", "people_mean", "people_max", "planned_s", "label",
 }
 
-// Uptime calls the function do once for each server, in the order of the addresses, with the
-// values of the given fields. An unknown value is nil. If all is false, Uptime omits servers
-// that never answered. The period begins at from and ends at to. Uptime extends the period to
-// full hours, or to full days where the database no longer has hours. After the first answer
-// of a server, time without stored data counts as unseen.
+// Uptime calls do() once for each server, in the order of the addresses, with the values
+// of the given fields. An unknown value is nil. If all is false, Uptime omits servers that
+// never answered. The parameters from and to limit the period. Uptime extends it to full
+// hours, or to full days where the database no longer has hours. After the first answer of
+// a server, time without stored data counts as unseen.
 func (db *DB) Uptime(from, to time.Time, all bool, fields []string, do func(values []any)) error {
 	var first sql.NullInt64 // the first hour that is not merged into a day
 	if err := db.sql.QueryRow("SELECT min(hour) FROM (SELECT hour FROM hours UNION ALL SELECT hour FROM running)").Scan(&first); err != nil {

@@ -43,10 +43,10 @@ const BlockSize = 256
 const MaxInMemory = 20_000
 
 // Flush stores events, servers and hours in one transaction. The IDs of the events must be
-// larger than all stored IDs. If the argument servers has a server more than once, the last
-// entry wins. An entry without an Answer does not change the stored answer. The argument
-// hours has the hours that may still change. Samples of earlier hours become rows of the
-// table hours.
+// larger than all stored IDs. If the argument servers has a server more than once, the
+// last entry wins. An entry without an Answer does not change the stored answer. The
+// argument hours has the hours that may still change. Samples of earlier hours become rows
+// of the table "hours".
 func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := insert(tx, `INSERT INTO events (id, time, addr, event, line)
@@ -118,8 +118,8 @@ func (db *DB) Running() ([]Hour, error) {
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-// Prune merges the rows of hours older than hourly into rows of days. It deletes days,
-// stops and events older than daily, and totals older than a month.
+// Prune merges rows of hours into rows of days when their age exceeds hourly. It deletes
+// days, stops and events whose age exceeds daily, and totals that are older than a month.
 func (db *DB) Prune(now time.Time, hourly, daily time.Duration) error {
 	firstHour, firstDay := hourOf(now.Add(-hourly)), hourOf(now.Add(-daily))/24
 	for moved := int64(1); moved > 0; { // merge one hour at a time, so that no transaction takes long

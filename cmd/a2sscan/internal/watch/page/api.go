@@ -90,7 +90,7 @@ func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
 	return d, err
 }
 
-// event is an event of the watch with two more keys, which are safe to show.
+// event is an event of the watch, with two texts that are safe to show.
 type event struct {
 	db.Event
 	Shown string `json:"shown"` // name of the server
@@ -117,9 +117,9 @@ type news struct {
 	Reset bool `json:"reset,omitempty"`
 }
 
-// news returns the events that follow an event. Its first argument is the ID of this event. If
-// the ID is empty, news returns the latest events. epoch is the epoch of the database that the
-// ID comes from. If epoch is empty, news accepts any epoch.
+// news returns the events that follow an event. Its first argument is the ID of this
+// event, or "" for the latest events. epoch is the epoch of the database that the ID comes
+// from. If epoch is empty, news accepts any epoch.
 func (p *Page) news(since, epoch string) (n news, err error) {
 	limit := mostLimit
 	last, now, err := p.DB.Last()
@@ -154,10 +154,10 @@ type series struct {
 	People []*float64 `json:"people"` // number of people on these servers
 }
 
-// newSeries returns two lines with a point for each step: the number of servers that were up,
-// and the number of people on them. The lines end at the time now. They begin at now minus
-// span, or at the first point if it is later. Between two points that are further apart than
-// gap, the watch did not run, and the lines are interrupted.
+// newSeries returns two lines with a point for each step: the number of servers that were
+// up, and the number of people on them. The lines end now. They begin a span earlier, or
+// at the first point if that is later. Between two points that are further apart than gap,
+// the watch did not run, and the lines are interrupted.
 func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*series, error) {
 	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {

@@ -83,10 +83,11 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 // time is longer, so that snapshots use at most 2% of one processor's time.
 const fresh = time.Second
 
-// refresh makes snapshots until ctx is done, and reads the past once a minute.
+// refresh makes snapshots until ctx is done. Once a minute, it reads the totals of the
+// last day and month.
 func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
 	v, minute := viewer{source: source, byList: p.ByList, noJoin: p.NoJoin}, time.Time{}
-	var shared time.Time // when to read the shares again
+	var shared time.Time // when to read v.shares again
 	for ctx.Err() == nil {
 		start := time.Now()
 		if start.Sub(minute) >= time.Minute {

@@ -55,7 +55,7 @@ func rendered(name string, data any) []byte {
 	return bytes.Clone(b.Bytes())
 }
 
-// view is the data of the pages.
+// view is the data for the templates of the pages.
 type view struct {
 	page                       string // name of the template
 	Title, Site, Link, Program string
@@ -76,7 +76,7 @@ type view struct {
 	Why string // message of the error page
 }
 
-// show answers a request for a page with its text or an error.
+// show answers a request for a page: it sends the page in value, or a page about err.
 func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err error) {
 	text, _ := value.([]byte)
 	if err != nil {
@@ -220,8 +220,8 @@ func peopleChart(history []db.Period, now time.Time) timeline {
 // bar is a day or an hour in the picture of a server's uptime.
 type bar struct{ Class, Date, Share string }
 
-// bars returns the last 90 days, or 24 hours if nothing older is known. The last bar is the
-// current day or hour.
+// bars returns a bar for each of the last 90 days or, if nothing older is known, of the
+// last 24 hours. The last bar is the current day or hour.
 func bars(history []db.Period, now time.Time) (bars []bar) {
 	step, layout, sums := 24*time.Hour, time.DateOnly, make([]db.Period, uptimeFor/(24*time.Hour))
 	if !slices.ContainsFunc(history, func(p db.Period) bool { return p.Hours > 1 || now.Sub(p.Time) >= 24*time.Hour }) {

@@ -20,7 +20,7 @@ import (
 )
 
 // texts has the fields of a server that rarely change, so that snapshots can share them.
-// Its names are safe to show.
+// The exported texts are safe to show: see report.Shown.
 type texts struct {
 	Addr     string `json:"addr"`
 	Name     string `json:"name,omitempty"`
@@ -32,7 +32,7 @@ type texts struct {
 	GamePort uint16 `json:"game_port,omitempty"` // port at which players join
 	id       int64
 	from     *census.Server // answer from which the texts come
-	label    string         // label of the server in the list
+	label    string         // text after the address in the list of targets
 	search   string         // all texts in lower case
 }
 
@@ -47,7 +47,7 @@ type server struct {
 	*texts
 	Status db.Status `json:"status"`
 	Since  time.Time `json:"since,omitzero"` // start of the status
-	// Late is when the first of the latest unanswered checks began. It is zero if the latest
+	// Late is when the current series of unanswered checks began. It is zero if the latest
 	// check was answered, or if the server is not up.
 	Late time.Time `json:"unanswered_since,omitzero"`
 	// Uptime30 is the uptime of the last 30 days, from 0 to 1, or nil if the server was not
@@ -58,7 +58,7 @@ type server struct {
 	Places      count        `json:"places,omitzero"`
 }
 
-// maintenance is a window of maintenance that is going on.
+// maintenance is the maintenance window that a server is in now.
 type maintenance struct {
 	Until  time.Time `json:"until"`
 	Reason string    `json:"reason,omitempty"`
@@ -128,24 +128,24 @@ type numbers struct {
 }
 
 // snapshot is the state of the watch that requests see until the next snapshot. Requests
-// change nothing in it, except that they add pages to the cache in the field pages.
+// change nothing in it but snapshot.pages, which is a cache.
 type snapshot struct {
 	numbers
 	datagrams        [2]uint64 // numbers of datagrams sent and received
 	servers          []server
 	games            map[string]*group // games by ID and by name
-	byPeople, byName []int32           // indexes of servers in these orders
+	byPeople, byName []int32           // indexes of servers, sorted by people and by name
 	byStatus         func() []int32
 	mu               sync.Mutex
-	pages            map[string][]byte // pages that list servers, by query
+	pages            map[string][]byte // cached pages that list servers, by the query of the URL
 }
 
 // Source is the part of a watch that a page reads. A *watch.Watch implements it.
 type Source interface {
 	Rows() iter.Seq[watch.Row]
 	Status() *watch.Status
-	// Trouble describes what blocks the output or the state. It returns "" if nothing
-	// does.
+	// Trouble describes a blocked output and a locked database. It returns "" if there is
+	// neither.
 	Trouble() string
 	// Alive reports whether checks run.
 	Alive() bool
@@ -156,7 +156,7 @@ type viewer struct {
 	source Source
 	byList bool              // see Options
 	noJoin bool              // see Options
-	shares map[int64]float64 // uptimes of 30 days, by ID
+	shares map[int64]float64 // uptime of the last 30 days, by the ID of the server
 	texts  []*texts          // texts of the servers, in the order of their IDs
 	latest *snapshot
 }
@@ -259,7 +259,7 @@ func (s *snapshot) add(i int32) {
 			g = &group{ID: e.Game, Name: e.GameName}
 			s.games[g.Name], s.Games = g, append(s.Games, g)
 		} else if strings.Contains(g.ID, ":") {
-			g.ID = e.Game // e.Game may be the ID of a known game
+			g.ID = e.Game // g.ID is of an unknown game; e.Game may be the ID of a known one
 		}
 		s.games[e.Game] = g
 	}
@@ -316,8 +316,8 @@ func rough(seconds float64) string {
 // The maximum lengths of texts, in characters.
 const longName, longWord = 80, 40
 
-// newTexts returns the texts of a server. If byList is true, a label of the server is its
-// name. If noJoin is true, the port at which players join is omitted.
+// newTexts returns the texts of a server. If byList is true, the server's name is its
+// label, if it has one. If noJoin is true, the port at which players join is omitted.
 func newTexts(row *watch.Row, byList, noJoin bool) *texts {
 	label := report.Shown(watch.Visible(row.Label), longName)
 	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: row.Label, Name: label}
@@ -390,7 +390,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 		candidates = s.byStatus()
 	}
 	if len(q.words) > 0 || q.Status != "" || q.Game != "" && q.Order != "people" {
-		matches := make([]bool, len(s.servers)) // filled in the order of memory, for speed
+		matches := make([]bool, len(s.servers)) // filled in the order of s.servers, for speed
 		for i := range s.servers {
 			e := &s.servers[i]
 			late := e.Status == db.Up && !e.Late.IsZero()
