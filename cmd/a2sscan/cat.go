@@ -116,7 +116,7 @@ These flags say that the server answers in an unusual way:
 	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records; 0 means all")
 	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "print only records with these `STATUSES`, such as ok,partial")
 	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`; a2sscan stats lists the IDs; may be repeated")
-	fs.StringSliceVar(&print.Choice.Fakes, "fakes", nil, "print only servers to which all of these `WORDS` apply: without (in no farm), only (in a farm), flagged (with a flag), unflagged (without flags), or flags such as count_mismatch")
+	fs.StringSliceVar(&print.Choice.Fakes, "fakes", nil, "print only servers that match all of these `WORDS`: \"without\" = in no farm, \"only\" = in a farm, \"flagged\" = with a flag, \"unflagged\" = without flags, or the name of a flag such as count_mismatch")
 	return cmd
 }
 

@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of a division.
+// These limits apply when a part of the server list is divided into two smaller parts.
 const (
 	maxDepthOfParts = 40 // maximum of part.depth
-	// The maximum number of conditions in one half. The other half excludes these
-	// conditions.
+	// The maximum number of conditions that the servers of one smaller part meet. The other
+	// one has the servers that meet none of these conditions.
 	maxConditions = 24
 	// The maximum length of an escaped filter in bytes. It keeps the URL below 8 KiB.
 	maxWebFilter = 6000

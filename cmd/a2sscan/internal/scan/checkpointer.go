@@ -332,7 +332,7 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 		if step != nil {
 			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Step: step}
 			if err := k.write(c); err != nil {
-				k.terminal.Say("%v; if --on-complete is interrupted, the next run first completes this scan again", err)
+				k.terminal.Say("%v; so if the command of --on-complete is interrupted, the next run finishes this scan again before it runs the command", err)
 				return
 			}
 			k.silent.close(true)

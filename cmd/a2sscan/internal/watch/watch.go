@@ -141,7 +141,8 @@ type Watcher struct {
 	// Tick.
 	last   time.Time
 	ticked uint32
-	// paused is the sum of the pauses since the latest Tick.
+	// paused is how long the program did not run since the latest Tick, because the machine
+	// slept or its clock was set. See Watcher.notice.
 	paused time.Duration
 	// ignore is a Unix time. An unanswered check that began then or earlier proves nothing.
 	ignore uint32
