@@ -117,10 +117,10 @@ func histogram(unit string, d *census.Distribution) (rows []row) {
 
 func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
 
-// binRange describes the range of a bin, for example 20 to 30 ms. A bin does not
-// include b.To. So for values without a unit, which are integers, the range ends with b.To-1:
-// 20 to 29. If the previous bin counts a
-// single value, the range begins with "over", because it excludes that value.
+// binRange describes the range of a bin, for example 20 to 30 ms. A bin does not include
+// b.To. So for values without a unit, which are integers, the range ends with b.To-1: 20 to
+// 29. If the previous bin counts a single value, the range begins with "over", because it
+// excludes that value.
 func binRange(b census.Bin, unit string, afterExact bool) string {
 	edge := func(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
 	from := edge(b.From)
