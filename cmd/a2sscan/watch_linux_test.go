@@ -418,7 +418,7 @@ func (j *lifeJudge) flaps() {
 		for i := range all {
 			e := &all[i]
 			if e.Kind == "down" && !slices.ContainsFunc(silences, func(p planned) bool {
-				return !e.Evidence.First.Before(p.From.Add(-time.Second)) && e.Evidence.First.Before(p.To)
+				return !e.Evidence.First.Before(p.From.Add(-j.every)) && e.Evidence.First.Before(p.To) // a slow check began earlier
 			}) {
 				j.wrong("FALSE", e, silences)
 			}
