@@ -103,7 +103,7 @@ func (a *addrs) admit(now time.Duration, addr uint64) bool {
 	return false
 }
 
-// a.release removes a held target that may start now, and empties the bucket of its
+// release removes a held target that may start now, and empties the bucket of its
 // address. It returns this target, or 0 if no target may start.
 func (a *addrs) release(now time.Duration) (addr uint64) {
 	for len(a.ready) > 0 && a.ready[0].ready <= now {
@@ -129,7 +129,7 @@ func (a *addrs) release(now time.Duration) (addr uint64) {
 	return 0
 }
 
-// a.next returns the earliest time at which release may return a target, or 0 if no target
+// next returns the earliest time at which release may return a target, or 0 if no target
 // is held.
 func (a *addrs) next() time.Duration {
 	if len(a.ready) == 0 {
@@ -138,7 +138,7 @@ func (a *addrs) next() time.Duration {
 	return a.ready[0].ready
 }
 
-// a.last estimates when the last of the held targets may start. Its second argument is the
+// last estimates when the last of the held targets may start. Its second argument is the
 // mean number of datagrams that a target takes from the bucket of its address.
 func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	last := now
@@ -149,7 +149,7 @@ func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	return last
 }
 
-// a.refund returns the unused part of a finished target's burst to the bucket of its
+// refund returns the unused part of a finished target's burst to the bucket of its
 // address. Its last argument is the number of datagrams that were sent to the target.
 func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
@@ -165,7 +165,7 @@ func (a *addrs) reclaim(now time.Duration, addr uint64, sent int) {
 	}
 }
 
-// a.sent charges the address of a target for a datagram beyond the burst.
+// sent charges the address of a target for a datagram beyond the burst.
 func (a *addrs) sent(now time.Duration, addr uint64) {
 	if a.every != 0 {
 		a.charge(now, ipOf(addr), 1)
@@ -181,7 +181,7 @@ func (a *addrs) slowDown(now time.Duration, addr uint64) {
 	}
 }
 
-// a.charge takes n datagrams out of the bucket of ip. A negative n returns datagrams to
+// charge takes n datagrams out of the bucket of ip. A negative n returns datagrams to
 // the bucket.
 func (a *addrs) charge(now time.Duration, ip uint32, n int) {
 	full := max(a.full[ip], now) + time.Duration(n)*a.every

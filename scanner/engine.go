@@ -238,7 +238,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 }
 
-// e.done closes the session of a finished target. It hands off the outcome, or saves the
+// done closes the session of a finished target. It hands off the outcome, or saves the
 // target for the second pass, and frees the slot.
 func (e *engine) done(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
@@ -419,7 +419,7 @@ func (e *engine) begin(addr uint64) {
 	e.sender.addDue(&e.open.plan, r, sl, e.open.remembered(sl), len(e.sender.out)+1)
 }
 
-// e.finished reports whether nothing is left to do and the cooldown is over. There is no
+// finished reports whether nothing is left to do and the cooldown is over. There is no
 // cooldown if Drain was closed or nothing was sent.
 func (e *engine) finished(now time.Duration) bool {
 	if e.open.slots.n > 0 || len(e.sender.out) > 0 || !e.draining && e.more() {
@@ -438,7 +438,7 @@ func (e *engine) finished(now time.Duration) bool {
 	return now >= e.quietEnd
 }
 
-// e.idle returns how long to sleep: until something can be done, but at most idleWait.
+// idle returns how long to sleep: until something can be done, but at most idleWait.
 func (e *engine) idle(now time.Duration) time.Duration {
 	if len(e.sender.out) > 0 {
 		return againWait

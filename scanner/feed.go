@@ -77,7 +77,7 @@ func (f *feed) wakeUp() {
 	}
 }
 
-// f.next returns the next target, or nil if there is none now.
+// next returns the next target, or nil if there is none now.
 func (f *feed) next() *Target {
 	if f.pos == len(f.block) && !f.refill() {
 		return nil
@@ -106,7 +106,7 @@ func (f *feed) refill() bool {
 
 const leaveBehind = 200 * time.Millisecond
 
-// f.end closes the feed and waits until the reader has ended, so that f.read has its final
+// end closes the feed and waits until the reader has ended, so that f.read has its final
 // value. If the list blocks, end waits no longer than leaveBehind.
 func (f *feed) end() {
 	f.close()

@@ -41,7 +41,7 @@ func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%u
 
 func (f *foreign) begin(addr uint64) { *f.place(ipOf(addr)) = ipOf(addr) }
 
-// f.cause returns the cause of a datagram whose source is not a target.
+// cause returns the cause of a datagram whose source is not a target.
 func (f *foreign) cause(source uint64, datagram []byte, in *wire.Info) foreignCause {
 	switch {
 	case isReply(datagram, in):

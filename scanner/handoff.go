@@ -131,7 +131,7 @@ func (h *handoff) recycle(b *block, m *session.Memory) {
 	h.spare = append(h.spare, b)
 }
 
-// h.end passes the remaining outcomes and then the last snapshot to the finisher. It
+// end passes the remaining outcomes and then the last snapshot to the finisher. It
 // returns when the caller's functions have processed all of them.
 func (h *handoff) end(last *Snapshot, m *session.Memory) {
 	h.give(last)
@@ -179,7 +179,7 @@ func (f *finisher) run(h *handoff) {
 // digits reveal nothing about the path.
 const longTrip = 10 * time.Millisecond
 
-// f.make turns an outcome into a Result, which is valid until the next call.
+// make turns an outcome into a Result, which is valid until the next call.
 func (f *finisher) make(o *outcome) *Result {
 	r, raw, last := &f.result, f.result.Raw[:0], o.lastAt
 	*r = Result{} // a literal that sets the fields below would be copied

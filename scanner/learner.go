@@ -72,7 +72,7 @@ func (l *learner) timeout(source uint64) time.Duration { return l.waits[blockOf(
 
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
-// l.first records the round trip of the first datagram from a source. The last argument is
+// first records the round trip of the first datagram from a source. The last argument is
 // false if the scan had sent this source several requests.
 func (l *learner) first(source uint64, trip time.Duration, known bool) {
 	l.all.Add(trip, known)
@@ -80,7 +80,7 @@ func (l *learner) first(source uint64, trip time.Duration, known bool) {
 	l.firsts.Add(trip, known)
 }
 
-// l.late replaces the unknown round trip of a source with the true round trip.
+// late replaces the unknown round trip of a source with the true round trip.
 func (l *learner) late(source uint64, trip time.Duration) {
 	l.all.Resolve()
 	l.blocks[blockOf(source)].Resolve()
@@ -122,7 +122,7 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	return sweep
 }
 
-// l.fit returns the timeout that follows from a round trip that few answers exceed. If too
+// fit returns the timeout that follows from a round trip that few answers exceed. If too
 // many round trips are unknown, it returns the fixed timeout.
 func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	if blind(t) {
@@ -137,7 +137,7 @@ func blind(t *trips.Recent) bool {
 	return t.Unknown()*blindPart > t.Unknown()+t.Known()
 }
 
-// l.last returns how long to wait at the end of the scan. Each wait is twice the round
+// last returns how long to wait at the end of the scan. Each wait is twice the round
 // trip that one in 5000 answers exceeds, or 0 if too few round trips are known. Heard is
 // for servers that have answered something; if it is not 0, it is at least the fixed
 // timeout.

@@ -12,7 +12,7 @@ import (
 // not set the flags.
 const countedFlags = game.FlagReplyFlood | game.FlagConflict
 
-// a.meaning sets r.Game, which says what the answers mean in the server's game, and
+// meaning sets r.Game, which says what the answers mean in the server's game, and
 // returns the flags of suspicious answers. Its second argument is the text of a
 // redirection. Its last argument has the counts of a scan, without the round trips.
 func (a *assembler) meaning(r *Result, redirect []byte, facts game.Facts) game.Flags {

@@ -95,7 +95,7 @@ func errnoOf(err error) syscall.Errno {
 	return cmp.Or(winsock[no], no)
 }
 
-// o.clock returns the time since the scan began, not counting outages.
+// clock returns the time since the scan began, not counting outages.
 func (o *outage) clock() time.Duration { return o.at(time.Now()) }
 
 func (o *outage) at(t time.Time) time.Duration {
@@ -125,7 +125,7 @@ func (o *outage) heard(addr uint64) {
 	o.n++
 }
 
-// o.proved records that the network is there. It counts the stored failures as faults of
+// proved records that the network is there. It counts the stored failures as faults of
 // their destinations.
 func (o *outage) proved(now time.Duration) {
 	o.provedAt, o.failedAt = now, 0
@@ -155,7 +155,7 @@ func (o *outage) fail(now time.Duration, f failure) {
 	}
 }
 
-// o.check begins an outage if all sends have failed for at least outageAfter and the
+// check begins an outage if all sends have failed for at least outageAfter and the
 // routes are gone. It reports whether an outage began.
 func (o *outage) check(now time.Duration) bool {
 	if o.failedAt == 0 || now-o.failedAt < outageAfter {
@@ -168,7 +168,7 @@ func (o *outage) check(now time.Duration) bool {
 	return o.lookUp(now, tried)
 }
 
-// o.doubt begins an outage if the route to addr is gone and lookUp finds no other route.
+// doubt begins an outage if the route to addr is gone and lookUp finds no other route.
 // It reports whether an outage began. If so, the silence of addr proves nothing.
 func (o *outage) doubt(now time.Duration, addr uint64) bool {
 	if o.route == nil || now-o.provedAt < provedFor {
@@ -212,7 +212,7 @@ func (o *outage) found(addrs []uint64) bool {
 	return false
 }
 
-// o.over reports whether the outage is over. To find out, it looks up the routes again
+// over reports whether the outage is over. To find out, it looks up the routes again
 // once o.next has passed.
 func (o *outage) over() bool {
 	now := time.Now()
@@ -282,7 +282,7 @@ func (e *engine) sleep() bool {
 	return true
 }
 
-// e.unsent handles the datagrams that could not be sent. Each counts as an attempt, and
+// unsent handles the datagrams that could not be sent. Each counts as an attempt, and
 // the session waits as if the datagram had been lost on its way.
 func (e *engine) unsent(now time.Duration, failed []failure) {
 	for _, f := range failed {

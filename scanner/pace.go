@@ -35,7 +35,7 @@ const (
 	tokensEach = 100 // tokens of the limiter per datagram
 )
 
-// p.limit sets the rate from now on. The bucket keeps its tokens; if there was no limit
+// limit sets the rate from now on. The bucket keeps its tokens; if there was no limit
 // before, the bucket is empty.
 func (p *pace) limit(now time.Duration, perSecond float64) {
 	p.rate = perSecond
@@ -66,12 +66,12 @@ func (p *pace) have(now time.Duration) float64 {
 	return p.limiter.TokensAt(p.at(now)) / tokensEach
 }
 
-// p.time returns how long the bucket takes to gain n datagrams.
+// time returns how long the bucket takes to gain n datagrams.
 func (p *pace) time(n float64) time.Duration {
 	return time.Duration(math.Ceil(n / p.rate * float64(time.Second)))
 }
 
-// p.tokens returns how many datagrams may be sent now. Its last argument is the maximum.
+// tokens returns how many datagrams may be sent now. Its last argument is the maximum.
 // It returns 0 until the bucket holds enough datagrams for a batch (see pace.worth).
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
@@ -86,7 +86,7 @@ func (p *pace) tokens(now time.Duration, most int) int {
 	return min(n, most, p.burst)
 }
 
-// p.worth returns the minimum number of datagrams that justifies the overhead of a batch.
+// worth returns the minimum number of datagrams that justifies the overhead of a batch.
 func (p *pace) worth() float64 { return float64(max(1, min(p.burst/4, batchLen/2))) }
 
 // take removes the tokens of n datagrams, after pace.tokens has allowed them.
@@ -103,7 +103,7 @@ func (p *pace) noteFull(now time.Duration) {
 	p.fullAt = now + p.time(float64(p.mostTokens())/tokensEach-p.have(now))
 }
 
-// p.unused returns how long the bucket has been full since the last call: the time in
+// unused returns how long the bucket has been full since the last call: the time in
 // which the rate allowed sending and nothing was sent.
 func (p *pace) unused(now time.Duration) time.Duration {
 	d := max(0, now-p.fullAt)
@@ -111,7 +111,7 @@ func (p *pace) unused(now time.Duration) time.Duration {
 	return d
 }
 
-// p.wait returns how long it takes until the bucket holds enough datagrams for a batch.
+// wait returns how long it takes until the bucket holds enough datagrams for a batch.
 func (p *pace) wait(now time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0
@@ -144,7 +144,7 @@ func newPacer(cfg *settings, start time.Time) *pacer {
 	return &pacer{pace: p, free: free, finds: free || cfg.FindRate}
 }
 
-// p.charge adds to p.waited the part of the time since its last call in which the rate
+// charge adds to p.waited the part of the time since its last call in which the rate
 // allowed datagrams and none was sent. Without a rate, it adds all of this time. Its
 // second argument is the reason; if it is WaitNothing, charge determines the reason.
 // allStarted means that every target was started and no request is due.
@@ -179,7 +179,7 @@ func (p *pacer) allow(now time.Duration) {
 	p.allowedAt, p.allowedWait = now, waited
 }
 
-// p.change sets a new rate. It returns false if the value is not a valid rate or if the
+// change sets a new rate. It returns false if the value is not a valid rate or if the
 // scan finds its own rate. The bucket keeps its tokens, so that no datagram goes out
 // early.
 func (p *pacer) change(now time.Duration, perSecond float64) bool {
@@ -218,7 +218,7 @@ func (p *pacer) adopt(now time.Duration, rate float64) {
 	}
 }
 
-// e.asked is called when a request for q was sent. It reports the first request for q to
+// asked is called when a request for q was sent. It reports the first request for q to
 // e.rate.
 func (e *engine) asked(sl *slot, q wire.Question) {
 	heard := sl.session.Got != nil
@@ -229,7 +229,7 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 	}
 }
 
-// e.answered is called when a datagram came. If it answers the first request for a
+// answered is called when a datagram came. If it answers the first request for a
 // question, answered reports this to e.rate. Its last argument has the questions that were
 // outstanding when the datagram came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {

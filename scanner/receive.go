@@ -194,7 +194,7 @@ func (e *engine) unreachable(now time.Duration) {
 	}
 }
 
-// e.stranger counts a datagram whose source has no open session: it is late or foreign.
+// stranger counts a datagram whose source has no open session: it is late or foreign.
 func (e *engine) stranger(p *udp.Packet) {
 	if e.open.closed.has(p.Addr) || e.open.sweep != nil && e.open.sweep.has(p.Addr) {
 		e.stats.Received[session.Late]++
@@ -222,7 +222,7 @@ type drained struct {
 	behind  bool          // the loop has not caught up with the socket
 }
 
-// d.note records how many datagrams the last turn of the loop received.
+// note records how many datagrams the last turn of the loop received.
 func (d *drained) note(now time.Duration, received int) {
 	if received < maxDrain {
 		d.before, d.emptyAt = d.emptyAt, now
@@ -231,7 +231,7 @@ func (d *drained) note(now time.Duration, received int) {
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
 }
 
-// d.arrival returns the time at which the kernel received a datagram. Its arguments are
+// arrival returns the time at which the kernel received a datagram. Its arguments are
 // the time of the scan at which the loop reads the datagram, the same time on the kernel's
 // clock, and the kernel's timestamp. If there is no timestamp, it returns the first
 // argument. It does so, too, if the timestamp is in the future or before d.before, because

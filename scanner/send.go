@@ -195,7 +195,7 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	}
 }
 
-// g.waited is called when a wait of a session is over. If the session waited for the
+// waited is called when a wait of a session is over. If the session waited for the
 // answers to a pair, waited records whether either request was answered. It turns GSO off
 // if pairs get lost.
 func (g *gso) waited(sl *slot) {

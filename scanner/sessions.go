@@ -80,7 +80,7 @@ func labelOf(t *Target) *label {
 	return l
 }
 
-// l.remembered returns the challenge for the first attempt at INFO, or NoChallenge.
+// remembered returns the challenge for the first attempt at INFO, or NoChallenge.
 func (l *label) remembered() wire.Challenge {
 	if l == nil {
 		return wire.NoChallenge
@@ -100,7 +100,7 @@ func targetOf(addr uint64, l *label) Target {
 // maxListening is the maximum of sessions.listening: at most 52 MiB of silent targets.
 const maxListening = 1 << 19
 
-// s.waiting returns the number of open targets, not counting s.listening.
+// waiting returns the number of open targets, not counting s.listening.
 func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target and makes its first request due, without putting it into a queue.
@@ -129,7 +129,7 @@ func (s *sessions) planOf(sl *slot) *session.Plan {
 	return &s.plan
 }
 
-// s.remembered returns the challenge to send with the first request to a target that has
+// remembered returns the challenge to send with the first request to a target that has
 // not answered yet, or NoChallenge.
 func (s *sessions) remembered(sl *slot) wire.Challenge {
 	if sl.session.Got != nil || len(s.labels) == 0 {

@@ -108,7 +108,7 @@ func (s *slots) rehash(n int) {
 	}
 }
 
-// s.all yields the slots in use: those whose gen is odd.
+// all yields the slots in use: those whose gen is odd.
 func (s *slots) all() iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for i := range int32(len(s.chain)) {
@@ -127,7 +127,7 @@ type ref struct {
 
 func (s *slots) ref(i int32) ref { return ref{i, s.at(i).gen} }
 
-// s.alive returns the slot that r identifies, or nil if its target is finished.
+// alive returns the slot that r identifies, or nil if its target is finished.
 func (s *slots) alive(r ref) *slot {
 	if sl := s.at(r.slot); sl.gen == r.gen {
 		return sl
@@ -176,7 +176,7 @@ func newWheel() *wheel {
 	return w
 }
 
-// w.file puts slot i into the bucket of its wake-up time. A slot that is in an earlier
+// file puts slot i into the bucket of its wake-up time. A slot that is in an earlier
 // bucket stays there.
 func (w *wheel) file(s *slots, i int32) {
 	sl := s.at(i)
@@ -218,7 +218,7 @@ func (w *wheel) remove(s *slots, i int32) {
 	w.n--
 }
 
-// w.advance calls fire for every slot whose wake-up time has passed. It files a slot again
+// advance calls fire for every slot whose wake-up time has passed. It files a slot again
 // if the wake-up time was postponed. fire may file and free any slot.
 func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	tick := int64(now / wheelTick)
@@ -244,7 +244,7 @@ func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	}
 }
 
-// w.next returns the time of the next bucket that holds slots, or 0 if there is none
+// next returns the time of the next bucket that holds slots, or 0 if there is none
 // within the next tenth of a second.
 func (w *wheel) next() time.Duration {
 	if w.n == 0 {

@@ -152,7 +152,7 @@ func (e *engine) more() bool {
 	return !e.supply.list.ended || e.addrs.n > 0 || e.supply.second.waiting() > 0
 }
 
-// e.unstarted returns the number of targets that were read and are neither open nor
+// unstarted returns the number of targets that were read and are neither open nor
 // finished. It adds the targets that are still in the feed to Stats.Taken.
 func (e *engine) unstarted() int {
 	rest := e.supply.list.read.Load() - e.stats.Taken

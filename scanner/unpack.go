@@ -82,7 +82,7 @@ func (d *decompressor) submit(from ref, packed []byte) bool {
 	return true
 }
 
-// d.poll calls f for each unpacked reply, in the order of submission. msg and err are the
+// poll calls f for each unpacked reply, in the order of submission. msg and err are the
 // results of reasm.Unpacker.Unpack; msg belongs to f. f may call submit.
 func (d *decompressor) poll(f func(from ref, msg []byte, err error)) {
 	for range len(d.out) {

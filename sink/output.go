@@ -301,7 +301,7 @@ func (w *Output) run() {
 	}
 }
 
-// Output.do writes a block. It begins a part if no part is open, and ends a part that is
+// do writes a block. It begins a part if no part is open, and ends a part that is
 // full.
 func (w *Output) do(j job) error {
 	if w.now == nil && len(j.block) > 0 {

@@ -191,7 +191,7 @@ type fate struct {
 	since time.Duration // negative before the end of the event
 }
 
-// m.now(addr, now) returns the nature and the fate of the server at addr. It returns false
+// now(addr, now) returns the nature and the fate of the server at addr. It returns false
 // if the server does not answer at that time.
 func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) {
 	n, ok = m.nature(addr)

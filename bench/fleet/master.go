@@ -236,7 +236,7 @@ func (m *Master) Requests() (udp, web int) {
 	return len(m.pages), m.calls
 }
 
-// m.faulty reports whether the faults are active for the nth request.
+// faulty reports whether the faults are active for the nth request.
 func (m *Master) faulty(n int) bool { return n > m.After && (m.For == 0 || n <= m.After+m.For) }
 
 func (m *Master) has(f MasterFault) bool { return slices.Contains(m.Faults, f) }

@@ -146,7 +146,7 @@ func likePattern(pattern, s string) bool {
 	return regexp.MustCompile(`(?s)^` + expression + `$`).MatchString(s)
 }
 
-// m.after(seed) is the index of the first entry whose address is greater than seed, which
+// after(seed) is the index of the first entry whose address is greater than seed, which
 // need not be on the list. If seed is not valid, or is 0.0.0.0:0, the index is 0.
 func (m *Master) after(seed netip.AddrPort) int {
 	if !seed.IsValid() || seed.Port() == 0 && seed.Addr().IsUnspecified() {

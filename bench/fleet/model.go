@@ -217,7 +217,7 @@ func (m *model) drawDelay(r *random.Stream) time.Duration {
 	return m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
 }
 
-// n.shape sets, at random, the questions that need a challenge, the game, the numbers of
+// shape sets, at random, the questions that need a challenge, the game, the numbers of
 // players and rules, the quirks, and the layout of fragments.
 func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)

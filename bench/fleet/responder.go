@@ -154,7 +154,7 @@ func (p *responder) answer(n *nature, q *query) {
 	}
 }
 
-// p.say answers q with the data in p.c.
+// say answers q with the data in p.c.
 func (p *responder) say(n *nature, q wire.Question) {
 	if n.kind == Both && q == wire.QuestionInfo {
 		p.msg = wire.AppendInfo(p.msg[:0], &p.c.gold)

@@ -61,7 +61,7 @@ type windows struct {
 
 func (w *windows) at(i int) *window { return &w.ring[i%len(w.ring)] }
 
-// w.current returns the window that is not over.
+// current returns the window that is not over.
 func (w *windows) current() *window { return w.at(max(w.begun-1, 0)) }
 
 // window is a span of time with one rate.
@@ -134,7 +134,7 @@ func (t *trials) begin(now time.Duration, rate float64) {
 	*t.windows.current() = window{rate: rate, from: now}
 }
 
-// t.answered counts the answer to a first request in the window in which the request was
+// answered counts the answer to a first request in the window in which the request was
 // sent.
 func (t *trials) answered(at time.Duration, c class) {
 	for i := t.windows.begun - 1; i >= t.windows.judged; i-- {
@@ -146,7 +146,7 @@ func (t *trials) answered(at time.Duration, c class) {
 	}
 }
 
-// t.sample counts the datagrams that were sent and dropped since the last sample. It ends
+// sample counts the datagrams that were sent and dropped since the last sample. It ends
 // the current window if the window is long enough, judges the earlier windows whose
 // answers have had time to arrive, and returns the rate.
 func (t *trials) sample(now time.Duration, sent, dropped float64, recent *trips.Recent) float64 {

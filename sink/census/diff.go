@@ -245,7 +245,7 @@ func (d *differ) compare(before, after *Server, k kinds) {
 	d.note(before, after, changed|k, volatile)
 }
 
-// differ.note counts the changes whose kinds are in k. If at least one of these changes is
+// note counts the changes whose kinds are in k. If at least one of these changes is
 // to be reported, it adds an event.
 func (d *differ) note(before, after *Server, k, volatile kinds) {
 	shown := after

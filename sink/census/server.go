@@ -78,7 +78,7 @@ type Server struct {
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return new(maker).server(r) }
 
-// maker.server returns the Server for a result.
+// server returns the Server for a result.
 func (m *maker) server(r *scanner.Result) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -247,7 +247,7 @@ const maxText = 1024
 // this text share.
 type texts map[string]string
 
-// texts.of returns b as a string. Servers with the same short text share the string.
+// of returns b as a string. Servers with the same short text share the string.
 func (t texts) of(b []byte) string {
 	const most = 1 << 14
 	b = cut(b, maxText)

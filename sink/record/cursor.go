@@ -44,7 +44,7 @@ func closing(b byte) byte {
 	return 0
 }
 
-// cursor.more moves to the next member of an object or array. Its first argument, n, is
+// more moves to the next member of an object or array. Its first argument, n, is
 // the number of members already read. If there are no more members, it returns false, and
 // moves to the byte after the closing bracket.
 func (c *cursor) more(n int, bracket byte) (bool, error) {
@@ -61,7 +61,7 @@ func (c *cursor) more(n int, bracket byte) (bool, error) {
 	return false, errSyntax
 }
 
-// cursor.usual moves over the next key and its colon if the key is one of the fields and
+// usual moves over the next key and its colon if the key is one of the fields and
 // is written as Append writes it. It returns the index of the field, or -1.
 func (c *cursor) usual(fields []field) int {
 	c.peek()

@@ -78,7 +78,7 @@ func present(r *result) presence {
 	return p
 }
 
-// presence.mark notes in r that the record has a key whose presence is p. A Reader calls
+// mark notes in r that the record has a key whose presence is p. A Reader calls
 // mark when it finds such a key. For the presences that mark ignores, the value shows that
 // the key is present.
 func (p presence) mark(r *result) {

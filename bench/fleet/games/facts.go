@@ -39,7 +39,7 @@ func (f *fact) tell(g *game.Game) {
 	field.Set(reflect.ValueOf(f.value).Convert(field.Type()))
 }
 
-// s.is(source, key, value) adds a fact: a common key has this value, which comes from
+// is(source, key, value) adds a fact: a common key has this value, which comes from
 // source.
 func (s *Server) is(source string, key game.Key, value any) {
 	s.facts = append(s.facts, fact{key: key, value: value, source: source})

@@ -35,7 +35,7 @@ func appendMods(b []byte, mods []bohemiaMod) []byte {
 
 const inPages = "rules.pages" // source of the facts in the pages
 
-// s.pages adds the binary pages of Arma 3 as rules, and adds facts: what the pages mean.
+// pages adds the binary pages of Arma 3 as rules, and adds facts: what the pages mean.
 func (s *Server) pages() {
 	var mask uint16 // a bit for each DLC that the server has
 	var dlc []byte  // hashes of these DLCs

@@ -226,7 +226,7 @@ toolmode_allow_muscle=1 toolmode_allow_nocollide=1 toolmode_allow_paint=1 toolmo
 tv_enable=0 tv_password=0|1 tv_relaypassword=0
 `
 
-// s.settings adds a rule for each word, which has the form NAME=VALUE|VALUE. Most servers
+// settings adds a rule for each word, which has the form NAME=VALUE|VALUE. Most servers
 // have the first value, which is the default.
 func (s *Server) settings(words string) {
 	for word := range strings.FieldsSeq(words) {

@@ -184,7 +184,7 @@ func (j *judge) wrongMeaning(got *scanner.Result) string {
 
 func (j *judge) append(r *scanner.Result) []byte { return j.enc.Append(nil, "", r) }
 
-// j.answers compares the answers in a record with the answers that a perfect scan gets,
+// answers compares the answers in a record with the answers that a perfect scan gets,
 // and counts the record.
 func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 	g, w := j.append(only(got)), j.append(only(e.Result))

@@ -50,7 +50,7 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// c.echo counts a challenge reply that contains the challenge in use. It counts at most
+// echo counts a challenge reply that contains the challenge in use. It counts at most
 // one such reply for each request sent, so that late copies of a reply don't make the
 // server look as if it answered only with challenges.
 func (c *challenges) echo() {
@@ -67,7 +67,7 @@ func (a *Answer) Challenge() wire.Challenge { return a.challenges.of(wire.Questi
 // InfoRounds returns how many challenges came in answer to INFO.
 func (a *Answer) InfoRounds() int { return int(a.challenges.rounds[wire.QuestionInfo]) }
 
-// c.note counts a challenge reply, and reports whether its challenge had come before.
+// note counts a challenge reply, and reports whether its challenge had come before.
 func (c *challenges) note(v wire.Challenge) (known bool) {
 	known = slices.Contains(c.values[:min(int(c.seen), len(c.values))], v)
 	c.seen += b2u8(c.seen < math.MaxUint8)

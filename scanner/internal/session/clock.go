@@ -40,7 +40,7 @@ func (c *Clock) LastAt() time.Duration { return c.at(c.sentUS) }
 
 func (c *Clock) at(us uint32) time.Duration { return c.FirstAt + time.Duration(us)*time.Microsecond }
 
-// c.since returns the time from a request until now. Its first argument is when the
+// since returns the time from a request until now. Its first argument is when the
 // request was sent, in µs after FirstAt. This time is only an estimate, so the answer may
 // seem to come before the request. The result is therefore at least a microsecond.
 func (c *Clock) since(us uint32, now time.Duration) time.Duration {

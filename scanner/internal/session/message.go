@@ -85,7 +85,7 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	}
 }
 
-// s.came records that a datagram came, presumably in reply to an outstanding request.
+// came records that a datagram came, presumably in reply to an outstanding request.
 func (s *Session) came() {
 	s.Flags &^= flagRefused | flagRetried
 	s.Got.flying -= b2u8(s.Got.flying > 0)
@@ -151,7 +151,7 @@ func (s *Session) askedOnce(q wire.Question) bool {
 		(q != wire.QuestionInfo || a.Attempt == 1) // PLAYER may have been the last attempt at INFO
 }
 
-// x.info takes a Source INFO reply. If the reply is of use (see x.wants), info stores it
+// info takes a Source INFO reply. If the reply is of use (see x.wants), info stores it
 // and decodes the stored copy. Otherwise info only compares it with the stored reply.
 func (x *incoming) info() Delivery {
 	a, in := x.s.Got, &x.memory.scratch
@@ -183,7 +183,7 @@ func (x *incoming) info() Delivery {
 	return d
 }
 
-// x.game records whether the application ID belongs to a game that needs a different
+// game records whether the application ID belongs to a game that needs a different
 // sequence of requests.
 func (x *incoming) game(appID uint32) {
 	if appID == csgoAppID {
@@ -201,7 +201,7 @@ func (x *incoming) game(appID uint32) {
 // error code. A truncated reply does.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
-// x.gold takes a GoldSource INFO reply. If it comes after a Source reply, it answers no
+// gold takes a GoldSource INFO reply. If it comes after a Source reply, it answers no
 // question, but its address goes into the record (EC-63). A second GoldSource reply is
 // only compared with the first.
 func (x *incoming) gold() Delivery {
@@ -244,7 +244,7 @@ func (x *incoming) goldReply(code wire.Error) {
 	}
 }
 
-// x.list takes a PLAYER or RULES reply. The list in it is decoded when the target is
+// list takes a PLAYER or RULES reply. The list in it is decoded when the target is
 // finished, because the layout of a PLAYER reply depends on the game, which INFO names.
 //
 // A list that came before its question is provisional. If the question is asked later, the
@@ -286,7 +286,7 @@ func (x *incoming) list(q wire.Question) Delivery {
 	return d
 }
 
-// x.unasked records that an answer came before its question was asked.
+// unasked records that an answer came before its question was asked.
 func (x *incoming) unasked(q wire.Question) {
 	a := x.s.Got
 	a.unasked |= 1 << q
@@ -295,7 +295,7 @@ func (x *incoming) unasked(q wire.Question) {
 	}
 }
 
-// x.text takes a KindBanned message, after which nothing more will come (EC-22), or a
+// text takes a KindBanned message, after which nothing more will come (EC-22), or a
 // KindLimited message, with which the server asks us to slow down (EC-21). It stores only
 // the first text, except that KindLimited replaces KindRedirect, and KindBanned replaces
 // both.
@@ -339,7 +339,7 @@ func (x *incoming) pong() Delivery {
 	return d
 }
 
-// x.reply takes an answer to q, and the error from decoding the answer. 0 and ErrTruncated
+// reply takes an answer to q, and the error from decoding the answer. 0 and ErrTruncated
 // close the question, and any other error leaves it open. The first usable answer counts,
 // also for a question that was given up or never asked.
 func (x *incoming) reply(q wire.Question, code wire.Error) Class {
@@ -382,7 +382,7 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	return Matched
 }
 
-// x.wants reports whether an answer to q would be of use. Its last argument is the error
+// wants reports whether an answer to q would be of use. Its last argument is the error
 // from decoding the answer. An answer is of use if q is open, was given up, or has only a
 // truncated answer or a GoldSource reply. But a truncated Source reply is no better than a
 // complete GoldSource reply.

@@ -42,7 +42,7 @@ func (a *Agenda) hold() {
 	a.due &= wire.AskPing
 }
 
-// a.fault records code, the error of a reply, for those questions in qs that are open.
+// fault records code, the error of a reply, for those questions in qs that are open.
 func (a *Agenda) fault(qs wire.Questions, code wire.Error) {
 	for q := range (qs & a.Open).Each() {
 		a.Err[q] = code
@@ -65,7 +65,7 @@ func (a *Agenda) Drop(qs wire.Questions, code wire.Error) {
 	a.giveUp(qs&a.Open, code)
 }
 
-// a.longest returns the silent question that usually has the longest answer: RULES, if
+// longest returns the silent question that usually has the longest answer: RULES, if
 // RULES is silent (EC-95).
 func (a *Agenda) longest() wire.Questions {
 	qs := a.Silent()
@@ -75,7 +75,7 @@ func (a *Agenda) longest() wire.Questions {
 	return 1 << (bits.Len8(uint8(qs)) - 1)
 }
 
-// a.most returns, of the silent questions in qs, the one that has had the most attempts,
+// most returns, of the silent questions in qs, the one that has had the most attempts,
 // and the number n of its attempts. If no question in qs is silent, n is 0.
 func (a *Agenda) most(qs wire.Questions) (most wire.Question, n int) {
 	for q := range (a.Silent() & qs).Each() {

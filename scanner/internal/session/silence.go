@@ -91,7 +91,7 @@ func (s *Session) suspectLimit(silent wire.Questions) wire.Questions {
 	return silent
 }
 
-// s.ignored is called when the last wait is over and the server has answered no question.
+// ignored is called when the last wait is over and the server has answered no question.
 // If p.fallsBack returns true, it asks the server for PLAYER and ping. Otherwise it gives
 // up all open questions.
 func (s *Session) ignored(p *Plan) {
@@ -189,7 +189,7 @@ func (p *Plan) maxAttempts(s *Session, q wire.Question) int {
 	return n
 }
 
-// p.timeout returns how long to wait after the last request. The wait is at least as long
+// timeout returns how long to wait after the last request. The wait is at least as long
 // as the schedule says, and at least SerialGap if the server limits queries. A slow server
 // extends the wait to two round trips or 5/4 of Answer.Late, whichever is longer, but to
 // at most maxRTTWait.
@@ -211,7 +211,7 @@ func (p *Plan) timeout(s *Session) time.Duration {
 	return d
 }
 
-// p.early returns how long to wait after the last request if p.Schedule.Early is true.
+// early returns how long to wait after the last request if p.Schedule.Early is true.
 func (p *Plan) early(s *Session) time.Duration {
 	if s.Flags.Has(flagFallback) {
 		return s.Clock.FirstAt + p.Schedule.Sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()
@@ -227,7 +227,7 @@ func (p *Plan) early(s *Session) time.Duration {
 	return max(p.Schedule.First(), p.spentEnd(s, spent)-s.Clock.LastAt())
 }
 
-// p.spent returns the silent questions that have had all their attempts.
+// spent returns the silent questions that have had all their attempts.
 func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	for q := range s.Agenda.Silent().Each() {
 		if int(s.Agenda.Attempts[q]) >= p.maxAttempts(s, q) {
@@ -237,7 +237,7 @@ func (p *Plan) spent(s *Session) (qs wire.Questions) {
 	return qs
 }
 
-// p.spentEnd returns the time at which the session gives up the last of the questions qs.
+// spentEnd returns the time at which the session gives up the last of the questions qs.
 // This time follows from the fixed schedule, or comes earlier at the end of a scan (see
 // LastWaits).
 func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
@@ -254,7 +254,7 @@ func (p *Plan) spentEnd(s *Session, qs wire.Questions) (end time.Duration) {
 	return end
 }
 
-// p.awaited returns the questions that have had all their attempts and may still be
+// awaited returns the questions that have had all their attempts and may still be
 // answered, because the attempts were made earlier than the fixed schedule says.
 func (p *Plan) awaited(s *Session, now time.Duration) (qs wire.Questions) {
 	if p.Second || !p.Schedule.Early() || p.fallsBack(s) {

@@ -88,7 +88,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.sum.Write(p)
 }
 
-// v.file reads one file, and adds its problems to v.problems.
+// file reads one file, and adds its problems to v.problems.
 func (v *verifier) file(name string) error {
 	c := &counted{v: v, sum: xxhash.New()}
 	r, err := sink.OpenTee(name, c)

@@ -85,7 +85,7 @@ func newDatabase(name string, file []byte) (*Database, error) {
 // endless.
 const maxSample = 100_000
 
-// b.useful reports whether the database has a place or an owner for any IPv4 network.
+// useful reports whether the database has a place or an owner for any IPv4 network.
 func (b *Database) useful() bool {
 	n := 0
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)

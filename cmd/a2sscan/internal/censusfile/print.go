@@ -41,7 +41,7 @@ func (how *Printing) printer() *printer {
 	return p
 }
 
-// p.line formats a record as the line to print.
+// line formats a record as the line to print.
 func (p *printer) line(line []byte) ([]byte, error) {
 	switch {
 	case p.table != nil:
@@ -62,7 +62,7 @@ type printed struct {
 	ranked          []ranked
 }
 
-// p.block makes the lines to print for a block of records.
+// block makes the lines to print for a block of records.
 func (p *printer) block(b *sink.Block) (made printed) {
 	var sorted []ranked
 	isBad := func(err error) bool {

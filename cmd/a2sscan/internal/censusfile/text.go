@@ -34,7 +34,7 @@ const (
 	playersWidth = 10
 )
 
-// t.server returns the line about a server. Cells without a value are empty, or have a
+// server returns the line about a server. Cells without a value are empty, or have a
 // dash.
 func (t *Table) server(rec *record.Record) string {
 	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name)), tag: strings.TrimSpace(rec.Tag)}

@@ -150,7 +150,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	return v
 }
 
-// n.people returns the number of people in a game, or NaN if the stats do not list the
+// people returns the number of people in a game, or NaN if the stats do not list the
 // game.
 func (n *pastNight) people(game string) float64 {
 	if people, ok := n.games[game]; ok {

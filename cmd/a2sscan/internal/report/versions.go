@@ -111,7 +111,7 @@ func (v *versionView) addChart(h *History, game string, versions []string) {
 	}
 }
 
-// n.share returns the share of a version among the servers of a game, or NaN if the stats
+// share returns the share of a version among the servers of a game, or NaN if the stats
 // list no version of the game.
 func (n *pastNight) share(game, version string) float64 {
 	all := sum(n.versions[game])
