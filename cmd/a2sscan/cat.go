@@ -13,13 +13,17 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
+type catFlags struct {
+	how       formatFlags
+	color     string
+	databases []string
+	sort      string
+	most      int
+	print     censusfile.Printing
+}
+
 func (a *app) catCommand() *cobra.Command {
-	var how formatFlags
-	var color string
-	var databases []string
-	var sort string
-	var most int
-	var print censusfile.Printing
+	f := &catFlags{}
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
@@ -79,45 +83,47 @@ These flags say that the server answers in an unusual way:
   a2sscan cat census.ndjson.zst --game rust --sort -people --format json \
       -f addr,people,game.started,info.name | jq -c 'select(.people > 100)'`,
 		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if !slices.Contains(console.Colors, color) {
-				return console.Fail(console.ExitUsage, "--color: use auto, always or never").
-					WithHint("to switch colours off for every command, set NO_COLOR=1 in the environment")
-			}
-			if print.Databases, err = censusfile.OpenDatabases(databases); err != nil {
-				return err
-			}
-			print.Table, err = censusfile.TableFor(a.out.w, censusfile.Format(how.format), how.fields, console.UseColor(color, a.out.w))
-			if err != nil {
-				return err
-			}
-			for name, words := range map[string][]string{"only": print.Choice.Statuses, "fakes": print.Choice.Fakes} {
-				if cmd.Flags().Changed(name) && len(words) == 0 {
-					return console.Fail(console.ExitUsage, "--%s needs a word", name).WithHint("omit --%s to print all records", name)
-				}
-			}
-			if print.Order, err = censusfile.ParseOrder(sort, most); err != nil {
-				return err
-			}
-			print.Visible = console.IsTerminal(a.out.w)
-			err = censusfile.Print(a.term, a.out, args, &print)
-			if print.Table != nil && len(print.Databases) == 0 && print.Table.Lacks("geo") {
-				a.term.Say("no record has a geo field: name a database of locations with --mmdb FILE")
-			}
-			return err
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(a, cmd.Flags(), args) },
 	}
-	how.add(cmd.Flags(), "text on a terminal, else json")
-	cmd.Flags().StringVar(&color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
-	addGeoFlag(cmd.Flags(), &databases)
-	addGameFlag(cmd.Flags(), &print.Choice.Games)
+	f.how.add(cmd.Flags(), "text on a terminal, else json")
+	cmd.Flags().StringVar(&f.color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
+	addGeoFlag(cmd.Flags(), &f.databases)
+	addGameFlag(cmd.Flags(), &f.print.Choice.Games)
 	fs := cmd.Flags()
-	fs.StringVar(&sort, "sort", "", "sort by `FIELD`, such as info.name; a minus, as in -people, puts the largest values first")
-	fs.IntVarP(&most, "number", "n", 0, "print at most `N` records; 0 means all")
-	fs.StringSliceVar(&print.Choice.Statuses, "only", nil, "print only records with these `STATUSES`, such as ok,partial")
-	fs.StringArrayVar(&print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`; a2sscan stats lists the IDs; may be repeated")
-	fs.StringSliceVar(&print.Choice.Fakes, "fakes", nil, "print only servers that match all of these `WORDS`: \"without\" = in no farm, \"only\" = in a farm, \"flagged\" = with a flag, \"unflagged\" = without flags, or the name of a flag such as count_mismatch")
+	fs.StringVar(&f.sort, "sort", "", "sort by `FIELD`, such as info.name; a minus, as in -people, puts the largest values first")
+	fs.IntVarP(&f.most, "number", "n", 0, "print at most `N` records; 0 means all")
+	fs.StringSliceVar(&f.print.Choice.Statuses, "only", nil, "print only records with these `STATUSES`, such as ok,partial")
+	fs.StringArrayVar(&f.print.Choice.Farms, "farm", nil, "print only the members of the farm with this `ID`; a2sscan stats lists the IDs; may be repeated")
+	fs.StringSliceVar(&f.print.Choice.Fakes, "fakes", nil, "print only servers that match all of these `WORDS`: \"without\" = in no farm, \"only\" = in a farm, \"flagged\" = with a flag, \"unflagged\" = without flags, or the name of a flag such as count_mismatch")
 	return cmd
+}
+
+func (f *catFlags) run(a *app, fs *pflag.FlagSet, args []string) (err error) {
+	if !slices.Contains(console.Colors, f.color) {
+		return console.Fail(console.ExitUsage, "--color: use auto, always or never").
+			WithHint("to switch colours off for every command, set NO_COLOR=1 in the environment")
+	}
+	if f.print.Databases, err = censusfile.OpenDatabases(f.databases); err != nil {
+		return err
+	}
+	f.print.Table, err = censusfile.TableFor(a.out.w, censusfile.Format(f.how.format), f.how.fields, console.UseColor(f.color, a.out.w))
+	if err != nil {
+		return err
+	}
+	for name, words := range map[string][]string{"only": f.print.Choice.Statuses, "fakes": f.print.Choice.Fakes} {
+		if fs.Changed(name) && len(words) == 0 {
+			return console.Fail(console.ExitUsage, "--%s needs a word", name).WithHint("omit --%s to print all records", name)
+		}
+	}
+	if f.print.Order, err = censusfile.ParseOrder(f.sort, f.most); err != nil {
+		return err
+	}
+	f.print.Visible = console.IsTerminal(a.out.w)
+	err = censusfile.Print(a.term, a.out, args, &f.print)
+	if f.print.Table != nil && len(f.print.Databases) == 0 && f.print.Table.Lacks("geo") {
+		a.term.Say("no record has a geo field: name a database of locations with --mmdb FILE")
+	}
+	return err
 }
 
 func flagMeanings(flags game.Flags) string {

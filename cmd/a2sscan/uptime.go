@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -103,60 +104,54 @@ func (f *uptimeFlags) run(a *app) error {
 		return stateFailure(f.state, err)
 	}
 	out := bufio.NewWriter(a.out) // Flush returns the first error of all writes
-	lines, table, aligned := jsontext.NewEncoder(out), csv.NewWriter(out), tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	safe := censusfile.Harmless
-	switch f.format {
-	case "tsv":
-		table.Comma = '\t'
-	case "text":
-		safe = func(cell string) string { return console.Plain(cell, 40) }
-	}
-	write := func(cells []string) {
-		switch {
-		case people:
-			line := console.Pad(cells[0], nameColumns+2)
-			for i, cell := range cells[1:] {
-				line += console.Pad(cell, []int{9, 8, 8, 9, 9, 8, 0}[i])
-			}
-			fmt.Fprintln(out, strings.TrimRight(line, " "))
-		case f.format == "text":
-			fmt.Fprintln(aligned, strings.Join(cells, "\t"))
-		default:
-			_ = table.Write(cells)
-		}
-	}
-	total := uptimeTotal{write: write}
-	switch {
-	case people:
-		write(strings.Fields("SERVER UP DOWN UNSEEN PLANNED OUTAGES PEOPLE MOST"))
-	case f.format != "json":
-		write(f.fields)
-	}
-	print := func(values []any) {
-		row, cells := map[string]any{}, []string{}
-		for i, value := range values {
-			row[f.fields[i]] = value
-			cells = append(cells, safe(strings.TrimPrefix(fmt.Sprint(value), "<nil>")))
-		}
-		if f.format == "json" {
-			_ = json.MarshalEncode(lines, row, json.Deterministic(true))
-		} else {
-			write(cells)
-		}
-	}
-	if people {
-		print = total.add
-	}
+	print, end := f.printer(out, people)
 	err = db.Retry(context.Background(), a.stateHeld(f.state), func() error { return state.Uptime(f.from, f.to, people, f.fields, print) })
 	if err = errors.Join(err, state.Close()); err != nil {
 		return stateFailure(f.state, err)
 	}
-	if people {
-		total.end()
-	}
-	table.Flush()
-	_ = aligned.Flush()
+	end()
 	return out.Flush()
+}
+
+// printer writes what precedes the rows. It returns a function that prints a row, given the
+// values of its fields, and one that prints what follows the rows. If people is set, they
+// print the default text table.
+func (f *uptimeFlags) printer(out io.Writer, people bool) (print func([]any), end func()) {
+	switch {
+	case people:
+		total := uptimeTotal{out: out}
+		total.write(strings.Fields("SERVER UP DOWN UNSEEN PLANNED OUTAGES PEOPLE MOST"))
+		return total.add, total.end
+	case f.format == "json":
+		lines := jsontext.NewEncoder(out)
+		return func(values []any) {
+			row := map[string]any{}
+			for i, value := range values {
+				row[f.fields[i]] = value
+			}
+			_ = json.MarshalEncode(lines, row, json.Deterministic(true))
+		}, func() {}
+	case f.format == "text":
+		aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		write := func(cells []string) { fmt.Fprintln(aligned, strings.Join(cells, "\t")) }
+		write(f.fields)
+		safe := func(cell string) string { return console.Plain(cell, 40) }
+		return func(values []any) { write(cellsOf(values, safe)) }, func() { _ = aligned.Flush() }
+	}
+	table := csv.NewWriter(out)
+	if f.format == "tsv" {
+		table.Comma = '\t'
+	}
+	_ = table.Write(f.fields)
+	return func(values []any) { _ = table.Write(cellsOf(values, censusfile.Harmless)) }, table.Flush
+}
+
+// cellsOf formats the values of a row. A field without a value becomes an empty cell.
+func cellsOf(values []any, safe func(string) string) (cells []string) {
+	for _, value := range values {
+		cells = append(cells, safe(strings.TrimPrefix(fmt.Sprint(value), "<nil>")))
+	}
+	return cells
 }
 
 // nameColumns is the width, in terminal cells, of the SERVER column in the default text
@@ -166,7 +161,7 @@ const nameColumns = 22
 // uptimeTotal writes the default text table: the lines of the servers, and at the end a
 // line with sums.
 type uptimeTotal struct {
-	write   func(cells []string)
+	out     io.Writer
 	servers int
 	sum     db.Period
 	mean    float64 // sum of the servers' mean numbers of people
@@ -212,6 +207,15 @@ func (t *uptimeTotal) line(name string, never bool, p *db.Period, people []strin
 		cells = append(cells, compact(time.Duration(seconds)*time.Second))
 	}
 	t.write(append(append(cells, fmt.Sprint(p.Outages)), people...))
+}
+
+// write pads the cells to the widths of the columns.
+func (t *uptimeTotal) write(cells []string) {
+	line := console.Pad(cells[0], nameColumns+2)
+	for i, cell := range cells[1:] {
+		line += console.Pad(cell, []int{9, 8, 8, 9, 9, 8, 0}[i])
+	}
+	fmt.Fprintln(t.out, strings.TrimRight(line, " "))
 }
 
 // compact formats a duration as 20s, 12m5s, 3h12m or 5d3h.

@@ -209,28 +209,8 @@ func (f *watchFlags) check(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.opts.Hook, err = f.hook.open(); err != nil {
+	if err := f.openHooks(); err != nil {
 		return err
-	}
-	if f.hook.panel != "" {
-		secret, where, err := readSecret("--webhook-panel", f.hook.panel)
-		if err != nil {
-			return err
-		}
-		hook, err := watch.NewWebhook(secret, "discord", nil)
-		if err != nil {
-			return console.Fail(console.ExitInput, "%s: %w", where, err)
-		}
-		f.opts.Panel = &watch.Panel{Hook: hook, Title: f.page.Title, Every: f.panelEvery}
-	}
-	if len(f.page.Names) > 0 {
-		site := "https://" + f.page.Names[0]
-		if f.opts.Hook != nil {
-			f.opts.Hook.Site = site
-		}
-		if f.opts.Panel != nil {
-			f.opts.Panel.Hook.Site = site
-		}
 	}
 	rules.Attempts, rules.Answers, rules.Names = 1+f.Retries, f.state != "", f.names == "list"
 	f.opts.Scan = f.Targeting.Config()
@@ -260,6 +240,35 @@ func (f *watchFlags) check(args []string) (err error) {
 	)
 }
 
+// openHooks opens the webhooks of the events and of the panel. With --public-name, their
+// messages link to the live page.
+func (f *watchFlags) openHooks() (err error) {
+	if f.opts.Hook, err = f.hook.open(); err != nil {
+		return err
+	}
+	if f.hook.panel != "" {
+		secret, where, err := readSecret("--webhook-panel", f.hook.panel)
+		if err != nil {
+			return err
+		}
+		hook, err := watch.NewWebhook(secret, "discord", nil)
+		if err != nil {
+			return console.Fail(console.ExitInput, "%s: %w", where, err)
+		}
+		f.opts.Panel = &watch.Panel{Hook: hook, Title: f.page.Title, Every: f.panelEvery}
+	}
+	if len(f.page.Names) > 0 {
+		site := "https://" + f.page.Names[0]
+		if f.opts.Hook != nil {
+			f.opts.Hook.Site = site
+		}
+		if f.opts.Panel != nil {
+			f.opts.Panel.Hook.Site = site
+		}
+	}
+	return nil
+}
+
 func (f *watchFlags) run(a *app, args []string) (err error) {
 	a.term.Structured = f.StatusKind() == scan.StatusJSON
 	if err := f.check(args); err != nil {
@@ -269,41 +278,18 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return err
 	}
 	if f.hook.test {
-		ctx, end := scan.Interruptible(false)
-		defer end()
-		if err := f.opts.Hook.Test(ctx); err != nil {
-			return console.Fail(console.ExitOutput, "webhook: %w", err)
-		}
-		a.term.Say("the webhook accepted the test message")
-		return nil
+		return f.testHook(a)
 	}
 	exclusions, err := f.Exclude.Open(func(note string) { a.term.Say("%s", note) })
 	if err != nil {
 		return err
 	}
-	hangup := !console.IsTerminal(a.in)
-	if !f.Quiet && signal.Ignored(syscall.SIGHUP) {
-		how := "lists are read again only when they change, and every " + f.opts.Lists.Every.String()
-		if f.opts.Lists.Every == 0 {
-			how = "lists are never read again"
-		}
-		a.term.Say("SIGHUP is ignored, as under nohup: %s", how)
-	}
-	ctx, end := scan.Interruptible(!hangup)
+	reload, hangup := f.hangups(a)
+	ctx, end := scan.Interruptible(hangup)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.maxRuntime, math.MaxInt64)) // MaxInt64 nanoseconds are 292 years
 	defer cancel()
-	if f.state == "" {
-		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour
-		if !f.Quiet {
-			a.term.Say("without --state FILE, the watch forgets everything when it ends")
-		}
-	}
-	var state *db.DB
-	err = db.Retry(ctx, a.stateHeld(f.state), func() (err error) {
-		state, err = db.Open(f.state)
-		return err
-	})
+	state, err := f.openState(ctx, a)
 	if f.over(a, ctx, err) {
 		return nil
 	}
@@ -311,32 +297,20 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return stateFailure(f.state, err)
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	var shown *page.Page
-	if f.listen != "" {
-		f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), state
-		f.page.ByList = f.names == "list"
-		f.page.Timeout = 10 * time.Second // shorter than the WriteTimeout of the web server
-		if shown, err = page.Open(a.term, f.page); err != nil {
-			return err
-		}
+	shown, err := f.openPage(a, state)
+	if err != nil {
+		return err
+	}
+	if shown != nil {
 		defer shown.Close()
 	}
-	screen := a.term.Beside(a.out.w)
-	if f.out.ToFile() {
-		screen = nil
-	}
-	f.opts.Log, err = watch.OpenLog(f.out.Path, screen, screen != nil && console.IsTerminal(a.out.w), f.rotate)
-	if err != nil {
-		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o; nothing was changed")
+	if err := f.openOutput(a); err != nil {
+		return err
 	}
 	a.sends = true
 	// Most of the heap is the table of servers, which is never garbage. With the default of
 	// 100 %, garbage could double the memory.
 	debug.SetGCPercent(30)
-	reload := make(chan os.Signal, 1)
-	if hangup && !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(reload, syscall.SIGHUP)
-	}
 	f.opts.Rules.Excluded, f.opts.DB, f.opts.Terminal = exclusions.Excluded, state, a.term
 	f.opts.Scan.Tuning.TryPlayers = !scan.NamesNetworks(args)
 	f.opts.Lists.Reload = reload
@@ -350,34 +324,111 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	f.opts.Lists.Load = func(ctx context.Context, fetch bool) (*watch.List, error) {
 		return f.load(ctx, a, exclusions, args, fetch)
 	}
-	f.opts.Show = func(w *watch.Watch) (end func()) {
-		if shown != nil {
-			shown.Show(w, a.term)
-		}
-		status := scan.Status{Terminal: a.term, Kind: f.StatusKind(), InLog: time.Minute}
-		begin := time.Now()
-		line := func() string {
-			lines := []string{w.Status().String()}
-			if a.term.Interactive {
-				lines = append(lines, w.NotUp(a.term.Height()-2)...)
-			}
-			return strings.Join(lines, "\n")
-		}
-		stop := status.Watch(line, func() { a.term.JSON(w.Status()) })
-		return func() {
-			stop()
-			if !f.Quiet {
-				a.term.Say("the watch ended after %s with %v", console.RoughDuration(time.Since(begin)), w.Status())
-			}
-			if shown != nil {
-				shown.Close()
-			}
-		}
-	}
+	f.opts.Show = func(w *watch.Watch) (end func()) { return f.show(a, w, shown) }
 	if err := watch.Run(ctx, &f.opts); !f.over(a, ctx, err) {
 		return err
 	}
 	return nil
+}
+
+// testHook posts the test message of --webhook-test.
+func (f *watchFlags) testHook(a *app) error {
+	ctx, end := scan.Interruptible(false)
+	defer end()
+	if err := f.opts.Hook.Test(ctx); err != nil {
+		return console.Fail(console.ExitOutput, "webhook: %w", err)
+	}
+	a.term.Say("the webhook accepted the test message")
+	return nil
+}
+
+// hangups returns the channel on which SIGHUP makes the watch read its lists again. If
+// standard input is a terminal, SIGHUP ends the watch instead: ends is true, and the
+// channel receives nothing.
+func (f *watchFlags) hangups(a *app) (reload chan os.Signal, ends bool) {
+	reload = make(chan os.Signal, 1)
+	ends = console.IsTerminal(a.in)
+	if !signal.Ignored(syscall.SIGHUP) {
+		if !ends {
+			signal.Notify(reload, syscall.SIGHUP)
+		}
+		return reload, ends
+	}
+	if !f.Quiet {
+		how := "lists are read again only when they change, and every " + f.opts.Lists.Every.String()
+		if f.opts.Lists.Every == 0 {
+			how = "lists are never read again"
+		}
+		a.term.Say("SIGHUP is ignored, as under nohup: %s", how)
+	}
+	return reload, ends
+}
+
+// openState opens the database of --state, or one in memory. It waits while another
+// program has locked the database.
+func (f *watchFlags) openState(ctx context.Context, a *app) (state *db.DB, err error) {
+	if f.state == "" {
+		f.opts.Hourly, f.opts.Daily = time.Hour, 24*time.Hour
+		if !f.Quiet {
+			a.term.Say("without --state FILE, the watch forgets everything when it ends")
+		}
+	}
+	err = db.Retry(ctx, a.stateHeld(f.state), func() (err error) {
+		state, err = db.Open(f.state)
+		return err
+	})
+	return state, err
+}
+
+// openPage opens the live page. Without --listen it returns nil.
+func (f *watchFlags) openPage(a *app, state *db.DB) (*page.Page, error) {
+	if f.listen == "" {
+		return nil, nil
+	}
+	f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), state
+	f.page.ByList = f.names == "list"
+	f.page.Timeout = 10 * time.Second // shorter than the WriteTimeout of the web server
+	return page.Open(a.term, f.page)
+}
+
+// openOutput opens the output of the events.
+func (f *watchFlags) openOutput(a *app) (err error) {
+	screen := a.term.Beside(a.out.w)
+	if f.out.ToFile() {
+		screen = nil
+	}
+	f.opts.Log, err = watch.OpenLog(f.out.Path, screen, screen != nil && console.IsTerminal(a.out.w), f.rotate)
+	if err != nil {
+		return console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o; nothing was changed")
+	}
+	return nil
+}
+
+// show shows the watch on the terminal and on the live page, if there is one, until end is
+// called.
+func (f *watchFlags) show(a *app, w *watch.Watch, shown *page.Page) (end func()) {
+	if shown != nil {
+		shown.Show(w, a.term)
+	}
+	status := scan.Status{Terminal: a.term, Kind: f.StatusKind(), InLog: time.Minute}
+	begin := time.Now()
+	line := func() string {
+		lines := []string{w.Status().String()}
+		if a.term.Interactive {
+			lines = append(lines, w.NotUp(a.term.Height()-2)...)
+		}
+		return strings.Join(lines, "\n")
+	}
+	stop := status.Watch(line, func() { a.term.JSON(w.Status()) })
+	return func() {
+		stop()
+		if !f.Quiet {
+			a.term.Say("the watch ended after %s with %v", console.RoughDuration(time.Since(begin)), w.Status())
+		}
+		if shown != nil {
+			shown.Close()
+		}
+	}
 }
 
 // over reports whether err means that --max-runtime ended ctx before the watch had begun.

@@ -124,37 +124,8 @@ func (p *Page) Close() {
 
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
-	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send func(http.ResponseWriter, *snapshot, int, any, error)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			s := p.latest.Load()
-			if s == nil {
-				w.Header().Set("Retry-After", "5")
-				http.Error(w, "a2sscan: the watch is still reading its list of servers", http.StatusServiceUnavailable)
-				return
-			}
-			code := http.StatusOK
-			ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
-			defer cancel()
-			var value any
-			_, err := url.ParseQuery(r.URL.RawQuery)
-			if err != nil {
-				err = refusal{http.StatusBadRequest, "the query of the URL can't be read: escape %, & and ;"}
-			} else {
-				err = db.Retry(ctx, nil, func() (err error) {
-					value, err = answer(r, s)
-					return err
-				})
-			}
-			if refused, ok := errors.AsType[refusal](err); ok {
-				code = refused.code
-			} else if errors.Is(err, db.ErrBusy) {
-				w.Header().Set("Retry-After", "5")
-				code, err = http.StatusServiceUnavailable, errors.New("another program has locked the state of the watch")
-			} else if err != nil {
-				code, err = http.StatusInternalServerError, errors.New("the database can't be read")
-			}
-			send(w, s, code, value, err)
-		})
+	handle := func(pattern string, answer answerer, send sender) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { p.handle(w, r, answer, send) })
 	}
 	handle("GET /{$}", p.index, p.show)
 	handle("GET /server/{addr}", p.serverPage, p.show)
@@ -195,6 +166,51 @@ func (p *Page) routes() http.Handler {
 		}
 		return words, well
 	}))
+	return secured(mux)
+}
+
+// An answerer computes the answer to a request from a snapshot.
+type answerer func(*http.Request, *snapshot) (any, error)
+
+// A sender writes the value or the error of an answerer, with a status code of HTTP.
+type sender func(w http.ResponseWriter, s *snapshot, code int, value any, err error)
+
+// handle answers a request from the latest snapshot. While another program has locked the
+// database, handle waits, but at most for p.Timeout.
+func (p *Page) handle(w http.ResponseWriter, r *http.Request, answer answerer, send sender) {
+	s := p.latest.Load()
+	if s == nil {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "a2sscan: the watch is still reading its list of servers", http.StatusServiceUnavailable)
+		return
+	}
+	code := http.StatusOK
+	ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
+	defer cancel()
+	var value any
+	_, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		err = refusal{http.StatusBadRequest, "the query of the URL can't be read: escape %, & and ;"}
+	} else {
+		err = db.Retry(ctx, nil, func() (err error) {
+			value, err = answer(r, s)
+			return err
+		})
+	}
+	if refused, ok := errors.AsType[refusal](err); ok {
+		code = refused.code
+	} else if errors.Is(err, db.ErrBusy) {
+		w.Header().Set("Retry-After", "5")
+		code, err = http.StatusServiceUnavailable, errors.New("another program has locked the state of the watch")
+	} else if err != nil {
+		code, err = http.StatusInternalServerError, errors.New("the database can't be read")
+	}
+	send(w, s, code, value, err)
+}
+
+// secured adds headers to each answer of next: browsers must run no foreign script, show
+// the page in no foreign frame, and keep no copy.
+func secured(next http.Handler) http.Handler {
 	policy := "default-src 'none'; script-src " + report.Hash(report.Charts()+pageScript) + "; style-src " + report.Hash(report.Style()+pageStyle) +
 		"; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +221,7 @@ func (p *Page) routes() http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		mux.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
