@@ -81,7 +81,7 @@ type Config struct {
 
 // Resume saves the state of a scan, so that a later call of Scan can continue it. Each of
 // these calls is a part of the scan. The zero value saves and continues nothing.
-// Target.Place and Snapshot.Place say where the list continues.
+// For the place at which the list continues, see Target.Place and Snapshot.Place.
 type Resume struct {
 	// Asked has, for each address, the number of servers that earlier parts of the scan
 	// queried. They count towards Config.MaxPerAddress, too.

@@ -63,7 +63,7 @@
 //     split replies together.
 //   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
 //     (package internal/session): it takes an event and returns requests and a wake-up
-//     time. Package timing says how long a session waits.
+//     time. Package timing determines how long a session waits.
 //   - learner (learner.go) learns from the round trips how long to wait.
 //   - supply (supply.go) has the targets that are not started yet: the rest of the list,
 //     and the silent targets that get a second pass. addrs (addrs.go) has the targets that

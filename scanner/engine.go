@@ -219,7 +219,7 @@ func (e *engine) fire(now time.Duration, i int32) {
 }
 
 // advance acts on the session after an event: it closes the session, or puts it into a
-// queue or the wheel. A session that is in neither would wait for ever.
+// queue or the wheel. A session that is in neither would wait forever.
 func (e *engine) advance(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	sl.session.Advance(&e.open.plan, now)

@@ -163,8 +163,8 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	return min(max(coolFactor*l.all.Upper(trips.Rare), timing.LeastTimeout/3), most)
 }
 
-// Timeouts says how long a scan that learns timeouts waits after the first attempt at a
-// server.
+// Timeouts describes the timeouts of a scan that learns them. They apply to the first
+// attempt at a server.
 type Timeouts struct {
 	Learned bool          // enough round trips are known
 	Now     time.Duration // the timeout for most servers; at first the fixed timeout

@@ -12,9 +12,9 @@ import (
 // not set the flags.
 const countedFlags = game.FlagReplyFlood | game.FlagConflict
 
-// meaning sets r.Game, which says what the answers mean in the server's game, and
-// returns the flags of suspicious answers. Its second argument is the text of a
-// redirection. Its last argument has the counts of a scan, without the round trips.
+// meaning sets r.Game, the meaning of the answers in the server's game, and returns the
+// flags of suspicious answers. Its second argument is the text of a redirection. Its last
+// argument has the counts of a scan, without the round trips.
 func (a *assembler) meaning(r *Result, redirect []byte, facts game.Facts) game.Flags {
 	in := game.Reply{
 		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,

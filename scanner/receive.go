@@ -211,7 +211,7 @@ func codeOf(err error) wire.Error {
 	return wire.ErrMalformed
 }
 
-// drained says how far the loop has read the socket. A question has not timed out while
+// drained records how far the loop has read the socket. A question has not timed out while
 // its answer may still be in the socket. So the loop compares timeouts with drained.until,
 // not with the current time. A socket that is never empty delays timeouts by at most
 // maxBehind.

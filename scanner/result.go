@@ -79,7 +79,7 @@ type Result struct {
 	// Target.Challenge; 0: none.
 	Challenge uint32
 
-	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields are set
+	HasInfo bool      // INFO was answered, at least in part; Info.Has names the fields that are set
 	Info    wire.Info // zero if INFO has no answer
 
 	HasPlayers       bool          // PLAYER was answered; Players may be empty

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// packing says how a file is compressed. Its value is the suffix of the file's name.
+// packing is the compression of a file. Its value is the suffix of the file's name.
 type packing string
 
 const (
@@ -75,10 +75,10 @@ func newPacker(how packing) (*packer, error) {
 	return &packer{enc: enc}, err
 }
 
-// pack compresses the block of j, and returns what the encoder has produced. It ends the
-// frame if j.end is set, or if the frame has reached frameSize. If j.flush is set, it ends a
-// frame that has reached frameAge, and makes all lines of a younger frame readable. The
-// returned bytes are valid until the next call.
+// pack compresses the block of j, and returns the encoder's output. It ends the frame if
+// j.end is set, or if the frame has reached frameSize. If j.flush is set, it ends a frame
+// that has reached frameAge, and makes all lines of a younger frame readable. The returned
+// bytes are valid until the next call.
 func (p *packer) pack(j job) (_ []byte, err error) {
 	p.out = p.out[:0]
 	if len(j.block) > 0 {

@@ -190,7 +190,7 @@ func (w *Output) removeAfter(n int) error {
 	return nil
 }
 
-// Scan says how a scan ended, and how many records it wrote.
+// Scan describes how a scan ended, and how many records it wrote.
 type Scan struct {
 	Name     string            `json:"scan"`
 	Start    time.Time         `json:"start"`

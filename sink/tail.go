@@ -27,7 +27,7 @@ const maxTail = frameSize + blockSize + 2*record.MaxSize
 
 const prefix = `{"schema":`
 
-// tail says what stays of a file when records are appended to it.
+// tail describes what remains of a file when records are appended to it.
 type tail struct {
 	keep  int64  // length of the complete lines or frames, which remain
 	lines []byte // complete lines of a truncated frame, to be written again

@@ -1,6 +1,6 @@
 package wire
 
-// Error says what is wrong with a message, or why a question has no complete answer.
+// Error is the fault of a message, or the reason why a question has no complete answer.
 // The "errors" of a record, a line of a scan's output, contain the word that String
 // returns. The zero value means no error. Error is a code and not a struct, so that a
 // hostile datagram costs no allocation and an Error can index an array of counters.

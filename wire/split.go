@@ -72,11 +72,11 @@ func SplitID(datagram []byte) (id uint32, err error) {
 // and for a fragment 0 that might be a later fragment in another layout. Neither
 // the application ID nor the protocol number shows the layout (EC-110, EC-112).
 //
-// A layout is shown by the data that follow its header. The strongest evidence is FF FF FF
-// FF and a type byte. The second is size, CRC-32 and "BZh" if bit 31 of the ID is set
-// (EC-108; never in GoldSource, EC-122). The third is FF FF FF FF alone or a type byte
-// alone (EC-113). For the two Source layouts, the third does not count if the datagram
-// could also be a later fragment of a GoldSource reply.
+// The data after the header show the layout. The strongest evidence is FF FF FF FF and a
+// type byte. The second is size, CRC-32 and "BZh" if bit 31 of the ID is set (EC-108; never
+// in GoldSource, EC-122). The third is FF FF FF FF alone or a type byte alone (EC-113). For
+// the two Source layouts, the third does not count if the datagram could also be a later
+// fragment of a GoldSource reply.
 //
 // A datagram with the third kind of evidence for LayoutGoldSource fits no other layout,
 // because its byte 9 is not 0: in LayoutGoldSource, the payload begins at byte 9. In the

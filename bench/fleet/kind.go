@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Kind says which engine an honest server resembles, or what is wrong with a hostile
-// server or a server of a faker.
+// Kind is the engine that an honest server resembles, or the misbehaviour of a hostile
+// server or of a faker's server.
 //
 // To add a kind, name it in a const block below and in kindWords. Then change these
 // places, if the kind differs there from an ordinary server:

@@ -190,8 +190,8 @@ var oddValues = constants(
 	"Добро пожаловать", "\"quoted\"", "\xcf\xf0\xe0\xe2\xe8\xeb\xe0", "a\ttab", "", "-1", "half \xe4\xb8",
 )
 
-// oneInOdd says how rare odd values are: one server in 16 has some among its rules. In
-// the real world, about one server in 64 has a value that is not UTF-8.
+// oneInOdd is the rarity of odd values: one server in 16 has some among its rules. In the
+// real world, about one server in 64 has a value that is not UTF-8.
 const oneInOdd = 16
 
 // escapes are put around the texts of servers of kind Escapes: colours, a title, a cleared

@@ -27,7 +27,7 @@ func ErrorsOf(es ...wire.Error) (s ErrorSet) {
 // Has reports whether e is in the set.
 func (s ErrorSet) Has(e wire.Error) bool { return s&(1<<e) != 0 }
 
-// Expect is what a scan may report about one server.
+// Expect describes the results that a scan may report for one server.
 type Expect struct {
 	// Result is what a perfect scan over a perfect network finds, or nil if the
 	// server sends no answer. Time, RTT, Took and the counts are zero.
@@ -206,8 +206,8 @@ func (c *content) rulesWithin(size int) (n int) {
 // the usual error.
 var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 
-// fault says how a question fails in a perfect scan. fault.error is the usual error, or 0
-// if the answer is complete. Depending on timing, an error in fault.allowed may occur
+// fault describes how a question fails in a perfect scan. fault.error is the usual error,
+// or 0 if the answer is complete. Depending on timing, an error in fault.allowed may occur
 // instead.
 type fault struct {
 	error   wire.Error

@@ -50,8 +50,8 @@ the chosen fields of all records. To find farms, cat first reads the files once,
 and keeps a few facts about each server in memory, as stats does.
 
 If a file is truncated or damaged, or lacks records that the summary beside it
-counts, cat prints the remaining records, says so, and exits with 8. With -n but
-without --sort, cat may stop before it reaches the damage.
+counts, cat prints the remaining records, reports the problem, and exits with 8.
+With -n but without --sort, cat may stop before it reaches the damage.
 
 With --fields, each line of JSON is flat: jq reads a field as ."info.map".
 

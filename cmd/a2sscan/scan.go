@@ -133,7 +133,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&flags.Value[float64]{To: &f.plan.Guard.MinHitrate, Parse: flags.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; the first check is after 1,000 targets, the last at the end; after such a stop, the next run starts anew (default off)")
 	fs.Int64Var(&f.plan.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
 	fs.DurationVar(&f.plan.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
-	fs.DurationVar(&f.plan.Guard.MaxOutage, "max-outage", 10*time.Minute, "if the network of this machine is away, wait up to `D`, then stop; the scan can be resumed; 0: wait for ever")
+	fs.DurationVar(&f.plan.Guard.MaxOutage, "max-outage", 10*time.Minute, "if the network of this machine is away, wait up to `D`, then stop; the scan can be resumed; 0: wait forever")
 	fs.Uint64VarP(&f.plan.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
 	fs.Uint64VarP(&f.plan.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, counting all runs of a resumed scan; the scan still finishes targets in progress; 0: never (default 0)")
 	fs.BoolVar(&f.plan.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")

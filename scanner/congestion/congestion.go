@@ -36,7 +36,7 @@ import (
 )
 
 // Control controls the rate of a scan. The scan reports each first request that it sends,
-// each answer to a first request and, whenever Due says so, the signs of overload.
+// each answer to a first request and, whenever Due reports true, the signs of overload.
 type Control struct {
 	Rate float64 // the rate of the scan in datagrams per second; 0 if the scan has no rate yet
 	// Settled is the mean rate, in datagrams per second, over the time in which only Rate and

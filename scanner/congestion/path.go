@@ -200,9 +200,9 @@ func (t *trials) watch(now time.Duration, w *window) {
 
 // compare compares the answers at two rates. At the higher rate, the same share of the
 // requests should be answered as at the lower rate. The first result is the share of these
-// expected answers that did not come. The second result, z, says how unlikely this loss is
-// by chance: it is the difference in standard deviations, and negative if fewer answers
-// came than expected. The last result is false if there is too little to compare.
+// expected answers that did not come. The second result, z, is the significance of this
+// loss: the difference in standard deviations, negative if fewer answers came than
+// expected. The last result is false if there is too little to compare.
 //
 // A server that has answered before answers far more often than an unknown target, and
 // the mix of both classes may differ between the two rates. So the classes are compared

@@ -37,8 +37,8 @@ type member struct {
 	rare bool // most rows lack this key
 }
 
-// portKind says which port a key names. If a row has both a query port and a value for the
-// key "port", the query port is used.
+// portKind is the kind of port that a key names. If a row has both a query port and a value
+// for the key "port", the query port is used.
 type portKind uint8
 
 const (
@@ -161,7 +161,7 @@ func (o *object) put(m member, value string) {
 	o.values[m.name] = value
 }
 
-// other records a value that may be the query port. Either its key does not say so, or
+// other records a value that may be the query port. Either its key is ambiguous, or
 // another value is already used as the port.
 func (o *object) other(value string) {
 	if mayBePort(value) {

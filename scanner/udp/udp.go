@@ -109,8 +109,8 @@ func (c *Conn) Stats() (s Stats) {
 	return s
 }
 
-// Listen opens a socket. Its errors say which option is invalid, or what the system
-// refused. It is not an error if the kernel's buffers are smaller than requested;
+// Listen opens a socket. Its errors name the invalid option, or the operation that the
+// system refused. It is not an error if the kernel's buffers are smaller than requested;
 // Stats has the sizes.
 func Listen(cfg Config) (*Conn, error) {
 	src := cfg.Source.Addr().Unmap()

@@ -25,8 +25,8 @@ type Change struct {
 	// not answer there, in the old census.
 	People uint32 `json:"people,omitempty"`
 
-	// By says how a server that moved was recognised: "steam_id", or "identity" for
-	// name, game and map.
+	// By is the evidence that a server moved: "steam_id", or "identity" for name, game
+	// and map.
 	By string `json:"by,omitempty"`
 	// LikelyLoss is set if LossChance is at least 0.5: the server is gone, but probably
 	// alive (see Comparison.LikelyLost).

@@ -43,8 +43,8 @@
 // The object "info" holds the fields that were read completely. The object "game" holds
 // what package game decoded: a key is present if the game sent its value, which takes
 // precedence over the same value in "info". The key "password" of "game" is present only
-// if its value differs from that in "info". The object "sources" says where each value of
-// "game" came from: info, keywords or rules, a full stop, and the name of the field, tag
+// if its value differs from that in "info". The object "sources" names the source of each
+// value of "game": info, keywords or rules, a full stop, and the name of the field, tag
 // or rule. For the key "players", the source "info.players" means that the bots are not
 // among INFO's players, or that this is not known. "info.players+list" means that the list
 // of players shows that the bots are not among INFO's players.

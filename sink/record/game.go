@@ -61,7 +61,7 @@ func (v *attributesValue) pair(r *Reader, name, value []byte) {
 	}
 }
 
-// sourcesValue says where each value of a Game came from. An attribute that came from the
+// sourcesValue holds the source of each value of a Game. An attribute that came from the
 // keywords, as most attributes do, has no entry.
 type sourcesValue game.Game
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// LastWaits say how long to wait for an answer after the last request, once every target
-// was started. 0 means to wait as long as the fixed schedule says.
+// LastWaits are the timeouts after the last request, once every target was started. 0
+// means the timeout of the fixed schedule.
 type LastWaits struct {
 	Silent time.Duration // for a target that sent nothing
 	Heard  time.Duration // for the answer to a question, if the target sent something

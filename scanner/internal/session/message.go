@@ -41,7 +41,7 @@ const (
 	NumKinds = iota
 )
 
-// Delivery says what became of a datagram or of a reassembled message.
+// Delivery describes what became of a datagram or of a reassembled message.
 type Delivery struct {
 	Kind  Kind
 	Class Class

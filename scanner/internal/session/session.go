@@ -1,5 +1,5 @@
-// Package session conducts the conversation with one server. A session takes an event, and
-// says what to send and when to wake up. It has no socket and no clock, so text files in
+// Package session conducts the conversation with one server. Given an event, a session
+// decides what to send and when to wake up. It has no socket and no clock, so text files in
 // testdata can test conversations. The events of a session are:
 //
 //	Start                  a target begins
@@ -11,8 +11,8 @@
 //	Unreachable            ICMP reports that nothing listens
 //
 // After each event, Advance decides what follows. Then the flag Done and the methods Due
-// and Clock.Wake say what to do, and Request returns the request to send. In the drawing,
-// A, I, D, E and X are the type bytes of replies (package wire).
+// and Clock.Wake tell the caller what to do, and Request returns the request to send. In
+// the drawing, A, I, D, E and X are the type bytes of replies (package wire).
 //
 //	          Start                      A (challenge)
 //	(new) ───────────▶ first question ──────────────────▶ all open questions, together

@@ -25,7 +25,7 @@ const (
 	unflagged = "unflagged"
 )
 
-// Choice says which records are chosen.
+// Choice selects records.
 type Choice struct {
 	Games    []string // IDs or names; nil means all games
 	Statuses []string // words of statuses; nil means all statuses

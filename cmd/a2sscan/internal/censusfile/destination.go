@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Destination says where the records go, and in which format.
+// Destination specifies where the records go, and in which format.
 type Destination struct {
 	Path   string // "-" or empty means standard output
 	Append bool   // add to an existing file

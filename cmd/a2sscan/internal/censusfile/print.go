@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Printing says which records to print, and how.
+// Printing specifies which records to print, and how.
 type Printing struct {
 	Choice    Choice
 	Order     Order

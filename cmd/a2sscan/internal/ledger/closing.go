@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Closing says where the results of a scan are, and how detailed the closing lines should
-// be.
+// Closing has the arguments of Summary.Say: where the results of a scan are, and how
+// detailed the closing lines should be.
 type Closing struct {
 	Place   string // where the records are
 	Summary string // path or URL of the summary file; empty: none was written

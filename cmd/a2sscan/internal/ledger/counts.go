@@ -343,7 +343,7 @@ func (t *TargetCounts) AtDefault() (s string) {
 	return s
 }
 
-// Undone says how many targets were not finished.
+// Undone reports, in words, how many targets were not finished.
 func (t *TargetCounts) Undone() string {
 	switch n := console.Grouped(t.Left()); {
 	case t.Unread > 0:

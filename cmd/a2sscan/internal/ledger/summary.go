@@ -78,7 +78,7 @@ type Summary struct {
 	Answers *Tally `json:"-"` // set by SetAnswers
 }
 
-// Trip says which limit ended a scan, and why.
+// Trip records which limit ended a scan, and why.
 type Trip struct {
 	Flag string `json:"flag"`
 	Why  string `json:"why"`

@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Counter describes one number of a scan or, if it has Words, one number for each word. It
-// says where the number appears: in the summary, the closing lines, the metrics, the
-// status lines in JSON and the log. The merge command adds up the counters of several
-// scans.
+// Counter describes one number of a scan or, if it has Words, one number for each word. Its
+// fields determine where the number appears: in the summary, the closing lines, the
+// metrics, the status lines in JSON and the log. The merge command adds up the counters of
+// several scans.
 type Counter struct {
 	Name    string  // key in the summary and in the log
 	Section Section // section of the summary
@@ -51,7 +51,7 @@ const (
 	InDatagrams                // a field of DatagramCounts
 )
 
-// Kind says how a number behaves.
+// Kind describes how a number changes over time and between shards.
 type Kind uint8
 
 // The kinds of counters.

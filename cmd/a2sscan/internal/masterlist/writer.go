@@ -102,7 +102,7 @@ func existing(err error) error {
 	return failure
 }
 
-// Kept returns the end of a sentence that says where an incomplete list is.
+// Kept returns the end of a sentence: where the incomplete list was saved.
 func (o *Writer) Kept() string {
 	if !o.beside {
 		return "and saved"

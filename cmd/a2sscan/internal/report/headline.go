@@ -105,7 +105,7 @@ func lead(in *Input) string {
 	return text
 }
 
-// arrivals says how many servers are new, gone and back since the previous census.
+// arrivals lists how many servers are new, gone and back since the previous census.
 func arrivals(c *census.Comparison) string {
 	if c == nil {
 		return ""

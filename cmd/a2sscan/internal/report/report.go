@@ -76,7 +76,7 @@ func Hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Written says how large a page is and how many servers it lists.
+// Written has the size of a page and the number of servers in it.
 type Written struct {
 	Bytes   int64
 	Listed  int    // servers in the table

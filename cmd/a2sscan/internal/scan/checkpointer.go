@@ -241,7 +241,7 @@ func (k *Checkpointer) unwritten(err error) error {
 		WithHint("the previous checkpoint is unchanged")
 }
 
-// Age returns a phrase that says how long ago the checkpoint was written.
+// Age reports, in words, how long ago the checkpoint was written.
 func (k *Checkpointer) Age() string {
 	last := k.written.Load()
 	if last == nil {

@@ -70,7 +70,7 @@ type Plan struct {
 	OnComplete string
 }
 
-// Targeting says which servers to query, and how fast. A watch has the same settings.
+// Targeting specifies which servers to query, and how fast. A watch has the same settings.
 type Targeting struct {
 	From        masterlist.Options
 	Ports       string `json:"ports" flag:"--port" same:"resume,shards"`
@@ -83,7 +83,7 @@ type Targeting struct {
 	Retries     int            `log:"retries"`
 }
 
-// Selection says which targets of the lists a scan queries, and in which order.
+// Selection specifies which targets of the lists a scan queries, and in which order.
 type Selection struct {
 	Seed          uint64 `json:"seed,omitempty" flag:"--seed" same:"resume" log:"seed"` // seed of the random order
 	Seeded        bool   // the user gave --seed
@@ -104,7 +104,7 @@ func (s *Selection) Part() list.Shard {
 // InOrder reports whether targets are queried in the order of the input.
 func (s *Selection) InOrder() bool { return s.Order == "input" }
 
-// Asking says what to ask the targets, and how.
+// Asking specifies what to ask the targets, and how.
 type Asking struct {
 	SecondLook bool `json:"second_look,omitempty" flag:"--second-look" same:"shards" log:"second_look"`
 	Fallback   bool `json:"fallback,omitempty" flag:"--fallback" same:"shards"`
@@ -116,7 +116,7 @@ type Asking struct {
 	NoGSO      bool
 }
 
-// Records says which records a scan writes, and what they contain.
+// Records specifies which records a scan writes, and what they contain.
 type Records struct {
 	Unanswered bool     `json:"unanswered,omitempty" flag:"--unanswered" same:"resume,shards"` // write a record of each silent target, too
 	Raw        bool     `json:"raw,omitempty" flag:"--raw" same:"resume,shards"`               // write every datagram, as base64
@@ -142,7 +142,7 @@ type Found struct {
 	Parts    bool     `json:"rotate" flag:"--rotate" same:"resume"` // the output has parts
 }
 
-// Display says what to print while the program runs.
+// Display specifies what to print while the program runs.
 type Display struct {
 	Quiet  bool
 	Status StatusKind // "": not given
@@ -248,7 +248,7 @@ func (p *Plan) checkRules() error {
 			Hint: "choose another file for the summary: later censuses need the key"},
 		console.Rule{Broken: p.Guard.MaxSendErrors < -1, Err: "--max-send-errors is below -1",
 			Hint: "use 0 to stop at the first error, or -1 never to stop"},
-		console.Rule{Broken: p.Guard.MaxOutage < 0, Err: "--max-outage is negative", Hint: "use --max-outage 0 to wait for ever"},
+		console.Rule{Broken: p.Guard.MaxOutage < 0, Err: "--max-outage is negative", Hint: "use --max-outage 0 to wait forever"},
 		console.Rule{Broken: p.Guard.MaxRuntime < 0, Err: "--max-runtime is negative", Hint: "use --max-runtime 0 for a scan without a time limit"},
 		console.Rule{Broken: p.Cooldown.D < 0, Err: "--cooldown is negative", Hint: "use --cooldown 0 to end without a wait for late replies"},
 		console.Rule{Broken: p.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "use --max-per-address 0 to query all servers"},

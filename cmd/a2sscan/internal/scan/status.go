@@ -38,7 +38,7 @@ func unless(unknown bool, v float64) *float64 {
 	return &v
 }
 
-// StatusKind says how status lines are shown.
+// StatusKind is the format of the status lines.
 type StatusKind string
 
 // These are the kinds of status lines.

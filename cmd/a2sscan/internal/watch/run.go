@@ -514,7 +514,7 @@ func (r *Watch) Status() *Status {
 
 // NotUp returns a line for each server that is not up, or did not answer its latest check.
 // The lines are sorted by Row.rank. Among lines of equal rank, the latest change of status is
-// first. If there are more than limit servers, the last line says how many are left out.
+// first. If there are more than limit servers, the last line counts those left out.
 func (r *Watch) NotUp(limit int) (lines []string) {
 	var rows []Row
 	for row := range r.Rows() {

@@ -164,7 +164,7 @@ type Watcher struct {
 	interpreter scanner.Interpreter
 }
 
-// effects are what the watcher has decided: what to report, and what to store.
+// effects are the watcher's decisions: what to report, and what to store.
 type effects struct {
 	events []db.Event // without IDs
 	// fresh are servers to add to the database, in the order of their IDs.

@@ -182,7 +182,7 @@ func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids 
 	return answer, 0, nil
 }
 
-// level says how much a message contains. Each level includes the lower levels.
+// level is the amount of detail in a message. Each level includes the lower levels.
 type level int
 
 const (

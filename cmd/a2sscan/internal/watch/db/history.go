@@ -21,7 +21,7 @@ type Period struct {
 	People  *People `json:"people,omitempty"` // nil if the people were never counted
 }
 
-// People says how many people were on a server in a period.
+// People summarises the number of people on a server in a period.
 type People struct {
 	Min  int64   `json:"fewest"`
 	Max  int64   `json:"most"`

@@ -225,7 +225,7 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// alive reports whether the watch still checks servers, and says so in words.
+// alive reports, also in words, whether the watch still checks servers.
 func (p *Page) alive() (words string, well bool) {
 	if !p.source.Alive() {
 		return "checks have stopped", false
