@@ -153,10 +153,10 @@ func setOf(fields []field, key string) (set uint64) {
 // keys, escapes, a byte order mark at the beginning. Unknown keys are ignored.
 //
 // The Record, and all that it refers to, belongs to the Reader and is valid until the
-// next call; its byte slices may alias line. The error describes the
-// fault of the line and names the key. For a record of another schema, the error is a
-// SchemaError. If the key "schema" is missing, as in the output of "a2sscan cat --fields",
-// Read returns the Record and an error.
+// next call; its byte slices may alias line. The error describes the fault of
+// the line and names the key. For a record of another schema, the error is a SchemaError.
+// If the key "schema" is missing, as in the output of "a2sscan cat --fields", Read returns
+// the Record and an error.
 //
 // The Reader checks only the part of a line that it reads. If it skips a value, it looks only
 // for the end of the value. So a Reader with few keys accepts a line that is damaged
