@@ -20,8 +20,6 @@ type block struct {
 	data   [blockData]byte
 }
 
-func blocksFor(n int) int64 { return int64(n+blockData-1) / blockData }
-
 // head returns the beginning of the datagram, which includes all of its headers.
 func (b *block) head() []byte { return b.data[:min(int(b.size), blockData)] }
 

@@ -92,8 +92,8 @@ func (s *shard) expire(now time.Duration) {
 // than g. There is always a group to drop, since the memory of a shard is enough
 // for two groups of the largest size.
 func (s *shard) makeRoom(g *group, datagram []byte) error {
-	need := blocksFor(len(datagram)) * blockSize
 	size := len(datagram)
+	need := int64(size+blockData-1) / blockData * blockSize
 	if g == nil {
 		need += groupCost
 	} else {
