@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A cursor finds the keys and values of JSON. Its only error is errSyntax; syntaxError finds
+// A cursor finds the keys and values of JSON. Its only error is errSyntax; Reader.explain finds
 // out what is wrong. FuzzCursor compares a cursor with a jsontext.Decoder.
 type cursor struct {
 	b      []byte

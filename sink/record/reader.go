@@ -168,7 +168,13 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 		return nil, r.explain(err)
 	}
 	if r.rec.seen&1 == 0 {
-		return &r.rec, r.rec.incomplete()
+		var lacks []string
+		for _, key := range []string{"schema", "ip", "port", "status"} {
+			if !r.rec.Has(key) {
+				lacks = append(lacks, key)
+			}
+		}
+		return &r.rec, fmt.Errorf("is not a complete record: it lacks %s", strings.Join(lacks, ", "))
 	}
 	return &r.rec, nil
 }
@@ -182,8 +188,10 @@ func (r *Reader) explain(err error) error {
 	if err == errSyntax {
 		end = len(r.c.b) + 1
 	}
-	if syntax := syntaxError(r.c.b, end); syntax != nil {
-		return syntax
+	syntax := jsontext.NewDecoder(bytes.NewBuffer(r.c.b), jsontext.AllowDuplicateNames(true)).SkipValue()
+	bad, ok := errors.AsType[*jsontext.SyntacticError](syntax)
+	if beyond := ok && bad.ByteOffset >= int64(end); syntax != nil && !beyond {
+		return fmt.Errorf("is not JSON: %s", strings.TrimPrefix(syntax.Error(), "jsontext: "))
 	}
 	if schema := SchemaError(""); errors.As(err, &schema) || len(r.path) == 0 {
 		return err
@@ -225,16 +233,6 @@ func (r *Reader) read() (err error) {
 	return nil
 }
 
-func (rec *Record) incomplete() error {
-	var lacks []string
-	for _, key := range []string{"schema", "ip", "port", "status"} {
-		if !rec.Has(key) {
-			lacks = append(lacks, key)
-		}
-	}
-	return fmt.Errorf("is not a complete record: it lacks %s", strings.Join(lacks, ", "))
-}
-
 // Read reads one record and decodes all keys. It returns the name of the scan, and a Result
 // that shares no memory with line. If Append wrote the record and dropped nothing to
 // shorten it, Append makes the same record again from that Result, byte for byte. To read
@@ -245,14 +243,6 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 		return "", nil, err
 	}
 	return rec.Scan, rec.Result.Clone(), nil
-}
-
-func syntaxError(line []byte, end int) error {
-	err := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true)).SkipValue()
-	if bad, ok := errors.AsType[*jsontext.SyntacticError](err); err == nil || ok && bad.ByteOffset >= int64(end) {
-		return nil
-	}
-	return fmt.Errorf("is not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
 // object reads an object and returns the set of the fields that it has. Its last three

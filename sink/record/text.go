@@ -132,24 +132,21 @@ func appendEscaped(dst []byte, s []byte, i int) (_ []byte, valid bool) {
 			r, n = decode(s[i:])
 			valid = valid && r != illFormed
 		}
-		dst = appendEscape(dst, r)
+		switch {
+		case r == illFormed:
+			dst = append(dst, "\uFFFD"...)
+		case r < 0x80 && class[r] != long:
+			dst = append(dst, '\\', class[r]&^long)
+		default:
+			dst = append(dst, '\\', 'u',
+				hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		}
 		i += n
 		run := clean(s[i:])
 		dst = append(dst, s[i:i+run]...)
 		i += run
 	}
 	return append(dst, '"'), valid
-}
-
-func appendEscape(dst []byte, r rune) []byte {
-	switch {
-	case r == illFormed:
-		return append(dst, "\uFFFD"...)
-	case r < 0x80 && class[r] != long:
-		return append(dst, '\\', class[r]&^long)
-	}
-	return append(dst, '\\', 'u',
-		hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
 // risky reports whether a character beyond ASCII is escaped or replaced.
