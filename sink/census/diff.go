@@ -127,7 +127,8 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	}
 	// After damage, a server may seem to have moved although it is at both addresses.
 	if len(before.Lost)+len(after.Lost) == 0 {
-		d.moves()
+		d.accept(d.match((*Server).persistentID, false), "steam_id")
+		d.accept(d.match((*Server).placeless, true), "identity")
 	}
 	a, b := before.servers, after.servers
 	for len(a) > 0 || len(b) > 0 {

@@ -11,11 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-func (d *differ) moves() {
-	d.accept(d.match((*Server).persistentID, false), "steam_id")
-	d.accept(d.match((*Server).placeless, true), "identity")
-}
-
 // placeless returns a hash of name, game and map, or 0 if they do not identify a
 // server.
 func (s *Server) placeless() uint64 {

@@ -133,10 +133,6 @@ func unasked(r *record.Record) bool {
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
 }
 
-// knowsList reports whether maker.server needs no more players of a record: the players so
-// far show that the list is uncommon, and the record has the hash of the list.
-func knowsList(r *record.Record) bool { return r.PlayersHash != 0 && uncommon(r.Players) }
-
 // A loader makes Servers from blocks of lines. Each goroutine has its own loader.
 type loader struct {
 	reader *record.Reader
@@ -204,7 +200,12 @@ func (c *Census) load() error {
 	for _, file := range c.files {
 		reading := Reading{File: file}
 		parser := func() func(*sink.Block) loaded {
-			return (&loader{reader: record.NewReader(keys...).Until("players", knowsList), whole: record.NewReader(), maker: maker{texts: texts{}}, locate: c.locate}).load
+			// maker.server needs no more players once those so far show that the list is
+			// uncommon, if the record has the hash of the list.
+			reader := record.NewReader(keys...).Until("players", func(r *record.Record) bool {
+				return r.PlayersHash != 0 && uncommon(r.Players)
+			})
+			return (&loader{reader: reader, whole: record.NewReader(), maker: maker{texts: texts{}}, locate: c.locate}).load
 		}
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {
