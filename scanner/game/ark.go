@@ -48,7 +48,13 @@ func arkTable(evidence string) *table {
 			{name: "BuildId_s", read: arkBuild},
 		},
 		finish: func(d *decoder) {
-			d.numberedMods("MOD", "_s", "rules.MODN_s", arkMod)
+			// A mod is "ID:hash", or just an ID.
+			d.numberedMods("MOD", "_s", "rules.MODN_s", func(v []byte) Mod {
+				if at := bytes.IndexByte(v, ':'); at >= 0 {
+					return Mod{ID: v[:at:at], Hash: v[at+1:]}
+				}
+				return Mod{ID: v}
+			})
 			if string(d.in.Info.Map) == "ShooterEntry" { // the world is not loaded yet: these values are defaults
 				d.drop(KeyPVP)
 				d.drop(KeyTimeOfDay)
@@ -77,12 +83,4 @@ func arkBuild(d *decoder, v []byte, source string) {
 			d.setText(KeyVersion, d.since(start), source)
 		}
 	}
-}
-
-// arkMod reads a mod: "ID:hash", or just an ID.
-func arkMod(v []byte) Mod {
-	if at := bytes.IndexByte(v, ':'); at >= 0 {
-		return Mod{ID: v[:at:at], Hash: v[at+1:]}
-	}
-	return Mod{ID: v}
 }

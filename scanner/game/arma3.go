@@ -91,9 +91,28 @@ var armaLanguage = words("language", map[string]string{
 // armaLists are lists of mods and signatures. Servers split them, even within a name, into
 // rules of at most 127 bytes.
 var armaLists = []series{
-	{prefix: "modNames:", join: armaModNames, after: '-'},
-	{prefix: "modHashes:", join: armaModHashes, after: '-'},
-	{prefix: "sigNames:", join: armaSignatures, after: '-'},
+	{prefix: "modNames:", after: '-', join: func(d *decoder, v []byte, source string) {
+		for names := (list{rest: v, separator: ';'}); names.next(); {
+			if !d.addMod(Mod{Name: names.piece}, source) {
+				return
+			}
+		}
+	}},
+	// The hashes of the mods above, in the same order. A semicolon ends each hash; the hash of
+	// a mod may be empty.
+	{prefix: "modHashes:", after: '-', join: func(d *decoder, v []byte, _ string) {
+		for i := range d.g.Mods {
+			at := bytes.IndexByte(v, ';')
+			if at < 0 {
+				return
+			}
+			d.g.Mods[i].Hash = d.limit(v[:at:at], maxText)
+			v = v[at+1:]
+		}
+	}},
+	{prefix: "sigNames:", after: '-', join: func(d *decoder, v []byte, source string) {
+		d.addAttribute("signatures", d.limit(bytes.TrimSuffix(v, []byte(";")), maxLongText), source)
+	}},
 }
 
 // armaDLCs names the bits of the DLC mask. Sources disagree on whether Contact is
@@ -127,29 +146,4 @@ func armaPlace(d *decoder, v []byte, source string) {
 		d.setAttribute("longitude", v[:i:i], source)
 		d.setAttribute("latitude", v[i+1:], source)
 	}
-}
-
-func armaModNames(d *decoder, v []byte, source string) {
-	for names := (list{rest: v, separator: ';'}); names.next(); {
-		if !d.addMod(Mod{Name: names.piece}, source) {
-			return
-		}
-	}
-}
-
-// armaModHashes reads the hashes of the mods that armaModNames added, in the same
-// order. A semicolon ends each hash; the hash of a mod may be empty.
-func armaModHashes(d *decoder, v []byte, _ string) {
-	for i := range d.g.Mods {
-		at := bytes.IndexByte(v, ';')
-		if at < 0 {
-			return
-		}
-		d.g.Mods[i].Hash = d.limit(v[:at:at], maxText)
-		v = v[at+1:]
-	}
-}
-
-func armaSignatures(d *decoder, v []byte, source string) {
-	d.addAttribute("signatures", d.limit(bytes.TrimSuffix(v, []byte(";")), maxLongText), source)
 }

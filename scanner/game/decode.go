@@ -41,16 +41,18 @@ type parts struct {
 // number of people. There are no errors: if Decode cannot understand a value, it adds a
 // note to dst.Notes.
 func Decode(dst *Game, in Reply) {
-	dst.reset()
+	mods, attributes, dec := dst.Mods[:0], dst.Attributes[:0], dst.dec
+	*dst = Game{} // Go would build a literal with these fields elsewhere and copy it
+	dst.Mods, dst.Attributes, dst.dec = mods, attributes, dec
 	if in.Info == nil {
 		return
 	}
 	t := find(in.Info)
 	if t != nil {
-		if dst.dec == nil {
-			dst.dec = new(decoder)
+		if dec == nil {
+			dec = new(decoder)
+			dst.dec = dec
 		}
-		dec := dst.dec
 		dec.g, dec.in, dec.buf = dst, in, dec.buf[:0]
 		dec.run(t)
 		dec.in = Reply{}

@@ -119,12 +119,6 @@ type Attribute struct {
 	Source string // as in Game.Sources
 }
 
-func (g *Game) reset() {
-	mods, attributes, dec := g.Mods[:0], g.Attributes[:0], g.dec
-	*g = Game{} // Go would build a literal with these fields elsewhere and copy it
-	g.Mods, g.Attributes, g.dec = mods, attributes, dec
-}
-
 // Clone returns a copy of g that shares no memory with the reply or with g.
 func (g *Game) Clone() *Game {
 	c := *g

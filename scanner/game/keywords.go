@@ -29,7 +29,20 @@ var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 	tags: tags{
 		split: ' ',
 		prefixes: []field{
-			{name: "version", read: spaceVersion},
+			// The version as one number: 1157012 is 1.157.012.
+			{name: "version", read: func(d *decoder, v []byte, source string) {
+				n, ok := parseInt(v, 999_999_999)
+				if !ok {
+					d.g.Notes |= noteValue
+					return
+				}
+				start := len(d.buf)
+				d.buf = strconv.AppendInt(d.buf, n/1_000_000, 10)
+				for _, part := range []int64{n / 1000 % 1000, n % 1000} {
+					d.buf = append2(append(d.buf, '.', byte('0'+part/100)), part%100)
+				}
+				d.setText(KeyVersion, d.since(start), source)
+			}},
 			// The Steam group that may join; 0 means that there is none.
 			{name: "groupId", read: func(d *decoder, v []byte, source string) {
 				if string(v) != "0" {
@@ -56,36 +69,21 @@ var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 			{name: "view", read: attribute("view_distance")},
 		},
 	},
-	rules: []field{{name: "mods", read: spaceModCount}},
+	rules: []field{
+		// The number of rules with mods. If it is 0, the server has no mods, so KeyMods is set
+		// with an empty list.
+		{name: "mods", read: func(d *decoder, v []byte, source string) {
+			if string(v) == "0" {
+				d.mark(KeyMods, source)
+			}
+		}},
+	},
 	finish: func(d *decoder) {
 		d.numberedMods("mod", "", "rules.modN", func(v []byte) Mod { return Mod{Name: v} })
 	},
 })
 
-// spaceVersion reads a version that is written as one number: 1157012 is 1.157.012.
-func spaceVersion(d *decoder, v []byte, source string) {
-	n, ok := parseInt(v, 999_999_999)
-	if !ok {
-		d.g.Notes |= noteValue
-		return
-	}
-	start := len(d.buf)
-	d.buf = strconv.AppendInt(d.buf, n/1_000_000, 10)
-	for _, part := range []int64{n / 1000 % 1000, n % 1000} {
-		d.buf = append2(append(d.buf, '.', byte('0'+part/100)), part%100)
-	}
-	d.setText(KeyVersion, d.since(start), source)
-}
-
 var wordSurvival = []byte("survival")
-
-// spaceModCount reads the number of rules with mods. If it is 0, the server has no mods, so
-// KeyMods is set with an empty list.
-func spaceModCount(d *decoder, v []byte, source string) {
-	if string(v) == "0" {
-		d.mark(KeyMods, source)
-	}
-}
 
 // Insurgency, the game of 2014. Servers of version 1.x sent the mode as the first tag. The
 // server's owner chooses the other tags.
@@ -125,7 +123,19 @@ var _ = register("ns2", "Natural Selection 2", []uint32{4920}, &table{
 			{name: "CHUD_", read: attribute("ns2plus")},
 		},
 	},
-	series: []series{{prefix: "mods[", suffix: "]", digits: 3, join: ns2Mods}},
+	series: []series{
+		// Workshop IDs in hexadecimal, separated by spaces.
+		{prefix: "mods[", suffix: "]", digits: 3, join: func(d *decoder, v []byte, source string) {
+			for ids := (list{rest: v, separator: ' '}); ids.next(); {
+				id, ok := parseHex(ids.piece)
+				if !ok {
+					d.g.Notes |= noteValue
+				} else if !d.addMod(Mod{ID: d.decimal(id)}, source) {
+					return
+				}
+			}
+		}},
+	},
 	info: func(d *decoder) {
 		tags := d.keywords('|')
 		if !tags.next() {
@@ -140,18 +150,6 @@ var _ = register("ns2", "Natural Selection 2", []uint32{4920}, &table{
 		}
 	},
 })
-
-// ns2Mods reads Workshop IDs in hexadecimal, separated by spaces.
-func ns2Mods(d *decoder, v []byte, source string) {
-	for ids := (list{rest: v, separator: ' '}); ids.next(); {
-		id, ok := parseHex(ids.piece)
-		if !ok {
-			d.g.Notes |= noteValue
-		} else if !d.addMod(Mod{ID: d.decimal(id)}, source) {
-			return
-		}
-	}
-}
 
 // Citadel: Forged With Fire: INFO's version is always 1.0.0.0, and its password byte
 // is 0 even if PWD is 1.

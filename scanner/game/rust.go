@@ -17,7 +17,17 @@ var _ = register("rust", "Rust", []uint32{252490}, &table{
 		split: ',',
 		words: rustTags,
 		prefixes: []field{
-			{name: "^", read: rustShortTags},
+			// Letters with "^" between them; the first "^" is the name of the field.
+			{name: "^", read: func(d *decoder, v []byte, source string) {
+				for letters := (list{rest: v, separator: '^'}); letters.next(); {
+					if len(letters.piece) != 1 {
+						continue
+					}
+					if f := rustTagByName.find(letters.piece); f != nil {
+						f.read(d, nil, source)
+					}
+				}
+			}},
 			{name: "$r", read: text(KeyRegion)},
 			{name: "mp", read: rustNumber(count(KeyMaxPlayers))},
 			{name: "cp", read: rustNumber(count(KeyPlayers))},
@@ -87,19 +97,6 @@ var rustTags = []field{
 }
 
 var rustTagByName = newMatcher(rustTags)
-
-// rustShortTags reads letters with "^" between them. The caller has already removed
-// the first "^".
-func rustShortTags(d *decoder, v []byte, source string) {
-	for letters := (list{rest: v, separator: '^'}); letters.next(); {
-		if len(letters.piece) != 1 {
-			continue
-		}
-		if f := rustTagByName.find(letters.piece); f != nil {
-			f.read(d, nil, source)
-		}
-	}
-}
 
 // rustNumber returns an action that calls its argument, read, if a digit follows the
 // letters of the tag. It ignores tags that the owner made up, such as "cpvp".

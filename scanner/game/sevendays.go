@@ -17,7 +17,20 @@ var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 		{name: "EACEnabled", read: truth(KeyAnticheat)},
 		{name: "IsPasswordProtected", read: truth(KeyPassword)},
 		{name: "ServerDescription", read: text(KeyDescription)},
-		{name: "CurrentServerTime", read: sevenDaysTime},
+		// The world's clock. A day has 24000 units, and the first day is day 1.
+		{name: "CurrentServerTime", read: func(d *decoder, v []byte, source string) {
+			const hour, day = 1000, 24000
+			n, ok := parseInt(v, maxNumber)
+			if !ok || n/day >= maxCount {
+				d.g.Notes |= noteValue
+				return
+			}
+			set(d, KeyDay, int(n/day)+1, source)
+			minute := n % hour * 60 / hour
+			start := len(d.buf)
+			d.buf = append2(append(append2(d.buf, n%day/hour), ':'), minute)
+			d.setText(KeyTimeOfDay, d.since(start), source)
+		}},
 		// Whom players may kill. 0: nobody (PVE); 1: only allies (neither PVE nor PVP);
 		// 2: only strangers (PVP); 3: everybody (PVP).
 		{name: "PlayerKillingMode", read: func(d *decoder, v []byte, source string) {
@@ -45,22 +58,6 @@ var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 		}
 	},
 })
-
-// sevenDaysTime reads the world's clock. A day has 24000 units, and the first day
-// is day 1.
-func sevenDaysTime(d *decoder, v []byte, source string) {
-	const hour, day = 1000, 24000
-	n, ok := parseInt(v, maxNumber)
-	if !ok || n/day >= maxCount {
-		d.g.Notes |= noteValue
-		return
-	}
-	set(d, KeyDay, int(n/day)+1, source)
-	minute := n % hour * 60 / hour
-	start := len(d.buf)
-	d.buf = append2(append(append2(d.buf, n%day/hour), ':'), minute)
-	d.setText(KeyTimeOfDay, d.since(start), source)
-}
 
 func append2(dst []byte, n int64) []byte {
 	return append(dst, byte('0'+n/10), byte('0'+n%10))

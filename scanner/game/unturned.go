@@ -62,7 +62,13 @@ var _ = register("unturned", "Unturned", []uint32{304930}, &table{
 	series: []series{
 		{prefix: "Mod_", join: modsBy(',')},
 		{prefix: "Browser_Workshop_Line_", join: modsBy(',')},
-		{prefix: "Browser_Desc_Full_Line_", join: unturnedDescription},
+		// The description: base64 or, from old versions, plain text.
+		{prefix: "Browser_Desc_Full_Line_", join: func(d *decoder, v []byte, source string) {
+			if plain, ok := d.base64(v); ok {
+				v = plain
+			}
+			d.setText(KeyDescription, v, source)
+		}},
 	},
 	finish: func(d *decoder) {
 		unturnedConfig(d)
@@ -80,15 +86,6 @@ func unturnedText(name, shut string) action {
 			d.setAttribute(name, v[:n:n], source)
 		}
 	}
-}
-
-// unturnedDescription reads a description: base64 or, from old versions, plain
-// text.
-func unturnedDescription(d *decoder, v []byte, source string) {
-	if plain, ok := d.base64(v); ok {
-		v = plain
-	}
-	d.setText(KeyDescription, v, source)
 }
 
 func (d *decoder) base64(v []byte) ([]byte, bool) {
