@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"net/netip"
 	"slices"
-	"strings"
 	"unicode"
 )
 
@@ -46,11 +45,6 @@ const (
 	faultXML         fault = "XML is not supported: use the output of nmap -oG or masscan -oL"
 	faultLineEnds    fault = "another target follows a carriage return: lines must end with a newline (use tr '\\r' '\\n')"
 )
-
-func isPortFault(err error) bool {
-	f, _ := err.(fault)
-	return f == faultPort || f == faultPorts || f == faultStrayPort || f == faultPortColumn || strings.HasPrefix(string(f), string(faultNested))
-}
 
 type kind uint8
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/text/encoding/unicode" // reads UTF-16, as editors and shells on Windows write it
 	"golang.org/x/text/transform"
@@ -25,7 +26,7 @@ type reader struct {
 	in    *input
 	line  int // line number in the input, or index of the argument; both count from 1
 	count Input
-	said  struct{ aside, beside, hosts uint64 } // counts of the input's rows that sayRows reports
+	said  struct{ aside, beside, hosts uint64 } // counts of the input's rows, for notes at its end
 	tap   *tap
 	read  []*bufio.Reader // buffers of bytes that were read from the tap and are not used yet
 	row   object          // the object parsed from Entry.Row
@@ -155,7 +156,19 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 			}
 		}
 	}
-	r.sayRows()
+	for _, row := range []struct {
+		n    uint64
+		text string
+	}{
+		{r.count.Skipped, "skipped rows for TCP, closed ports or banners: %d"},
+		{r.said.hosts, "rows without a port: %d; such hosts are queried at the ports from --port, or at port 27015"},
+		{r.said.beside, "rows with several ports: %d; the field query_port is used, or the field port if query_port is missing"},
+		{r.said.aside, "lines with another address after the first: %d; only the first address is queried, so write one target per line"},
+	} {
+		if row.n > 0 {
+			r.note(fmt.Sprintf(row.text, row.n))
+		}
+	}
 	if u, ok := plain.(*unpacker); ok {
 		r.count.Truncated = u.err == errTruncated
 	}
@@ -181,22 +194,6 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 			return head, nil
 		case err != nil:
 			return nil, err
-		}
-	}
-}
-
-func (r *reader) sayRows() {
-	for _, row := range []struct {
-		n    uint64
-		text string
-	}{
-		{r.count.Skipped, "skipped rows for TCP, closed ports or banners: %d"},
-		{r.said.hosts, "rows without a port: %d; such hosts are queried at the ports from --port, or at port 27015"},
-		{r.said.beside, "rows with several ports: %d; the field query_port is used, or the field port if query_port is missing"},
-		{r.said.aside, "lines with another address after the first: %d; only the first address is queried, so write one target per line"},
-	} {
-		if row.n > 0 {
-			r.note(fmt.Sprintf(row.text, row.n))
 		}
 	}
 }
@@ -337,7 +334,8 @@ func (r *reader) invalid(v Invalid, err error) bool {
 	v.Err = err
 	r.count.Invalid++
 	r.l.counts.invalid.Add(1)
-	if isPortFault(err) {
+	f, _ := err.(fault)
+	if f == faultPort || f == faultPorts || f == faultStrayPort || f == faultPortColumn || strings.HasPrefix(string(f), string(faultNested)) {
 		r.l.counts.badPort.Add(1)
 	}
 	if r.l.cfg.Strict {
