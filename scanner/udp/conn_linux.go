@@ -186,7 +186,9 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 			// left.
 			c.icmp.drain()
 		}
-		sent += datagrams(ms[:n])
+		for i := range ms[:n] {
+			sent += len(ms[i].Buffers) // 2 if GSO combines two datagrams
+		}
 		ms = ms[n:]
 	}
 	return sent, err

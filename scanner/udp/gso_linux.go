@@ -97,10 +97,3 @@ func (b *outBatch) resolve(err error) {
 		b.gso, b.doubt = err != nil, false
 	}
 }
-
-func datagrams(ms []ipv4.Message) (n int) {
-	for i := range ms {
-		n += len(ms[i].Buffers)
-	}
-	return n
-}
