@@ -144,8 +144,6 @@ func (c *Choice) keep() func(line []byte) (bool, error) {
 	}
 }
 
-func (c *Choice) sayUnknown(t *console.Terminal) { SayUnknown(t, c.Games, c.seen) }
-
 // SayUnknown warns about each of the games that no record has, and suggests similar names.
 // The keys of seen are the IDs and names of the games in the records, in lower case.
 func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {

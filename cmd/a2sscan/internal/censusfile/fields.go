@@ -31,23 +31,6 @@ var counts = []string{
 	"info.players", "info.max_players", "info.bots", "info.server_type", "game.players", "game.max_players", "game.bots",
 }
 
-// readerOf returns a Reader for these fields. The Reader decodes the keys from which
-// fields are computed. It keeps the values of other fields as the record writes them.
-func readerOf(fields []string) *record.Reader {
-	keys, kept := []string{"schema"}, []string(nil)
-	for _, field := range fields {
-		switch key, _, _ := strings.Cut(field, "."); {
-		case field == farm:
-			keys = append(keys, "addr")
-		case isComputed(field):
-			keys = append(keys, counts...)
-		default:
-			kept = append(kept, key)
-		}
-	}
-	return record.NewReader(keys...).Keep(kept...)
-}
-
 // value returns the value of a field as the record writes it, except that whole numbers have
 // their usual form. It returns nil if the value is not known.
 func (t *Table) value(field string, r *record.Record) []byte {

@@ -51,7 +51,22 @@ func Merge(t *console.Terminal, o MergeOptions) error {
 	if err := m.write(); err != nil {
 		return err
 	}
-	return m.finish()
+	s, path := &m.sum, o.Summary
+	if path == "" && IsFile(o.Output) {
+		path = o.Output + ".summary.json" // beside the output
+	}
+	if path != "" {
+		if err := s.WriteFile(path); err != nil {
+			return console.Fail(console.ExitOutput, "summary: %w", err)
+		}
+	}
+	t.Say("merged: %s with %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
+	t.Say("targets: %s", s.Targets.Ledger())
+	t.Say("found: %s", m.tally.Line(s.Targets.Finished))
+	if o.Output != "-" {
+		t.Say("written: %s", console.Plain(o.Output, 200))
+	}
+	return nil
 }
 
 type merger struct {
@@ -83,10 +98,18 @@ func (m *merger) gap(problems []string) error {
 		WithHint("each part is the census of one shard, with its summary beside it; scan missing or incomplete shards with the same command, then merge again")
 }
 
-// check compares the summaries of the parts with each other, and each part with its own
-// summary.
+// check groups the files into parts: files with the same summary are one part. It compares
+// the summaries of the parts with each other, and each part with its own summary.
 func (m *merger) check() error {
-	m.parts = group(m.options.Files)
+	for _, f := range m.options.Files {
+		beside := census.Beside(f, ".summary.json")
+		at := slices.IndexFunc(m.parts, func(p *part) bool { return p.summary == beside })
+		if at >= 0 {
+			m.parts[at].files = append(m.parts[at].files, f)
+			continue
+		}
+		m.parts = append(m.parts, &part{name: console.Plain(f, 200), files: []string{f}, summary: beside})
+	}
 	var gaps []string
 	for _, p := range m.parts {
 		gap, err := p.load(m.options.Plan())
@@ -273,26 +296,4 @@ func (m *merger) describe() {
 	}
 	s.Seconds = s.End.Sub(s.Start).Round(time.Millisecond).Seconds()
 	s.Scan = cmp.Or(m.options.Scan, s.Scan)
-}
-
-// finish writes the summary to the path in the options, or beside the output, and prints
-// what was merged. Without a path, it writes a summary only if the output is a file.
-func (m *merger) finish() error {
-	path := m.options.Summary
-	if path == "" && IsFile(m.options.Output) {
-		path = m.options.Output + ".summary.json"
-	}
-	if path != "" {
-		if err := m.sum.WriteFile(path); err != nil {
-			return console.Fail(console.ExitOutput, "summary: %w", err)
-		}
-	}
-	s := &m.sum
-	m.term.Say("merged: %s with %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
-	m.term.Say("targets: %s", s.Targets.Ledger())
-	m.term.Say("found: %s", m.tally.Line(s.Targets.Finished))
-	if m.options.Output != "-" {
-		m.term.Say("written: %s", console.Plain(m.options.Output, 200))
-	}
-	return nil
 }

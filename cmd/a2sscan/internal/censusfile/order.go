@@ -31,7 +31,7 @@ func ParseOrder(field string, most int) (o Order, err error) {
 	return o, err
 }
 
-// rank has the values by which Order.compare sorts a record.
+// rank has the values by which Order.first sorts a record.
 type rank struct {
 	known  bool // the record has the field
 	number float64
@@ -66,24 +66,23 @@ func (o *Order) ranker(farms Farms) func(line []byte) (rank, error) {
 	}
 }
 
-// compare orders records by the field. Records without the field come last. Records with the
-// same value are in the order of their addresses.
-func (o *Order) compare(a, b ranked) int {
-	if a.known != b.known {
-		if a.known {
-			return -1
-		}
-		return 1
-	}
-	by := cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
-	if o.Falls {
-		by = -by
-	}
-	return cmp.Or(by, a.addr.Compare(b.addr))
-}
-
+// first sorts records by the field, and returns the first Most of them, or all if Most is 0.
+// Records without the field come last. Records with the same value are in the order of their
+// addresses.
 func (o *Order) first(all []ranked) []ranked {
-	slices.SortStableFunc(all, o.compare)
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		if a.known != b.known {
+			if a.known {
+				return -1
+			}
+			return 1
+		}
+		by := cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+		if o.Falls {
+			by = -by
+		}
+		return cmp.Or(by, a.addr.Compare(b.addr))
+	})
 	if o.Most > 0 && len(all) > o.Most {
 		clear(all[o.Most:])
 		all = all[:o.Most]

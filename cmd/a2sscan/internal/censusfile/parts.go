@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -22,20 +21,6 @@ type part struct {
 	sum     ledger.Summary
 	plan    Plan
 	shard   list.Shard
-}
-
-// group groups files into parts. Files with the same summary are one part.
-func group(files []string) (parts []*part) {
-	for _, f := range files {
-		beside := census.Beside(f, ".summary.json")
-		at := slices.IndexFunc(parts, func(p *part) bool { return p.summary == beside })
-		if at >= 0 {
-			parts[at].files = append(parts[at].files, f)
-			continue
-		}
-		parts = append(parts, &part{name: console.Plain(f, 200), files: []string{f}, summary: beside})
-	}
-	return parts
 }
 
 // load reads the summary of a part, decodes the plan of the scan into plan, and sets the

@@ -56,7 +56,7 @@ func (p *printer) line(line []byte) ([]byte, error) {
 // records must be sorted, in printed.ranked.
 type printed struct {
 	records, chosen int
-	flat            bool // the first record lacks the key "schema"
+	flat            bool // the first record lacks the key "schema": usually, cat -f has written it
 	bad             uint64
 	why             error // the fault of one of the lines that are not records
 	ranked          []ranked
@@ -76,7 +76,8 @@ func (p *printer) block(b *sink.Block) (made printed) {
 			continue
 		}
 		if made.records++; made.records == 1 {
-			made.flat = isFlat(line)
+			start := bytes.TrimSpace(line)[0]
+			made.flat = start == '{' && !bytes.Contains(line, []byte(`"schema"`))
 		}
 		if keep, err := p.keep(line); isBad(err) || !keep {
 			continue
@@ -131,7 +132,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 		var bad uint64
 		var why error
 		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
-			if b.First == 1 && made.flat && how.needsFields() {
+			if b.First == 1 && made.flat && (how.Table != nil || how.Order.Field != "" || !how.Choice.everything()) {
 				return 0, console.Fail(console.ExitInput, `%s: record 1 lacks the key "schema", so cat can't find fields in the record`, console.Plain(name, 200)).
 					WithHint("use cat -f only in the last step: cat -f flattens records, and no command reads flat records")
 			}
@@ -177,20 +178,8 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	how.Choice.sayUnknown(t)
+	SayUnknown(t, how.Choice.Games, how.Choice.seen)
 	return Lost(t, read, false)
-}
-
-// needsFields reports whether Print needs fields of the records.
-func (how *Printing) needsFields() bool {
-	return how.Table != nil || how.Order.Field != "" || !how.Choice.everything()
-}
-
-// isFlat reports whether a record lacks the key "schema". Usually cat -f has written such
-// a record.
-func isFlat(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	return line[0] == '{' && !bytes.Contains(line, []byte(`"schema"`))
 }
 
 func firstLines(text []byte, n int) []byte {

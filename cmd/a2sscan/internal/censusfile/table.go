@@ -81,11 +81,25 @@ func newTable(format Format, fields []string, screen Display) *Table {
 
 func (t *Table) clone() *Table {
 	c := &Table{format: t.format, fields: t.fields, screen: t.screen, farms: t.farms, found: t.found}
-	c.reader = readerOf(t.fields)
+	c.csv = csv.NewWriter(&c.buf)
 	if len(t.fields) == 0 {
 		c.reader = record.NewReader("addr", "tag", "rtt_ms", "status", "info", "game")
+		return c
 	}
-	c.csv = csv.NewWriter(&c.buf)
+	// Decode the keys from which fields are computed. Keep the values of other fields as the
+	// record writes them.
+	keys, kept := []string{"schema"}, []string(nil)
+	for _, field := range t.fields {
+		switch key, _, _ := strings.Cut(field, "."); {
+		case field == farm:
+			keys = append(keys, "addr")
+		case isComputed(field):
+			keys = append(keys, counts...)
+		default:
+			kept = append(kept, key)
+		}
+	}
+	c.reader = record.NewReader(keys...).Keep(kept...)
 	return c
 }
 
