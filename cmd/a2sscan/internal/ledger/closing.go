@@ -44,8 +44,18 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	if c.Verbose {
 		sum.SayCounts(t)
 	}
-	if sum.Answers.Servers == 0 {
-		sum.sayNobody(t)
+	unreachable := l.ByStatus[scanner.StatusUnreachable]
+	switch silent := l.ByStatus[scanner.StatusNoReply] + unreachable; {
+	case sum.Answers.Servers > 0 || l.Finished == 0 || silent < l.Finished:
+	case unreachable == l.Finished:
+		t.Hint("ICMP reports that nothing listens at the queried ports: is the port wrong? " +
+			"test one target with a2sscan ask")
+	case sum.repliesElsewhere() > 0:
+		t.Hint("replies came from addresses or ports that were not queried: does a server have several addresses, " +
+			"or does something on the path rewrite addresses? a2sscan ask shows the address that answers")
+	default:
+		t.Hint("no server answered: is the port wrong, or is there a firewall in between? " +
+			"test one target with a2sscan ask, and this machine with a2sscan doctor")
 	}
 	sum.sayTrouble(t, c.Verbose)
 	if c.Verbose || sum.Rates.limit != scanner.WaitTargets {
@@ -172,23 +182,6 @@ func (sum *Summary) SayCounts(t *console.Block) {
 func (sum *Summary) repliesElsewhere() uint64 {
 	by := By(scanner.ForeignCauses[:], sum.Datagrams.ForeignByCause[:])
 	return by["other_port"] + by["other_address"] + by["fragment"]
-}
-
-func (sum *Summary) sayNobody(t *console.Block) {
-	l := &sum.Targets
-	unreachable, finished := l.ByStatus[scanner.StatusUnreachable], l.Finished
-	switch {
-	case finished == 0 || l.ByStatus[scanner.StatusNoReply]+unreachable < finished:
-	case unreachable == finished:
-		t.Hint("ICMP reports that nothing listens at the queried ports: is the port wrong? " +
-			"test one target with a2sscan ask")
-	case sum.repliesElsewhere() > 0:
-		t.Hint("replies came from addresses or ports that were not queried: does a server have several addresses, " +
-			"or does something on the path rewrite addresses? a2sscan ask shows the address that answers")
-	default:
-		t.Hint("no server answered: is the port wrong, or is there a firewall in between? " +
-			"test one target with a2sscan ask, and this machine with a2sscan doctor")
-	}
 }
 
 var sendHints = map[string]string{

@@ -313,25 +313,22 @@ func (t *TargetCounts) Outcome() string {
 		s += "; " + console.Grouped(n) + " not finished"
 	}
 	if n := t.LeftOut(); n > 0 {
-		s += "; " + console.Grouped(n) + " left out: " + strings.Join(t.reasons(), ", ")
+		var reasons []string
+		bad := min(t.Invalid, t.BadPort)
+		if bad > 0 {
+			reasons = append(reasons, console.Grouped(bad)+" with an invalid port")
+		}
+		for _, r := range t.leftOut() {
+			if r.words == "invalid" {
+				r.n -= bad
+			}
+			if r.n > 0 {
+				reasons = append(reasons, console.Grouped(r.n)+" "+r.words)
+			}
+		}
+		s += "; " + console.Grouped(n) + " left out: " + strings.Join(reasons, ", ")
 	}
 	return s + t.AtDefault()
-}
-
-func (t *TargetCounts) reasons() (all []string) {
-	bad := min(t.Invalid, t.BadPort)
-	if bad > 0 {
-		all = append(all, console.Grouped(bad)+" with an invalid port")
-	}
-	for _, r := range t.leftOut() {
-		if r.words == "invalid" {
-			r.n -= bad
-		}
-		if r.n > 0 {
-			all = append(all, console.Grouped(r.n)+" "+r.words)
-		}
-	}
-	return all
 }
 
 // AtDefault describes how many addresses had no port. It returns "" if every address had a

@@ -32,13 +32,6 @@ func (rt *roundTrips) add(d time.Duration) {
 	_ = rt.h.RecordValue(max(1, min(d, maxRoundTrip).Microseconds())) // never fails: the value is in range
 }
 
-func (rt *roundTrips) clone() roundTrips {
-	if rt.h == nil {
-		return roundTrips{}
-	}
-	return roundTrips{rt.h.Clone()}
-}
-
 // MarshalJSON encodes the histogram in its own binary format, as base64.
 func (rt roundTrips) MarshalJSON() ([]byte, error) {
 	if rt.h == nil {

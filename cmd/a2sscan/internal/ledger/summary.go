@@ -174,7 +174,14 @@ func (sum *Summary) SetAnswers(t *Tally, attempts int) {
 	sum.Answers = t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
 	sum.Elsewhere = t.Corrected
-	sum.FirstAnswers = newFirstAnswers(t.AtAsk, attempts)
+	fa := FirstAnswers{AtAsk: append([]uint64{}, t.AtAsk...)}
+	for len(fa.AtAsk) < attempts {
+		fa.AtAsk = append(fa.AtAsk, 0)
+	}
+	if p, missed, ok := estimateMissed(fa.AtAsk); ok {
+		fa.Chance, fa.Missed = &p, &missed
+	}
+	sum.FirstAnswers = fa
 	sum.RoundTrips = t.Trips.Quantiles()
 }
 

@@ -395,12 +395,13 @@ func TestEstimateEdges(t *testing.T) {
 			t.Errorf("%v: %v, %v; want %v", test.atAsk, lost, ok, test.lost)
 		}
 	}
-	fa := newFirstAnswers([]uint64{750, 187, 47}, 3)
-	if s := fa.String(); s != "750 at the first request, 187 at the second, 47 at the third; about 16 more seemed silent because datagrams were lost" {
+	var sum Summary
+	sum.SetAnswers(&Tally{AtAsk: []uint64{750, 187, 47}}, 3)
+	if s := sum.FirstAnswers.String(); s != "750 at the first request, 187 at the second, 47 at the third; about 16 more seemed silent because datagrams were lost" {
 		t.Error(s)
 	}
-	fa = newFirstAnswers([]uint64{7}, 1)
-	if s := fa.String(); s != "7 at the first request" || fa.Missed != nil {
+	sum.SetAnswers(&Tally{AtAsk: []uint64{7}}, 1)
+	if s := sum.FirstAnswers.String(); s != "7 at the first request" || sum.FirstAnswers.Missed != nil {
 		t.Error(s)
 	}
 }

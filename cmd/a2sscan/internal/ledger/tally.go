@@ -25,7 +25,9 @@ type Tally struct {
 func (t *Tally) Clone() Tally {
 	c := *t
 	c.AtAsk = slices.Clone(t.AtAsk)
-	c.Trips = t.Trips.clone()
+	if t.Trips.h != nil {
+		c.Trips.h = t.Trips.h.Clone()
+	}
 	return c
 }
 
@@ -90,19 +92,6 @@ type FirstAnswers struct {
 	AtAsk  []uint64 `json:"at_ask"`                    // number of servers per attempt, from the first attempt on
 	Chance *float64 `json:"answer_chance,omitempty"`   // p; absent: p can't be estimated
 	Missed *float64 `json:"missed_estimate,omitempty"` // number of servers; absent: unknown
-}
-
-// newFirstAnswers returns the counts and the estimate. Its second argument, attempts, is
-// how many times the scan queried each silent target.
-func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
-	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
-	for len(fa.AtAsk) < attempts {
-		fa.AtAsk = append(fa.AtAsk, 0)
-	}
-	if p, missed, ok := estimateMissed(fa.AtAsk); ok {
-		fa.Chance, fa.Missed = &p, &missed
-	}
-	return fa
 }
 
 // estimateMissed returns the probability that an attempt is answered, and the estimated
