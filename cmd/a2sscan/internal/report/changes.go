@@ -45,7 +45,7 @@ func word(k census.Kind) string {
 	return strings.ToUpper(text[:first]) + text[first:]
 }
 
-func newChanges(in *Input, names map[string]string) *changes {
+func newChanges(in *Input) *changes {
 	c := in.Changes
 	if c == nil {
 		return nil

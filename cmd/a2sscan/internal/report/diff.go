@@ -92,7 +92,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		return err
 	}
 	if !o.Quiet {
-		sayDoubts(t, found, &o)
+		sayDoubts(t, found)
 	}
 	if err := censusfile.Incomplete(append(before.Lost, after.Lost...)); err != nil {
 		return err
@@ -106,7 +106,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 }
 
 // sayDoubts prints what the comparison could not find out for certain.
-func sayDoubts(t *console.Terminal, c *census.Comparison, o *DiffOptions) {
+func sayDoubts(t *console.Terminal, c *census.Comparison) {
 	if c.Unknown > 0 {
 		t.Say("%s may be new, or may be in the missing part of the old census", console.Plural(c.Unknown, "server"))
 	}

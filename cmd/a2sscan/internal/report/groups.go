@@ -152,11 +152,6 @@ var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac
 
 const systemsInBar = 6
 
-// otherSystems describes the servers that the bar of operating systems omits.
-func otherSystems(s *census.Stats) []string {
-	return rest("system", &s.Systems, s.Systems.Top[min(systemsInBar, len(s.Systems.Top)):])
-}
-
 func systems(s *census.Stats) (parts []part) {
 	var all, before uint64
 	for _, g := range s.Systems.Top {

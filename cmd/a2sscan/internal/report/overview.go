@@ -41,19 +41,6 @@ func GroupWords() (words []string) {
 	return words
 }
 
-func tableOf(s *census.Stats, word string, most int) []byte {
-	var b strings.Builder
-	for _, list := range groupLists {
-		if list.word == word {
-			addTable(&b, word, list.of(s), most)
-		}
-	}
-	if b.Len() == 0 {
-		return fmt.Appendf(nil, "no server has a known %s\n", word)
-	}
-	return []byte(b.String()[1:]) // without the empty line before the table
-}
-
 func addTable(b *strings.Builder, word string, groups *census.Groups, most int) {
 	rows := [][2]string{}
 	for _, g := range groups.Top[:min(len(groups.Top), most)] {

@@ -86,15 +86,33 @@ type Written struct {
 // Write writes the page. It first measures the page without the list of servers, to
 // see how much room is left for the list.
 func Write(w io.Writer, in *Input) (Written, error) {
-	p := newPage(in)
+	s, names := in.Stats, gameNames(in.Stats)
+	p := &page{
+		// The page has an empty data URL as its icon. Without an icon, browsers would
+		// request one from a server.
+		Policy: "default-src 'none'; script-src " + Hash(script()) + "; style-src " + Hash(Style()) +
+			"; img-src data:; base-uri 'none'; form-action 'none'",
+		Style: template.CSS(Style()), Script: template.JS(script()),
+		Title: title(in), Program: in.Program, Lead: lead(in), Files: in.Files, Stats: s, Names: names, Tiles: tiles(in), People: peopleByGame(s),
+		Changes:   newChanges(in),
+		History:   in.History.view(s, names),
+		Games:     newGroupTable("Game", &s.Games, nil, gamesShown),
+		Maps:      newGroupTable("Map", &s.Maps, names, mapsShown),
+		Modes:     newGroupTable("Mode", &s.Modes, names, modesShown),
+		Countries: countries(s),
+		Networks:  newGroupTable("Network", &s.Networks, nil, networksShown),
+		Versions:  in.History.versions(s),
+		Systems:   systems(s),
+		Suspects:  in.Servers.suspectLists(s),
+	}
 	rest := &counter{w: io.Discard}
 	if err := layout().ExecuteTemplate(rest, "page", p); err != nil {
 		return Written{}, err
 	}
-	p.Servers = in.Servers.table(MaxSize-rest.n, in.Stats)
+	p.Servers = in.Servers.table(MaxSize-rest.n, s)
 	out := &counter{w: w}
 	err := layout().ExecuteTemplate(out, "page", p)
-	return Written{Bytes: out.n, Listed: p.Servers.Listed, Servers: in.Stats.All.Servers}, err
+	return Written{Bytes: out.n, Listed: p.Servers.Listed, Servers: s.All.Servers}, err
 }
 
 type counter struct {
@@ -130,29 +148,6 @@ type page struct {
 	Systems             []part
 	Suspects            []suspectList
 	Servers             serverTable
-}
-
-func newPage(in *Input) *page {
-	s := in.Stats
-	names := gameNames(s)
-	return &page{
-		// The page has an empty data URL as its icon. Without an icon, browsers would
-		// request one from a server.
-		Policy: "default-src 'none'; script-src " + Hash(script()) + "; style-src " + Hash(Style()) +
-			"; img-src data:; base-uri 'none'; form-action 'none'",
-		Style: template.CSS(Style()), Script: template.JS(script()),
-		Title: title(in), Program: in.Program, Lead: lead(in), Files: in.Files, Stats: s, Names: names, Tiles: tiles(in), People: peopleByGame(s),
-		Changes:   newChanges(in, names),
-		History:   in.History.view(s, names),
-		Games:     newGroupTable("Game", &s.Games, nil, gamesShown),
-		Maps:      newGroupTable("Map", &s.Maps, names, mapsShown),
-		Modes:     newGroupTable("Mode", &s.Modes, names, modesShown),
-		Countries: countries(s),
-		Networks:  newGroupTable("Network", &s.Networks, nil, networksShown),
-		Versions:  in.History.versions(s),
-		Systems:   systems(s),
-		Suspects:  in.Servers.suspectLists(s),
-	}
 }
 
 // night returns the time of a census: the start of the scan or, if that is not known,

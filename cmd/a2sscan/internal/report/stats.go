@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
@@ -40,7 +41,16 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 	var text []byte
 	switch stats := c.Stats(); {
 	case o.By != "":
-		text = tableOf(stats, o.By, cmp.Or(o.Top, tableRows))
+		var b strings.Builder
+		for _, list := range groupLists {
+			if list.word == o.By {
+				addTable(&b, o.By, list.of(stats), cmp.Or(o.Top, tableRows))
+			}
+		}
+		text = fmt.Appendf(nil, "no server has a known %s\n", o.By)
+		if b.Len() > 0 {
+			text = []byte(b.String()[1:]) // without the empty line before the table
+		}
 	case o.Overview:
 		text = overviewOf(stats, t.Width(), cmp.Or(o.Top, rowsShown))
 	default:

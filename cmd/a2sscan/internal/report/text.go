@@ -50,8 +50,11 @@ func Shown(s string, limit int) string {
 
 var functions = template.FuncMap{
 	// functions that describe the stats
-	"when": when, "trust": trust, "distributions": distributions, "otherSystems": otherSystems, "questions": questions,
+	"when": when, "trust": trust, "distributions": distributions, "questions": questions,
 	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
+	"otherSystems": func(s *census.Stats) []string { // the systems that the bar omits
+		return rest("system", &s.Systems, s.Systems.Top[min(systemsInBar, len(s.Systems.Top)):])
+	},
 	"farms": func(s *census.Stats) []census.Farm { return s.Farms.Top[:min(len(s.Farms.Top), farmsShown)] },
 	// functions that format values
 	"game": nameOf, "named": named, "shown": Shown, "number": number, "percent": percent, "width": width,
