@@ -86,7 +86,17 @@ func (m *Server) URL() string { return "http://" + m.site.Addr() + "/metrics" }
 func (m *Server) routes(build ledger.Build) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", Values(build, m.counters, m.trips))
-	mux.HandleFunc("GET /healthz", m.healthz)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		m.mu.Lock()
+		state, well := m.health(time.Now())
+		m.mu.Unlock()
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		if !well {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		fmt.Fprintln(w, state)
+	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is healthy\n")
 	})
@@ -174,20 +184,6 @@ func (m *Server) End() {
 
 // Close waits for running scrapes, at most closeWait, and ends the server.
 func (m *Server) Close() { m.site.Close() }
-
-// healthz answers with status 200 if the scan is healthy, and otherwise with 503. The body
-// is the state.
-func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
-	m.mu.Lock()
-	state, well := m.health(time.Now())
-	m.mu.Unlock()
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	if !well {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	fmt.Fprintln(w, state)
-}
 
 // A scan is stalled if its loop has not run for stalledLoop, or if the output has blocked
 // on one record for stalledOutput. While a scan waits for targets, its loop runs, so the
