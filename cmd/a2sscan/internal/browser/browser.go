@@ -82,7 +82,27 @@ func NewTab(t *testing.T, chromium context.Context, h http.Handler) *Tab {
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b.ctx = ctx
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
+	err := chromedp.Listen(ctx, func(event any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventConsoleAPICalled:
+			b.faults = append(b.faults, fmt.Sprintf("console %s: %s", e.Type, asJSON(e.Args)))
+		case *runtime.EventExceptionThrown:
+			b.faults = append(b.faults, "exception: "+asJSON(e.ExceptionDetails))
+		case *log.EventEntryAdded:
+			b.faults = append(b.faults, "log: "+e.Entry.Text)
+		case *page.EventJavascriptDialogOpening:
+			b.faults = append(b.faults, "dialog: "+e.Message)
+		case *network.EventRequestWillBeSent:
+			url := e.Request.URL
+			allowed := url == b.opened || url == "data:," || !b.Alone && strings.HasPrefix(url, b.Server.URL+"/")
+			if !allowed {
+				b.faults = append(b.faults, "request: "+url)
+			}
+		}
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	Call(b, network.Enable, network.EnableParams{})
@@ -94,27 +114,6 @@ func NewTab(t *testing.T, chromium context.Context, h http.Handler) *Tab {
 		}
 	})
 	return b
-}
-
-func (b *Tab) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		b.faults = append(b.faults, fmt.Sprintf("console %s: %s", e.Type, asJSON(e.Args)))
-	case *runtime.EventExceptionThrown:
-		b.faults = append(b.faults, "exception: "+asJSON(e.ExceptionDetails))
-	case *log.EventEntryAdded:
-		b.faults = append(b.faults, "log: "+e.Entry.Text)
-	case *page.EventJavascriptDialogOpening:
-		b.faults = append(b.faults, "dialog: "+e.Message)
-	case *network.EventRequestWillBeSent:
-		url := e.Request.URL
-		allowed := url == b.opened || url == "data:," || !b.Alone && strings.HasPrefix(url, b.Server.URL+"/")
-		if !allowed {
-			b.faults = append(b.faults, "request: "+url)
-		}
-	}
 }
 
 func asJSON(v any) string {

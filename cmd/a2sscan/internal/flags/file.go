@@ -80,7 +80,13 @@ func (f *File) parse(text []byte) error {
 	p.Reset(text)
 	for p.NextExpression() {
 		e := p.Expression()
-		names, line := keyOf(&p, e)
+		var names []string // the parts of a key such as scan.rate
+		line := 0
+		for parts := e.Key(); parts.Next(); names = append(names, string(parts.Node().Data)) {
+			if line == 0 {
+				line = p.Shape(parts.Node().Raw).Start.Line
+			}
+		}
 		switch e.Kind {
 		case unstable.Table:
 			table = names
@@ -95,16 +101,6 @@ func (f *File) parse(text []byte) error {
 		}
 	}
 	return nil
-}
-
-// keyOf returns the parts of a key such as scan.rate, and its line.
-func keyOf(p *unstable.Parser, e *unstable.Node) (names []string, line int) {
-	for parts := e.Key(); parts.Next(); names = append(names, string(parts.Node().Data)) {
-		if line == 0 {
-			line = p.Shape(parts.Node().Raw).Start.Line
-		}
-	}
-	return names, line
 }
 
 // add adds a key. The last element of names is the key, and the others are the name of its
