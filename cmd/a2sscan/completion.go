@@ -31,7 +31,14 @@ func completions(flag *pflag.Flag, typed string) (words []string, how cobra.Shel
 	if isList(flag) {
 		before, how = typed[:strings.LastIndexByte(typed, ',')+1], how|cobra.ShellCompDirectiveNoSpace
 	}
-	all := helpWords(flag)
+	var all []string // the words in the flag's help that the flag accepts; trying a word changes the flag
+	if flag.Value.Type() != "bool" && flag.Value.Set("no such word") != nil {
+		for _, word := range helpWord.FindAllString(flag.Usage, -1) {
+			if !slices.Contains(all, word) && flag.Value.Set(word) == nil {
+				all = append(all, word)
+			}
+		}
+	}
 	for _, word := range all {
 		if strings.HasPrefix(before+word, typed) && !slices.Contains(strings.Split(before, ","), word) {
 			words = append(words, before+word)
@@ -48,18 +55,3 @@ func completions(flag *pflag.Flag, typed string) (words []string, how cobra.Shel
 }
 
 var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
-
-// helpWords returns the words in a flag's help that the flag accepts as values. It returns
-// nil if the flag accepts any string or is a bool. To try the words, it changes the value
-// of the flag.
-func helpWords(flag *pflag.Flag) (words []string) {
-	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
-		return nil
-	}
-	for _, word := range helpWord.FindAllString(flag.Usage, -1) {
-		if !slices.Contains(words, word) && flag.Value.Set(word) == nil {
-			words = append(words, word)
-		}
-	}
-	return words
-}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,9 +57,23 @@ type docFile struct {
 }
 
 func docs(root *cobra.Command) (files []docFile, err error) {
+	commands := []*cobra.Command{root}
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "completion" && c.Name() != "help" {
+			commands = append(commands, c)
+		}
+	}
+	var names []string
+	for _, c := range commands {
+		names = append(names, strings.ReplaceAll(c.CommandPath(), " ", "-"))
+	}
+	for i, c := range commands {
+		others := slices.Delete(slices.Clone(names), i, i+1)
+		files = append(files, docFile{"man/" + names[i] + ".1", []byte(manPage(c, names[i], others, commands[1:]))})
+	}
 	var bash, zsh, fish bytes.Buffer
 	err = errors.Join(root.GenBashCompletionV2(&bash, true), root.GenZshCompletion(&zsh), root.GenFishCompletion(&fish, true))
-	return append(manPages(root),
+	return append(files,
 		docFile{"completions/a2sscan.bash", bash.Bytes()},
 		docFile{"completions/a2sscan.zsh", zsh.Bytes()},
 		docFile{"completions/a2sscan.fish", fish.Bytes()}), err

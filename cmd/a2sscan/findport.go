@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/netip"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -46,6 +46,10 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 			WithHint("to query this address nevertheless, add --allow-reserved")
 	}
 	ports := game.QueryPorts(joined.Port())
+	targets := make([]scanner.Target, len(ports))
+	for i, port := range ports {
+		targets[i] = scanner.Target{Addr: netip.AddrPortFrom(joined.Addr(), port), Place: uint64(i)}
+	}
 	if a.term.Interactive {
 		a.term.ShowStatus(fmt.Sprintf("querying %d ports of %v, ten per second", len(ports), joined.Addr()))
 	}
@@ -57,7 +61,7 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	_, err = scanner.Scan(ctx, scanner.Config{
 		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout(), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
 		Tuning: scanner.Tuning{NoOutage: true},
-	}, portsOf(joined.Addr(), ports), func(r *scanner.Result) {
+	}, slices.Values(targets), func(r *scanner.Result) {
 		if !r.Answered() || found.IsValid() {
 			return
 		}
@@ -88,14 +92,4 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	}
 	a.term.Say("no answer names game port %d; the query port may be one of those above, or a port that ask did not try", joined.Port())
 	return nil
-}
-
-func portsOf(addr netip.Addr, ports []uint16) iter.Seq[scanner.Target] {
-	return func(yield func(scanner.Target) bool) {
-		for i, port := range ports {
-			if !yield(scanner.Target{Addr: netip.AddrPortFrom(addr, port), Place: uint64(i)}) {
-				return
-			}
-		}
-	}
 }

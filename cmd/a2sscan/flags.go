@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,19 +30,6 @@ func (f *outFlags) add(cmd *cobra.Command) {
 }
 
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
-
-// nameHint returns a hint if the suffix of the output is .json or .txt. Users may expect
-// another format in such a file: without --format, scan writes one JSON object per line.
-func (f *outFlags) nameHint() string {
-	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".json":
-		return "each line of " + f.output + " is a JSON object; use the suffix .ndjson, or make one array with this command: jq -s ."
-	case ".txt":
-		return "each line of " + f.output + " is a JSON object; use the suffix .ndjson, or write a table with scan --format text"
-	}
-	return ""
-}
 
 func (f *outFlags) choice() censusfile.Destination {
 	return censusfile.Destination{Path: f.output, Append: f.append, Force: f.force}

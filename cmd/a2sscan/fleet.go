@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"net/netip"
 	"slices"
@@ -81,19 +80,20 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 
 // check returns an error if flags contradict each other, and completes f.Fleet.
 func (f *fleetFlags) check() error {
+	c := &f.Fleet
 	words := strings.Split(strings.ReplaceAll(f.Ports, " ", ""), ",")
 	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "0" })
-	f.Fleet.Ports = make([]uint16, len(words)-len(numbers)) // a zero stands for any free port
+	c.Ports = make([]uint16, len(words)-len(numbers)) // a zero stands for any free port
 	if len(numbers) > 0 {
 		ports, err := scan.ParsePorts("--port", strings.Join(numbers, ","))
 		if err != nil {
 			return err
 		}
 		slices.Sort(ports)
-		f.Fleet.Ports = append(ports, f.Fleet.Ports...)
+		c.Ports = append(ports, c.Ports...)
 	}
 	for flag, kinds := range map[string][]fleet.Kind{
-		"--kinds": f.Fleet.Kinds, "--hostile-kinds": f.Fleet.HostileKinds, "--fake-kinds": f.Fleet.FakeKinds,
+		"--kinds": c.Kinds, "--hostile-kinds": c.HostileKinds, "--fake-kinds": c.FakeKinds,
 	} {
 		for _, k := range kinds {
 			right, share := "--kinds", ""
@@ -107,13 +107,13 @@ func (f *fleetFlags) check() error {
 			}
 		}
 	}
-	f.Fleet.DelayMin, f.Fleet.DelayMax = f.delay[0], f.delay[1]
+	c.DelayMin, c.DelayMax = f.delay[0], f.delay[1]
 	master := f.Master.UDP.IsValid() || f.Master.Web.IsValid()
 	switch {
 	case f.truth && (f.Span != 0 || master):
 		return console.Fail(console.ExitUsage, "--truth can't be combined with --for, --master or --web").
 			WithHint("omit the other flags: --truth only prints the records, then exits")
-	case f.truth && slices.Contains(f.Fleet.Ports, 0):
+	case f.truth && slices.Contains(c.Ports, 0):
 		return console.Fail(console.ExitUsage, "--truth can't use port 0").
 			WithHint("give a port, such as 27015: the simulated servers are the same at any port")
 	case f.Span < 0:
@@ -121,15 +121,6 @@ func (f *fleetFlags) check() error {
 	case !master && len(f.Master.Faults) > 0:
 		return console.Fail(console.ExitUsage, "--master-faults needs --master or --web").
 			WithHint("add --master 127.0.0.1:27011 or --web 127.0.0.1:8080")
-	}
-	return cmp.Or(f.checkServers(), f.checkLife())
-}
-
-// checkServers returns an error if the fleet would have no servers, or if a flag about
-// servers would have no effect.
-func (f *fleetFlags) checkServers() error {
-	c := &f.Fleet
-	switch {
 	case c.Alive == 0:
 		return console.Fail(console.ExitUsage, "--alive is 0: the fleet would have no servers").
 			WithHint("use a share above 0, such as 0.01")
@@ -146,7 +137,7 @@ func (f *fleetFlags) checkServers() error {
 		}
 		return console.Fail(console.ExitUsage, "--games needs servers of the kind games").WithHint("%s", hint)
 	}
-	return nil
+	return f.checkLife()
 }
 
 // checkLife returns an error if a cut, a time without answers, would begin after the fleet

@@ -24,24 +24,6 @@ var manualTexts embed.FS
 // manualDate is the date on which the files in manualTexts were last changed.
 const manualDate = "2026-11-24"
 
-func manPages(root *cobra.Command) (pages []docFile) {
-	commands := []*cobra.Command{root}
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() && c.Name() != "completion" && c.Name() != "help" {
-			commands = append(commands, c)
-		}
-	}
-	var names []string
-	for _, c := range commands {
-		names = append(names, strings.ReplaceAll(c.CommandPath(), " ", "-"))
-	}
-	for i, c := range commands {
-		others := slices.Delete(slices.Clone(names), i, i+1)
-		pages = append(pages, docFile{"man/" + names[i] + ".1", []byte(manPage(c, names[i], others, commands[1:]))})
-	}
-	return pages
-}
-
 // manPage returns the man page of a command. The page refers to all other pages, whose
 // names are the third argument. The page of the root also lists the commands in the last
 // argument.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -173,8 +174,15 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	if len(f.plan.Databases) == 0 && slices.ContainsFunc(f.how.fields, isPlace) && !f.plan.Quiet {
 		a.term.Say("the records will have no locations: name a database with --mmdb FILE")
 	}
-	if hint := f.out.nameHint(); hint != "" && f.how.format == "" && !f.plan.Quiet {
-		a.term.Hint("%s", hint)
+	if f.how.format == "" && !f.plan.Quiet {
+		// Users may expect another format in a file with one of these suffixes.
+		name := strings.TrimSuffix(strings.TrimSuffix(f.out.output, ".zst"), ".gz")
+		switch strings.ToLower(filepath.Ext(name)) {
+		case ".json":
+			a.term.Hint("each line of %s is a JSON object; use the suffix .ndjson, or make one array with this command: jq -s .", f.out.output)
+		case ".txt":
+			a.term.Hint("each line of %s is a JSON object; use the suffix .ndjson, or write a table with scan --format text", f.out.output)
+		}
 	}
 	if !f.plan.DryRun {
 		if err := a.openLog(&f.log); err != nil {
