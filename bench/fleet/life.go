@@ -216,13 +216,11 @@ func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) 
 		n.addr = addr
 		return n, fate{}, now >= f.end
 	}
-	return n, f, ok && !f.silent(now)
-}
-
-// silent reports whether the fate keeps the server from answering. Its argument, now, is the
-// time since the start of the fleet.
-func (f *Fate) silent(now time.Duration) bool {
-	return now >= f.at && now < f.end && (f.What != "flap" || (now-f.at)*flapPhases/(f.end-f.at)%2 == 0)
+	silent := now >= f.at && now < f.end
+	if f.What == "flap" { // silent in every second phase, beginning with the first
+		silent = silent && (now-f.at)*flapPhases/(f.end-f.at)%2 == 0
+	}
+	return n, f, ok && !silent
 }
 
 func (f *fate) apply(c *content) {
