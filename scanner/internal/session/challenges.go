@@ -17,6 +17,9 @@ type challenges struct {
 	// same counts the requests that contained the challenge in use and got it again in
 	// reply.
 	same uint8
+	// with counts the requests that contained the challenge in use. without counts those
+	// that did not, and whose challenge replies have not come yet.
+	with, without uint8
 	// resent has the questions that were sent with several challenges, or again after an
 	// outage. It is unknown to which of the requests an answer belongs.
 	resent wire.Questions
@@ -50,11 +53,26 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// echo counts a challenge reply that contains the challenge in use. It counts at most
-// one such reply for each request sent, so that late copies of a reply don't make the
-// server look as if it answered only with challenges.
+// sent counts a request for q.
+func (c *challenges) sent(q wire.Question) {
+	c.echoed = false
+	switch c.of(q) {
+	case c.current:
+		c.with += b2u8(c.with < math.MaxUint8)
+	case wire.NoChallenge:
+		c.without += b2u8(c.without < math.MaxUint8)
+	}
+}
+
+// echo counts a challenge reply that contains the challenge in use. Late replies must not
+// make the server look as if it answered only with challenges. So echo ignores as many
+// replies as there were requests without this challenge, and counts at most one reply for
+// each request sent.
 func (c *challenges) echo() {
-	if !c.echoed {
+	switch {
+	case c.without > 0:
+		c.without--
+	case !c.echoed:
 		c.echoed = true
 		c.same += b2u8(c.same < maxRounds)
 	}
@@ -157,6 +175,8 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	}
 	first = known.current == wire.NoChallenge
 	known.current, known.origin, known.seenAt, known.get = c, qs, now, 0
+	all := int(known.with) + int(known.without)
+	known.with, known.without = 0, uint8(min(max(all-1, 0), math.MaxUint8)) // c came in reply to one of them
 	switch {
 	case !first:
 		known.resent |= s.Agenda.Waiting

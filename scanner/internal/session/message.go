@@ -59,7 +59,7 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	if p.Second {
 		a.Attempt += uint8(p.Schedule.Attempts)
 	}
-	a.challenges.current = wire.NoChallenge
+	a.challenges.current, a.challenges.with = wire.NoChallenge, a.Attempt
 	if s.Flags.Has(flagAgain) {
 		a.challenges.resent = s.Agenda.Asked & wire.AskAll
 	}

@@ -195,9 +195,11 @@ func (s *Session) Sent(p *Plan, now time.Duration, q wire.Question) {
 	}
 	if a := s.Got; a != nil {
 		a.keyed |= qs & wire.AskAll &^ bare
-		a.challenges.echoed = false
 		a.flying += b2u8(wire.AskAll.Has(q))
 		a.sentUS[q] = s.Clock.sentUS
+		if q != wire.QuestionPing {
+			a.challenges.sent(q)
+		}
 		if !s.Flags.Has(Repeat) && wire.AskAll.Has(q) {
 			a.askedUS[q] = s.Clock.sentUS
 		}
