@@ -71,7 +71,7 @@ var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
 	evidence: "two recorded replies of version 1.0.3.3",
 	rules: []field{
 		{name: "ONM_s", read: attribute("name")},
-		{name: "MPN_s", read: text(KeyMap)},
+		{name: "MPN_s", read: mapFor("")},
 		{name: "G_s", read: text(KeyMode)},
 		{name: "N_i", read: count(KeyPlayers)},
 		{name: "P_i", read: count(KeyMaxPlayers)},
