@@ -766,6 +766,11 @@ rules "ModifiedRuleset_i" "3" "StoryProgress_s" "Tarasque"
 	attribute modified_ruleset 3 < rules.ModifiedRuleset_i
 	attribute story_progress Tarasque < rules.StoryProgress_s
 
+abioticfactor
+keywords "P2PPORT:7777,StoryProgress_s:Tarasque,ModifiedRuleset_i:3"
+	attribute modified_ruleset 3 < keywords.ModifiedRuleset_i:
+	attribute story_progress Tarasque < keywords.StoryProgress_s:
+
 tf2classified
 players "5"
 bots "4"
