@@ -52,17 +52,14 @@ func (r *Result) Population() Population {
 	if in.IsRelay() {
 		return Population{}
 	}
-	p := Population{People: max(int(in.Players)-int(in.Bots), 0), Bots: int(in.Bots), Places: int(in.MaxPlayers)}
 	g := r.Game
+	p := Population{People: g.People(in), Bots: int(in.Bots), Places: int(in.MaxPlayers)}
 	if g == nil {
 		return p
 	}
 	p.Elsewhere = g.Corrects(game.KeyPlayers) || g.Has.Has(game.KeyBots)
 	if g.Has.Has(game.KeyBots) {
 		p.Bots = g.Bots
-	}
-	if g.Has.Has(game.KeyPlayers) {
-		p.People = g.Players
 	}
 	if g.Has.Has(game.KeyMaxPlayers) {
 		p.Places = g.MaxPlayers
