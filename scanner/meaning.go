@@ -40,6 +40,7 @@ type Population struct {
 	People    int  // human players
 	Bots      int  // players that are programs
 	Places    int  // player slots; a relay has none, because its spectators do not play
+	HasPlaces bool // Places is known, and the server is not a relay
 	Elsewhere bool // People or Bots come from package game, not from INFO
 }
 
@@ -53,7 +54,9 @@ func (r *Result) Population() Population {
 		return Population{}
 	}
 	g := r.Game
-	p := Population{People: g.People(in), Bots: int(in.Bots), Places: int(in.MaxPlayers)}
+	p := Population{
+		People: g.People(in), Bots: int(in.Bots), Places: int(in.MaxPlayers), HasPlaces: in.Has&wire.HasMaxPlayers != 0,
+	}
 	if g == nil {
 		return p
 	}
@@ -62,7 +65,7 @@ func (r *Result) Population() Population {
 		p.Bots = g.Bots
 	}
 	if g.Has.Has(game.KeyMaxPlayers) {
-		p.Places = g.MaxPlayers
+		p.Places, p.HasPlaces = g.MaxPlayers, true
 	}
 	return p
 }
