@@ -40,6 +40,7 @@ type Population struct {
 	People    int  // human players
 	Bots      int  // players that are programs
 	Places    int  // player slots; a relay has none, because its spectators do not play
+	HasPlaces bool // Places is known, and the server is not a relay
 	Elsewhere bool // People or Bots come from package game, not from INFO
 }
 
@@ -52,8 +53,10 @@ func (r *Result) Population() Population {
 	if in.IsRelay() {
 		return Population{}
 	}
-	p := Population{People: max(int(in.Players)-int(in.Bots), 0), Bots: int(in.Bots), Places: int(in.MaxPlayers)}
 	g := r.Game
+	p := Population{
+		People: g.People(in), Bots: int(in.Bots), Places: int(in.MaxPlayers), HasPlaces: in.Has&wire.HasMaxPlayers != 0,
+	}
 	if g == nil {
 		return p
 	}
@@ -61,11 +64,8 @@ func (r *Result) Population() Population {
 	if g.Has.Has(game.KeyBots) {
 		p.Bots = g.Bots
 	}
-	if g.Has.Has(game.KeyPlayers) {
-		p.People = g.Players
-	}
 	if g.Has.Has(game.KeyMaxPlayers) {
-		p.Places = g.MaxPlayers
+		p.Places, p.HasPlaces = g.MaxPlayers, true
 	}
 	return p
 }

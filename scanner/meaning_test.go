@@ -249,17 +249,17 @@ func TestPopulation(t *testing.T) {
 		want                  Population
 		source                string
 	}{
-		{"EC-160 CoD4X: people only, and the list has both", cod4x, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32}, "info.players+list"},
-		{"CoD4X without a list", cod4x, 'd', 10, 5, -1, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
-		{"another game that lists both", 1, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32}, "info.players+list"},
-		{"bots among the players", 1, 'd', 23, 2, 23, Population{People: 21, Bots: 2, Places: 32}, ""},
-		{"Counter-Strike 1.6 with a list", cs16, 'd', 23, 2, 23, Population{People: 21, Bots: 2, Places: 32}, ""},
-		{"Counter-Strike 1.6 without a list", cs16, 'd', 23, 2, -1, Population{People: 21, Bots: 2, Places: 32}, ""},
-		{"only bots", cs16, 'd', 26, 26, 26, Population{Bots: 26, Places: 32}, ""},
-		{"a list that fits neither", 1, 'd', 10, 5, 12, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
-		{"no list", 1, 'd', 10, 5, -1, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
-		{"an empty list", 1, 'd', 10, 5, 0, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
-		{"no bots, and ghosts in the list", 1, 'd', 10, 0, 15, Population{People: 10, Places: 32}, ""},
+		{"EC-160 CoD4X: people only, and the list has both", cod4x, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32, HasPlaces: true}, "info.players+list"},
+		{"CoD4X without a list", cod4x, 'd', 10, 5, -1, Population{People: 10, Bots: 5, Places: 32, HasPlaces: true}, "info.players"},
+		{"another game that lists both", 1, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32, HasPlaces: true}, "info.players+list"},
+		{"bots among the players", 1, 'd', 23, 2, 23, Population{People: 21, Bots: 2, Places: 32, HasPlaces: true}, ""},
+		{"Counter-Strike 1.6 with a list", cs16, 'd', 23, 2, 23, Population{People: 21, Bots: 2, Places: 32, HasPlaces: true}, ""},
+		{"Counter-Strike 1.6 without a list", cs16, 'd', 23, 2, -1, Population{People: 21, Bots: 2, Places: 32, HasPlaces: true}, ""},
+		{"only bots", cs16, 'd', 26, 26, 26, Population{Bots: 26, Places: 32, HasPlaces: true}, ""},
+		{"a list that fits neither", 1, 'd', 10, 5, 12, Population{People: 10, Bots: 5, Places: 32, HasPlaces: true}, "info.players"},
+		{"no list", 1, 'd', 10, 5, -1, Population{People: 10, Bots: 5, Places: 32, HasPlaces: true}, "info.players"},
+		{"an empty list", 1, 'd', 10, 5, 0, Population{People: 10, Bots: 5, Places: 32, HasPlaces: true}, "info.players"},
+		{"no bots, and ghosts in the list", 1, 'd', 10, 0, 15, Population{People: 10, Places: 32, HasPlaces: true}, ""},
 		{"SourceTV", 1, 'p', 211, 0, 16, Population{}, ""},
 		{"a relay with bots", cs16, 'P', 20, 5, 25, Population{}, ""},
 	} {

@@ -33,7 +33,7 @@ var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the secon
 		},
 	},
 	rules: []field{
-		{name: "island", read: text(KeyMap)}, // ChernarusPlus on two recorded servers whose INFO says DayZ_Auto
+		{name: "island", read: mapFor("DayZ_Auto")}, // ChernarusPlus on two recorded servers
 		{name: "language", read: armaLanguage},
 	},
 	finish: func(d *decoder) {

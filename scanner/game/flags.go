@@ -75,12 +75,13 @@ func (s Flags) rule() *FlagRule { return &FlagRules[bits.TrailingZeros16(uint16(
 var FlagRules = [...]FlagRule{
 	{
 		Word: "players_over_max",
-		Rule: "more players than slots, by at least Least and by more than Percent of the slots; " +
+		Rule: "more people than slots, by at least Least and by more than Percent of the slots; " +
+			"bots do not count if they are known to be among INFO's players; " +
 			"the game's own counts replace INFO's counts",
 		Innocent: "reserved slots and spectators, such as 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
 			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are checked only " +
-			"if their rules have a count; sv_visiblemaxplayers below the real number of slots. " +
-			"The robots of Team Fortress 2's Mann vs. Machine are not counted",
+			"if their rules have a count; sv_visiblemaxplayers below the real number of slots; " +
+			"bots without slots, if neither the player list nor the game shows that INFO counts them",
 		Source: "EC-36, EC-60; heuristics of server browsers",
 		Least:  3, Percent: 10,
 	},
@@ -208,7 +209,7 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	if n < 0 || i.IsRelay() {
 		return
 	}
-	s.set(FlagPlayersOverMax, overMax(n-robots(i, g), i, g, own >= 0))
+	s.set(FlagPlayersOverMax, overMax(i, g, own >= 0))
 	s.set(FlagPlayersOverGame, n >= FlagPlayersOverGame.rule().Least && slices.Contains(counterStrikes, g.ID))
 	// If INFO says 0 of 0 players, that is not a count: some servers of Insurgency:
 	// Sandstorm send these zeros and have the real counts in their rules.
@@ -245,18 +246,11 @@ var (
 	unlisted = []string{"conan", "dayz", "battalion1944", "mordhau", "daysofwar"}
 )
 
-// robots returns how many of INFO's players need no slot. In Mann vs. Machine, INFO may
-// have 27 players, 6 slots and 25 bots: two people fight against a wave of robots.
-func robots(in *wire.Info, g *Game) int {
-	if g.ID == "tf2" && string(g.Mode) == "mvm" {
-		return bots(in)
-	}
-	return 0
-}
-
-// overMax reports whether n players exceed the slots by more than players_over_max
-// allows. Its last argument, corrected, says whether n is the game's own count.
-func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
+// overMax reports whether the people exceed the slots by more than players_over_max
+// allows. Bots may exceed the slots: in Mann vs. Machine, INFO may have 27 players, 6 slots
+// and 25 bots, because two people fight against a wave of robots. The argument corrected
+// says whether the number of people is the game's own count.
+func overMax(in *wire.Info, g *Game, corrected bool) bool {
 	places := int(in.MaxPlayers)
 	if g.Has.Has(KeyMaxPlayers) {
 		places = g.MaxPlayers
@@ -265,7 +259,7 @@ func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 		return false
 	}
 	r := FlagPlayersOverMax.rule()
-	over := n - places
+	over := g.People(in) - places
 	return over >= r.Least && over*100 > places*r.Percent && (corrected || !slices.Contains(ghostly, g.ID))
 }
 

@@ -12,15 +12,16 @@ import (
 
 // The application IDs of the servers in the tests below.
 const (
-	appCS16  = 10
-	appTF2   = 440
-	appCS2   = 730
-	appSquad = 393380
-	appConan = 440900
-	appDayZ  = 221100
-	appRust  = 252490
-	appArk   = 346110
-	appSand  = 581320
+	appCS16       = 10
+	appTF2        = 440
+	appCS2        = 730
+	appSquad      = 393380
+	appConan      = 440900
+	appDayZ       = 221100
+	appRust       = 252490
+	appArk        = 346110
+	appSand       = 581320
+	appInsurgency = 222880
 )
 
 // server returns a reply that has only INFO, with the given application ID and
@@ -102,7 +103,17 @@ func TestFlags(t *testing.T) {
 		{name: "65 in Counter-Strike 1.6", in: server(appCS16, 65, 100), want: "players_over_game"},
 		{name: "100 in another game", in: server(appTF2, 100, 100)},
 		{name: "Mann vs. Machine", in: server(appTF2, 27, 6).with(bot(25)).keywords("mvm,nocrits").listing(27)},
-		{name: "27 of 6 in another mode", in: server(appTF2, 27, 6).with(bot(25)).keywords("cp").listing(27), want: "players_over_max"},
+		{name: "robots, and several modes", in: server(appTF2, 27, 6).with(bot(25)).keywords("cp,mvm").listing(27)},
+		{name: "robots, and no keywords", in: server(appTF2, 27, 6).with(bot(25)).listing(27)},
+		{name: "robots, and no list", in: server(appTF2, 27, 6).with(bot(25)).keywords("alltalk,increased_maxplayers")},
+		{name: "robots, and a list of the people", in: server(appTF2, 27, 6).with(bot(25)).listing(2)},
+		{name: "bots without slots in another game", in: server(appInsurgency, 40, 8).with(bot(32)).listing(40)},
+		{name: "bots, and nothing shows whether they are players", in: server(appInsurgency, 40, 8).with(bot(32)), want: "players_over_max"},
+		{name: "bots, and too many people", in: server(appInsurgency, 45, 8).with(bot(32)).listing(45), want: "players_over_max"},
+		{name: "too many people, and bots besides", in: server(appInsurgency, 12, 8).with(bot(32)).listing(44), want: "players_over_max"},
+		{name: "more bots than players", in: server(appTF2, 27, 6).with(bot(40)).listing(27)},
+		{name: "Rust's keywords count no bots", in: server(appRust, 86, 63).with(bot(130)).keywords("mp575,cp700"),
+			want: "players_over_max"},
 		{name: "Mann vs. Machine, too many people", in: server(appTF2, 27, 6).with(bot(18)).keywords("mvm").listing(27), want: "players_over_max"},
 		{name: "Squad's reserved places", in: server(appSquad, 112, 80).listing(112)},
 		{name: "Squad's own count", in: server(appSquad, 104, 80).rule("PlayerCount_i", "77").listing(104)},

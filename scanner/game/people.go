@@ -44,6 +44,15 @@ func (g *Game) countPeople(t *table, in *Reply) {
 	g.Sources[KeyPlayers] = source
 }
 
+// People returns the number of people on a server that is not a relay: the number in g or,
+// if g has none, INFO's players minus its bots. g may be nil.
+func (g *Game) People(in *wire.Info) int {
+	if g != nil && g.Has.Has(KeyPlayers) {
+		return g.Players
+	}
+	return max(int(in.Players)-int(in.Bots), 0)
+}
+
 // Corrects reports whether g has a number for k that is not INFO's own.
 func (g *Game) Corrects(k Key) bool {
 	return g.Has.Has(k) && !strings.HasPrefix(g.Sources[k], sourceInfo)

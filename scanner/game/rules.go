@@ -71,7 +71,7 @@ var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
 	evidence: "two recorded replies of version 1.0.3.3",
 	rules: []field{
 		{name: "ONM_s", read: attribute("name")},
-		{name: "MPN_s", read: text(KeyMap)},
+		{name: "MPN_s", read: mapFor("")},
 		{name: "G_s", read: text(KeyMode)},
 		{name: "N_i", read: count(KeyPlayers)},
 		{name: "P_i", read: count(KeyMaxPlayers)},
@@ -211,6 +211,10 @@ var _ = register("toxikk", "TOXIKK", []uint32{324810}, &table{
 var (
 	_ = register("abioticfactor", "Abiotic Factor", []uint32{427410}, &table{
 		evidence: "a server's log in an issue of abiotic-factor-linux-docker",
+		tags: tags{split: ',', prefixes: []field{
+			{name: "StoryProgress_s:", read: attribute("story_progress")},
+			{name: "ModifiedRuleset_i:", read: attribute("modified_ruleset")},
+		}},
 		rules: []field{
 			{name: "StoryProgress_s", read: attribute("story_progress")},
 			{name: "ModifiedRuleset_i", read: attribute("modified_ruleset")},

@@ -106,6 +106,16 @@ func text(k Key) action {
 	return func(d *decoder, v []byte, source string) { d.setText(k, v, source) }
 }
 
+// mapFor returns an action that sets the map if INFO's map is empty, or is the argument,
+// which stands for no map. Other maps in INFO are right.
+func mapFor(none string) action {
+	return func(d *decoder, v []byte, source string) {
+		if m := d.in.Info.Map; len(m) == 0 || string(m) == none {
+			d.setText(KeyMap, v, source)
+		}
+	}
+}
+
 // says returns an action that sets k to word, which is the meaning of a tag.
 func says(k Key, word string) action {
 	v := []byte(word)

@@ -4,7 +4,7 @@ package game
 // map and for settings that differ from their defaults. A missing tag says nothing,
 // because the engine sorts the tags and then truncates them (EC-41). INFO's players include
 // bots; in a recorded reply, 1 of 22 is a bot. In Mann vs. Machine, every robot is a bot, and
-// there are more robots than slots (see flags.go).
+// there are more robots than slots (see overMax).
 var _ = register("tf2", "Team Fortress 2", []uint32{440}, &table{
 	evidence: "recorded replies from 2013 to 2021; queryhost for the tags",
 	tags: tags{

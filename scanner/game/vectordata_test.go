@@ -214,6 +214,15 @@ rules "\x02\x02" "\x02\x01\x02\x01\x02\x01\x02\x01\x02" "\x01\x02" "\x02\x01" "\
 	mods 0 < rules.pages
 
 dayz
+map "enoch"
+rules "island" "ChernarusPlus"
+
+dayz
+map "DayZ_Auto"
+rules "island" "ChernarusPlus"
+	map ChernarusPlus < rules.island
+
+dayz
 keywords "lqsx,25:00,entm"
 rules "\x02\x02" "\x01\x02"
 	note value.unreadable
@@ -436,6 +445,10 @@ rules "F_i" "0" "MPN_s" "dow_carentan" "N_i" "5" "ONM_s" "Our Server" "P_i" "32"
 	map dow_carentan < rules.MPN_s
 	mode Domination < keywords.G_s
 	attribute name Our Server < rules.ONM_s
+
+daysofwar
+map "dow_kasserine"
+rules "MPN_s" "dow_carentan"
 
 empyrion
 players "19"
@@ -752,6 +765,11 @@ abioticfactor
 rules "ModifiedRuleset_i" "3" "StoryProgress_s" "Tarasque"
 	attribute modified_ruleset 3 < rules.ModifiedRuleset_i
 	attribute story_progress Tarasque < rules.StoryProgress_s
+
+abioticfactor
+keywords "P2PPORT:7777,StoryProgress_s:Tarasque,ModifiedRuleset_i:3"
+	attribute modified_ruleset 3 < keywords.ModifiedRuleset_i:
+	attribute story_progress Tarasque < keywords.StoryProgress_s:
 
 tf2classified
 players "5"

@@ -58,7 +58,7 @@ func (c *Census) addServers(s *Stats) {
 		if one.RTT > 0 {
 			trips = append(trips, float64(one.RTT.Microseconds())/1000)
 		}
-		if one.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) {
+		if one.HasPlaces() {
 			places = append(places, float64(one.MaxPlayers))
 		}
 		if one.MaxPlayers > 0 && one.knows(wire.HasPlayers, game.KeyPlayers) {

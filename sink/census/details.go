@@ -350,7 +350,7 @@ func (s *Server) facts() *Facts {
 	if s.own.Has(game.KeyMode) {
 		f.Mode = &s.Mode
 	}
-	if s.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) {
+	if s.HasPlaces() {
 		f.MaxPlayers = &s.MaxPlayers
 	}
 	if s.knows(wire.HasPlayers, game.KeyPlayers) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -124,7 +123,7 @@ func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server
 // if the address is not public (see isPublic).
 func (s *Server) identity() uint64 {
 	h := s.placeless()
-	if h == 0 || !s.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) || !s.isPublic() {
+	if h == 0 || !s.HasPlaces() || !s.isPublic() {
 		return 0
 	}
 	return mix(mix(h, xxhash.Sum64String(s.Version)), uint64(s.MaxPlayers)) | 1

@@ -88,9 +88,6 @@ func (m *maker) server(r *scanner.Result) Server {
 		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
 		fields: in.Has, system: in.Environment,
 	}
-	if in.IsRelay() {
-		s.fields &^= wire.HasMaxPlayers // a relay has no places for people, because spectators do not play
-	}
 	s.replies.open = r.Unchallenged & wire.AskAll
 	if len(r.Geo.Country) == 2 {
 		s.Country = r.Geo.Country
@@ -102,6 +99,10 @@ func (m *maker) server(r *scanner.Result) Server {
 	}
 	if r.Game != nil {
 		m.addGame(&s, r.Game)
+	}
+	if !who.HasPlaces {
+		s.fields &^= wire.HasMaxPlayers
+		s.own &^= 1 << game.KeyMaxPlayers
 	}
 	m.identify(&s, in)
 	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
@@ -122,6 +123,10 @@ func (m *maker) server(r *scanner.Result) Server {
 func (s *Server) knows(field wire.Fields, key game.Key) bool {
 	return s.fields&field != 0 || s.own.Has(key)
 }
+
+// HasPlaces reports whether MaxPlayers is known. A relay has no places for people, because
+// its spectators do not play.
+func (s *Server) HasPlaces() bool { return s.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) }
 
 // Addr returns the address of the server, or the zero value if its record has no IPv4
 // address.

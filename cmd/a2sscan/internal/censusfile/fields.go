@@ -68,7 +68,8 @@ func computedValue(field string, r *record.Record, farms Farms) []byte {
 	case people:
 		n, known = r.Population().People, knows(r, wire.HasPlayers, game.KeyPlayers)
 	case capacity:
-		n, known = r.Population().Places, !r.Info.IsRelay() && knows(r, wire.HasMaxPlayers, game.KeyMaxPlayers)
+		p := r.Population()
+		n, known = p.Places, p.HasPlaces
 	case bots:
 		n, known = r.Population().Bots, knows(r, wire.HasBots, game.KeyBots)
 	case farm:

@@ -3,6 +3,7 @@ package censusfile
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -55,7 +56,10 @@ func (t *Table) server(rec *record.Record) string {
 	case rec.Info.IsRelay():
 		s.players = "relay"
 	case knows(rec, wire.HasPlayers, game.KeyPlayers):
-		s.players = fmt.Sprintf("%d/%d", p.People, p.Places)
+		s.players = strconv.Itoa(p.People)
+		if p.HasPlaces {
+			s.players += fmt.Sprintf("/%d", p.Places)
+		}
 		if p.Bots > 0 {
 			s.players += fmt.Sprintf("+%d", p.Bots)
 		}

@@ -8,7 +8,7 @@
   const perPage = innerWidth < 641 ? 25 : 50;
   const list = byID("list"), body = list.tBodies[0], heads = Array.from(list.tHead.rows[0].cells);
   const servers = data.rows.map(r => ({
-    addr: r[0], people: r[7], bots: r[8], max: r[9], rtt: r[10],
+    addr: r[0], people: r[7], bots: r[8], places: r[9], rtt: r[10],
     cells: [r[1], data.games[r[2]], data.maps[r[3]], data.versions[r[4]], data.countries[r[5]], r[10], r[7], data.flags[r[6]], r[0]],
     text: "",
   }));
@@ -48,7 +48,7 @@
     td.setAttribute("role", "cell");
     if (labels[k]) td.dataset.label = labels[k];
     let text = s.cells[k];
-    if (k === 6) text = s.people + " of " + s.max;
+    if (k === 6) text = s.people + (s.places < 0 ? "" : " of " + s.places);
     if (k === 5) text = s.rtt < 0 ? "" : String(s.rtt);
     if (k === 0) text = text || "(no name)";
     if (k === 5 || k === 6) td.className = "n";

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -431,6 +432,19 @@ func TestManyServers(t *testing.T) {
 	last := l.kept[len(l.kept)-1]
 	if !l.cut || len(l.kept) != maxServers || l.kept[0].People != 120 || last.People != 60 {
 		t.Errorf("cut %v, %d servers, from %d to %d people", l.cut, len(l.kept), l.kept[0].People, last.People)
+	}
+}
+
+// TestRelayRow: a relay has no number of places, even if its game sends one.
+func TestRelayRow(t *testing.T) {
+	s := census.NewServer(&scanner.Result{
+		Addr: netip.MustParseAddrPort("192.0.2.1:27020"), Status: scanner.StatusOK, HasInfo: true,
+		Info: wire.Info{Name: []byte("TV"), Players: 3, MaxPlayers: 128, ServerType: 'p', Has: wire.HasPlayers | wire.HasMaxPlayers},
+		Game: &game.Game{MaxPlayers: 400, Has: 1 << game.KeyMaxPlayers},
+	})
+	k := newServer(&s)
+	if people, row := k.row().People, string(new(tableData).row(k)); people != "0" || row != `["192.0.2.1:27020","TV",0,0,0,0,0,0,0,-1,-1]` {
+		t.Errorf("%q, %s", people, row)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // tonight is the start of the sample's last night.
@@ -246,7 +247,7 @@ func addSingleChanges(in *Input) {
 }
 
 func serverAt(addr netip.AddrPort) *census.Server {
-	return new(census.NewServer(&scanner.Result{Addr: addr}))
+	return new(census.NewServer(&scanner.Result{Addr: addr, Info: wire.Info{Has: wire.HasMaxPlayers}}))
 }
 
 func sampleServer(i int) *census.Server {

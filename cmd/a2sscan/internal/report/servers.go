@@ -34,12 +34,13 @@ type Servers struct {
 }
 
 type server struct {
-	addr              netip.AddrPort
-	name, game        string
-	world, version    string // world is the name of the map
-	country, flags    string
-	people, bots, max uint32
-	rtt               time.Duration
+	addr           netip.AddrPort
+	name, game     string
+	world, version string // world is the name of the map
+	country, flags string
+	people, bots   uint32
+	places         int // -1 if the server has no number of places
+	rtt            time.Duration
 }
 
 // compare defines the order of the table. Servers with more people come first.
@@ -74,7 +75,10 @@ func (l *Servers) Add(s *census.Server) {
 }
 
 func newServer(s *census.Server) *server {
-	k := &server{addr: s.Addr(), people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
+	k := &server{addr: s.Addr(), people: s.People, bots: s.Bots, places: -1, rtt: s.RTT}
+	if s.HasPlaces() {
+		k.places = int(s.MaxPlayers)
+	}
 	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
 	k.version, k.country = Shown(s.Version, wordInTable), Shown(s.Country, 2)
 	k.game = cmp.Or(Shown(s.GameName, nameInTable), Shown(s.Game, nameInTable))
@@ -95,7 +99,7 @@ type serverRow struct {
 
 // tableData is the data for the script. A row has the address, the name, the indexes of
 // game, map, version, country and flags in their lists, the numbers of people, bots and
-// player slots, and the round trip in ms, or -1 if it is not known.
+// player slots, and the round trip in ms. Slots and round trip are -1 if they are not known.
 type tableData struct {
 	Games     words             `json:"games"`
 	Maps      words             `json:"maps"`
@@ -186,7 +190,7 @@ func (d *tableData) row(k *server) json.RawMessage {
 	b.Write(asJSON(k.name))
 	fmt.Fprintf(&b, ",%d,%d,%d,%d,%d,%d,%d,%d,%d]",
 		d.Games.number(k.game), d.Maps.number(k.world), d.Versions.number(k.version), d.Countries.number(k.country),
-		d.Flags.number(k.flags), k.people, k.bots, k.max, k.millis())
+		d.Flags.number(k.flags), k.people, k.bots, k.places, k.millis())
 	return b.Bytes()
 }
 
@@ -200,7 +204,10 @@ func (k *server) millis() int {
 func (k *server) row() serverRow {
 	r := serverRow{
 		Name: cmp.Or(k.name, "(no name)"), Game: k.game, Map: k.world, Version: k.version, Country: k.country,
-		People: fmt.Sprintf("%d of %d", k.people, k.max), Flags: k.flags, Addr: k.addr.String(),
+		People: fmt.Sprint(k.people), Flags: k.flags, Addr: k.addr.String(),
+	}
+	if k.places >= 0 {
+		r.People += fmt.Sprintf(" of %d", k.places)
 	}
 	if k.rtt > 0 {
 		r.RTT = fmt.Sprint(k.millis())

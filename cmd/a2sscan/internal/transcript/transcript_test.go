@@ -183,11 +183,12 @@ func TestPopulation(t *testing.T) {
 		"12 of 24 players":                        {Info: wire.Info{Players: 12, MaxPlayers: 24}},
 		"9 of 24 players and 3 bots":              {Info: wire.Info{Players: 12, MaxPlayers: 24, Bots: 3}},
 		"547 of 575 players (info says 86 of 63)": {Info: wire.Info{Players: 86, MaxPlayers: 63}, Game: rust},
+		"0 players":                               {Info: wire.Info{Players: 3, MaxPlayers: 128, ServerType: 'p'}},
 		"0 of 16 players and 1 bot":               {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1}},
 		"0 of 16 players and 5 bots (info says 1 of 16)": {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1},
 			Game: &game.Game{Bots: 5, Has: 1 << game.KeyBots}},
 	} {
-		r.HasInfo = true
+		r.HasInfo, r.Info.Has = true, wire.HasMaxPlayers
 		if got := (&Session{Result: &r}).summary(); got != `: "", map "", `+want {
 			t.Errorf("%q, want %q", got, want)
 		}

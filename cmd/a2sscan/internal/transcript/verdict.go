@@ -141,8 +141,11 @@ func (s *Session) summary() string {
 	var parts []string
 	if in := &r.Info; r.HasInfo {
 		p := r.Population() // the game's own counts, if it sends them
-		text := fmt.Sprintf("%s, map %s, %d of %d players",
-			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), p.People, p.Places)
+		text := fmt.Sprintf("%s, map %s, %d", console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), p.People)
+		if p.HasPlaces {
+			text += fmt.Sprintf(" of %d", p.Places)
+		}
+		text += " players"
 		if p.Bots > 0 {
 			text += " and " + console.Plural(uint64(p.Bots), "bot")
 		}
