@@ -25,7 +25,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Run is one run of the scan command: its settings, its components and its counts.
@@ -435,15 +434,10 @@ func (s *Run) newTracker() *Tracker {
 		_, part, known = s.list.Progress()
 		return part, known
 	}
-	schedule := f.Config().Schedule()
 	cfg := TrackerConfig{
 		Input: input, Given: func() uint64 { return s.list.Stats().Given },
-		Silence: schedule.Silence(), Longest: LongestSession(schedule, wire.Questions(f.Query)),
-		SecondPass: f.SecondLook, Cooldown: schedule.Cooldown,
+		Schedule: f.Config().Schedule(), Fallback: f.Fallback,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
-	}
-	for n := 1; n < schedule.Requests(); n++ {
-		cfg.Repeats = append(cfg.Repeats, schedule.Sum(n))
 	}
 	if n, known := s.list.Size(); known {
 		cfg.Begun = float64(s.checkpoint.Past.Place) / float64(max(n, 1))
