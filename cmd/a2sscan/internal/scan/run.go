@@ -25,6 +25,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Run is one run of the scan command: its settings, its components and its counts.
@@ -436,7 +437,7 @@ func (s *Run) newTracker() *Tracker {
 	}
 	cfg := TrackerConfig{
 		Input: input, Given: func() uint64 { return s.list.Stats().Given },
-		Schedule: f.Config().Schedule(), Fallback: f.Fallback,
+		Questions: wire.Questions(f.Query), Schedule: f.Config().Schedule(), Fallback: f.Fallback,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
 	}
 	if n, known := s.list.Size(); known {

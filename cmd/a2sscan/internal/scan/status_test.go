@@ -199,7 +199,7 @@ func TestStatusSecondPass(t *testing.T) {
 		Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3, SecondPass: true},
 	})
 	s := scanner.Stats{Taken: 1000, Elapsed: 9 * time.Second, Silent: 400, Wait: scanner.WaitReplies}
-	s.Finished[scanner.StatusOK] = 600
+	s.Finished[scanner.StatusOK], s.Sent[0] = 600, 3600
 	before := p.Sample(s)
 	s.Silent, s.Open = 100, 300
 	after := p.Sample(s)
@@ -210,8 +210,16 @@ func TestStatusSecondPass(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	s.Silent, s.Open = 0, 400
-	if p.Sample(s); p.started == 0 {
+	end := p.Sample(s)
+	if p.started == 0 {
 		t.Error("all targets were started, but the end of the scan is not noticed")
+	}
+	// Before the second pass, the last silent target takes 4.5 s. To start the second pass of
+	// 400 targets takes 1 s, and the last of them takes 2 s.
+	for i, v := range []View{before, after, end} {
+		if got, want := v.left.Round(100*time.Millisecond).Seconds(), []float64{7.5, 2.3, 2}[i]; got != want {
+			t.Errorf("sample %d: %v s left, want %v", i, got, want)
+		}
 	}
 }
 
@@ -284,6 +292,36 @@ func TestTimeLeft(t *testing.T) {
 					t.Errorf("%s: after %v of %v: %v left, want %v", name, v.Elapsed, end, v.left, left)
 					break
 				}
+			}
+		}
+	}
+}
+
+// TestLastWait: the wait at the end of a scan depends on what targets leave open and how
+// often, and on the timeouts.
+func TestLastWait(t *testing.T) {
+	for _, test := range []struct {
+		noReply, partial, timeouts uint64
+		fixed, learned             time.Duration // in ms
+	}{
+		{0, 0, 0, 0, 0},
+		{1000, 0, 3000, 4400, 1400},
+		{50, 0, 150, 2500, 0},          // a silent target every 2 s
+		{0, 1000, 0, 0, 0},             // every answer arrives, but some are truncated
+		{0, 1000, 1000, 4400, 2100},    // one open question
+		{0, 1000, 2000, 7400, 4800},    // two
+		{1000, 1000, 4000, 4400, 2100}, // silent targets, and targets with one open question
+	} {
+		for _, learned := range []bool{false, true} {
+			p := NewTracker(TrackerConfig{Questions: wire.AskAll, Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3}})
+			s, want := scanner.Stats{Elapsed: 100 * time.Second}, test.fixed
+			s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply], s.Finished[scanner.StatusPartial] = 1000, test.noReply, test.partial
+			s.Errors[wire.ErrTimeout] = test.timeouts
+			if learned {
+				s.Timeouts, want = scanner.Timeouts{Learned: true, Now: timing.LeastTimeout}, test.learned
+			}
+			if got := p.lastWait(&s, 1); got != want*time.Millisecond {
+				t.Errorf("%+v, learned %v: %v", test, learned, got)
 			}
 		}
 	}

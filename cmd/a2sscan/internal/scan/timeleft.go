@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/timing"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // targets estimates how many targets this run will have started at its end. Its second
@@ -13,74 +14,91 @@ func (p *Tracker) targets(s *scanner.Stats, part float64) float64 {
 	return float64(max(p.cfg.Given(), s.Taken)) / (part - p.cfg.Begun) * (1 - p.cfg.Begun)
 }
 
+// left estimates how long the scan goes on, if it starts all targets. First it starts the
+// targets of this pass and waits for the last of them. Then there may be a second pass and a
+// cooldown.
+func (p *Tracker) left(s *scanner.Stats, all float64) (d time.Duration) {
+	growth := all / float64(max(s.Taken, 1))
+	pace := float64(s.Elapsed) / float64(max(s.DatagramsSent(), 1)) // time for one datagram
+	wait, start := p.lastWait(s, growth), max(p.toStart(s, all, pace), s.HeldFor)
+	longest := p.cfg.Schedule.Longest() // the wait of the second pass
+	if p.second {
+		wait, start = longest, time.Duration(float64(s.Silent)*pace)
+	}
+	if d = start + wait; p.started > 0 {
+		d = p.started + wait - s.Elapsed
+	}
+	if p.cfg.Draining != nil && p.cfg.Draining() {
+		return max(0, d)
+	}
+	if p.cfg.Schedule.SecondPass && !p.second { // most open targets are silent
+		d = max(0, d) + time.Duration(float64(s.Silent+s.Open)*growth*pace) + longest
+	}
+	return max(0, d+p.cooldown(s, growth))
+}
+
 // toStart estimates how long it takes to start the remaining targets of all targets. It
 // assumes that each of them needs as many datagrams as the started targets did on average.
-func (p *Tracker) toStart(s *scanner.Stats, all float64) time.Duration {
-	taken, sent := float64(s.Taken), float64(s.DatagramsSent())
-	if taken == 0 || sent == 0 {
-		return 0
-	}
+func (p *Tracker) toStart(s *scanner.Stats, all, pace float64) time.Duration {
 	// Most open targets are silent, and some of the repeats to them are still to come. Each
 	// target has been open for a time between 0 and oldest.
 	schedule, sum, open := p.cfg.Schedule, timing.Schedule.Sum, float64(s.Open)
-	oldest := schedule.Silence()
 	if schedule.Learned = s.Timeouts.Now; s.Timeouts.Learned && schedule.Early() {
 		sum, open = timing.Schedule.EarlySum, float64(s.Open-s.Timeouts.Listening)
-		oldest = schedule.EarlySum(schedule.Attempts)
 	}
-	oldest = max(min(s.Elapsed, oldest), 1)
-	repeats := 0.0
-	for n := 1; n < schedule.Requests(); n++ {
-		repeats += open * min(1, float64(sum(schedule, n))/float64(oldest))
+	oldest := max(min(s.Elapsed, sum(schedule, schedule.Attempts)), 1)
+	datagrams := float64(s.DatagramsSent())
+	for n := 1; n < schedule.Attempts; n++ {
+		datagrams += open * min(1, float64(sum(schedule, n))/float64(oldest))
 	}
-	datagrams := max(all-taken, 0) * (sent + repeats) / taken
-	if schedule.SecondPass { // one more request for each silent target
-		datagrams += all * float64(s.Silent) / taken
-	}
-	return time.Duration(float64(s.Elapsed) * datagrams / sent)
+	taken := float64(s.Taken)
+	return time.Duration(max(all-taken, 0) / max(taken, 1) * datagrams * pace)
 }
 
-// tail estimates how long the scan takes after it has started its last target. Its second
-// argument is how many times as many targets the scan will then have started as now.
+// lastWait estimates how long this pass takes after it has started its last target. Its
+// second argument is how many times as many targets it will then have started as now.
 //
-// The scan waits for the last silent target, and for the last target with an open question.
-// If these are rare, the last one of them was probably started before the last target.
-func (p *Tracker) tail(s *scanner.Stats, growth float64) time.Duration {
-	forSilent, forOpen := p.waits(s, growth)
-	silent := s.Finished[scanner.StatusNoReply] + uint64(s.Silent+s.Timeouts.Listening)
-	silent = max(silent, s.Repeats/uint64(max(p.cfg.Schedule.Requests()-1, 1)))
-	last := func(n uint64, wait time.Duration) time.Duration {
+// The scan waits for the last silent target, and for the last targets with one open question
+// and with several. If these are rare, the last of them was probably started earlier.
+func (p *Tracker) lastWait(s *scanner.Stats, growth float64) (longest time.Duration) {
+	noReply, partial := int(s.Finished[scanner.StatusNoReply]), int(s.Finished[scanner.StatusPartial])
+	silent := max(noReply+s.Silent+s.Timeouts.Listening, int(s.Repeats)/max(p.cfg.Schedule.Attempts-1, 1))
+	open := int(s.Errors[wire.ErrTimeout]) - noReply*howMany(p.cfg.Questions&wire.AskAll)
+	waits := p.waits(s, growth)
+	for i, n := range [...]int{silent, min(partial, open), open - partial} {
 		switch {
 		case n > 0:
-			return max(0, wait-s.Elapsed/time.Duration(n))
-		case s.Elapsed <= p.cfg.Schedule.Timeout: // no silence is known so early
-			return wait
+			longest = max(longest, waits[i]-s.Elapsed/time.Duration(n))
+		case i == 0 && s.Elapsed <= p.cfg.Schedule.Timeout: // no silence is known so early
+			longest = waits[0]
 		}
-		return 0
 	}
-	d := max(last(silent, forSilent), last(s.Finished[scanner.StatusPartial], forOpen))
-	if p.cfg.Draining != nil && p.cfg.Draining() {
-		return d
-	}
-	return d + p.cooldown(s, growth)
+	return longest
 }
 
-// waits estimates how long the scan waits, at its end, for a silent target and for a target
-// with an open question. See session.LastWaits: the scan knows round trips that the Stats do
-// not have, so waits estimates them from the learned timeout.
-func (p *Tracker) waits(s *scanner.Stats, growth float64) (silent, open time.Duration) {
+// waits estimates how long the scan waits, at its end, for a silent target, for a target with
+// one open question, and for a target with several. Session.suspectLimit asks these one by
+// one. See also session.LastWaits: the Stats do not have the round trips from which these
+// follow, so waits uses the learned timeout.
+func (p *Tracker) waits(s *scanner.Stats, growth float64) [3]time.Duration {
 	schedule := p.schedule(s, growth)
-	silent, open = schedule.Silence(), schedule.Sum(schedule.Attempts)
+	fixed := schedule.Sum(schedule.Attempts)
+	silent, several := fixed, schedule.Sum(schedule.Attempts+1)+schedule.Timeout
+	if p.cfg.Fallback {
+		silent += schedule.Timeout
+	}
 	switch {
-	case schedule.SecondPass && s.Silent < p.silent: // the second pass has begun
-		return schedule.Longest(), open
-	case p.cfg.Fallback:
-		return silent + schedule.Timeout, open
-	case schedule.SecondPass || !schedule.Early() || float64(s.Answered())*growth < timing.LastTrips:
-		return silent, open
+	case !schedule.Early():
+		return [...]time.Duration{silent, fixed, several}
+	case schedule.SecondPass || float64(s.Answered())*growth < timing.LastTrips:
+		return [...]time.Duration{silent, fixed, 2 * fixed}
 	}
 	lastAttempt, trips := schedule.EarlySum(schedule.Attempts-1), 2*schedule.Learned
-	return min(silent, lastAttempt+trips), min(open, lastAttempt+max(schedule.Timeout, trips))
+	heard := max(schedule.Timeout, 5*schedule.Learned) // twice the time to an answer that needed two repeats
+	if !p.cfg.Fallback {
+		silent = min(silent, lastAttempt+trips)
+	}
+	return [...]time.Duration{silent, min(fixed, lastAttempt+heard), 3*lastAttempt + trips + heard}
 }
 
 // schedule returns the schedule that the scan will have when it has started growth times as

@@ -9,6 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/timing"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // TrackerConfig describes a scan to its Tracker.
@@ -18,9 +19,10 @@ type TrackerConfig struct {
 	Begun   float64                           // fraction of the input that earlier runs finished
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
-	Schedule timing.Schedule
-	Fallback bool        // the scan also sends PLAYER and a ping to silent targets
-	Draining func() bool // reports whether the scan starts no more targets; nil: never
+	Questions wire.Questions
+	Schedule  timing.Schedule
+	Fallback  bool        // the scan also sends PLAYER and a ping to silent targets
+	Draining  func() bool // reports whether the scan starts no more targets; nil: never
 }
 
 // Tracker follows the progress of one scan. To compute rates, it remembers the previous
@@ -31,7 +33,8 @@ type Tracker struct {
 	last    scanner.Stats
 	silent  int           // maximum of Stats.Silent so far
 	part    float64       // fraction done; never falls
-	started time.Duration // when a sample first showed that no target is left to start; 0: none has
+	second  bool          // the second pass has begun
+	started time.Duration // when a sample first showed that no target is left to start in this pass; 0: none has
 	cooling time.Duration // when a sample first showed the cooldown; 0: none has
 }
 
@@ -60,8 +63,10 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	p.last, p.silent = s, max(p.silent, s.Silent)
 	v.last = p.cfg.Draining != nil && p.cfg.Draining()
 
-	secondPass := p.cfg.Schedule.SecondPass && (p.silent == 0 || s.Silent > 0) // the second pass has not begun or has not ended
-	if p.started == 0 && (v.last || s.Wait == scanner.WaitReplies && !secondPass) {
+	if !p.second && s.Silent < p.silent {
+		p.second, p.started = true, 0
+	}
+	if p.started == 0 && (v.last || s.Wait == scanner.WaitReplies && (!p.second || s.Silent == 0)) {
 		p.started = max(s.Elapsed, 1)
 	}
 	if p.cooling == 0 && s.Wait == scanner.WaitCooldown {
@@ -83,11 +88,10 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 		v.left = 0
 	case p.cooling > 0:
 		v.left = max(0, p.cooling+p.cooldown(&s, 1)-s.Elapsed)
-	case p.started > 0:
-		v.left = max(0, p.started+p.tail(&s, 1)-s.Elapsed)
+	case p.started > 0 || p.second:
+		v.left = p.left(&s, float64(s.Taken))
 	case known && part-p.cfg.Begun >= 0.01 && v.part < 1:
-		all := p.targets(&s, part)
-		v.left = max(p.toStart(&s, all), s.HeldFor) + p.tail(&s, all/float64(max(s.Taken, 1)))
+		v.left = p.left(&s, p.targets(&s, part))
 	}
 	return v
 }
