@@ -154,9 +154,9 @@ func TestStatusWidth(t *testing.T) {
 // TestStatusEnd: the time left includes the known waits at the end of a scan, and
 // is never shown as zero.
 func TestStatusEnd(t *testing.T) {
-	drained := false
+	drained, part := false, 0.99
 	p := NewTracker(TrackerConfig{
-		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
+		Input: func() (float64, bool) { return part, true }, Given: func() uint64 { return 1000 },
 		Schedule: timing.Schedule{Timeout: 3 * time.Second, Attempts: 1, Cooldown: 2 * time.Second},
 		Draining: func() bool { return drained },
 	})
@@ -170,13 +170,13 @@ func TestStatusEnd(t *testing.T) {
 			t.Errorf("%v: got %s, want %s", at, got, want)
 		}
 	}
-	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:05 left")
-	check(time.Second, scanner.WaitNothing, "0:01 50%, 0:05 left")
+	check(10*time.Second, scanner.WaitNothing, "0:10 49%, 0:05 left")
+	check(time.Second, scanner.WaitNothing, "0:01 49%, 0:05 left")
 	s.HeldFor = 30 * time.Second
-	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:35 left")
-	s.HeldFor = 0
-	check(11*time.Second, scanner.WaitReplies, "0:11 50%, 0:05 left") // all targets have been started
-	check(13*time.Second, scanner.WaitNothing, "0:13 50%, 0:03 left") // requests are being repeated
+	check(10*time.Second, scanner.WaitAddress, "0:10 49%, 0:35 left")
+	s.HeldFor, part = 0, 1                                            // all targets have been started
+	check(11*time.Second, scanner.WaitNothing, "0:11 50%, 0:05 left") // requests are being repeated
+	check(13*time.Second, scanner.WaitReplies, "0:13 50%, 0:03 left")
 	check(19*time.Second, scanner.WaitReplies, "0:19 50%, finishing") // some targets are slow
 	s.Finished[scanner.StatusNoReply], s.Open = 600, 0
 	check(20*time.Second, scanner.WaitCooldown, "0:20 100%, 0:02 left")
@@ -201,6 +201,11 @@ func TestStatusSecondPass(t *testing.T) {
 	s := scanner.Stats{Taken: 1000, Elapsed: 9 * time.Second, Silent: 400, Wait: scanner.WaitReplies}
 	s.Finished[scanner.StatusOK], s.Sent[0] = 600, 3600
 	before := p.Sample(s)
+	s.Elapsed += 5 * time.Second
+	if v := p.Sample(s); v.left >= 0 {
+		t.Errorf("%v left, but the first pass takes longer than it should", v.left)
+	}
+	s.Elapsed -= 5 * time.Second
 	s.Silent, s.Open = 100, 300
 	after := p.Sample(s)
 	if before.part != 0.9 || after.part != 0.9 || p.started != 0 {

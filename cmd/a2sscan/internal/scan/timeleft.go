@@ -16,7 +16,7 @@ func (p *Tracker) targets(s *scanner.Stats, part float64) float64 {
 
 // left estimates how long the scan goes on, if it starts all targets. First it starts the
 // targets of this pass and waits for the last of them. Then there may be a second pass and a
-// cooldown.
+// cooldown. The result is negative if it is unknown.
 func (p *Tracker) left(s *scanner.Stats, all float64) (d time.Duration) {
 	growth := all / float64(max(s.Taken, 1))
 	pace := float64(s.Elapsed) / float64(max(s.DatagramsSent(), 1)) // time for one datagram
@@ -31,8 +31,11 @@ func (p *Tracker) left(s *scanner.Stats, all float64) (d time.Duration) {
 	if p.cfg.Draining != nil && p.cfg.Draining() {
 		return max(0, d)
 	}
-	if p.cfg.Schedule.SecondPass && !p.second { // most open targets are silent
-		d = max(0, d) + time.Duration(float64(s.Silent+s.Open)*growth*pace) + longest
+	if p.cfg.Schedule.SecondPass && !p.second {
+		if d < 0 { // some targets are slow, and the second pass waits for them
+			return -1
+		}
+		d += time.Duration(float64(s.Silent+s.Open)*growth*pace) + longest // most open targets are silent
 	}
 	return max(0, d+p.cooldown(s, growth))
 }

@@ -34,7 +34,7 @@ type Tracker struct {
 	silent  int           // maximum of Stats.Silent so far
 	part    float64       // fraction done; never falls
 	second  bool          // the second pass has begun
-	started time.Duration // when a sample first showed that no target is left to start in this pass; 0: none has
+	started time.Duration // when a sample first showed that this pass has started all targets; 0: none has
 	cooling time.Duration // when a sample first showed the cooldown; 0: none has
 }
 
@@ -60,20 +60,23 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
 		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
 	}
+	starting := s.Taken > p.last.Taken
 	p.last, p.silent = s, max(p.silent, s.Silent)
 	v.last = p.cfg.Draining != nil && p.cfg.Draining()
 
 	if !p.second && s.Silent < p.silent {
 		p.second, p.started = true, 0
 	}
-	if p.started == 0 && (v.last || s.Wait == scanner.WaitReplies && (!p.second || s.Silent == 0)) {
+	part, known := p.cfg.Input()
+	// While repeats are due, the scan waits for nothing, even if no target is left to start.
+	all := s.Wait == scanner.WaitReplies || known && part >= 1 && s.Taken >= p.cfg.Given() && s.Held == 0
+	if (p.started == 0 || starting) && (v.last || all && (!p.second || s.Silent == 0)) {
 		p.started = max(s.Elapsed, 1)
 	}
 	if p.cooling == 0 && s.Wait == scanner.WaitCooldown {
 		p.cooling = max(s.Elapsed, 1)
 	}
 
-	part, known := p.cfg.Input()
 	read := 0.0 // the fraction of the input that this run has finished
 	if v.known = known; known {
 		// A silent target counts as three quarters done: it waits for the second pass,
