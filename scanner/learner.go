@@ -43,15 +43,14 @@ type learner struct {
 }
 
 const (
-	learnTime    = time.Second // how long a scan must have run before it learns timeouts
-	enoughBlock  = 200         // round trips that must be known for a /8 to have its own timeout
-	rarestTrip   = 5000        // LastWaits follow from the round trip that 1 answer in rarestTrip exceeds
-	enoughTotals = 500         // round trips that must be known for LastWaits
-	blindPart    = 5           // use the fixed timeout if the round trips of more than 1 answer in 5 are unknown
-	learnEvery   = 20 * time.Millisecond
-	sweepAfter   = time.Second // minimum time between two sweeps, which shorten waits that have begun
-	lastFactor   = 2           // LastWaits are lastFactor times the round trip that 1 answer in rarestTrip exceeds
-	coolFactor   = 2           // the cooldown is coolFactor times the round trip that 1 answer in trips.Rare exceeds
+	learnTime   = time.Second // how long a scan must have run before it learns timeouts
+	enoughBlock = 200         // round trips that must be known for a /8 to have its own timeout
+	rarestTrip  = 5000        // LastWaits follow from the round trip that 1 answer in rarestTrip exceeds
+	blindPart   = 5           // use the fixed timeout if the round trips of more than 1 answer in 5 are unknown
+	learnEvery  = 20 * time.Millisecond
+	sweepAfter  = time.Second // minimum time between two sweeps, which shorten waits that have begun
+	lastFactor  = 2           // LastWaits are lastFactor times the round trip that 1 answer in rarestTrip exceeds
+	coolFactor  = 2           // the cooldown is coolFactor times the round trip that 1 answer in trips.Rare exceeds
 )
 
 func newLearner(most time.Duration) *learner {
@@ -145,10 +144,10 @@ func (l *learner) last() (w session.LastWaits) {
 	if !l.seen.Learned || blind(&l.all) {
 		return w
 	}
-	if l.firsts.Known >= enoughTotals {
+	if l.firsts.Known >= timing.LastTrips {
 		w.Silent = lastFactor * l.firsts.Upper(rarestTrip)
 	}
-	if l.asked.Known >= enoughTotals {
+	if l.asked.Known >= timing.LastTrips {
 		w.Heard = max(lastFactor*l.asked.Upper(rarestTrip), l.most)
 	}
 	return w

@@ -116,7 +116,7 @@ func TestLearnerBlocks(t *testing.T) {
 
 // TestLearnerLast checks the last waits and the cooldown.
 func TestLearnerLast(t *testing.T) {
-	l := learnt(enoughTotals-1, 100*ms)
+	l := learnt(timing.LastTrips-1, 100*ms)
 	if got := l.cooldown(2 * time.Second); got != 2*time.Second {
 		t.Errorf("nothing is learned: a cooldown of %v", got)
 	}
@@ -125,7 +125,7 @@ func TestLearnerLast(t *testing.T) {
 		t.Errorf("too little is known: %+v", l.last())
 	}
 	l.first(somewhere, 400*ms, true)
-	for range enoughTotals {
+	for range timing.LastTrips {
 		l.asked.Add(50*ms, true)
 	}
 	if got := l.last(); !about(got.Silent, 800*ms) || got.Heard != l.most {
@@ -141,7 +141,7 @@ func TestLearnerLast(t *testing.T) {
 	if got := l.cooldown(150 * ms); got != 150*ms {
 		t.Errorf("a cooldown of %v, at most 150 ms", got)
 	}
-	near := learnt(enoughTotals, ms)
+	near := learnt(timing.LastTrips, ms)
 	near.update(2 * time.Second)
 	if got := near.cooldown(2 * time.Second); got != timing.LeastTimeout/3 {
 		t.Errorf("servers that are near: a cooldown of %v", got)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -29,10 +30,10 @@ type Life struct {
 // writes fateWords[i].what.
 var fateWords = [...]struct{ flag, what string }{
 	{"outages", "outage"},   // the server is silent for 5 s to Longest
-	{"restarts", "restart"}, // the server is silent for 5 s, and then has another Steam ID and new players
+	{"restarts", "restart"}, // the server is silent for 5 s, and then has new players; a Steam ID changes, too
 	{"renames", "renamed"},
 	{"maps", "map"},         // the server has another map; about half of these servers also have new players
-	{"steamids", "steamid"}, // the server has another Steam ID without a restart
+	{"steamids", "steamid"}, // the Steam ID changes without a restart; only servers with a Steam ID have this fate
 	{"moves", "moved"},      // the server moves to an address that had no server
 	{"flaps", "flap"},       // the server is silent three times; silences and the times between them are equally long
 }
@@ -126,24 +127,31 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 	fates = map[uint64]*Fate{}
 	r := random.Stream(random.Hash(m.Seed, streamLife))
 	places := int(m.places())
-	choose := func(exists bool) (uint64, *nature) {
+	choose := func(suits func(addr uint64, n *nature, exists bool) bool) (uint64, *nature) {
 		for range 100 * places {
 			addr := m.place(uint64(r.Below(places)))
-			if n, ok := m.nature(addr); fates[addr] == nil && ok == exists && (!ok || slices.Contains(lives, n.kind)) {
+			if n, ok := m.nature(addr); fates[addr] == nil && suits(addr, &n, ok) {
 				return addr, &n
 			}
 		}
 		return 0, nil
 	}
+	free := func(addr uint64, _ *nature, exists bool) bool { return !exists && addr>>16 != loopback.Broadcast }
 	for i, kind := range fateWords {
 		for planned := range l.Counts[i] {
 			tooFew := func(of string) error {
 				return fmt.Errorf("life: %s=%d is too many: the fleet has room for %d, because no other %s; each server has at most one event, and only servers of the kinds %s have events",
 					kind.flag, l.Counts[i], planned, of, Words(lives))
 			}
-			addr, n := choose(true)
+			needs, lack := kind.what == "steamid", "server can have such an event"
+			if needs {
+				lack = "server has a Steam ID"
+			}
+			addr, n := choose(func(_ uint64, n *nature, exists bool) bool {
+				return exists && slices.Contains(lives, n.kind) && (!needs || m.hasSteamID(n))
+			})
 			if n == nil {
-				return nil, tooFew("server can have such an event")
+				return nil, tooFew(lack)
 			}
 			at := time.Duration(r.Below(int(l.Span/time.Second))) * time.Second
 			f := &Fate{What: kind.what, Addr: udp.Unpack(addr).String(), at: at, end: at}
@@ -155,7 +163,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 			case "restart":
 				f.end, f.Sign = at+silence, m.showsRestart(n)
 			case "moved":
-				to, none := choose(false)
+				to, none := choose(free)
 				if none == nil {
 					return nil, tooFew("address is free (a lower share of servers alive leaves more addresses free)")
 				}
@@ -170,6 +178,12 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate, err error) {
 
 func (l *Life) outage(r *random.Stream) time.Duration {
 	return time.Duration(r.Between(5, int(l.Longest/time.Second))) * time.Second
+}
+
+func (m *model) hasSteamID(n *nature) bool {
+	var c content
+	c.fill(n, 1<<wire.QuestionInfo)
+	return c.info.Has&wire.HasSteamID != 0
 }
 
 // showsRestart reports whether a restart of the server can be seen: the server has a Steam

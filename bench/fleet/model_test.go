@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"fmt"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +55,57 @@ func TestConfigRefuses(t *testing.T) {
 // testConfig returns a small fleet of the usual kinds.
 func testConfig() Config {
 	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
+}
+
+// TestLifeShows: each event of a plan that changes a server changes what the server answers.
+// A fleet refuses more new Steam IDs than it has servers with a Steam ID, and says how many
+// it has.
+func TestLifeShows(t *testing.T) {
+	c := testConfig()
+	c.Kinds, c.Alive = []Kind{GoldSource}, 0.5
+	with := 0
+	m, err := newModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.places() {
+		if n, ok := m.nature(m.place(i)); ok {
+			var info content
+			if info.fill(&n, wire.AskInfo); info.info.SteamID != 0 {
+				with++
+			}
+		}
+	}
+	for what, number := range map[string]int{"steamids": with, "renames": 20, "maps": 20, "moves": 20} {
+		if c.Life, err = ParseLife(fmt.Sprintf("%s=%d", what, number)); err != nil {
+			t.Fatal(err)
+		}
+		if m, err = newModel(c); err != nil {
+			t.Fatal(err)
+		}
+		for addr, planned := range m.fates {
+			var before, after content
+			n, f, _ := m.now(addr, planned.end)
+			before.fill(&n, wire.AskInfo)
+			after.fill(&n, wire.AskInfo)
+			if f.apply(&after); planned.What != "moved" && reflect.DeepEqual(before.info, after.info) {
+				t.Errorf("%s of %v does not show", planned.What, planned.Addr)
+			}
+		}
+	}
+	c.Life.Counts = [len(fateWords)]int{4: with + 1}
+	want := fmt.Sprintf("life: steamids=%d is too many: the fleet has room for %d, because no other server has a Steam ID;", with+1, with)
+	if _, err = newModel(c); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+
+	c.Network, c.Alive = netip.MustParsePrefix("127.255.255.254/31"), 0
+	if c.Life, err = ParseLife("moves=1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = newModel(c); err == nil || !strings.Contains(err.Error(), "no other address is free") {
+		t.Errorf("a move to the broadcast address: %v", err)
+	}
 }
 
 // TestNights checks what changes on servers from night to night, and what stays the

@@ -49,6 +49,10 @@ const LeastTimeout = 150 * time.Millisecond
 // them.
 const LearnTrips = 256
 
+// LastTrips is how many round trips a scan must know before it shortens the waits at its
+// end.
+const LastTrips = 500
+
 // lastAttempt is the minimum time from the first attempt to the last one in a scan
 // that learns its timeouts.
 const lastAttempt = 1200 * time.Millisecond
@@ -121,6 +125,14 @@ func (s Schedule) EarlyWait(after time.Duration, n, attempts int) time.Duration 
 	}
 }
 
+// EarlySum returns the sum of the waits of the first n attempts if Early is true.
+func (s Schedule) EarlySum(n int) (d time.Duration) {
+	for attempt := range n {
+		d += s.EarlyWait(d, attempt+1, s.Attempts)
+	}
+	return d
+}
+
 // Least returns the shortest possible Silence and Cooldown of a scan with this number of
 // targets. If there are enough targets to learn from, both may be shorter than s.Silence()
 // and s.Cooldown.
@@ -133,10 +145,8 @@ func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
 		cooldown = min(cooldown, LeastTimeout/3)
 	}
 	if !s.SecondPass {
-		s.Learned, silence = LeastTimeout, 0
-		for n := range s.Attempts {
-			silence += s.EarlyWait(silence, n+1, s.Attempts)
-		}
+		s.Learned = LeastTimeout
+		silence = s.EarlySum(s.Attempts)
 	}
 	return silence, cooldown
 }

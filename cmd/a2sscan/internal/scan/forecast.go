@@ -42,9 +42,9 @@ const (
 	addressTurn     = 4
 )
 
-// LongestSession estimates the longest time that a scan waits for one target. It assumes that
+// longestSession estimates the longest time that a scan waits for one target. It assumes that
 // the target answers no question, and that the scan asks one question after another.
-func LongestSession(s timing.Schedule, qs wire.Questions) time.Duration {
+func longestSession(s timing.Schedule, qs wire.Questions) time.Duration {
 	return time.Duration(howMany(qs&wire.AskAll)) * s.Silence()
 }
 
@@ -77,7 +77,7 @@ func (fc *Forecast) String() string {
 			slowest = min(fc.Rate, scanner.DefaultRate)
 		}
 		silence, soonest := fc.Schedule.Least(fc.Listed + fc.InNetworks)
-		latest := LongestSession(fc.Schedule, fc.Questions) + fc.Schedule.Cooldown
+		latest := longestSession(fc.Schedule, fc.Questions) + fc.Schedule.Cooldown
 		turns := 0.0 // seconds that the rate limit of an address needs for the datagrams to all its ports
 		if fc.InNetworks > 0 {
 			soonest += silence

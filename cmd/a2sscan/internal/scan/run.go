@@ -435,15 +435,10 @@ func (s *Run) newTracker() *Tracker {
 		_, part, known = s.list.Progress()
 		return part, known
 	}
-	schedule := f.Config().Schedule()
 	cfg := TrackerConfig{
 		Input: input, Given: func() uint64 { return s.list.Stats().Given },
-		Silence: schedule.Silence(), Longest: LongestSession(schedule, wire.Questions(f.Query)),
-		SecondPass: f.SecondLook, Cooldown: schedule.Cooldown,
+		Questions: wire.Questions(f.Query), Schedule: f.Config().Schedule(), Fallback: f.Fallback,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
-	}
-	for n := 1; n < schedule.Requests(); n++ {
-		cfg.Repeats = append(cfg.Repeats, schedule.Sum(n))
 	}
 	if n, known := s.list.Size(); known {
 		cfg.Begun = float64(s.checkpoint.Past.Place) / float64(max(n, 1))

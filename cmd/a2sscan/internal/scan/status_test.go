@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/congestion"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -152,14 +154,14 @@ func TestStatusWidth(t *testing.T) {
 // TestStatusEnd: the time left includes the known waits at the end of a scan, and
 // is never shown as zero.
 func TestStatusEnd(t *testing.T) {
-	drained := false
+	drained, part := false, 0.99
 	p := NewTracker(TrackerConfig{
-		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
-		Silence: time.Second, Longest: 5 * time.Second, Cooldown: 2 * time.Second,
+		Input: func() (float64, bool) { return part, true }, Given: func() uint64 { return 1000 },
+		Schedule: timing.Schedule{Timeout: 3 * time.Second, Attempts: 1, Cooldown: 2 * time.Second},
 		Draining: func() bool { return drained },
 	})
 	s := scanner.Stats{Taken: 1000, Open: 500}
-	s.Finished[scanner.StatusOK] = 500
+	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 400, 100
 	check := func(at time.Duration, why scanner.Wait, want string) {
 		t.Helper()
 		s.Elapsed, s.Wait = at, why
@@ -168,24 +170,24 @@ func TestStatusEnd(t *testing.T) {
 			t.Errorf("%v: got %s, want %s", at, got, want)
 		}
 	}
-	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:03 left")
-	check(time.Second, scanner.WaitNothing, "0:01 50%, 0:03 left")
+	check(10*time.Second, scanner.WaitNothing, "0:10 49%, 0:05 left")
+	check(time.Second, scanner.WaitNothing, "0:01 49%, 0:05 left")
 	s.HeldFor = 30 * time.Second
-	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:33 left")
-	s.HeldFor = 0
-	check(11*time.Second, scanner.WaitReplies, "0:11 50%, at most 0:07 left") // all targets have been started
-	check(13*time.Second, scanner.WaitNothing, "0:13 50%, at most 0:05 left") // requests are being repeated
-	check(19*time.Second, scanner.WaitReplies, "0:19 50%, finishing")         // some targets are slow
-	s.Finished[scanner.StatusNoReply], s.Open = 500, 0
-	check(20*time.Second, scanner.WaitCooldown, "0:20 100%, at most 0:02 left")
-	check(21500*time.Millisecond, scanner.WaitCooldown, "0:21 100%, at most 0:01 left")
+	check(10*time.Second, scanner.WaitAddress, "0:10 49%, 0:35 left")
+	s.HeldFor, part = 0, 1                                            // all targets have been started
+	check(11*time.Second, scanner.WaitNothing, "0:11 50%, 0:05 left") // requests are being repeated
+	check(13*time.Second, scanner.WaitReplies, "0:13 50%, 0:03 left")
+	check(19*time.Second, scanner.WaitReplies, "0:19 50%, finishing") // some targets are slow
+	s.Finished[scanner.StatusNoReply], s.Open = 600, 0
+	check(20*time.Second, scanner.WaitCooldown, "0:20 100%, 0:02 left")
+	check(21500*time.Millisecond, scanner.WaitCooldown, "0:21 100%, 0:01 left")
 	check(22*time.Second, scanner.WaitCooldown, "0:22 100%, finishing")
 
 	// A draining scan only waits for its open targets.
-	p.end, p.cooling, drained = 0, false, true
-	s.Finished[scanner.StatusNoReply], s.Open = 0, 1213
-	check(10*time.Second, scanner.WaitReplies, "0:10 finishing 1,213 open, at most 0:05")
-	check(14500*time.Millisecond, scanner.WaitReplies, "0:14 finishing 1,213 open, at most 0:01")
+	p.started, p.cooling, drained = 0, 0, true
+	s.Finished[scanner.StatusNoReply], s.Open = 100, 1213
+	check(10*time.Second, scanner.WaitReplies, "0:10 finishing 1,213 open, 0:03 left")
+	check(12500*time.Millisecond, scanner.WaitReplies, "0:12 finishing 1,213 open, 0:01 left")
 	check(16*time.Second, scanner.WaitReplies, "0:16 finishing 1,213 open")
 }
 
@@ -194,22 +196,35 @@ func TestStatusEnd(t *testing.T) {
 func TestStatusSecondPass(t *testing.T) {
 	p := NewTracker(TrackerConfig{
 		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
-		Silence: 7 * time.Second, SecondPass: true,
+		Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3, SecondPass: true},
 	})
 	s := scanner.Stats{Taken: 1000, Elapsed: 9 * time.Second, Silent: 400, Wait: scanner.WaitReplies}
-	s.Finished[scanner.StatusOK] = 600
+	s.Finished[scanner.StatusOK], s.Sent[0] = 600, 3600
 	before := p.Sample(s)
+	s.Elapsed += 5 * time.Second
+	if v := p.Sample(s); v.left >= 0 {
+		t.Errorf("%v left, but the first pass takes longer than it should", v.left)
+	}
+	s.Elapsed -= 5 * time.Second
 	s.Silent, s.Open = 100, 300
 	after := p.Sample(s)
-	if before.part != 0.9 || after.part != 0.9 || p.end != 0 {
-		t.Errorf("%v, then %v, end %v", before.part, after.part, p.end)
+	if before.part != 0.9 || after.part != 0.9 || p.started != 0 {
+		t.Errorf("%v, then %v, started %v", before.part, after.part, p.started)
 	}
 	if got := after.Line(0); !strings.Contains(got, "answered 600 (60%)") {
 		t.Errorf("%s", got)
 	}
 	s.Silent, s.Open = 0, 400
-	if p.Sample(s); p.end == 0 {
+	end := p.Sample(s)
+	if p.started == 0 {
 		t.Error("all targets were started, but the end of the scan is not noticed")
+	}
+	// Before the second pass, the last silent target takes 4.5 s. To start the second pass of
+	// 400 targets takes 1 s, and the last of them takes 2 s.
+	for i, v := range []View{before, after, end} {
+		if got, want := v.left.Round(100*time.Millisecond).Seconds(), []float64{7.5, 2.3, 2}[i]; got != want {
+			t.Errorf("sample %d: %v s left, want %v", i, got, want)
+		}
 	}
 }
 
@@ -252,16 +267,34 @@ func TestStatusBarStays(t *testing.T) {
 	}
 }
 
-// TestTimeLeft: from the first tenth of a scan on, the time left is right within a fifth, for
-// any even share of targets that stay silent.
+// TestTimeLeft: from the first tenth of a scan on, the time left is right within a fifth or
+// within two seconds, for any even share of targets that stay silent.
 func TestTimeLeft(t *testing.T) {
-	for _, silent := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9} {
-		for _, targets := range []int{20_000, 60_000, 400_000} {
-			views, end := simulate(targets, silent, 5000)
+	fixed := timing.Schedule{Timeout: time.Second, Attempts: 3, Cooldown: 2 * time.Second}
+	learns, once := fixed, fixed
+	learns.Learns, learns.Cools = true, true
+	once.Attempts, once.Learns, once.Cools = 1, true, true
+	for _, sim := range []simulation{
+		{targets: 20_000, rate: 5000, datagrams: 4, schedule: fixed},
+		{targets: 60_000, rate: 5000, datagrams: 4, schedule: fixed},
+		{targets: 400_000, rate: 5000, datagrams: 4, schedule: fixed},
+		{targets: 1000, rate: 80, datagrams: 4, schedule: fixed},
+		{targets: 60_000, rate: 5000, datagrams: 4, schedule: learns},
+		{targets: 4000, rate: 2000, datagrams: 4, schedule: learns},
+		{targets: 4000, rate: 500, datagrams: 4, schedule: learns},
+		{targets: 1000, rate: 80, datagrams: 4, schedule: learns},
+		{targets: 500, rate: 80, datagrams: 4, schedule: learns},
+		{targets: 2000, rate: 60, datagrams: 2, schedule: once},
+		{targets: 200, rate: 20, datagrams: 2, schedule: once},
+	} {
+		for _, silent := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9} {
+			name := fmt.Sprintf("%d targets at %v/s, learns %v, %v attempts, %v silent",
+				sim.targets, sim.rate, sim.schedule.Learns, sim.schedule.Attempts, silent)
+			views, end := sim.run(silent)
 			for _, v := range views {
 				left := end - v.Elapsed
-				if v.Elapsed > end/10 && !v.most && left > 2*time.Second && (v.left-left).Abs() > left/5 {
-					t.Errorf("%d targets, %.0f%% silent, after %v of %v: %v left, want %v", targets, 100*silent, v.Elapsed, end, v.left, left)
+				if v.Elapsed > end/10 && (max(v.left, 0)-left).Abs() > max(left/5, 2*time.Second) {
+					t.Errorf("%s: after %v of %v: %v left, want %v", name, v.Elapsed, end, v.left, left)
 					break
 				}
 			}
@@ -269,64 +302,149 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
-// simulate simulates a scan with the default timeouts, and samples it every second. Servers
-// answer after 50 ms, and need four datagrams.
-func simulate(targets int, silent, rate float64) (views []View, end time.Duration) {
-	const tick, trip = 10 * time.Millisecond, 5
-	waits := []int{100, 150, 200} // ticks
-	var s scanner.Stats
-	p := NewTracker(TrackerConfig{
-		Input:   func() (float64, bool) { return float64(s.Taken) / float64(targets), true },
-		Given:   func() uint64 { return s.Taken },
-		Silence: 4500 * time.Millisecond, Longest: 13500 * time.Millisecond, Repeats: []time.Duration{time.Second, 2500 * time.Millisecond}, Cooldown: 2 * time.Second,
-	})
-	due, repeats, answers, gone := map[int]int{}, [3]map[int]int{{}, {}, {}}, map[int]int{}, map[int]int{}
-	queue, tokens := [3]int{}, 0.0 // queue[0] has follow-ups, the others repeats
-	for now := 0; ; now++ {
-		s.Elapsed = time.Duration(now) * tick
-		tokens = min(tokens+rate*tick.Seconds(), rate/10)
-		queue[0] += due[now]
-		for k := 1; k < len(waits); k++ {
-			queue[k] += repeats[k][now]
+// TestLastWait: the wait at the end of a scan depends on what targets leave open and how
+// often, and on the timeouts.
+func TestLastWait(t *testing.T) {
+	for _, test := range []struct {
+		noReply, partial, timeouts uint64
+		fixed, learned             time.Duration // in ms
+	}{
+		{0, 0, 0, 0, 0},
+		{1000, 0, 3000, 4400, 1400},
+		{50, 0, 150, 2500, 0},          // a silent target every 2 s
+		{0, 1000, 0, 0, 0},             // every answer arrives, but some are truncated
+		{0, 1000, 1000, 4400, 2100},    // one open question
+		{0, 1000, 2000, 7400, 4800},    // two
+		{1000, 1000, 4000, 4400, 2100}, // silent targets, and targets with one open question
+	} {
+		for _, learned := range []bool{false, true} {
+			p := NewTracker(TrackerConfig{Questions: wire.AskAll, Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3}})
+			s, want := scanner.Stats{Elapsed: 100 * time.Second}, test.fixed
+			s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply], s.Finished[scanner.StatusPartial] = 1000, test.noReply, test.partial
+			s.Errors[wire.ErrTimeout] = test.timeouts
+			if learned {
+				s.Timeouts, want = scanner.Timeouts{Learned: true, Now: timing.LeastTimeout}, test.learned
+			}
+			if got := p.lastWait(&s, 1); got != want*time.Millisecond {
+				t.Errorf("%+v, learned %v: %v", test, learned, got)
+			}
 		}
-		s.Finished[scanner.StatusOK] += uint64(answers[now])
-		s.Finished[scanner.StatusNoReply] += uint64(gone[now])
-		s.Open -= answers[now] + gone[now]
+	}
+}
+
+// simulation is a scan of servers that answer after 50 ms. Its unit of time is a tick.
+type simulation struct {
+	targets   int
+	rate      float64
+	datagrams int // number of datagrams that a server needs
+	schedule  timing.Schedule
+
+	scanner.Stats
+	now int
+	// due counts follow-ups and repeats[k] counts repeats number k, by the time at which they
+	// are due. answers and gone count targets by the time at which they finish.
+	due, answers, gone map[int]int
+	repeats            [3]map[int]int
+}
+
+const (
+	tick = 10 * time.Millisecond
+	trip = 5 // ticks
+)
+
+// run simulates the scan with this share of silent targets, and samples it every second.
+func (s simulation) run(silent float64) (views []View, end time.Duration) {
+	p := NewTracker(TrackerConfig{
+		Input:    func() (float64, bool) { return float64(s.Taken) / float64(s.targets), true },
+		Given:    func() uint64 { return s.Taken },
+		Schedule: s.schedule,
+	})
+	s.due, s.answers, s.gone, s.repeats = map[int]int{}, map[int]int{}, map[int]int{}, [3]map[int]int{{}, {}, {}}
+	queue, tokens := [3]int{}, 0.0 // queue[0] has follow-ups, the others repeats
+	for ; ; s.now++ {
+		s.Elapsed = time.Duration(s.now) * tick
+		s.learn()
+		s.finish()
+		tokens = min(tokens+s.rate*tick.Seconds(), max(s.rate/10, 1))
+		queue[0] += s.due[s.now]
 		for k := range queue {
+			queue[k] += s.repeats[k][s.now]
 			for ; queue[k] > 0 && tokens >= 1; queue[k]-- {
 				tokens--
 				s.Sent[0]++
-				switch {
-				case k == len(waits)-1:
-					gone[now+waits[k]]++
-				case k > 0:
-					repeats[k+1][now+waits[k]]++
+				if k > 0 {
+					s.Repeats++
+					s.attempt(k + 1)
 				}
 			}
 		}
-		for ; int(s.Taken) < targets && tokens >= 1; tokens-- {
+		for ; int(s.Taken) < s.targets && tokens >= 1; tokens-- {
 			before := int(float64(s.Taken) * silent)
 			s.Taken++
 			s.Sent[0]++
 			s.Open++
 			if int(float64(s.Taken)*silent) > before {
-				repeats[1][now+waits[0]]++
+				s.attempt(1)
 			} else {
-				due[now+trip] += 3
-				answers[now+2*trip]++
+				s.due[s.now+trip] += s.datagrams - 1
+				s.answers[s.now+2*trip]++
 			}
 		}
-		s.Wait = scanner.WaitNothing
-		if int(s.Taken) == targets {
+		if int(s.Taken) == s.targets {
 			s.Wait = scanner.WaitReplies
 		}
-		if now%100 == 0 {
-			views = append(views, p.Sample(s))
+		if s.now%100 == 0 {
+			views = append(views, p.Sample(s.Stats))
 		}
-		if s.Open == 0 {
-			return views, s.Elapsed + 2*time.Second
+		if s.Open == 0 && s.schedule.Early() && s.schedule.Cools {
+			return views, s.Elapsed + 2*trip*tick
+		} else if s.Open == 0 {
+			return views, s.Elapsed + s.schedule.Cooldown
 		}
 	}
+}
+
+// learn learns the shortest timeout. When all targets were started, it also shortens the last
+// waits (see session.LastWaits).
+func (s *simulation) learn() {
+	trips := s.Finished[scanner.StatusOK]
+	if !s.schedule.Learns || s.Elapsed < time.Second || trips < timing.LearnTrips {
+		return
+	}
+	s.schedule.Learned = timing.LeastTimeout
+	s.Timeouts.Learned, s.Timeouts.Now = true, s.schedule.Learned
+	for at, n := range s.gone {
+		if int(s.Taken) == s.targets && trips >= timing.LastTrips && at > s.now+2*trip {
+			delete(s.gone, at)
+			s.gone[s.now+2*trip] += n
+		}
+	}
+}
+
+func (s *simulation) finish() {
+	answers, gone := s.answers[s.now], s.gone[s.now]
+	s.Finished[scanner.StatusOK] += uint64(answers)
+	s.Finished[scanner.StatusNoReply] += uint64(gone)
+	s.Timeouts.Listening -= min(gone, s.Timeouts.Listening)
+	s.Open -= answers + gone
+	delete(s.gone, s.now)
+}
+
+// attempt makes attempt number n at a silent target.
+func (s *simulation) attempt(n int) {
+	wait := s.schedule.Wait(n)
+	if s.schedule.Early() {
+		wait = s.schedule.EarlyWait(s.schedule.EarlySum(n-1), n, s.schedule.Attempts)
+	}
+	switch {
+	case n < s.schedule.Attempts:
+		s.repeats[n][s.now+int(wait/tick)]++
+		return
+	case s.schedule.Early():
+		s.Timeouts.Listening++
+		wait = s.schedule.Silence() - s.schedule.EarlySum(n-1)
+	}
+	s.gone[s.now+int(wait/tick)]++
 }
 
 // TestStatusRecord: a status line as JSON has the numbers under the keys that

@@ -8,6 +8,8 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/timing"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // TrackerConfig describes a scan to its Tracker.
@@ -17,12 +19,10 @@ type TrackerConfig struct {
 	Begun   float64                           // fraction of the input that earlier runs finished
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
-	Silence    time.Duration   // how long a silent target stays open
-	Repeats    []time.Duration // times, since the first request to a silent target, at which the scan repeats the request
-	Longest    time.Duration   // how long a target that answers some questions stays open
-	SecondPass bool            // silent targets get a second pass
-	Cooldown   time.Duration
-	Draining   func() bool // reports whether the scan starts no more targets; nil: never
+	Questions wire.Questions
+	Schedule  timing.Schedule
+	Fallback  bool        // the scan also sends PLAYER and a ping to silent targets
+	Draining  func() bool // reports whether the scan starts no more targets; nil: never
 }
 
 // Tracker follows the progress of one scan. To compute rates, it remembers the previous
@@ -33,8 +33,9 @@ type Tracker struct {
 	last    scanner.Stats
 	silent  int           // maximum of Stats.Silent so far
 	part    float64       // fraction done; never falls
-	end     time.Duration // latest possible end, as time since the start of the scan; 0: the scan still starts targets
-	cooling bool          // a sample has shown the cooldown
+	second  bool          // the second pass has begun
+	started time.Duration // when a sample first showed that this pass has started all targets; 0: none has
+	cooling time.Duration // when a sample first showed the cooldown; 0: none has
 }
 
 // NewTracker returns the tracker of a scan that is about to start.
@@ -48,7 +49,6 @@ type View struct {
 	part  float64       // fraction done
 	known bool          // part is known
 	left  time.Duration // negative: unknown
-	most  bool          // left is an upper bound: answers may come sooner
 	last  bool          // the scan starts no more targets, because it is shutting down
 }
 
@@ -60,26 +60,23 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
 		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
 	}
+	starting := s.Taken > p.last.Taken
 	p.last, p.silent = s, max(p.silent, s.Silent)
 	v.last = p.cfg.Draining != nil && p.cfg.Draining()
 
-	// tail is the longest time that the last target may take. A scan that has learned its
-	// timeouts usually needs less.
-	tail := p.cfg.Silence
-	if s.Answered() > 0 {
-		tail = max(tail, p.cfg.Longest)
+	if !p.second && s.Silent < p.silent {
+		p.second, p.started = true, 0
 	}
-	secondPass := p.cfg.SecondPass && (p.silent == 0 || s.Silent > 0) // the second pass has not begun or has not ended
-	switch {
-	case s.Wait == scanner.WaitCooldown && !p.cooling:
-		p.cooling, p.end = true, s.Elapsed+p.cfg.Cooldown
-	case p.end == 0 && v.last:
-		p.end = max(s.Elapsed+tail, 1)
-	case p.end == 0 && s.Wait == scanner.WaitReplies && !secondPass:
-		p.end = max(s.Elapsed+tail+p.cfg.Cooldown, 1)
+	part, known := p.cfg.Input()
+	// While repeats are due, the scan waits for nothing, even if no target is left to start.
+	all := s.Wait == scanner.WaitReplies || known && part >= 1 && s.Taken >= p.cfg.Given() && s.Held == 0
+	if (p.started == 0 || starting) && (v.last || all && (!p.second || s.Silent == 0)) {
+		p.started = max(s.Elapsed, 1)
+	}
+	if p.cooling == 0 && s.Wait == scanner.WaitCooldown {
+		p.cooling = max(s.Elapsed, 1)
 	}
 
-	part, known := p.cfg.Input()
 	read := 0.0 // the fraction of the input that this run has finished
 	if v.known = known; known {
 		// A silent target counts as three quarters done: it waits for the second pass,
@@ -92,34 +89,14 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	switch {
 	case v.last && s.Open == 0:
 		v.left = 0
-	case p.end > 0:
-		v.left, v.most = max(0, p.end-s.Elapsed), true
+	case p.cooling > 0:
+		v.left = max(0, p.cooling+p.cooldown(&s, 1)-s.Elapsed)
+	case p.started > 0 || p.second:
+		v.left = p.left(&s, float64(s.Taken))
 	case known && part-p.cfg.Begun >= 0.01 && v.part < 1:
-		v.left = max(p.toStart(&s, part), s.HeldFor) + p.cfg.Silence + p.cfg.Cooldown
+		v.left = p.left(&s, p.targets(&s, part))
 	}
 	return v
-}
-
-// toStart estimates how long it takes to start the remaining targets. It assumes that each
-// of them needs as many datagrams as the started targets did on average. Its second
-// argument, part, is the fraction of the input that was read.
-func (p *Tracker) toStart(s *scanner.Stats, part float64) time.Duration {
-	taken, sent := float64(s.Taken), float64(s.DatagramsSent())
-	if taken == 0 || sent == 0 || part <= p.cfg.Begun {
-		return 0
-	}
-	all := max(float64(p.cfg.Given()), taken) / (part - p.cfg.Begun) * (1 - p.cfg.Begun)
-	// Most open targets are silent, and some of the repeats to them are still to come. Each
-	// target has been open for a time between 0 and oldest.
-	oldest, repeats := max(min(s.Elapsed, p.cfg.Silence), 1), 0.0
-	for _, after := range p.cfg.Repeats {
-		repeats += float64(s.Open) * min(1, float64(after)/float64(oldest))
-	}
-	datagrams := max(all-taken, 0) * (sent + repeats) / taken
-	if p.cfg.SecondPass { // one more request for each silent target
-		datagrams += all * float64(s.Silent) / taken
-	}
-	return time.Duration(float64(s.Elapsed) * datagrams / sent)
 }
 
 // The limits of the progress bar, in columns.
@@ -227,10 +204,6 @@ func (v *View) share() string {
 		return s
 	case v.left == 0:
 		return s + ", finishing"
-	case v.last:
-		return s + ", at most " + left
-	case v.most:
-		return s + ", at most " + left + " left"
 	}
 	return s + ", " + left + " left"
 }

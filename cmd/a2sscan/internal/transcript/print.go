@@ -70,12 +70,14 @@ func (s *Session) Datagrams() string {
 	return b.String()
 }
 
-// Brief returns the verdict, its first sentence and, unless the server is up, the first
+// Brief returns the verdict, its first sentence and, unless the server is up, the best
 // hint. For a screen, it wraps the sentences.
 func (s *Session) Brief(onScreen bool) string {
 	lines := []string{"verdict: " + s.Verdict.Plain(), s.Verdict.Text[0]}
-	if s.Verdict.Word != Up && len(s.Verdict.Hints) > 0 {
-		lines = append(lines, "hint: "+s.Verdict.Hints[0])
+	if hints := s.Verdict.Hints; s.Verdict.hint != "" {
+		lines = append(lines, "hint: "+s.Verdict.hint)
+	} else if s.Verdict.Word != Up && len(hints) > 0 {
+		lines = append(lines, "hint: "+hints[0])
 	}
 	text := ""
 	for _, line := range lines {

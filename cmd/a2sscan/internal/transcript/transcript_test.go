@@ -30,6 +30,40 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
+// TestBriefHint: for a server that does not answer, the brief form has the best hint. No
+// hint contradicts the verdict.
+func TestBriefHint(t *testing.T) {
+	const port = "hint: another port may answer; try: a2sscan ask 127.0.0.1:27015 --find-port\n"
+	var noInfo [wire.NumQuestions]wire.Error
+	noInfo[wire.QuestionInfo], noInfo[wire.QuestionRules] = wire.ErrTimeout, wire.ErrTimeout
+	noLists := [wire.NumQuestions]wire.Error{wire.QuestionPlayers: wire.ErrTimeout, wire.QuestionRules: wire.ErrTimeout}
+	for _, test := range []struct {
+		addr   netip.AddrPort
+		junk   string
+		result scanner.Result
+		want   string
+	}{
+		{target, "", scanner.Result{Status: scanner.StatusNoReply, Sent: 3}, port},
+		{target, "", scanner.Result{Status: scanner.StatusUnreachable, Sent: 1}, port},
+		{target, "HTTP", scanner.Result{Status: scanner.StatusError, Sent: 1}, port},
+		{netip.MustParseAddrPort("169.254.0.1:27015"), "", scanner.Result{Status: scanner.StatusNoReply, Sent: 3},
+			"hint: this is a link-local address, which "},
+		{target, "", scanner.Result{Status: scanner.StatusPartial, Sent: 3, Err: noInfo, HasPlayers: true},
+			"hint: many games never send rules: this is the server's choice\n"},
+		{target, "", scanner.Result{Status: scanner.StatusPartial, Sent: 3, Err: noLists, HasInfo: true},
+			"hint: many games never send players or rules, and many filters allow only info: this is the server's choice\n"},
+	} {
+		s := &Session{Target: test.addr, Result: &test.result, junk: test.junk}
+		for q := range test.result.Err {
+			s.asksAnew[q] = true
+		}
+		s.judge()
+		if got := s.Brief(false); !strings.Contains(got, "\n"+test.want) {
+			t.Errorf("got\n%swith no %s", got, test.want)
+		}
+	}
+}
+
 // TestBounds: beyond its limit a session counts datagrams without keeping them.
 func TestBounds(t *testing.T) {
 	s := &Session{Target: target}

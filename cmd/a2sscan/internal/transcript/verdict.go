@@ -18,6 +18,7 @@ type Verdict struct {
 	Word  string   `json:"verdict"`         // the words stay the same in later versions
 	Text  []string `json:"text"`            // most important sentence first
 	Hints []string `json:"hints,omitempty"` // see addHints
+	hint  string   // the sentence of Text that Session.Brief prints as its hint; "": the first of Hints
 }
 
 // The verdicts that the code names more than once. The table in Session.judge has all
@@ -187,15 +188,19 @@ func (s *Session) explainFaults() {
 		v.Text = append(v.Text, "the server's message: "+console.Quoted(string(m), 120))
 	}
 	otherPort := "another port may answer; try: a2sscan ask " + s.Target.String() + " --find-port"
-	if v.Word == unreachable || v.Word == notA2S {
-		v.Text = append(v.Text, otherPort)
-	}
-	if v.Word != silent {
+	switch v.Word {
+	case unreachable, notA2S:
+		v.hint, v.Text = otherPort, append(v.Text, otherPort)
+		return
+	case silent:
+		v.hint = otherPort
+	default:
 		return
 	}
 	if s.Target.Addr().IsLinkLocalUnicast() {
-		v.Text = append(v.Text, "this is a link-local address, which Steam Datagram Relay and networks without configuration use: "+
-			"a UDP query does not reach such an address")
+		v.hint = "this is a link-local address, which Steam Datagram Relay and networks without configuration use: " +
+			"a UDP query does not reach such an address"
+		v.Text = append(v.Text, v.hint)
 	}
 	v.Text = append(v.Text, // most likely first
 		"the server may be down, or the address may be unused",
@@ -209,6 +214,10 @@ func (s *Session) addHints() {
 	r, v, answered := s.Result, &s.Verdict, s.answered()
 	open := s.open()
 	mute := slices.DeleteFunc(open[wire.ErrTimeout], func(word string) bool { return word == wire.QuestionInfo.String() })
+	filters := ""
+	if r.HasInfo {
+		filters = ", and many filters allow only info"
+	}
 	var forms []string
 	for _, g := range s.replies {
 		if g.layout != wire.LayoutUnknown && !slices.Contains(forms, g.form()) {
@@ -222,8 +231,8 @@ func (s *Session) addHints() {
 	}{
 		{answered && len(open[borrowed]) > 0, fmt.Sprintf("the server may require a separate challenge for %s: use --retries 1 to request the challenge",
 			strings.Join(open[borrowed], " and "))},
-		{answered && len(mute) > 0, fmt.Sprintf("many games never send %s, and many filters allow only info: "+
-			"this is the server's choice", strings.Join(mute, " or "))},
+		{answered && len(mute) > 0, fmt.Sprintf("many games never send %s%s: this is the server's choice",
+			strings.Join(mute, " or "), filters)},
 		{answered && r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo),
 			"the server requires a challenge for info: programs from before December 2020 send no challenge, and time out"},
 		{answered && layouts != "", "the server answers in fragments (layout " + layouts + "): a program must reassemble them"},
