@@ -503,11 +503,13 @@ func (r *Reader) set(f *field, to value, v []byte) error {
 	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) {
 		return fmt.Errorf("%.60s is not an allowed word", v)
 	}
-	if r.strict && f.pattern != "" && r.allowed[f] != string(s) {
-		if !patterns()[f.pattern].Match(s) {
-			return fmt.Errorf("%.60s does not have an allowed form", v)
+	if r.strict && f.pattern != "" {
+		if last, known := r.allowed[f]; !known || last != string(s) {
+			if !patterns()[f.pattern].Match(s) {
+				return fmt.Errorf("%.60s does not have an allowed form", v)
+			}
+			r.allowed[f] = string(s)
 		}
-		r.allowed[f] = string(s)
 	}
 	if r.strict && t.pattern != "" && !patterns()[t.pattern].Match(s) {
 		return wrongType(v, t.want)
