@@ -147,6 +147,9 @@ func TestReaderLines(t *testing.T) {
 		{"frame", stream(t, record+cut+"garbage\n"+"{\n"+record)},
 		{"frame without checksum", stream(t, record+cut+"garbage\n"+garbage+record, zstd.WithEncoderCRC(false))},
 		{"frame without checksum after another frame", append(stream(t, record+cut), stream(t, "garbage\n"+garbage+record, zstd.WithEncoderCRC(false))...)},
+		{"frame that ends inside a line", append(stream(t, record+record[:len(record)-1]), stream(t, record+"garbage\n"+garbage+record)...)},
+		{"two records on a line", stream(t, record+record[:len(record)-1]+record+"garbage\n"+garbage+record)},
+		{"a zero", stream(t, record+"{\"schema\":1,\"tag\":\"\x00\"}\n"+"garbage\n"+garbage+record)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := NewReader(bytes.NewReader(test.file))
