@@ -43,10 +43,13 @@ func (how *Printing) printer() *printer {
 
 // line formats a record as the line to print.
 func (p *printer) line(line []byte) ([]byte, error) {
-	switch {
-	case p.table != nil:
+	if p.table != nil {
 		return p.table.Row(line)
-	case p.how.Visible:
+	}
+	if err := record.CheckNumbers(line); err != nil {
+		return nil, err
+	}
+	if p.how.Visible {
 		return console.Visible(line), nil
 	}
 	return line, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -87,7 +88,7 @@ func (t *Table) clone() *Table {
 		return c
 	}
 	// Decode the keys from which fields are computed. Keep the values of other fields as the
-	// record writes them.
+	// record writes them, and decode them too: this checks them as other commands do.
 	keys, kept := []string{"schema"}, []string(nil)
 	for _, field := range t.fields {
 		switch key, _, _ := strings.Cut(field, "."); {
@@ -96,7 +97,7 @@ func (t *Table) clone() *Table {
 		case isComputed(field):
 			keys = append(keys, counts...)
 		default:
-			kept = append(kept, key)
+			keys, kept = append(keys, field), append(kept, key)
 		}
 	}
 	c.reader = record.NewReader(keys...).Keep(kept...)
@@ -129,7 +130,11 @@ func (t *Table) Row(line []byte) ([]byte, error) {
 	}
 	t.values = t.values[:0]
 	for _, field := range t.fields {
-		t.values = append(t.values, t.value(field, rec))
+		value := t.value(field, rec)
+		if err := record.CheckNumbers(value); err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+		t.values = append(t.values, value)
 	}
 	if t.format == JSON || t.format == "" {
 		return t.object(t.values), nil
