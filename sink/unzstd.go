@@ -86,7 +86,11 @@ func newUnzstd(in io.Reader) (u *unzstd, err error) {
 	return u, err
 }
 
+// close releases the decoders. It may be called for a nil u.
 func (u *unzstd) close() {
+	if u == nil {
+		return
+	}
 	for _, f := range u.ahead {
 		<-f.done
 	}
