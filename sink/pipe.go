@@ -38,6 +38,10 @@ type Block struct {
 	err     error // the error that ends the block; nil if there is none
 }
 
+// byteOrderMark is what some programs write at the beginning of a file. A census may
+// consist of several files.
+const byteOrderMark = "\uFEFF"
+
 // Lines yields the lines of the block with their index in the block. A line is valid until
 // the take function of Pipe has returned.
 func (b *Block) Lines() iter.Seq2[int, []byte] {
@@ -55,7 +59,7 @@ func (b *Block) Lines() iter.Seq2[int, []byte] {
 func (b *Block) next() (line []byte, ok bool) {
 	for b.err == nil && len(b.text) > 0 {
 		n := bytes.IndexByte(b.text, '\n') + 1
-		line, at := b.text[:n-1], b.at
+		line, at := bytes.TrimPrefix(b.text[:n-1], []byte(byteOrderMark)), b.at
 		b.text, b.at = b.text[n:], at+int64(n)
 		switch {
 		case b.raw:

@@ -167,8 +167,6 @@ func (r *Reader) start() (err error) {
 			return newError("read", r.name, err)
 		}
 		r.packed, r.content, r.source = inZstd, &r.zstd.unpacking, r.zstd
-	case bytes.HasPrefix(b, []byte("\uFEFF")): // skip the byte order mark that other programs write
-		_, _ = r.in.Discard(len("\uFEFF"))
 	}
 	return nil
 }
@@ -194,7 +192,8 @@ func (r *Reader) end(partial []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
-	if !r.good && !r.raw && (r.foreign > 0 || len(partial) > 0 && partial[0] != '{') {
+	text := bytes.TrimPrefix(partial, []byte(byteOrderMark))
+	if !r.good && !r.raw && (r.foreign > 0 || len(text) > 0 && text[0] != '{') {
 		return newError("read", r.name, ErrNotCensus)
 	}
 	r.truncated, r.rest = int64(len(partial)), partial

@@ -57,6 +57,10 @@ func TestReader(t *testing.T) {
 		{"long", long + "\n" + long + "\n2", []string{long, long}, 1},
 		{"half a long line", "{" + long[1:], nil, record.MaxSize},
 
+		{"a byte order mark", "\uFEFF1\n2\n", []string{"1", "2"}, 0},
+		{"a byte order mark in a frame", string(pack("\uFEFF1\n2\n")), []string{"1", "2"}, 0},
+		{"a byte order mark in each file", a + string(pack("\uFEFF1\n")), []string{"1", "1"}, 0},
+		{"half a line after a byte order mark", string(pack("\uFEFF{")), nil, 4},
 		{"a frame", a, []string{"1"}, 0},
 		{"a frame of another program", ab, []string{"1", "2"}, 0},
 		{"two frames", a + ab, []string{"1", "1", "2"}, 0},

@@ -161,6 +161,8 @@ func TestCheck(t *testing.T) {
 		{`"2026-11-20T03:00:01.123Z"`, `"2026-11-20 03:00:01"`, "time: "},
 		{`"steam_id":"9`, `"steam_id":"09`, "info.steam_id: "},
 		{`"took_ms":4523.1`, `"took_ms":-1`, "took_ms: "},
+		{`"took_ms":4523.1`, `"took_ms":9223372036854`, ""},
+		{`"took_ms":4523.1`, `"took_ms":1e13`, "took_ms: 1e13 is not of type number from 0 to 9223372036854"},
 		{`"raw":["`, `"raw":["?`, "raw: "},
 		{`"raw":["`, `"raw":[7,"`, "raw: "},
 		{`"raw":[`, `"raw":7,"x":[`, "raw: 7 is not of type array"},

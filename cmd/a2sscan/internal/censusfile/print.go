@@ -26,12 +26,13 @@ type printer struct {
 	keep    func(line []byte) (bool, error)
 	table   *Table
 	rank    func(line []byte) (rank, error)
+	head    *record.Reader // finds out whether a record has the key "schema"
 	reader  *record.Reader // reads records to which a location is added
 	located []byte         // the latest record to which a location was added
 }
 
 func (how *Printing) printer() *printer {
-	p := &printer{how: how, keep: how.Choice.keep(), reader: record.NewReader()}
+	p := &printer{how: how, keep: how.Choice.keep(), head: record.NewReader("schema"), reader: record.NewReader()}
 	if how.Table != nil {
 		p.table = how.Table.clone()
 	}
@@ -79,8 +80,8 @@ func (p *printer) block(b *sink.Block) (made printed) {
 			continue
 		}
 		if made.records++; made.records == 1 {
-			start := bytes.TrimSpace(line)[0]
-			made.flat = start == '{' && !bytes.Contains(line, []byte(`"schema"`))
+			rec, err := p.head.Read(line)
+			made.flat = rec != nil && err != nil
 		}
 		if keep, err := p.keep(line); isBad(err) || !keep {
 			continue

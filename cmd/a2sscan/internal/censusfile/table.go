@@ -192,12 +192,12 @@ func (t *Table) join(cells []string) []byte {
 	return bytes.TrimSuffix(t.buf.Bytes(), []byte("\n"))
 }
 
-// object returns the chosen fields as a JSON object. It omits fields that the
-// record lacks.
+// object returns the chosen fields as a JSON object. It omits fields that the record lacks,
+// and fields that were chosen before.
 func (t *Table) object(values [][]byte) []byte {
 	object := []byte{'{'}
 	for i, value := range values {
-		if value == nil {
+		if value == nil || slices.Index(t.fields, t.fields[i]) < i { // an object has each key once
 			continue
 		}
 		if len(object) > 1 {

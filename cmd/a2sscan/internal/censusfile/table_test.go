@@ -60,6 +60,8 @@ func TestRows(t *testing.T) {
 		{CSV, "people,capacity,bots", one, "10,24,2"},
 		{CSV, "people,capacity,bots", corrected, "547,575,0"},
 		{JSON, "addr,info.map,geo.country,rules.a.b", one, `{"addr":"203.0.113.7:27015","info.map":"de_dust2","rules.a.b":"=1+1"}`},
+		{JSON, "port,addr,port", one, `{"port":27015,"addr":"203.0.113.7:27015"}`},
+		{CSV, "port,addr,port", one, "27015,203.0.113.7:27015,27015"},
 		{Text, "", one, "203.0.113.7:27015       12 ms    10/24+2 de_dust2             Counter-Strike       【日本】サーバー"},
 		{Text, "", corrected, "203.0.113.8:28015           -    547/575                      Rust"},
 		{Text, "", `{"addr":"203.0.113.9:1","status":"no_reply"}`, "203.0.113.9:1               -   no reply"},
