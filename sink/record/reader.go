@@ -83,6 +83,7 @@ type Reader struct {
 	exact []wire.Rule // the rules of the key rules_raw
 	pair  [][]byte
 	from  []game.Attribute  // attributes of which only Name and Source are set
+	named map[string]int    // the index of each attribute in game.Attributes, by name
 	words map[string]string // short texts of earlier records
 	// allowed has, for each field with a pattern, the last text that matched the pattern.
 	// Most records have the same text as the previous record, so the text is rarely
@@ -95,7 +96,7 @@ type Reader struct {
 // not needed. A longer path, such as "players.0.name", stands for its first two keys. If no
 // keys are given, the Reader decodes all. NewReader panics if a key does not exist.
 func NewReader(keys ...string) *Reader {
-	r := &Reader{inner: map[*field]uint64{}, words: map[string]string{}, allowed: map[*field]string{}}
+	r := &Reader{inner: map[*field]uint64{}, named: map[string]int{}, words: map[string]string{}, allowed: map[*field]string{}}
 	if len(keys) == 0 {
 		r.decode = 1<<len(schemaKeys) - 1
 		r.wanted = r.decode
@@ -227,6 +228,10 @@ func (r *Reader) read() (err error) {
 		Players: rec.Players[:0], Rules: rec.Rules[:0], Raw: rec.Raw[:0],
 	}, line: r.c.b, places: rec.places[:0]}
 	r.text, r.exact, r.from = r.text[:0], r.exact[:0], r.from[:0]
+	if len(r.named) > 1000 { // a large map takes long to clear
+		r.named = map[string]int{}
+	}
+	clear(r.named)
 	if r.c.peek() != '{' {
 		if _, err := r.c.value(); err != nil {
 			return err
@@ -490,14 +495,9 @@ func (r *Reader) finish() {
 	if rec.HasPing {
 		rec.Asked |= wire.AskPing
 	}
-	if rec.Game != nil {
-		for i := range rec.Game.Attributes {
-			a := &rec.Game.Attributes[i]
-			for _, s := range r.from {
-				if s.Name == a.Name {
-					a.Source = s.Source
-				}
-			}
+	for _, s := range r.from {
+		if i, known := r.named[s.Name]; known {
+			rec.Game.Attributes[i].Source = s.Source
 		}
 	}
 }

@@ -337,3 +337,31 @@ func TestReaderHex(t *testing.T) {
 		}
 	}
 }
+
+// TestManyAttributes: the time to read a record grows with the number of its attributes, not
+// with the square of it, which would take minutes here. The first value of a
+// repeated name counts.
+func TestManyAttributes(t *testing.T) {
+	const n = 300_000
+	line := []byte(`{"schema":1,"game":{"id":"rust","attributes":{`)
+	for i := range n {
+		line = fmt.Appendf(line, `"a%d":"%d",`, i, i)
+	}
+	line = append(line, `"a7":""},"sources":{`...)
+	for i := range n {
+		line = fmt.Appendf(line, `"attributes.a%d":"rules.%d",`, i, i)
+	}
+	line = append(line[:len(line)-1], "}}}"...)
+	r := NewReader()
+	rec, err := r.Read(line)
+	check(t, err)
+	all := rec.Game.Attributes
+	if a := all[7]; len(all) != n || string(a.Value) != "7" || a.Source != "rules.7" {
+		t.Errorf("%d attributes, %+v", len(all), a)
+	}
+	rec, err = r.Read([]byte(`{"schema":1,"game":{"id":"rust","attributes":{"a7":"1"}}}`))
+	check(t, err)
+	if a := rec.Game.Attributes[0]; string(a.Value) != "1" || a.Source != keywordsSource {
+		t.Errorf("%+v", a)
+	}
+}
