@@ -37,7 +37,11 @@ func (how *Printing) printer() *printer {
 		p.table = how.Table.clone()
 	}
 	if how.Order.Field != "" {
-		p.rank = how.Order.ranker(how.Choice.farms)
+		var fields []string
+		if how.Table != nil {
+			fields = how.Table.fields
+		}
+		p.rank = how.Order.ranker(how.Choice.farms, fields)
 	}
 	return p
 }
@@ -47,13 +51,22 @@ func (p *printer) line(line []byte) ([]byte, error) {
 	if p.table != nil {
 		return p.table.Row(line)
 	}
-	if err := record.CheckNumbers(line); err != nil {
+	if err := p.check(line); err != nil {
 		return nil, err
 	}
 	if p.how.Visible {
 		return console.Visible(line), nil
 	}
 	return line, nil
+}
+
+// check returns the error that p.line would return.
+func (p *printer) check(line []byte) error {
+	if p.table == nil {
+		return record.CheckNumbers(line)
+	}
+	_, err := p.table.read(line)
+	return err
 }
 
 // printed is the result of printer.block. The lines to print are in Block.Out or, if the
@@ -100,6 +113,10 @@ func (p *printer) block(b *sink.Block) (made printed) {
 			continue
 		}
 		rank, err := p.rank(line)
+		// A record that can't be printed must not take the place of another one.
+		if err == nil && (p.table == nil || len(p.table.fields) == 0) {
+			err = p.check(line)
+		}
 		if isBad(err) {
 			continue
 		}

@@ -121,20 +121,12 @@ func (t *Table) Header() []byte {
 // Row returns the row for a record, without a newline. The row is valid until the next
 // call. If line is not a record, Row returns an error.
 func (t *Table) Row(line []byte) ([]byte, error) {
-	rec, err := t.reader.Read(line)
+	rec, err := t.read(line)
 	if err != nil {
 		return nil, err
 	}
 	if t.format == Text && len(t.fields) == 0 {
 		return []byte(t.server(rec)), nil
-	}
-	t.values = t.values[:0]
-	for _, field := range t.fields {
-		value := t.value(field, rec)
-		if err := record.CheckNumbers(value); err != nil {
-			return nil, fmt.Errorf("%s: %w", field, err)
-		}
-		t.values = append(t.values, value)
 	}
 	if t.format == JSON || t.format == "" {
 		return t.object(t.values), nil
@@ -147,6 +139,24 @@ func (t *Table) Row(line []byte) ([]byte, error) {
 		return []byte(t.fieldLine(t.cells)), nil
 	}
 	return t.join(t.cells), nil
+}
+
+// read reads a record, and sets t.values to the values of the fields. The error is what is
+// wrong with the record or these values.
+func (t *Table) read(line []byte) (*record.Record, error) {
+	rec, err := t.reader.Read(line)
+	if err != nil {
+		return nil, err
+	}
+	t.values = t.values[:0]
+	for _, field := range t.fields {
+		value := t.value(field, rec)
+		if err := record.CheckNumbers(value); err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+		t.values = append(t.values, value)
+	}
+	return rec, nil
 }
 
 // cellOf returns the text of the cell for a value. The words of a list are separated by
