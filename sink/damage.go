@@ -15,6 +15,10 @@ type Damage struct {
 	// unpacked census.
 	At int64
 
+	// Doubtful means that the damage is a gzip member at the offset At, and that lines of this
+	// member were returned before its checksum was compared.
+	Doubtful bool
+
 	// Truncated is the length of the partial line, zstd block or gzip member at the end of
 	// the file. The length is known when Next has returned io.EOF. A killed process leaves
 	// such bytes; they are not damage. Truncated is 0 if only the end of the last frame is
@@ -55,6 +59,13 @@ func (d *Damage) join(later Damage) {
 // String describes the damage: "1 compressed frame and 2 lines, 12345 bytes, the
 // first at byte 67890".
 func (d Damage) String() string {
+	if d.Doubtful {
+		text := fmt.Sprintf("the gzip member at byte %d does not match its checksum, so the records read from it may be false", d.At)
+		if d.Lines > 0 {
+			text += "; skipped " + plural(d.Lines, "line")
+		}
+		return text
+	}
 	var parts []string
 	if d.Frames > 0 {
 		parts = append(parts, plural(d.Frames, "compressed frame"))

@@ -56,5 +56,7 @@
 // xxhsum -H64 prints it. It detects damage, not forgery.
 //
 // A Reader skips damage and counts it: a compressed frame whose checksum is wrong, or a
-// line that is not JSON.
+// line that is not JSON. It does not parse the lines of zstd frames whose checksums are
+// correct, unless a frame begins inside a line or the lines have bytes that are not from
+// a2sscan. It returns the lines of a gzip member before it can compare the checksum.
 package sink

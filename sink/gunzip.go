@@ -111,6 +111,7 @@ func (g *gunzip) end(err error) error {
 	}
 	rest, err := io.Copy(io.Discard, g.in)
 	g.damage.Frames++
+	g.damage.Doubtful = g.open && g.got
 	g.damage.add(g.complete, g.n+rest-g.complete)
 	if err != nil {
 		return err

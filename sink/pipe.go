@@ -8,6 +8,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -28,7 +29,7 @@ type Block struct {
 	memory  []byte // the buffer that holds text
 	at      int64  // offset of text in the unpacked census
 	raw     bool   // b.next returns lines without checking them
-	checked bool   // a checksum has shown that the lines are as they were written
+	checked bool   // a checksum has shown that the lines are as they were written, and none is suspect
 	good    bool   // at least one line of the census so far was JSON
 	foreign uint64 // in earlier blocks: number of lines before the first JSON line of the census
 
@@ -36,6 +37,10 @@ type Block struct {
 	dropped Damage
 	err     error // the error that ends the block; nil if there is none
 }
+
+// byteOrderMark is what some programs write at the beginning of a file. A census may
+// consist of several files.
+const byteOrderMark = "\uFEFF"
 
 // Lines yields the lines of the block with their index in the block. A line is valid until
 // the take function of Pipe has returned.
@@ -54,7 +59,7 @@ func (b *Block) Lines() iter.Seq2[int, []byte] {
 func (b *Block) next() (line []byte, ok bool) {
 	for b.err == nil && len(b.text) > 0 {
 		n := bytes.IndexByte(b.text, '\n') + 1
-		line, at := b.text[:n-1], b.at
+		line, at := bytes.TrimPrefix(b.text[:n-1], []byte(byteOrderMark)), b.at
 		b.text, b.at = b.text[n:], at+int64(n)
 		switch {
 		case b.raw:
@@ -75,6 +80,13 @@ func (b *Block) next() (line []byte, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// isSuspect reports whether lines have bytes that a2sscan would hardly write: the end of an
+// object and the beginning of another one on the same line, or a zero. A checksum does not
+// show who wrote the lines.
+func isSuspect(lines []byte) bool {
+	return bytes.Contains(lines, []byte("}{")) || bytes.IndexByte(lines, 0) >= 0
 }
 
 // isObject reports whether a line begins and ends like an object of JSON.
@@ -112,7 +124,7 @@ func (r *Reader) fill(b *Block) error {
 	*b = Block{
 		Out: b.Out[:0], text: text[:complete], memory: text, at: r.at,
 		raw: r.raw, good: r.good, foreign: r.foreign,
-		checked: r.zstd != nil && !r.zstd.stream && !r.zstd.unsummed && !r.zstd.damage.Found(),
+		checked: r.zstd != nil && r.zstd.intact() && !isSuspect(text[:complete]),
 	}
 	r.at += int64(complete)
 	if !r.good && !r.raw { // the check of the next block depends on the lines of this one
@@ -157,74 +169,117 @@ func (r *Reader) finish(b *Block) error {
 //
 // Pipe returns nil after the last complete line. If reading fails, take gets the lines
 // before the error, and Pipe returns the error that Next would return. If take returns an
-// error, Pipe returns that error. For n processors, Pipe has 2n+1 blocks in memory.
+// error, Pipe returns that error at once, even if a goroutine still waits for input. This
+// goroutine then ends with the next input. For n processors, Pipe has 2n+1 blocks in memory.
 //
 //	               ┌─▶ unpack ─┐                   ┌─▶ parse ─┐
 //	file ─▶ frames ┼─▶ unpack ─┼─▶ lines ─▶ blocks ┼─▶ parse ─┼─▶ take
 //	               └─▶ unpack ─┘                   └─▶ parse ─┘
 func Pipe[T any](r *Reader, parser func() func(*Block) T, take func(*Block, T) error) error {
-	type job struct {
-		Block
-		parsed T
-		done   chan struct{}
-	}
 	workers := min(runtime.GOMAXPROCS(0), 16)
 	jobs := 2*workers + 1
-	work, queue, free := make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
+	q := &queue[T]{stop: make(chan struct{}), work: make(chan *pipeJob[T], jobs), order: make(chan *pipeJob[T], jobs), free: make(chan *pipeJob[T], jobs)}
 	for range jobs {
-		free <- &job{done: make(chan struct{}, 1)}
+		q.free <- &pipeJob[T]{done: make(chan struct{}, 1)}
 	}
 	for range workers {
 		go func() {
 			parse := parser()
-			for j := range work {
+			for j := range q.work {
 				j.parsed = parse(&j.Block)
 				j.done <- struct{}{}
 			}
 		}()
 	}
-	stop := make(chan struct{})
-	var end error
-	go func() {
-		defer close(work)
-		defer close(queue)
-		for {
-			select {
-			case <-stop:
-				return
-			case j := <-free:
-				if end = r.fill(&j.Block); end != nil {
-					return
-				}
-				work <- j
-				queue <- j
-			}
-		}
-	}()
+	r.reading = make(chan struct{})
+	go q.read(r)
 	first := 1
-	for j := range queue {
+	for j := range q.order {
 		<-j.done
-		if r.err != nil {
-			continue
-		}
 		j.First = first
 		first += j.lines
 		if r.err = take(&j.Block, j.parsed); r.err == nil {
 			r.err = r.finish(&j.Block)
 		}
 		if r.err != nil {
-			close(stop)
-			continue
+			q.end()
+			if r.regular {
+				<-r.reading
+			}
+			return r.err
 		}
-		free <- j
+		q.free <- j
 	}
-	if r.err == nil {
-		r.err = end
-	}
-	if r.err == io.EOF {
+	<-r.reading
+	if r.err = q.failed; r.err == io.EOF {
 		return nil
 	}
 	return r.err
+}
+
+// A pipeJob is a block that Pipe reads, parses and takes.
+type pipeJob[T any] struct {
+	Block
+	parsed T
+	done   chan struct{} // has an element when parsed is set
+}
+
+// queue holds the jobs of a Pipe. Each channel has room for all jobs.
+type queue[T any] struct {
+	free, work, order chan *pipeJob[T] // unused jobs; jobs to parse; jobs in the order of the census
+	failed            error            // the error of Reader.fill; valid when order is closed
+
+	mu   sync.Mutex    // guards stop, and sending to work and order
+	stop chan struct{} // closed by end
+}
+
+// read reads blocks until there is an error or q.end was called.
+func (q *queue[T]) read(r *Reader) {
+	defer close(r.reading)
+	defer close(q.work)
+	defer close(q.order)
+	for {
+		select {
+		case <-q.stop:
+			return
+		case j := <-q.free:
+			if q.failed = r.fill(&j.Block); q.failed != nil || !q.send(j) {
+				return
+			}
+		}
+	}
+}
+
+// send passes a job to the goroutines that parse. It returns false after q.end.
+func (q *queue[T]) send(j *pipeJob[T]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	select {
+	case <-q.stop:
+		return false
+	default:
+		q.work <- j
+		q.order <- j
+		return true
+	}
+}
+
+// end stops the reading goroutine, and waits until no job is being parsed.
+func (q *queue[T]) end() {
+	q.mu.Lock()
+	close(q.stop)
+	q.mu.Unlock()
+	for {
+		select {
+		case j, ok := <-q.order:
+			if !ok {
+				return
+			}
+			<-j.done
+		default:
+			return
+		}
+	}
 }
 
 // PipeFile opens the census at path, as Open does, calls Pipe and closes the census. It

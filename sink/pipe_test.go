@@ -88,6 +88,32 @@ func around(a, b string) string {
 	return fmt.Sprintf("%.200q", a[max(at-50, 0):])
 }
 
+// TestPipeOpen: Pipe returns as soon as take returns an error, even if the writer of the
+// census writes nothing more and leaves the pipe open. The Reader can be closed then.
+func TestPipeOpen(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // no frame is unpacked ahead
+	enough := errors.New("enough")
+	for name, lines := range map[string][]byte{"plain": []byte("1\n2\n3\n"), "zstd": pack("1\n2\n3\n")} {
+		in, out := io.Pipe()
+		written := make(chan error)
+		go func() {
+			_, err := out.Write(lines)
+			written <- err
+		}()
+		r := NewReader(in)
+		got := 0
+		err := Pipe(r, keepLines, func(_ *Block, lines []string) error {
+			got += len(lines)
+			return enough
+		})
+		if err != enough || got != 3 || r.Damage().Found() {
+			t.Errorf("%s: %d lines, %v, %v", name, got, r.Damage(), err)
+		}
+		check(t, errors.Join(<-written, r.Close(), out.Close()))
+		<-r.reading
+	}
+}
+
 // TestPipe checks that damaged, truncated, divided and mixed files read the same on any
 // number of processors.
 func TestPipe(t *testing.T) {

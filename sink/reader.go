@@ -50,6 +50,9 @@ type Reader struct {
 	truncated int64
 	rest      []byte // the partial last line
 	err       error  // the first error
+
+	regular bool          // the file is a regular file, so reading it does not wait for other programs
+	reading chan struct{} // closed when the goroutine that reads for Pipe has ended; nil before Pipe
 }
 
 // unpacking describes the frames or members that were read from a file.
@@ -83,6 +86,9 @@ func OpenTee(path string, w io.Writer) (*Reader, error) {
 	}
 	r := NewReader(io.TeeReader(f, w))
 	r.name, r.close = path, f.Close
+	if info, err := f.Stat(); err == nil {
+		r.regular = info.Mode().IsRegular()
+	}
 	return r, nil
 }
 
@@ -112,9 +118,26 @@ func (r *Reader) Next() ([]byte, error) {
 // KeepLines makes Next return every line, even one that is not JSON.
 func (r *Reader) KeepLines() { r.raw = true }
 
-// Damage returns the damage that the Reader has skipped so far.
+// isReading reports whether a goroutine that Pipe started still reads from r.
+func (r *Reader) isReading() bool {
+	if r.reading == nil {
+		return false
+	}
+	select {
+	case <-r.reading:
+		return false
+	default:
+		return true
+	}
+}
+
+// Damage returns the damage that the Reader has skipped so far. If Pipe returned an error of
+// take and a goroutine still waits for input, Damage returns only damaged lines.
 func (r *Reader) Damage() Damage {
 	d := r.dropped
+	if r.isReading() {
+		return d
+	}
 	d.join(r.block.dropped)
 	if r.content != nil {
 		if lines := d; r.content.damage.Found() {
@@ -144,8 +167,6 @@ func (r *Reader) start() (err error) {
 			return newError("read", r.name, err)
 		}
 		r.packed, r.content, r.source = inZstd, &r.zstd.unpacking, r.zstd
-	case bytes.HasPrefix(b, []byte("\uFEFF")): // skip the byte order mark that other programs write
-		_, _ = r.in.Discard(len("\uFEFF"))
 	}
 	return nil
 }
@@ -171,7 +192,8 @@ func (r *Reader) end(partial []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
-	if !r.good && !r.raw && (r.foreign > 0 || len(partial) > 0 && partial[0] != '{') {
+	text := bytes.TrimPrefix(partial, []byte(byteOrderMark))
+	if !r.good && !r.raw && (r.foreign > 0 || len(text) > 0 && text[0] != '{') {
 		return newError("read", r.name, ErrNotCensus)
 	}
 	r.truncated, r.rest = int64(len(partial)), partial
@@ -184,7 +206,12 @@ func (r *Reader) end(partial []byte, err error) error {
 // Close closes the file that Open has opened. After Close, Next returns an error.
 func (r *Reader) Close() error {
 	r.err = errors.New("read " + r.name + ": the reader is closed")
-	if r.zstd != nil {
+	if r.isReading() {
+		go func() {
+			<-r.reading
+			r.zstd.close()
+		}()
+	} else {
 		r.zstd.close()
 	}
 	if r.close == nil {

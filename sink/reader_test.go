@@ -57,6 +57,10 @@ func TestReader(t *testing.T) {
 		{"long", long + "\n" + long + "\n2", []string{long, long}, 1},
 		{"half a long line", "{" + long[1:], nil, record.MaxSize},
 
+		{"a byte order mark", "\uFEFF1\n2\n", []string{"1", "2"}, 0},
+		{"a byte order mark in a frame", string(pack("\uFEFF1\n2\n")), []string{"1", "2"}, 0},
+		{"a byte order mark in each file", a + string(pack("\uFEFF1\n")), []string{"1", "1"}, 0},
+		{"half a line after a byte order mark", string(pack("\uFEFF{")), nil, 4},
 		{"a frame", a, []string{"1"}, 0},
 		{"a frame of another program", ab, []string{"1", "2"}, 0},
 		{"two frames", a + ab, []string{"1", "1", "2"}, 0},
@@ -147,6 +151,9 @@ func TestReaderLines(t *testing.T) {
 		{"frame", stream(t, record+cut+"garbage\n"+"{\n"+record)},
 		{"frame without checksum", stream(t, record+cut+"garbage\n"+garbage+record, zstd.WithEncoderCRC(false))},
 		{"frame without checksum after another frame", append(stream(t, record+cut), stream(t, "garbage\n"+garbage+record, zstd.WithEncoderCRC(false))...)},
+		{"frame that ends inside a line", append(stream(t, record+record[:len(record)-1]), stream(t, record+"garbage\n"+garbage+record)...)},
+		{"two records on a line", stream(t, record+record[:len(record)-1]+record+"garbage\n"+garbage+record)},
+		{"a zero", stream(t, record+"{\"schema\":1,\"tag\":\"\x00\"}\n"+"garbage\n"+garbage+record)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := NewReader(bytes.NewReader(test.file))
@@ -357,6 +364,8 @@ func TestDamageString(t *testing.T) {
 	}{
 		{Damage{Frames: 1, Bytes: 100, At: 7}, "1 compressed frame, 100 bytes, the first at byte 7"},
 		{Damage{Frames: 2, Lines: 1, Bytes: 1}, "2 compressed frames and 1 line, 1 byte, the first at byte 0"},
+		{Damage{Frames: 1, Bytes: 9, At: 7, Doubtful: true}, "the gzip member at byte 7 does not match its checksum, so the records read from it may be false"},
+		{Damage{Frames: 1, Lines: 2, Doubtful: true}, "the gzip member at byte 0 does not match its checksum, so the records read from it may be false; skipped 2 lines"},
 		{Damage{Bytes: 3, At: 9}, "3 bytes between compressed frames, the first at byte 9"},
 	} {
 		if got := tt.d.String(); got != tt.want {

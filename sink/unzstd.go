@@ -50,7 +50,10 @@ type unzstd struct {
 	stream bool          // whether u.blocks has more content to return
 	// unsummed means that at least one frame so far has no checksum.
 	unsummed bool
-	good     int64 // offset in the file when u.blocks last returned content
+	// joined means that a frame began inside a line: the previous frame did not end with a
+	// newline.
+	joined bool
+	good   int64 // offset in the file when u.blocks last returned content
 
 	store, out []byte // out is unpacked content that Read has not returned yet; frames are unpacked into store
 
@@ -83,13 +86,21 @@ func newUnzstd(in io.Reader) (u *unzstd, err error) {
 	return u, err
 }
 
+// close releases the decoders. It may be called for a nil u.
 func (u *unzstd) close() {
+	if u == nil {
+		return
+	}
 	for _, f := range u.ahead {
 		<-f.done
 	}
 	u.blocks.Close()
 	u.frames.Close()
 }
+
+// intact reports whether u has so far returned only complete lines of complete frames whose
+// checksums are correct.
+func (u *unzstd) intact() bool { return !u.stream && !u.unsummed && !u.joined && !u.damage.Found() }
 
 // Read returns the content of the frames.
 func (u *unzstd) Read(p []byte) (n int, err error) {
@@ -244,6 +255,7 @@ func (u *unzstd) lookAhead(from int) {
 // next unpacks the next frame, starts to unpack it block by block, or continues after
 // damage.
 func (u *unzstd) next() error {
+	u.joined = u.joined || u.unended
 	end, err := u.unpack()
 	switch {
 	case err == nil:

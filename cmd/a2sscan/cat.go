@@ -51,7 +51,11 @@ and keeps a few facts about each server in memory, as stats does.
 
 If a file is truncated or damaged, or lacks records that the summary beside it
 counts, cat prints the remaining records, reports the problem, and exits with 8.
-With -n but without --sort, cat may stop before it reaches the damage.
+With -n but without --sort, cat may stop before it reaches the damage. A record
+counts as damaged if a field that cat prints has a value of the wrong type. Of
+records that it prints unchanged, cat checks only that they are JSON, or that
+the checksum of a .zst file is right, and that no number such as 1e400 is too
+large. a2sscan verify checks everything.
 
 With --fields, each line of JSON is flat: jq reads a field as ."info.map".
 

@@ -408,3 +408,35 @@ func TestControlsGoverned(t *testing.T) {
 	p.in.Close()
 	p.end(console.ExitOK)
 }
+
+// TestCatOpen: cat ends when it has printed enough records, or when nobody reads its output,
+// even if the program that writes its input waits.
+func TestCatOpen(t *testing.T) {
+	t.Parallel()
+	const record = `{"schema":1,"ip":"192.0.2.1","port":1,"addr":"192.0.2.1:1","status":"ok"}` + "\n"
+	p := startScan(t, "cat", "-", "-n", "2", "--format", "json")
+	io.WriteString(p.in, strings.Repeat(record, 3))
+	if out, errs := p.end(0); out != record+record || errs != "" {
+		t.Errorf("%s%s", out, errs)
+	}
+	cmd := exec.CommandContext(p.ctx, "a2sscan", "cat", "-", "-f", "addr", "--format", "csv")
+	in, err := cmd.StdinPipe()
+	check(t, err)
+	out, to, err := os.Pipe()
+	check(t, err)
+	cmd.Stdout = to
+	check(t, cmd.Start())
+	check(t, to.Close())
+	io.WriteString(in, record)
+	for r, want := bufio.NewReader(out), "192.0.2.1:1\n"; ; {
+		if line, err := r.ReadString('\n'); err != nil || line == want {
+			check(t, err)
+			break
+		}
+	}
+	check(t, out.Close())
+	io.WriteString(in, record)
+	if cmd.Wait(); cmd.ProcessState.ExitCode() != console.ExitPipe {
+		t.Errorf("%v", cmd.ProcessState)
+	}
+}

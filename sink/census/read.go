@@ -143,6 +143,23 @@ type loader struct {
 	slab   []Server                     // unused Servers, allocated together to save work for the garbage collector
 }
 
+func newLoader(locate func(netip.Addr) scanner.Geo) *loader {
+	// maker.server needs no more players once those so far show that the list is
+	// uncommon, if the record has the hash of the list.
+	reader := record.NewReader(keys...).Until("players", func(r *record.Record) bool {
+		return r.PlayersHash != 0 && uncommon(r.Players)
+	})
+	return &loader{reader: reader, whole: record.NewReader(), maker: maker{texts: texts{}}, locate: locate}
+}
+
+func (l *loader) read(line []byte) (*record.Record, error) {
+	r, err := l.reader.Read(line)
+	if err == nil && r.PlayersHash == 0 && len(r.Players) > 0 {
+		return l.whole.Read(line)
+	}
+	return r, err
+}
+
 type loaded struct {
 	servers []*Server
 	bad     uint64
@@ -158,10 +175,7 @@ func (l *loader) load(b *sink.Block) (out loaded) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		r, err := l.reader.Read(line)
-		if err == nil && r.PlayersHash == 0 && len(r.Players) > 0 {
-			r, err = l.whole.Read(line)
-		}
+		r, err := l.read(line)
 		if err != nil {
 			out.bad, out.why = out.bad+1, err
 			continue
@@ -199,14 +213,7 @@ func (c *Census) load() error {
 	scans := map[string]bool{}
 	for _, file := range c.files {
 		reading := Reading{File: file}
-		parser := func() func(*sink.Block) loaded {
-			// maker.server needs no more players once those so far show that the list is
-			// uncommon, if the record has the hash of the list.
-			reader := record.NewReader(keys...).Until("players", func(r *record.Record) bool {
-				return r.PlayersHash != 0 && uncommon(r.Players)
-			})
-			return (&loader{reader: reader, whole: record.NewReader(), maker: maker{texts: texts{}}, locate: c.locate}).load
-		}
+		parser := func() func(*sink.Block) loaded { return newLoader(c.locate).load }
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {
 			reading.Records += uint64(len(l.servers))

@@ -168,7 +168,9 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	var names []string
 	for _, r := range files {
 		names = append(names, r.File)
-		if r.Damage.Found() {
+		if r.Damage.Doubtful {
+			say("%s is damaged: %s", r.File, r.Damage)
+		} else if r.Damage.Found() {
 			say("%s is damaged: skipped %s", r.File, r.Damage)
 		}
 		if n := r.Damage.Truncated; n > 0 {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/bits"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -351,4 +353,69 @@ func digitsEnd(b []byte, at int) int {
 		at++
 	}
 	return at
+}
+
+// CheckNumbers returns an error if a number in text, which must be JSON, is beyond the range
+// of a double. It looks only at numbers with an exponent. It is several times as fast as
+// parsing: it compares eight bytes at a time, and parses only if a digit, the letter E and
+// a large exponent follow each other, as in 1e400.
+func CheckNumbers(text []byte) error {
+	const each = 0x0101010101010101
+	zeros := func(x uint64) uint64 { return ^((x&^tops + each*0x7F) | x) & tops } // marks each byte that is 0
+	at := 1
+	for ; at+8 <= len(text); at += 8 {
+		es := zeros((binary.LittleEndian.Uint64(text[at:]) | each*0x20) ^ each*'e')
+		before := binary.LittleEndian.Uint64(text[at-1:]) ^ each*'0'
+		digits := ^((before&^tops + each*(0x80-10)) | before) & tops
+		for m := es & digits; m != 0; m &= m - 1 {
+			if isLarge(text, at+bits.TrailingZeros64(m)/8) {
+				return parseNumbers(text)
+			}
+		}
+	}
+	for ; at < len(text); at++ {
+		if text[at]|0x20 == 'e' && isLarge(text, at) {
+			return parseNumbers(text)
+		}
+	}
+	return nil
+}
+
+// isLarge reports whether the letter E at text[e] may belong to a number beyond the range
+// of a double.
+func isLarge(text []byte, e int) bool {
+	from := e + 1
+	if from < len(text) && text[from] == '+' {
+		from++
+	}
+	for from < len(text) && text[from] == '0' {
+		from++
+	}
+	exponent := digitsEnd(text, from) - from
+	long := e > 200 && len(bytes.TrimRight(text[e-200:e], ".0123456789")) == 0
+	return exponent >= 3 || exponent > 0 && long
+}
+
+// parseNumbers does what CheckNumbers does, but parses all numbers.
+func parseNumbers(text []byte) error {
+	for at := 0; at < len(text); {
+		switch b := text[at]; {
+		case b == '"':
+			if at = skipString(text, at+1); at < 0 {
+				return errSyntax
+			}
+		case b == '-' || b-'0' < 10:
+			end := numberEnd(text, at)
+			if end < 0 {
+				return errSyntax
+			}
+			if _, err := strconv.ParseFloat(string(text[at:end]), 64); err != nil {
+				return fmt.Errorf("the number %.60s is too large: it is beyond the range of a double", text[at:end])
+			}
+			at = end
+		default:
+			at++
+		}
+	}
+	return nil
 }

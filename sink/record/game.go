@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -56,8 +55,10 @@ func (v *attributesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 }
 
 func (v *attributesValue) pair(r *Reader, name, value []byte) {
-	if !slices.ContainsFunc(*v, func(a game.Attribute) bool { return a.Name == string(name) }) {
-		*v = append(*v, game.Attribute{Name: r.word(name), Value: value, Source: keywordsSource})
+	if _, again := r.named[string(name)]; !again {
+		a := game.Attribute{Name: r.word(name), Value: value, Source: keywordsSource}
+		r.named[a.Name] = len(*v)
+		*v = append(*v, a)
 	}
 }
 

@@ -65,6 +65,9 @@ func (rec *Record) Value(key string) jsontext.Value {
 // and stops reading a line when it has all needed keys. A Reader serves one goroutine.
 type Reader struct {
 	decode, keep uint64 // sets of keys: a bit for each row of schemaKeys
+	// wanted is the set of keys that the caller named. A Reader waits for these, but not
+	// for KEY_hex if the caller named only KEY: it is rare, and comes right after KEY.
+	wanted uint64
 	// inner has an entry for each object of which only some keys are decoded. It maps the
 	// object's row to the set of these keys: a bit for each of the row's fields.
 	inner  map[*field]uint64
@@ -80,6 +83,7 @@ type Reader struct {
 	exact []wire.Rule // the rules of the key rules_raw
 	pair  [][]byte
 	from  []game.Attribute  // attributes of which only Name and Source are set
+	named map[string]int    // the index of each attribute in game.Attributes, by name
 	words map[string]string // short texts of earlier records
 	// allowed has, for each field with a pattern, the last text that matched the pattern.
 	// Most records have the same text as the previous record, so the text is rarely
@@ -89,33 +93,50 @@ type Reader struct {
 
 // NewReader returns a Reader that decodes the given keys, such as "addr" (which
 // stands for ip, port and addr), "info", or "game.players" if the other keys of game are
-// not needed. If no keys are given, it decodes all. NewReader panics if a key does not exist.
+// not needed. A longer path, such as "players.0.name", stands for its first two keys. If no
+// keys are given, the Reader decodes all. NewReader panics if a key does not exist.
 func NewReader(keys ...string) *Reader {
-	r := &Reader{inner: map[*field]uint64{}, words: map[string]string{}, allowed: map[*field]string{}}
+	r := &Reader{inner: map[*field]uint64{}, named: map[string]int{}, words: map[string]string{}, allowed: map[*field]string{}}
 	if len(keys) == 0 {
 		r.decode = 1<<len(schemaKeys) - 1
+		r.wanted = r.decode
 	}
 	for _, key := range keys {
-		outer, path, inside := strings.Cut(key, ".")
-		r.decode |= setOf(schemaKeys, outer)
+		outer, path, _ := strings.Cut(key, ".")
+		r.decode |= r.want(outer)
 		f := &schemaKeys[placeOf(schemaKeys, outer, 0)]
-		if inside {
-			r.inner[f] |= setOf(f.fields, path)
-		} else {
+		inner, rest, _ := strings.Cut(path, ".")
+		if f.lists > 0 && placeOf(f.fields, inner, 0) < 0 { // inner is the index of an element
+			inner, _, _ = strings.Cut(rest, ".")
+		}
+		if inner == "" || f.is != typeObject || f.lists > 0 && placeOf(f.fields, inner, 0) < 0 {
 			r.inner[f] = ^uint64(0)
+		} else {
+			r.inner[f] |= setOf(f.fields, inner)
 		}
 	}
 	maps.DeleteFunc(r.inner, func(_ *field, set uint64) bool { return set == ^uint64(0) })
 	return r
 }
 
-// Keep makes Record.Value return the values of keys as they are written. It returns the
-// Reader.
+// Keep makes Record.Value return the values of keys as they are written. The Reader
+// checks that these values are JSON. Keep returns the Reader.
 func (r *Reader) Keep(keys ...string) *Reader {
 	for _, key := range keys {
-		r.keep |= setOf(schemaKeys, key)
+		r.keep |= r.want(key)
 	}
 	return r
+}
+
+// want adds a key to r.wanted, and returns setOf(schemaKeys, key).
+func (r *Reader) want(key string) uint64 {
+	set := setOf(schemaKeys, key)
+	if i := placeOf(schemaKeys, key, 0); schemaKeys[i].is == typeText {
+		r.wanted |= set &^ (2 << i)
+	} else {
+		r.wanted |= set
+	}
+	return set
 }
 
 // Until lets the Reader skip the rest of a list, such as "players": after each element
@@ -207,6 +228,10 @@ func (r *Reader) read() (err error) {
 		Players: rec.Players[:0], Rules: rec.Rules[:0], Raw: rec.Raw[:0],
 	}, line: r.c.b, places: rec.places[:0]}
 	r.text, r.exact, r.from = r.text[:0], r.exact[:0], r.from[:0]
+	if len(r.named) > 1000 { // a large map takes long to clear
+		r.named = map[string]int{}
+	}
+	clear(r.named)
 	if r.c.peek() != '{' {
 		if _, err := r.c.value(); err != nil {
 			return err
@@ -216,12 +241,7 @@ func (r *Reader) read() (err error) {
 	all := uint64(1)<<len(schemaKeys) - 1
 	missing := uint64(0)
 	if r.decode|r.keep != all {
-		missing = r.decode | r.keep | 1
-		for i := range schemaKeys {
-			if i > 0 && schemaKeys[i-1].is == typeText {
-				missing &^= 1 << i // do not wait for KEY_hex: it is rare, and comes right after KEY
-			}
-		}
+		missing = r.wanted | 1
 	}
 	if rec.seen, err = r.object(schemaKeys, r.decode|1, r.keep, missing); err != nil {
 		return err
@@ -272,7 +292,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		} else {
 			i = placeOf(fields, r.unquoted(name), next)
 		}
-		if stops && missing == 0 && (i < 0 || decode&(1<<i) == 0) {
+		if stops && missing == 0 && (i < 0 || (decode|keep)&(1<<i) == 0) {
 			r.c.at = len(r.c.b)
 			return seen, nil
 		}
@@ -315,7 +335,13 @@ func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	from := r.c.at
 	switch again := seen&bit != 0; {
 	case decode&bit != 0 && !again && !(f.is == typeText && seen&(bit<<1) != 0):
+		if keep&bit != 0 {
+			r.c.strict = true // r.field may skip parts of the value, which Record.Value returns
+		}
 		err = r.field(f)
+		if keep&bit != 0 {
+			r.c.strict = r.strict
+		}
 	case keep&bit != 0 && !again:
 		_, err = r.c.value()
 	default:
@@ -469,14 +495,9 @@ func (r *Reader) finish() {
 	if rec.HasPing {
 		rec.Asked |= wire.AskPing
 	}
-	if rec.Game != nil {
-		for i := range rec.Game.Attributes {
-			a := &rec.Game.Attributes[i]
-			for _, s := range r.from {
-				if s.Name == a.Name {
-					a.Source = s.Source
-				}
-			}
+	for _, s := range r.from {
+		if i, known := r.named[s.Name]; known {
+			rec.Game.Attributes[i].Source = s.Source
 		}
 	}
 }
@@ -503,11 +524,13 @@ func (r *Reader) set(f *field, to value, v []byte) error {
 	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) {
 		return fmt.Errorf("%.60s is not an allowed word", v)
 	}
-	if r.strict && f.pattern != "" && r.allowed[f] != string(s) {
-		if !patterns()[f.pattern].Match(s) {
-			return fmt.Errorf("%.60s does not have an allowed form", v)
+	if r.strict && f.pattern != "" {
+		if last, known := r.allowed[f]; !known || last != string(s) {
+			if !patterns()[f.pattern].Match(s) {
+				return fmt.Errorf("%.60s does not have an allowed form", v)
+			}
+			r.allowed[f] = string(s)
 		}
-		r.allowed[f] = string(s)
 	}
 	if r.strict && t.pattern != "" && !patterns()[t.pattern].Match(s) {
 		return wrongType(v, t.want)

@@ -303,3 +303,65 @@ func TestUntil(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckNumbers: only numbers beyond the range of a double are faults, wherever they are,
+// but not text that looks like a number.
+func TestCheckNumbers(t *testing.T) {
+	for text, good := range map[string]bool{
+		`1e400`: false, `-1E+400`: false, `1.5e0400`: false, `1e308`: true, `1e309`: false, `1e-400`: true, `100.0`: true, `1e2`: true,
+		`"1e400"`: true, `["\"1e400",2]`: true, `{"1e400":1}`: true, `{"a":"1e400","b":1e400}`: false, `{"x7e999":[0,[9e999]]}`: false,
+		`1` + strings.Repeat("0", 300) + `e9`: false, `0.` + strings.Repeat("0", 300) + `1e308`: true, `{"hash":"7e99912345678901"}`: true, ``: true,
+	} {
+		for n := range 9 {
+			padded := strings.Repeat(" ", n) + text
+			if err := CheckNumbers([]byte(padded)); (err == nil) != good {
+				t.Errorf("%q: %v", padded, err)
+			}
+		}
+	}
+}
+
+// TestReaderHex: the caller gets KEY_hex if it named the key, whatever other keys it named,
+// and wherever the key is.
+func TestReaderHex(t *testing.T) {
+	for _, line := range []string{
+		`{"schema":1,"addr":"1.2.3.4:5","tag":"a","tag_hex":"61ff","message":"m","message_hex":"6dff","sent":1}`,
+		`{"message_hex":"6dff","schema":1,"sent":1,"tag":"a","addr":"1.2.3.4:5","message":"m","x":[],"tag_hex":"61ff"}`,
+	} {
+		for _, keys := range []string{"tag_hex", "tag_hex tag", "tag tag_hex", "addr message message_hex tag_hex", "addr message_hex sent tag_hex", "tag_hex message_hex"} {
+			rec, err := NewReader("schema").Keep(strings.Fields(keys)...).Read([]byte(line))
+			check(t, err)
+			if strings.Contains(keys, "message_hex") && string(rec.Value("message_hex")) != `"6dff"` || string(rec.Value("tag_hex")) != `"61ff"` {
+				t.Errorf("%s of %s: %s, %s", keys, line, rec.Value("tag_hex"), rec.Value("message_hex"))
+			}
+		}
+	}
+}
+
+// TestManyAttributes: the time to read a record grows with the number of its attributes, not
+// with the square of it, which would take minutes here. The first value of a
+// repeated name counts.
+func TestManyAttributes(t *testing.T) {
+	const n = 300_000
+	line := []byte(`{"schema":1,"game":{"id":"rust","attributes":{`)
+	for i := range n {
+		line = fmt.Appendf(line, `"a%d":"%d",`, i, i)
+	}
+	line = append(line, `"a7":""},"sources":{`...)
+	for i := range n {
+		line = fmt.Appendf(line, `"attributes.a%d":"rules.%d",`, i, i)
+	}
+	line = append(line[:len(line)-1], "}}}"...)
+	r := NewReader()
+	rec, err := r.Read(line)
+	check(t, err)
+	all := rec.Game.Attributes
+	if a := all[7]; len(all) != n || string(a.Value) != "7" || a.Source != "rules.7" {
+		t.Errorf("%d attributes, %+v", len(all), a)
+	}
+	rec, err = r.Read([]byte(`{"schema":1,"game":{"id":"rust","attributes":{"a7":"1"}}}`))
+	check(t, err)
+	if a := rec.Game.Attributes[0]; string(a.Value) != "1" || a.Source != keywordsSource {
+		t.Errorf("%+v", a)
+	}
+}

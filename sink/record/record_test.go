@@ -131,6 +131,20 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// TestReadAddresses: other programs may write an IPv4 address as IPv6. The Reader returns the
+// same address for each way to write it.
+func TestReadAddresses(t *testing.T) {
+	want := netip.MustParseAddrPort("203.0.113.7:5")
+	for _, line := range []string{
+		`{"schema":1,"ip":"203.0.113.7","port":5}`, `{"schema":1,"ip":"::ffff:203.0.113.7","port":5}`,
+		`{"schema":1,"port":5,"ip":"::ffff:cb00:7107"}`, `{"schema":1,"addr":"[::ffff:203.0.113.7]:5"}`,
+	} {
+		if _, r, err := Read([]byte(line)); err != nil || r.Addr != want {
+			t.Errorf("%s: %v, %v", line, r.Addr, err)
+		}
+	}
+}
+
 // TestTooLong checks which parts Append drops from a record that is too long, and
 // which notes it writes for them.
 func TestTooLong(t *testing.T) {

@@ -28,7 +28,7 @@ var types = [numTypes]struct {
 	typeID:      {"64-bit number in a string", `"`, "VARCHAR", "String", isString, `^(0|[1-9][0-9]{0,19})$`, 0},
 	typeMillis:  {"time", `"`, "TIMESTAMP", "DateTime64(3,'UTC')", isString, millisPattern, 0},
 	typeSeconds: {"time", `"`, "TIMESTAMP", "DateTime64(0,'UTC')", isString, secondsPattern, 0},
-	typeFloat64: {"number from 0", "0", "DOUBLE", "Float64", `"type":"number","minimum":0`, "", 0},
+	typeFloat64: {fmt.Sprintf("number from 0 to %d", maxMillis), "0", "DOUBLE", "Float64", fmt.Sprintf(`"type":"number","minimum":0,"maximum":%d`, maxMillis), "", 0},
 	typeFloat32: {"number or null", "0n", "FLOAT", "Float32", `"type":["number","null"]`, "", 0},
 	typeBool:    {"boolean", "tf", "BOOLEAN", "Bool", `"type":"boolean"`, "", 0},
 	typeUint8:   {"integer from 0 to 255", "0", "UTINYINT", "UInt8", integer(0, math.MaxUint8), "", 8},

@@ -341,6 +341,8 @@ func (v *hashValue) set(_ *Reader, _ *field, s []byte) bool {
 // millisValue is a duration in milliseconds, truncated to microseconds.
 type millisValue time.Duration
 
+const maxMillis = math.MaxInt64 / 1_000_000 // the longest time.Duration, some 292 years
+
 func (v *millisValue) put(e *Encoder, dst []byte, m *member) []byte {
 	if *v <= 0 && e.omits(m) {
 		return dst
@@ -350,8 +352,11 @@ func (v *millisValue) put(e *Encoder, dst []byte, m *member) []byte {
 
 func (v *millisValue) set(_ *Reader, _ *field, s []byte) bool {
 	x, err := strconv.ParseFloat(string(s), 64)
+	if err != nil || x < 0 || x > maxMillis {
+		return false
+	}
 	*v = millisValue(time.Duration(math.Round(x*1000)) * time.Microsecond)
-	return err == nil && x >= 0
+	return true
 }
 
 // timeValue is a time with milliseconds. The key is absent for the zero time, which a
@@ -422,7 +427,7 @@ type addressValue netip.AddrPort
 
 func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {
 	a := (*netip.AddrPort)(v)
-	ip := a.Addr().Unmap()
+	ip := plainIP(a.Addr())
 	if !ip.IsValid() {
 		return dst
 	}
@@ -434,7 +439,7 @@ func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {
 		}
 		dst = dst[:len(dst)-1]
 	} else {
-		dst = ip.WithZone("").AppendTo(dst) // drop the zone of an IPv6 address, which could be any text
+		dst = ip.AppendTo(dst)
 	}
 	to := len(dst)
 	dst = append(dst, `","port":`...)
@@ -457,7 +462,7 @@ func (v *addressValue) set(_ *Reader, f *field, s []byte) bool {
 	switch f.name {
 	case "ip":
 		ip, err := netip.ParseAddr(string(s))
-		*a = netip.AddrPortFrom(ip, a.Port())
+		*a = netip.AddrPortFrom(plainIP(ip), a.Port())
 		return err == nil
 	case "port":
 		n, ok := parseNumber(f, s)
@@ -468,8 +473,12 @@ func (v *addressValue) set(_ *Reader, f *field, s []byte) bool {
 	// --fields".
 	if !a.Addr().IsValid() {
 		if both, err := netip.ParseAddrPort(string(s)); err == nil {
-			*a = both
+			*a = netip.AddrPortFrom(plainIP(both.Addr()), both.Port())
 		}
 	}
 	return true
 }
+
+// plainIP returns the usual form of an address: IPv4 for an IPv4-mapped IPv6 address, and
+// no zone, which could be any text.
+func plainIP(ip netip.Addr) netip.Addr { return ip.Unmap().WithZone("") }

@@ -140,6 +140,9 @@ func checker() func(*sink.Block) []checked {
 	return func(b *sink.Block) (all []checked) {
 		for _, line := range b.Lines() {
 			rec, err := reader.Read(line)
+			if err == nil {
+				err = record.CheckNumbers(line)
+			}
 			if err != nil {
 				all = append(all, checked{problem: err})
 				continue

@@ -126,6 +126,8 @@ func TestCheckProblems(t *testing.T) {
 		{"silent", strings.ReplaceAll(good, `"status":"ok"`, `"status":"no_reply"`),
 			func(e *census.Summary) { e.Targets.ByStatus, e.Division = map[string]uint64{"no_reply": 4}, nil },
 			[]string{"found 3 records with status no_reply, but the summary counts 4"}},
+		{"a large number", strings.Replace(good, `"schema":1`, `"schema":1,"x":[1e400]`, 1),
+			func(e *census.Summary) { e.Division = nil }, []string{"record 1: the number 1e400 is too large", "found 2 records of scan s", "found 2 records with status ok"}},
 		{"records of a part", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
 			[]string{"has 3 records, but the summary says 4"}},
 	}

@@ -44,16 +44,17 @@ type ranked struct {
 	line []byte
 }
 
-func (o *Order) ranker(farms Farms) func(line []byte) (rank, error) {
-	table := newTable(CSV, []string{o.Field, "addr"}, Display{})
+// ranker returns a function that returns the rank of a record. Its error is a fault in the
+// field to sort by, or in one of the fields to print.
+func (o *Order) ranker(farms Farms, print []string) func(line []byte) (rank, error) {
+	table := newTable(CSV, append([]string{o.Field, "addr"}, print...), Display{})
 	table.farms = farms
 	return func(line []byte) (r rank, err error) {
-		rec, err := table.reader.Read(line)
-		if err != nil {
+		if _, err := table.read(line); err != nil {
 			return r, err
 		}
-		r.addr, _ = netip.ParseAddrPort(cellOf(table.value("addr", rec)))
-		value := table.value(o.Field, rec)
+		value := table.values[0]
+		r.addr, _ = netip.ParseAddrPort(cellOf(table.values[1]))
 		r.known, r.text = value != nil && string(value) != "null", cellOf(value)
 		if number, err := strconv.ParseFloat(r.text, 64); err == nil && value[0] != '"' {
 			r.number, r.text = number, ""

@@ -26,30 +26,47 @@ type printer struct {
 	keep    func(line []byte) (bool, error)
 	table   *Table
 	rank    func(line []byte) (rank, error)
+	head    *record.Reader // finds out whether a record has the key "schema"
 	reader  *record.Reader // reads records to which a location is added
 	located []byte         // the latest record to which a location was added
 }
 
 func (how *Printing) printer() *printer {
-	p := &printer{how: how, keep: how.Choice.keep(), reader: record.NewReader()}
+	p := &printer{how: how, keep: how.Choice.keep(), head: record.NewReader("schema"), reader: record.NewReader()}
 	if how.Table != nil {
 		p.table = how.Table.clone()
 	}
 	if how.Order.Field != "" {
-		p.rank = how.Order.ranker(how.Choice.farms)
+		var fields []string
+		if how.Table != nil {
+			fields = how.Table.fields
+		}
+		p.rank = how.Order.ranker(how.Choice.farms, fields)
 	}
 	return p
 }
 
 // line formats a record as the line to print.
 func (p *printer) line(line []byte) ([]byte, error) {
-	switch {
-	case p.table != nil:
+	if p.table != nil {
 		return p.table.Row(line)
-	case p.how.Visible:
+	}
+	if err := p.check(line); err != nil {
+		return nil, err
+	}
+	if p.how.Visible {
 		return console.Visible(line), nil
 	}
 	return line, nil
+}
+
+// check returns the error that p.line would return.
+func (p *printer) check(line []byte) error {
+	if p.table == nil {
+		return record.CheckNumbers(line)
+	}
+	_, err := p.table.read(line)
+	return err
 }
 
 // printed is the result of printer.block. The lines to print are in Block.Out or, if the
@@ -76,8 +93,8 @@ func (p *printer) block(b *sink.Block) (made printed) {
 			continue
 		}
 		if made.records++; made.records == 1 {
-			start := bytes.TrimSpace(line)[0]
-			made.flat = start == '{' && !bytes.Contains(line, []byte(`"schema"`))
+			rec, err := p.head.Read(line)
+			made.flat = rec != nil && err != nil
 		}
 		if keep, err := p.keep(line); isBad(err) || !keep {
 			continue
@@ -96,6 +113,10 @@ func (p *printer) block(b *sink.Block) (made printed) {
 			continue
 		}
 		rank, err := p.rank(line)
+		// A record that can't be printed must not take the place of another one.
+		if err == nil && (p.table == nil || len(p.table.fields) == 0) {
+			err = p.check(line)
+		}
 		if isBad(err) {
 			continue
 		}

@@ -12,6 +12,28 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
+// TestSortFaults: with -n, cat prints that many records even if the first ones are faulty, and
+// reports all faults.
+func TestSortFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "census.ndjson")
+	var lines strings.Builder
+	for i := range 100 {
+		name := `"a"`
+		if i >= 90 || i == 0 {
+			name = `"\ud800"`
+		}
+		fmt.Fprintf(&lines, `{"schema":1,"addr":"203.0.113.7:%d","info":{"name":%s,"players":%[1]d}}`+"\n", i, name)
+	}
+	put(t, path, lines.String())
+	order, err := ParseOrder("-people", 2)
+	check(t, err)
+	var out, errs bytes.Buffer
+	err = Print(console.New(&errs), &out, []string{path}, &Printing{Order: order, Table: table(t, CSV, "addr,info.name", 0)})
+	if want := "addr,info.name\n203.0.113.7:89,a\n203.0.113.7:88,a\n"; out.String() != want || err == nil || !strings.Contains(errs.String(), "ignored 11 lines") {
+		t.Errorf("%s, %v\n%s", &out, err, &errs)
+	}
+}
+
 // TestProcessors checks that Print and Check return the same on 1, 2 and 8 processors, also
 // for damaged files.
 func TestProcessors(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -87,7 +88,7 @@ func (t *Table) clone() *Table {
 		return c
 	}
 	// Decode the keys from which fields are computed. Keep the values of other fields as the
-	// record writes them.
+	// record writes them, and decode them too: this checks them as other commands do.
 	keys, kept := []string{"schema"}, []string(nil)
 	for _, field := range t.fields {
 		switch key, _, _ := strings.Cut(field, "."); {
@@ -96,7 +97,7 @@ func (t *Table) clone() *Table {
 		case isComputed(field):
 			keys = append(keys, counts...)
 		default:
-			kept = append(kept, key)
+			keys, kept = append(keys, field), append(kept, key)
 		}
 	}
 	c.reader = record.NewReader(keys...).Keep(kept...)
@@ -120,16 +121,12 @@ func (t *Table) Header() []byte {
 // Row returns the row for a record, without a newline. The row is valid until the next
 // call. If line is not a record, Row returns an error.
 func (t *Table) Row(line []byte) ([]byte, error) {
-	rec, err := t.reader.Read(line)
+	rec, err := t.read(line)
 	if err != nil {
 		return nil, err
 	}
 	if t.format == Text && len(t.fields) == 0 {
 		return []byte(t.server(rec)), nil
-	}
-	t.values = t.values[:0]
-	for _, field := range t.fields {
-		t.values = append(t.values, t.value(field, rec))
 	}
 	if t.format == JSON || t.format == "" {
 		return t.object(t.values), nil
@@ -142,6 +139,24 @@ func (t *Table) Row(line []byte) ([]byte, error) {
 		return []byte(t.fieldLine(t.cells)), nil
 	}
 	return t.join(t.cells), nil
+}
+
+// read reads a record, and sets t.values to the values of the fields. The error is what is
+// wrong with the record or these values.
+func (t *Table) read(line []byte) (*record.Record, error) {
+	rec, err := t.reader.Read(line)
+	if err != nil {
+		return nil, err
+	}
+	t.values = t.values[:0]
+	for _, field := range t.fields {
+		value := t.value(field, rec)
+		if err := record.CheckNumbers(value); err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+		t.values = append(t.values, value)
+	}
+	return rec, nil
 }
 
 // cellOf returns the text of the cell for a value. The words of a list are separated by
@@ -187,12 +202,12 @@ func (t *Table) join(cells []string) []byte {
 	return bytes.TrimSuffix(t.buf.Bytes(), []byte("\n"))
 }
 
-// object returns the chosen fields as a JSON object. It omits fields that the
-// record lacks.
+// object returns the chosen fields as a JSON object. It omits fields that the record lacks,
+// and fields that were chosen before.
 func (t *Table) object(values [][]byte) []byte {
 	object := []byte{'{'}
 	for i, value := range values {
-		if value == nil {
+		if value == nil || slices.Index(t.fields, t.fields[i]) < i { // an object has each key once
 			continue
 		}
 		if len(object) > 1 {

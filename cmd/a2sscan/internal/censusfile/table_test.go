@@ -55,11 +55,13 @@ func TestRows(t *testing.T) {
 		{CSV, "rules.a.b,rules.empty,rules.none", one, "'=1+1,,"},
 		{TSV, "addr,players.1.name,rtt_ms", one, "203.0.113.7:27015\tb\t12.34"},
 		{CSV, "info.players,info.max_players,info.bots,rtt_ms,port,players.0.duration",
-			`{"schema":1,"port":27015.0,"rtt_ms":1.5e0,"info":{"players":100.0,"max_players":1e2,"bots":-0},"players":[{"duration":1e400}]}`,
-			"100,100,0,1.5e0,27015,1e400"},
+			`{"schema":1,"port":27015.0,"rtt_ms":1.5e0,"info":{"players":100.0,"max_players":1e2,"bots":-0},"players":[{"duration":1e30}]}`,
+			"100,100,0,1.5e0,27015,1e30"},
 		{CSV, "people,capacity,bots", one, "10,24,2"},
 		{CSV, "people,capacity,bots", corrected, "547,575,0"},
 		{JSON, "addr,info.map,geo.country,rules.a.b", one, `{"addr":"203.0.113.7:27015","info.map":"de_dust2","rules.a.b":"=1+1"}`},
+		{JSON, "port,addr,port", one, `{"port":27015,"addr":"203.0.113.7:27015"}`},
+		{CSV, "port,addr,port", one, "27015,203.0.113.7:27015,27015"},
 		{Text, "", one, "203.0.113.7:27015       12 ms    10/24+2 de_dust2             Counter-Strike       【日本】サーバー"},
 		{Text, "", corrected, "203.0.113.8:28015           -    547/575                      Rust"},
 		{Text, "", `{"addr":"203.0.113.9:1","status":"no_reply"}`, "203.0.113.9:1               -   no reply"},
@@ -71,6 +73,34 @@ func TestRows(t *testing.T) {
 	} {
 		if got := row(t, table(t, test.format, test.fields, 0), []byte(test.record)); got != test.want {
 			t.Errorf("%s %s:\n%q, want\n%q", test.format, test.fields, got, test.want)
+		}
+	}
+}
+
+// TestRowFaults: a fault in a field is a fault of the record, in every format and whatever
+// other fields are chosen.
+func TestRowFaults(t *testing.T) {
+	for _, test := range []struct{ record, fields, want string }{
+		{`{"info":{"players":1e400}}`, "info.players", "info.players: 1e400 is not of type integer"},
+		{`{"info":{"players":1.5}}`, "info.players", "info.players: 1.5 is not of type integer"},
+		{`{"info":{"players":1.5}}`, "info", "info.players: 1.5 is not of type integer"},
+		{`{"info":{"players":1,"x":1e400}}`, "info", "info: the number 1e400 is too large"},
+		{`{"info":{"players":50,"name":"\ud800"}}`, "info.name", "is not JSON"},
+		{`{"info":{"players":50,"x":"\ud800","name":"a"}}`, "info.name", "is not JSON"},
+		{`{"players":[{"duration":1e400}]}`, "players", "players.duration: 1e400 is not of type number"},
+		{`{"players":[{"duration":1e400}]}`, "players.0.duration", "players.duration: 1e400 is not of type number"},
+		{`{"master":{"x":{"y":1e400}}}`, "master.x.y", "master.x.y: the number 1e400 is too large"},
+		{`{"rtt_ms":-1}`, "rtt_ms", "rtt_ms: -1 is not of type number"},
+		{`{"rules":{"a":1}}`, "rules.a", `rules: "a": 1 is not of type string`},
+	} {
+		for _, format := range Formats {
+			for _, more := range []string{"", ",addr", ",people", ",info.max_players", ",sent,tag"} {
+				line := `{"schema":1,"addr":"1.2.3.4:5",` + test.record[1:]
+				got, err := table(t, format, test.fields+more, 0).Row([]byte(line))
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%s %s: %s, %v, want %s", test.fields+more, line, got, err, test.want)
+				}
+			}
 		}
 	}
 }
