@@ -44,7 +44,7 @@ func checkParameters(query url.Values, known []string) error {
 			return refusal{http.StatusBadRequest, "the parameter " + console.Quoted(name, longWord) + " is unknown: " + wanted}
 		}
 		if len(query[name]) > 1 {
-			return refusal{http.StatusBadRequest, "the parameter " + name + " is there twice: name it once"}
+			return refusal{http.StatusBadRequest, "the parameter " + name + " occurs twice: name it once"}
 		}
 	}
 	return nil
