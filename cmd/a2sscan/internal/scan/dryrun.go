@@ -107,7 +107,6 @@ func (s *Run) dryRun() error {
 		fmt.Fprintln(s.program.Stdout, addr)
 	}
 	s.bad.Close()
-
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
 		now = s.checkpoint.ListTotal(now)
@@ -140,12 +139,12 @@ func (s *Run) dryRun() error {
 // many targets it would skip because of --max-per-address. Usually the list itself counts
 // the targets. But if the scan is resumed, or has --max-targets and either
 // --max-per-address or a list that it reads while it runs, countTargets iterates over the
-// targets.
+// targets: which of them come first decides how many are over the limit.
 func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []netip.AddrPort, asked, over uint64, err error) {
 	interrupted := console.Fail(console.ExitInterrupted, "interrupted")
 	most, perAddress := s.plan.MaxTargets, s.plan.MaxPerAddress
-	_, known := s.list.Size()
-	if !s.checkpoint.Resumes && (most == 0 || known && perAddress == 0) {
+	size, known := s.list.Size()
+	if !s.checkpoint.Resumes && (most == 0 || known && (perAddress == 0 || most >= size)) {
 		if first, over = s.list.Count(stop.Drained, n, perAddress); stop.Interrupted() {
 			return nil, 0, 0, interrupted
 		}
