@@ -203,7 +203,7 @@ func (w *Output) begin(path string, o *Options) error {
 	case p.isFile():
 		f.disk, err = disk.Open(p.name, os.O_RDWR)
 	default: // a pipe or a device, which has no content to truncate
-		f.disk, err = disk.Open(p.name, os.O_WRONLY)
+		f.disk, err = disk.OpenStream(p.name)
 	}
 	if err == nil && f.disk != nil {
 		f.handle, f.to = f.disk, f.disk

@@ -198,6 +198,9 @@ func readNetwork(s string) (netip.Prefix, error) {
 func readAddrPort(s string) (netip.AddrPort, error) {
 	at, err := netip.ParseAddrPort(s)
 	if err != nil {
+		if err := console.CheckPort(s); err != nil {
+			return at, err
+		}
 		return at, errors.New("use an address and a port such as 127.0.0.1:27011")
 	}
 	return at, nil

@@ -188,6 +188,9 @@ func (f *watchFlags) check(args []string) (err error) {
 	}
 	for _, s := range f.reference {
 		addr, err := netip.ParseAddrPort(s)
+		if err := console.CheckPort(s); err != nil {
+			return console.Fail(console.ExitUsage, "--reference %s: %w", console.Quoted(s, 40), err)
+		}
 		if err != nil || !addr.Addr().Is4() {
 			return console.Fail(console.ExitUsage, "--reference %s: use an IPv4 address and a port", console.Quoted(s, 40))
 		}

@@ -18,15 +18,21 @@ const maxTried = 1 << 24
 // targets are excluded. Count does not visit each target of a network. So counting all
 // addresses with all ports takes only a moment, or a few seconds with Config.Shard. After
 // Count, From yields nothing, and Err returns the error that ended Count early.
-func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
+//
+// If most is not 0, the caller will drop all further targets of an address after that
+// many. Count returns how many targets this will be, and leaves them out of first.
+func (l *List) Count(ctx context.Context, n, most int) (first []netip.AddrPort, over uint64) {
 	l.started.Store(true)
 	err := l.Load(ctx)
-	tried := 0
+	tried, taken := 0, map[uint32]int{}
 	try := func(ip uint32, port uint16) (more bool) {
 		tried++
 		addr := netip.AddrPortFrom(addrOf(ip), port)
 		if port != 0 && l.cfg.Shard.has(ip) && l.cfg.Exclusions.find(ip) == nil && !slices.Contains(first, addr) {
-			first = append(first, addr)
+			if most == 0 || taken[ip] < most {
+				first = append(first, addr)
+				taken[ip]++
+			}
 		}
 		return len(first) < n && tried < maxTried
 	}
@@ -35,15 +41,17 @@ func (l *List) Count(ctx context.Context, n int) (first []netip.AddrPort) {
 	case o != nil:
 		for c := o.from(0); c.place < o.total && try(c.next()); {
 		}
-		err = l.count(ctx, o)
+		over, err = l.count(ctx, o, uint64(most))
 	default:
 		o, err = l.collect(ctx, try)
-		err = cmp.Or(err, l.count(ctx, o))
+		if err == nil {
+			over, err = l.count(ctx, o, uint64(most))
+		}
 	}
 	if err != nil {
 		l.err.Store(&err)
 	}
-	return first
+	return first, over
 }
 
 // collect reads all inputs, and returns an order of their targets. It also calls try with
@@ -68,15 +76,19 @@ func (l *List) collect(ctx context.Context, try func(ip uint32, port uint16) boo
 	return o, err
 }
 
-// count counts the outcome of every target of an order.
-func (l *List) count(ctx context.Context, o *order) error {
+// count counts the outcome of every target of an order. It returns how many targets are
+// beyond the first most targets of their addresses. If most is 0, there is no limit.
+func (l *List) count(ctx context.Context, o *order, most uint64) (over uint64, err error) {
 	g := giver{cfg: &l.cfg, counts: &l.counts, yield: func(target.Target) bool { return true }}
+	listed := map[uint32]uint64{} // how many listed targets an address has, if there is a limit
 	for i := range o.list.len() {
 		if i%roundLen == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 		if ip, port := o.keys.gather(o.list.at(i)); g.pass(ip, port) {
-			g.give(ip, port, labels{})
+			if g.give(ip, port, labels{}); most > 0 && port != 0 {
+				listed[ip]++
+			}
 		}
 	}
 	ranges := l.cfg.Exclusions.ranges()
@@ -93,14 +105,36 @@ func (l *List) count(ctx context.Context, o *order) error {
 			given -= n
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
 		g.counts.given.Add(given * ports)
+		if most > 0 {
+			over += given * beyond(ports, most)
+		}
 	}
+	over += o.overListed(listed, most)
 	g.ipv6(o.ipv6)
 	l.counts.place.Store(o.total)
-	return nil
+	return over, nil
 }
+
+// overListed returns by how much targets that were named one by one raise the number of
+// targets beyond the first most targets of their addresses. Its argument listed has the
+// number of such targets per address.
+func (o *order) overListed(listed map[uint32]uint64, most uint64) (over uint64) {
+	parts := slices.SortedFunc(slices.Values(o.nets.parts), func(a, b stretch) int { return cmp.Compare(a.last, b.last) })
+	for ip, n := range listed {
+		ports := uint64(0)
+		i, _ := slices.BinarySearchFunc(parts, ip, func(s stretch, ip uint32) int { return cmp.Compare(s.last, ip) })
+		if i < len(parts) && parts[i].first <= ip {
+			ports = uint64(len(parts[i].ports))
+		}
+		over += beyond(ports+n, most) - beyond(ports, most)
+	}
+	return over
+}
+
+func beyond(n, most uint64) uint64 { return n - min(n, most) }
 
 // excluded is a range of addresses with the source that excludes them. If no source
 // excludes them, source is nil.

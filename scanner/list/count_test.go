@@ -49,10 +49,18 @@ func TestCount(t *testing.T) {
 		for _, inOrder := range []bool{false, true} {
 			one, all := open(inOrder), open(inOrder)
 			var want []netip.AddrPort
+			most, over, taken := rnd.IntN(3), uint64(0), map[netip.Addr]int{}
 			for target := range one.From(0) {
-				want = append(want, target.Addr)
+				if taken[target.Addr.Addr()]++; most > 0 && taken[target.Addr.Addr()] > most {
+					over++
+				} else {
+					want = append(want, target.Addr)
+				}
 			}
-			got := all.Count(t.Context(), 10)
+			got, gotOver := all.Count(t.Context(), 10, most)
+			if gotOver != over {
+				t.Errorf("in order %v: %d targets over %d per address, want %d", inOrder, gotOver, most, over)
+			}
 			if want = want[:min(10, len(want))]; !slices.Equal(got, want) {
 				t.Errorf("in order %v: first %v, want %v", inOrder, got, want)
 			}
@@ -79,7 +87,7 @@ func TestCountAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		first := l.Count(t.Context(), 10)
+		first, _ := l.Count(t.Context(), 10, 0)
 		t.Logf("shard %v: counted in %v", shard, time.Since(began))
 		if s := l.Stats(); s.Read != (1<<32)*65535 || s.Given == 0 || len(first) != 10 {
 			t.Errorf("shard %v: %+v, first %v", shard, s, first)
@@ -132,7 +140,7 @@ func TestCountPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	l.Count(t.Context(), 10)
+	l.Count(t.Context(), 10, 0)
 	took := time.Since(began)
 	t.Logf("counted in %v", took)
 	if s := l.Stats(); s.Given != 1000*256*(28987+28986) || took > 2*time.Second {

@@ -21,8 +21,8 @@ type Kind struct {
 	// Read passes the entries of a list to handle, in order, with their numbers from 1. The
 	// last argument of handle says why an entry has no usable address. The Server is valid
 	// until handle returns. Read returns an error of r or handle, but may replace one that
-	// wraps ErrTooMuch or io.EOF. Other errors wrap ErrMalformed, ErrTooMuch or
-	// bufio.ErrTooLong. Read keeps only one entry in memory, and does not remove duplicates.
+	// wraps ErrTooMuch or io.EOF. Other errors wrap ErrMalformed or ErrTooMuch. Read
+	// keeps only one entry in memory, and does not remove duplicates.
 	Read func(r io.Reader, handle func(item int, s *Server, bad error) error) error
 }
 
@@ -64,7 +64,8 @@ func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
 func readElements(r io.Reader, handle func(int, *Server, error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxItem)
-	for item := 1; lines.Scan(); item++ {
+	item := 1
+	for ; lines.Scan(); item++ {
 		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\uFEFF")))
 		if len(line) == 0 {
 			continue
@@ -76,6 +77,9 @@ func readElements(r io.Reader, handle func(int, *Server, error) error) error {
 		if err := handle(item, s, bad); err != nil {
 			return err
 		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("%w: line %d is longer than %d MiB", ErrTooMuch, item, maxItem>>20)
 	}
 	return lines.Err()
 }

@@ -144,6 +144,8 @@ func TestReader(t *testing.T) {
 		{"at an address", atAddress, atAddr, "203.0.113.7:27015", nil, 0},
 		{"refused", `{"response":{"success":false,"message":"no"}}`, atAddr, "", master.ErrMalformed, 0},
 
+		{"too long a line", `{"addr":"203.0.113.7:27015","gameport":5}` + "\n" + long, elements, "203.0.113.7:27015", master.ErrTooMuch, 0},
+
 		{"text", "203.0.113.7:27015\n", "", "", nil, 0},
 	}
 	for _, test := range tests {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // PartSuffix ends the name of a file that is still being written, or that waits for its
@@ -119,6 +120,19 @@ func Open(path string, flags int) (*File, error) {
 		f.Close()
 		return nil, err
 	}
+}
+
+// ErrNoReader means that a named pipe has no reader, or that the path names a socket.
+var ErrNoReader = errors.New("no program reads the pipe")
+
+// OpenStream opens a pipe or a device for writing. It does not wait for a reader of a named
+// pipe: without a reader, the error is ErrNoReader.
+func OpenStream(path string) (*File, error) {
+	f, err := Open(path, os.O_WRONLY|syscall.O_NONBLOCK)
+	if errors.Is(err, syscall.ENXIO) {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNoReader}
+	}
+	return f, err
 }
 
 // Commit makes the new version durable, and replaces the old one with it.

@@ -3,6 +3,8 @@ package censusfile
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"io"
 	"net/netip"
 	"os"
 	"sync"
@@ -49,16 +51,17 @@ func OpenDatabases(files []string) (bases Databases, err error) {
 		if err == nil && !info.Mode().IsRegular() {
 			return nil, refuse(wantedFile, "this is not a regular file")
 		}
-		file, err := os.ReadFile(name)
-		if err != nil {
+		file, err := readDatabase(name)
+		switch {
+		case errors.Is(err, errCompressed):
+			return nil, refuse("unpack the file with gunzip or tar -xzf", "%w", err)
+		case errors.Is(err, errForeign):
+			return nil, refuse(wantedFile, "%w", err)
+		case err != nil:
 			return nil, refuse("", "%w", console.WithoutPath(err))
 		}
 		b, err := newDatabase(name, file)
 		switch {
-		case bytes.HasPrefix(file, []byte("\x1F\x8B")):
-			return nil, refuse("unpack the file with gunzip or tar -xzf", "the file is compressed")
-		case !bytes.Contains(file, []byte("\xAB\xCD\xEFMaxMind.com")): // marks the beginning of the metadata
-			return nil, refuse(wantedFile, "this is not a database in MaxMind's format")
 		case err != nil:
 			return nil, refuse("download the file again", "the file is damaged: %w", err)
 		case !b.useful() && b.fault != nil:
@@ -70,6 +73,40 @@ func OpenDatabases(files []string) (bases Databases, err error) {
 		bases = append(bases, b)
 	}
 	return bases, nil
+}
+
+var (
+	errCompressed = errors.New("the file is compressed")
+	errForeign    = errors.New("this is not a database in MaxMind's format")
+)
+
+// readDatabase reads a file. It reads the end first, so that it soon refuses a huge file
+// that is not a database.
+func readDatabase(name string) ([]byte, error) {
+	const mostMetadata = 128 << 10 // the limit of the format
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	head, tail := make([]byte, 2), make([]byte, min(info.Size(), mostMetadata))
+	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch {
+	case bytes.Equal(head, []byte("\x1F\x8B")):
+		return nil, errCompressed
+	case !bytes.Contains(tail, []byte("\xAB\xCD\xEFMaxMind.com")): // marks the beginning of the metadata
+		return nil, errForeign
+	}
+	return os.ReadFile(name)
 }
 
 func newDatabase(name string, file []byte) (*Database, error) {

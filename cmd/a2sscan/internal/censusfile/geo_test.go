@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,23 @@ func TestGeoKnown(t *testing.T) {
 	r := b.db.Lookup(netip.MustParseAddr("127.74.0.1"))
 	if g := b.place(r); g.Country != "DE" || len(b.known) != 1 {
 		t.Errorf("%+v, %d places are remembered", g, len(b.known))
+	}
+}
+
+// TestGeoHuge: a large file that is not a database is refused without being read.
+func TestGeoHuge(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "huge.mmdb")
+	check(t, os.WriteFile(name, nil, 0o600))
+	check(t, os.Truncate(name, 256<<20))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := OpenDatabases([]string{name})
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.HasSuffix(err.Error(), "this is not a database in MaxMind's format") {
+		t.Error(err)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
+		t.Errorf("%d bytes allocated", n)
 	}
 }
 

@@ -1,10 +1,12 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -25,7 +27,12 @@ func (t *Terminal) OpenLog(name string) error {
 		t.Log = slog.New(NewLogHandler(&beside{t, t.out}))
 		return nil
 	}
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	// Without O_NONBLOCK, opening a named pipe would wait for a reader.
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o666)
+	if errors.Is(err, syscall.ENXIO) {
+		return Fail(ExitUsage, "--log-file %s: no program reads the pipe", Plain(name, 200)).
+			WithHint("start the program that reads the pipe first")
+	}
 	if err != nil {
 		return Fail(ExitUsage, "--log-file %s: %w", Plain(name, 200), WithoutPath(err)).
 			WithHint("name a writable file in an existing directory")

@@ -154,6 +154,17 @@ func Words[T ~uint8](n T, word func(T) string) []string {
 	return all
 }
 
+// CheckPort returns an error if the text ends in a port that is too large, as 80800 or
+// 127.0.0.1:80800.
+func CheckPort(text string) error {
+	port := text[strings.LastIndexByte(text, ':')+1:]
+	n, err := strconv.ParseUint(port, 10, 64)
+	if n > math.MaxUint16 && (err == nil || errors.Is(err, strconv.ErrRange)) {
+		return errors.New("a port is at most 65535")
+	}
+	return nil
+}
+
 // WithoutPath returns the error inside an fs.PathError or os.LinkError, so that the file is
 // not named. It returns any other error unchanged.
 func WithoutPath(err error) error {

@@ -19,6 +19,9 @@ func ParseSource(text string) (netip.AddrPort, error) {
 	}
 	addr, err := netip.ParseAddr(text)
 	if err != nil || !addr.Is4() {
+		if err := console.CheckPort(text); err != nil {
+			return netip.AddrPort{}, err
+		}
 		return netip.AddrPort{}, errors.New("use an IPv4 address of this machine, with or without :PORT")
 	}
 	return netip.AddrPortFrom(addr, 0), nil
@@ -56,8 +59,8 @@ func ParseListen(s string) (address string, err error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	addr, notIP := netip.ParseAddr(host)
-	if errors.Is(err, strconv.ErrRange) {
-		return "", errors.New("the highest port is 65535")
+	if err := console.CheckPort(port); err != nil {
+		return "", err
 	}
 	if err != nil || host != "" && host != "localhost" && (notIP != nil || addr.Zone() != "") {
 		return "", errors.New("use a port such as 9100, or ADDRESS:PORT such as 127.0.0.1:9100")

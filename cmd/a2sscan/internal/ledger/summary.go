@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -222,5 +223,10 @@ func (sum *Summary) WriteFile(path string) error {
 	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
 		return disk.Replace(path, text, 0o666)
 	}
-	return os.WriteFile(path, text, 0) // a pipe or a device, such as /dev/stderr
+	stream, err := disk.OpenStream(path) // a pipe or a device, such as /dev/stderr
+	if err != nil {
+		return err
+	}
+	_, err = stream.Write(text)
+	return errors.Join(err, stream.Close())
 }

@@ -89,6 +89,8 @@ func (o *Options) Check() error {
 	switch {
 	case o.KeyFile != "":
 		return console.Fail(console.ExitUsage, "--key-file works only with a Web API").WithHint("omit --key-file: a master server needs no key")
+	case err == nil && console.CheckPort(port) != nil:
+		return console.Fail(console.ExitUsage, "master %s: %w", console.Quoted(console.WithoutKeys(o.UDP), 80), console.CheckPort(port))
 	case err != nil || bad != nil || n == 0 || host == "":
 		return console.Fail(console.ExitUsage, "master %s is not a valid HOST:PORT", console.Quoted(console.WithoutKeys(o.UDP), 80)).
 			WithHint("use HOST:PORT, such as 203.0.113.5:27011")

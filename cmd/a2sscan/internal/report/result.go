@@ -2,9 +2,11 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"os"
 	"slices"
+	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -23,7 +25,7 @@ var (
 )
 
 // Result is the file that a command writes. It may replace an empty file or a file of its
-// own kind. With Force, it may replace any file.
+// own kind. With Force, it may replace any file. A pipe or a device is written directly.
 type Result struct {
 	Name   string // the path; "-" and "" mean Stdout
 	Stdout io.Writer
@@ -40,6 +42,9 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	}
 	if err := censusfile.Overwritten("--output", r.Name, read); err != nil {
 		return err
+	}
+	if info, err := os.Stat(r.Name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return r.writeStream(do)
 	}
 	if err := r.mayReplace(); err != nil {
 		return err
@@ -62,6 +67,27 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	}
 	if err := f.Commit(); err != nil {
 		return console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(err))
+	}
+	return result
+}
+
+// writeStream passes a pipe or a device to do.
+func (r *Result) writeStream(do func(io.Writer) error) error {
+	failure := func(err error) error {
+		f := console.Fail(console.ExitOutput, "can't write %s: %w", console.Plain(r.Name, 200), console.WithoutPath(err))
+		if f.ReaderGone = errors.Is(err, syscall.EPIPE); errors.Is(err, disk.ErrNoReader) {
+			f.WithHint("start the program that reads it first, or use -o -")
+		}
+		return f
+	}
+	f, err := disk.OpenStream(r.Name)
+	if err != nil {
+		return failure(err)
+	}
+	out := &remembering{File: f.File}
+	result := do(out)
+	if err := cmp.Or(out.err, f.Close()); err != nil {
+		return failure(err)
 	}
 	return result
 }

@@ -98,7 +98,7 @@ func (s *Run) dryRun() error {
 		n := s.list.Stats().Given
 		return n, min(1, float64(n)/float64(max(all, 1))), known
 	})
-	first, asked, err := s.countTargets(ctx, stop, shown)
+	first, asked, over, err := s.countTargets(ctx, stop, shown)
 	endStatus()
 	if err != nil {
 		return err
@@ -107,16 +107,18 @@ func (s *Run) dryRun() error {
 		fmt.Fprintln(s.program.Stdout, addr)
 	}
 	s.bad.Close()
-
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
 		now = s.checkpoint.ListTotal(now)
-		behind = console.Grouped(now.Given-asked) + " queried earlier + "
+		behind = console.Grouped(now.Given-asked-over) + " queried earlier + "
+	} else if n := now.Given - asked - over; n > 0 {
+		behind = console.Grouped(n) + " beyond --max-targets + "
 	}
 	if n := s.checkpoint.Past.Silent.Waiting(); s.checkpoint.SilentTargets != nil {
 		s.term.Say("%s would be queried once more", console.Plural(n, "silent target"))
 	}
 	l := ledger.OfList(now)
+	l.OverLimit = over
 	s.term.Say("%s read = %s%s%s to be queried%s", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked), l.AtDefault())
 	if !s.checkpoint.Enabled || s.list.Err() != nil {
 		if err := NothingToAsk(s.list, s.exclusions); err != nil {
@@ -133,28 +135,48 @@ func (s *Run) dryRun() error {
 	return Truncated(s.list)
 }
 
-// countTargets returns how many targets the scan would query, and the first n targets.
-// Usually the list itself counts the targets. But if the scan is resumed or has
-// --max-targets, countTargets iterates over the targets.
-func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []netip.AddrPort, asked uint64, err error) {
+// countTargets returns how many targets the scan would query, the first n of them, and how
+// many targets it would skip because of --max-per-address. Usually the list itself counts
+// the targets. But if the scan is resumed, or has --max-targets and either
+// --max-per-address or a list that it reads while it runs, countTargets iterates over the
+// targets: which of them come first decides how many are over the limit.
+func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []netip.AddrPort, asked, over uint64, err error) {
 	interrupted := console.Fail(console.ExitInterrupted, "interrupted")
-	if !s.checkpoint.Resumes && s.plan.MaxTargets == 0 {
-		if first = s.list.Count(stop.Drained, n); stop.Interrupted() {
-			return nil, 0, interrupted
+	most, perAddress := s.plan.MaxTargets, s.plan.MaxPerAddress
+	size, known := s.list.Size()
+	if !s.checkpoint.Resumes && (most == 0 || known && (perAddress == 0 || most >= size)) {
+		if first, over = s.list.Count(stop.Drained, n, perAddress); stop.Interrupted() {
+			return nil, 0, 0, interrupted
 		}
-		return first, s.list.Stats().Given, nil
+		asked = s.list.Stats().Given - over
+		if most > 0 {
+			asked = min(asked, most)
+		}
+		return first[:min(uint64(len(first)), asked)], asked, over, nil
+	}
+	taken := s.checkpoint.Recount(s.list)
+	if taken == nil {
+		taken = map[netip.Addr]int{}
 	}
 	targets := s.list.From(0)
 	if s.checkpoint.Enabled {
 		targets = s.checkpoint.Targets(s.list)
 	}
 	for t := range targets {
-		if asked++; len(first) < n {
-			first = append(first, t.Addr)
+		switch addr := t.Addr.Addr(); {
+		case perAddress > 0 && taken[addr] >= perAddress:
+			over++
+		default:
+			if perAddress > 0 {
+				taken[addr]++
+			}
+			if asked++; len(first) < n {
+				first = append(first, t.Addr)
+			}
 		}
 		if stop.Interrupted() || ctx.Err() != nil {
-			return nil, 0, interrupted
+			return nil, 0, 0, interrupted
 		}
 	}
-	return first, asked, nil
+	return first, asked, over, nil
 }

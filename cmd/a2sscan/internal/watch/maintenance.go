@@ -34,7 +34,8 @@ type Window struct {
 // the given zone.
 func ReadWindows(from io.Reader, zone *time.Location) (windows []Window, err error) {
 	lines := bufio.NewScanner(from)
-	for number := 1; lines.Scan(); number++ {
+	number := 1
+	for ; lines.Scan(); number++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")) // without a byte order mark
 		if line == "" || line[0] == '#' {
 			continue
@@ -44,6 +45,9 @@ func ReadWindows(from io.Reader, zone *time.Location) (windows []Window, err err
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		windows = append(windows, w)
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d is too long: at most %d KiB are read", number, bufio.MaxScanTokenSize>>10)
 	}
 	return windows, lines.Err()
 }

@@ -110,6 +110,7 @@ func TestWho(t *testing.T) {
 		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `must be after the beginning`,
 		`"My server daily 04:00-04:30`:            `no closing quote`,
 		`"" daily 04:00-04:30`:                    `the name is empty`,
+		"all daily 04:00-04:30\n" + strings.Repeat("x", 1<<17): `line 3 is too long: at most 64 KiB are read`,
 	} {
 		if _, err := ReadWindows(strings.NewReader("# first\n"+line), time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)

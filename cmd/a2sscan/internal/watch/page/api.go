@@ -4,12 +4,16 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
@@ -27,6 +31,24 @@ type refusal struct {
 }
 
 func (r refusal) Error() string { return r.why }
+
+// checkParameters returns a refusal if a query has a parameter that is not known, or has a
+// parameter twice.
+func checkParameters(query url.Values, known []string) error {
+	wanted := "this path has no parameters"
+	if len(known) > 0 {
+		wanted = "use " + strings.Join(known, ", ")
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(known, name) {
+			return refusal{http.StatusBadRequest, "the parameter " + console.Quoted(name, longWord) + " is unknown: " + wanted}
+		}
+		if len(query[name]) > 1 {
+			return refusal{http.StatusBadRequest, "the parameter " + name + " occurs twice: name it once"}
+		}
+	}
+	return nil
+}
 
 // answer answers a request to the API with a value or an error.
 func (p *Page) answer(w http.ResponseWriter, _ *snapshot, code int, value any, err error) {

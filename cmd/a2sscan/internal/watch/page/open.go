@@ -130,22 +130,34 @@ func (p *Page) routes() http.Handler {
 	handle("GET /{$}", p.index, p.show)
 	handle("GET /server/{addr}", p.serverPage, p.show)
 	handle("GET /badge/{file}", p.badge, sendBadge)
-	handle("GET /api/servers", func(r *http.Request, s *snapshot) (any, error) {
+	api := func(pattern string, answer answerer, known ...string) {
+		handle(pattern, func(r *http.Request, s *snapshot) (any, error) {
+			if err := checkParameters(r.URL.Query(), known); err != nil {
+				return nil, err
+			}
+			return answer(r, s)
+		}, p.answer)
+	}
+	api("GET /api/servers", func(r *http.Request, s *snapshot) (any, error) {
 		f, _, err := s.search(r.URL, "people")
 		return &f, err
-	}, p.answer)
-	handle("GET /api/servers/{addr}", func(r *http.Request, s *snapshot) (any, error) {
+	}, "q", "game", "status", "sort", "limit", "offset")
+	api("GET /api/servers/{addr}", func(r *http.Request, s *snapshot) (any, error) {
 		return p.details(r, s)
-	}, p.answer)
-	handle("GET /api/events", func(r *http.Request, _ *snapshot) (any, error) {
+	})
+	api("GET /api/events", func(r *http.Request, _ *snapshot) (any, error) {
 		q := r.URL.Query()
 		return p.news(q.Get("since"), q.Get("epoch"))
-	}, p.answer)
-	handle("GET /api/stats", func(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil }, p.answer)
-	handle("GET /api/history", func(*http.Request, *snapshot) (any, error) {
+	}, "since", "epoch")
+	api("GET /api/stats", func(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil })
+	api("GET /api/history", func(*http.Request, *snapshot) (any, error) {
 		return p.past.Load(), nil
-	}, p.answer)
-	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) {
+	})
+	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, r *http.Request) {
+		if err := checkParameters(r.URL.Query(), nil); err != nil {
+			p.answer(w, nil, http.StatusBadRequest, nil, err)
+			return
+		}
 		send(w, http.StatusOK, "application/schema+json", []byte(schema))
 	})
 	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))

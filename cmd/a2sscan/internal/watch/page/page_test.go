@@ -324,6 +324,9 @@ func TestRefused(t *testing.T) {
 		"/api/servers?limit=201": 400, "/api/servers?limit=0": 400, "/api/servers?offset=-1": 400, "/api/servers?sort=x": 400,
 		"/api/servers?status=gone": 400, "/api/servers?q=" + strings.Repeat("x", 201): 400, "/api/servers/x": 404,
 		"/api/servers/192.0.2.1:1": 404, "/api/events?since=x": 400, "/api/events?since=-1": 400,
+		"/api/servers?foo=1": 400, "/api/servers?Q=xx": 400, "/api/servers?page=zz": 400, "/api/servers?q=a&q=b": 400,
+		"/api/servers/" + addrOf(0).String() + "?q=x": 400, "/api/events?limit=1": 400, "/api/events?since=1&since=2": 400,
+		"/api/stats?q=x": 400, "/api/history?q=x": 400, "/api/schema?q=x": 400,
 	} {
 		w := p.get(t, url)
 		if w.Code != want {
@@ -333,11 +336,15 @@ func TestRefused(t *testing.T) {
 	}
 	for url, want := range map[string]int{
 		"/api/servers?q=%zz": 400, "/api/servers?q=a;b": 400, "/api/events?%": 400, "/api/stats?a;b": 400, "/?q=%zz": 400,
-		"/nothing": 404, "/server/x": 404, "/?sort=x": 400, "/server/" + addrOf(0).String(): 200,
+		"/nothing": 404, "/server/x": 404, "/?sort=x": 400, "/?utm_source=x": 200, "/server/" + addrOf(0).String(): 200,
 	} {
 		if w := p.get(t, url); w.Code != want {
 			t.Errorf("%s: %d, want %d", url, w.Code, want)
 		}
+	}
+	want := `{"error":"the parameter \"Q\" is unknown: use q, game, status, sort, limit, offset"}`
+	if got := p.get(t, "/api/servers?q=x&Q=xx").Body.String(); !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"} {
 		w := httptest.NewRecorder()
