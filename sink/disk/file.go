@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // PartSuffix ends the name of a file that is still being written, or that waits for its
@@ -125,14 +126,22 @@ func Open(path string, flags int) (*File, error) {
 // ErrNoReader means that a named pipe has no reader, or that the path names a socket.
 var ErrNoReader = errors.New("no program reads the pipe")
 
-// OpenStream opens a pipe or a device for writing. It does not wait for a reader of a named
-// pipe: without a reader, the error is ErrNoReader.
+// readerWait is how long OpenStream waits for the reader of a named pipe. A shell may start
+// the reader at the same time.
+const readerWait = 3 * time.Second
+
+// OpenStream opens a pipe or a device for writing. If a named pipe has no reader within a few
+// seconds, the error is ErrNoReader.
 func OpenStream(path string) (*File, error) {
-	f, err := Open(path, os.O_WRONLY|syscall.O_NONBLOCK)
-	if errors.Is(err, syscall.ENXIO) {
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNoReader}
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) { // the system reports no new reader
+		f, err := Open(path, os.O_WRONLY|syscall.O_NONBLOCK)
+		switch {
+		case !errors.Is(err, syscall.ENXIO):
+			return f, err
+		case time.Since(begin) > readerWait:
+			return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNoReader}
+		}
 	}
-	return f, err
 }
 
 // Commit makes the new version durable, and replaces the old one with it.
