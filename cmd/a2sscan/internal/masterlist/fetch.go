@@ -157,9 +157,6 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	// is not worth a long wait.
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
 		cfg.Unlimited, cfg.Retries, cfg.MaxWait = true, 1, time.Second
-		if o.UDP != "" {
-			cfg.Timeout = time.Second
-		}
 	}
 	// On Windows, mode bits do not say who can read a file. A pipe or a device counts as private.
 	info, missing := os.Stat(o.KeyFile)
