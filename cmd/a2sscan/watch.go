@@ -50,13 +50,10 @@ type watchFlags struct {
 	page       page.Options
 	panelEvery time.Duration
 	names      string // value of --names: own or list
-	windows    string // file of --maintenance; "": none
-	// keptWindows has the maintenance windows that came from a pipe, which can be read
-	// only once; nil: none
-	keptWindows []watch.Window
-	fetched     *list.Source // the latest list of the master; nil: none
-	stdin       bytes.Buffer // what was read from standard input, which can be read only once
-	loaded      bool         // the lists were read
+	windows    windowsFlag
+	fetched    *list.Source // the latest list of the master; nil: none
+	stdin      bytes.Buffer // what was read from standard input, which can be read only once
+	loaded     bool         // the lists were read
 }
 
 type hookFlags struct {
@@ -165,7 +162,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "omit the links for joining a server (steam://connect/) from the live page")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
-	fs.StringVar(&f.windows, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as \"all daily 04:00-04:30 restart\"; planned events are not posted")
+	fs.StringVar(&f.windows.path, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as \"all daily 04:00-04:30 restart\"; planned events are not posted")
 	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when a server reaches `N` people while the watch runs, and again only after it had fewer than half of N; 0: never (default 0)")
 	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "report a reminder once every `D` while a server stays down; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
@@ -238,7 +235,7 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: f.hook.role != "" && notRole != nil, Err: "--webhook-role must be a number", Hint: "send \\@ and the name of the role on Discord: the message then shows the role's ID, as <@&ID>"},
 		console.Rule{Broken: f.hook.role != "" && (f.opts.Hook == nil || !f.opts.Hook.Discord), Err: "--webhook-role needs a webhook of Discord", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel needs --state", Hint: "add --state watch.db: the watch stores the ID of its message in this database"},
-		console.Rule{Broken: f.windows != "" && notZone, Err: "--maintenance: a2sscan does not know the time zone TZ=" + console.Quoted(zone, 60), Hint: "use the name of a zone, such as TZ=Europe/Berlin, or TZ=UTC"},
+		console.Rule{Broken: f.windows.path != "" && notZone, Err: "--maintenance: a2sscan does not know the time zone TZ=" + console.Quoted(zone, 60), Hint: "use the name of a zone, such as TZ=Europe/Berlin, or TZ=UTC"},
 		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test needs a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
 }
@@ -281,7 +278,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return err
 	}
 	if f.hook.test {
-		return f.testHook(a)
+		return f.hook.post(a, f.opts.Hook)
 	}
 	exclusions, err := f.Exclude.Open(func(note string) { a.term.Say("%s", note) })
 	if err != nil {
@@ -318,7 +315,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	f.opts.Scan.Tuning.TryPlayers = !scan.NamesNetworks(args)
 	f.opts.Lists.Reload = reload
 	f.opts.Lists.Files = f.files(args)
-	f.opts.Lists.Windows = f.readWindows
+	f.opts.Lists.Windows = f.windows.read
 	f.opts.Lists.Extend = func() {
 		if err := exclusions.Extend(); err != nil {
 			a.term.Say("the old exclusions still apply: %v", err)
@@ -331,17 +328,6 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	if err := watch.Run(ctx, &f.opts); !f.over(a, ctx, err) {
 		return err
 	}
-	return nil
-}
-
-// testHook posts the test message of --webhook-test.
-func (f *watchFlags) testHook(a *app) error {
-	ctx, end := scan.Interruptible(false)
-	defer end()
-	if err := f.opts.Hook.Test(ctx); err != nil {
-		return console.Fail(console.ExitOutput, "webhook: %w", err)
-	}
-	a.term.Say("the webhook accepted the test message")
 	return nil
 }
 
@@ -447,7 +433,7 @@ func (f *watchFlags) over(a *app, ctx context.Context, err error) bool {
 // files returns the names of the regular files among the lists, the exclusions and the file
 // of --maintenance. The watch reads them again when one of them changes.
 func (f *watchFlags) files(args []string) (files []string) {
-	for _, name := range slices.Concat(args, f.Exclude.Files, []string{f.windows}) {
+	for _, name := range slices.Concat(args, f.Exclude.Files, []string{f.windows.path}) {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			files = append(files, name)
 		}
@@ -455,21 +441,28 @@ func (f *watchFlags) files(args []string) (files []string) {
 	return files
 }
 
-func (f *watchFlags) readWindows() ([]watch.Window, error) {
-	if f.windows == "" || f.keptWindows != nil {
-		return f.keptWindows, nil
+// windowsFlag is the flag --maintenance.
+type windowsFlag struct {
+	path string // "": no maintenance windows
+	// kept has the windows that came from a pipe, which can be read only once; nil: none
+	kept []watch.Window
+}
+
+func (f *windowsFlag) read() ([]watch.Window, error) {
+	if f.path == "" || f.kept != nil {
+		return f.kept, nil
 	}
-	file, err := os.Open(f.windows)
+	file, err := os.Open(f.path)
 	if err != nil {
-		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.windows, 200), console.WithoutPath(err))
+		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.path, 200), console.WithoutPath(err))
 	}
 	defer file.Close()
 	windows, err := watch.ReadWindows(file, time.Local)
 	if err != nil {
-		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.windows, 200), err)
+		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.path, 200), err)
 	}
-	if !censusfile.IsFile(f.windows) {
-		f.keptWindows = append([]watch.Window{}, windows...)
+	if !censusfile.IsFile(f.path) {
+		f.kept = append([]watch.Window{}, windows...)
 	}
 	return windows, nil
 }
@@ -536,6 +529,17 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	}
 	hook.Role = h.role
 	return hook, nil
+}
+
+// post posts the test message of --webhook-test to hook.
+func (h *hookFlags) post(a *app, hook *watch.Webhook) error {
+	ctx, end := scan.Interruptible(false)
+	defer end()
+	if err := hook.Test(ctx); err != nil {
+		return console.Fail(console.ExitOutput, "webhook: %w", err)
+	}
+	a.term.Say("the webhook accepted the test message")
+	return nil
 }
 
 // load reads the lists. If fetch is set, it first fetches the list of --master; otherwise
