@@ -28,8 +28,7 @@ type listed struct {
 
 const streamMaster = 100
 
-// listOf returns the list in address order, without duplicates. What the master knows about a
-// server follows from the server's nature and its INFO.
+// listOf returns the list in address order, without duplicates.
 func listOf(c *MasterConfig) ([]listed, error) {
 	m, err := newModel(c.Fleet)
 	if err != nil {
@@ -47,19 +46,7 @@ func listOf(c *MasterConfig) ([]listed, error) {
 		e := newListed(udp.Unpack(m.place(i)))
 		if ok {
 			said.fill(&n, wire.AskInfo)
-			in, s, r := &said.info, &e.server, random.Stream(random.Hash(n.hash, streamMaster))
-			e.known = true
-			s.Name, s.Map, s.GameDir = masterText(in.Name), masterText(in.Map), masterText(in.Folder)
-			s.Product, s.Version, s.AppID = masterText(in.Folder), masterText(in.Version), n.game.app
-			s.Players, s.MaxPlayers, s.Bots = int32(n.players), int32(in.MaxPlayers), int32(in.Bots)
-			s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
-			s.OS = string(rune(in.Environment | 0x20))
-			s.Region = random.Pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
-			s.GamePort = uint32(n.addr & 0xFFFF)
-			s.SteamID = strconv.FormatUint(0x0140000000000000|r.Next()>>8, 10)
-			s.GameType = string(n.game.tags)
-			e.password = in.Password != 0
-			e.spectator = in.ServerType|0x20 == 'p'
+			e.describe(&n, &said)
 		}
 		list = append(list, e)
 	}
@@ -72,6 +59,26 @@ func listOf(c *MasterConfig) ([]listed, error) {
 
 func newListed(addr netip.AddrPort) listed {
 	return listed{key: udp.Pack(addr), addr: addr, server: webServer{Addr: addr.String()}}
+}
+
+// describe fills in what the master knows about a server. The knowledge follows from the
+// server's nature and its INFO.
+func (e *listed) describe(n *nature, said *content) {
+	in := &said.info
+	r := random.Stream(random.Hash(n.hash, streamMaster))
+	s := &e.server
+	e.known = true
+	s.Name, s.Map, s.GameDir = masterText(in.Name), masterText(in.Map), masterText(in.Folder)
+	s.Product, s.Version, s.AppID = masterText(in.Folder), masterText(in.Version), n.game.app
+	s.Players, s.MaxPlayers, s.Bots = int32(n.players), int32(in.MaxPlayers), int32(in.Bots)
+	s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
+	s.OS = string(rune(in.Environment | 0x20))
+	s.Region = random.Pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
+	s.GamePort = uint32(n.addr & 0xFFFF)
+	s.SteamID = strconv.FormatUint(0x0140000000000000|r.Next()>>8, 10)
+	s.GameType = string(n.game.tags)
+	e.password = in.Password != 0
+	e.spectator = in.ServerType|0x20 == 'p'
 }
 
 // masterText returns b with U+FFFD in place of bytes that are not UTF-8. Masters send

@@ -18,6 +18,27 @@ type fact struct {
 	source    string
 }
 
+// tell stores a fact in g. If g already has a value for the common key, tell does
+// nothing.
+func (f *fact) tell(g *game.Game) {
+	switch {
+	case f.attribute != "":
+		g.Attributes = append(g.Attributes, game.Attribute{Name: f.attribute, Value: f.value.([]byte), Source: f.source})
+		return
+	case g.Has.Has(f.key):
+		return
+	}
+	g.Has |= 1 << f.key
+	g.Sources[f.key] = f.source
+	if f.key == game.KeyMods {
+		return
+	}
+	field := reflect.ValueOf(g).Elem().FieldByNameFunc(func(name string) bool {
+		return strings.EqualFold(name, strings.ReplaceAll(f.key.String(), "_", ""))
+	})
+	field.Set(reflect.ValueOf(f.value).Convert(field.Type()))
+}
+
 // is(source, key, value) adds a fact: a common key has this value, which comes from
 // source.
 func (s *Server) is(source string, key game.Key, value any) {
@@ -56,24 +77,9 @@ func (s *Server) Meaning(g *game.Game, answered wire.Questions) {
 		if strings.HasPrefix(f.source, "rules.") {
 			q = wire.QuestionRules
 		}
-		switch {
-		case !answered.Has(q):
-			continue
-		case f.attribute != "":
-			g.Attributes = append(g.Attributes, game.Attribute{Name: f.attribute, Value: f.value.([]byte), Source: f.source})
-			continue
-		case g.Has.Has(f.key):
-			continue // the first value stays
+		if answered.Has(q) {
+			f.tell(g)
 		}
-		g.Has |= 1 << f.key
-		g.Sources[f.key] = f.source
-		if f.key == game.KeyMods {
-			continue
-		}
-		field := reflect.ValueOf(g).Elem().FieldByNameFunc(func(name string) bool {
-			return strings.EqualFold(name, strings.ReplaceAll(f.key.String(), "_", ""))
-		})
-		field.Set(reflect.ValueOf(f.value).Convert(field.Type()))
 	}
 	if g.Has.Has(game.KeyMods) {
 		g.Mods = s.mods

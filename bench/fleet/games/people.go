@@ -25,17 +25,27 @@ func (s *Server) setPeople(n int) {
 			seed = random.Hash(seed, night, uint64(i))
 		}
 		who := random.Stream(seed)
-		var name []byte
-		if who.OneIn(4) {
-			name = s.bytes("[GER] ", random.Pick(&who, plainNames), who.Below(1000))
-		} else {
-			name = s.bytes(random.Pick(&who, firstWords), random.Pick(&who, lastWords), who.Below(10000))
-		}
 		s.Players = append(s.Players, wire.Player{
-			Name:  name,
+			Name:  s.playerName(&who),
 			Score: int32(present.Below(80)), Duration: float32(present.Between(60, 4*3600*64)) / 64,
 		})
 	}
+}
+
+func (s *Server) playerName(r *random.Stream) []byte {
+	if r.OneIn(4) {
+		return s.bytes("[GER] ", random.Pick(r, plainNames), r.Below(1000))
+	}
+	return s.bytes(random.Pick(r, firstWords), random.Pick(r, lastWords), r.Below(10000))
+}
+
+func (s *Server) serverName() []byte {
+	r := &s.lasting
+	host, number := random.Pick(r, hosts), r.Between(1, 9000)
+	if r.OneIn(3) {
+		return s.bytes("[EU] ", host, " | ", random.Pick(r, themes), " #", number)
+	}
+	return s.bytes(host, " ", s.Title.recorded, " ", number, " - ", random.Pick(r, themes))
 }
 
 var (

@@ -114,12 +114,7 @@ func (s *Server) Fill(p Plan) {
 		SteamID: persistentServer | s.lasting.Next()>>32,
 		EDF:     EDFGamePort | EDFSteamID | EDFGameID,
 	}
-	host, number := random.Pick(&s.lasting, hosts), s.lasting.Between(1, 9000)
-	if s.lasting.OneIn(3) {
-		s.Info.Name = s.bytes("[EU] ", host, " | ", random.Pick(&s.lasting, themes), " #", number)
-	} else {
-		s.Info.Name = s.bytes(host, " ", t.recorded, " ", number, " - ", random.Pick(&s.lasting, themes))
-	}
+	s.Info.Name = s.serverName()
 	s.Info.MaxPlayers = uint32(uint8(random.Pick(&s.lasting, t.places)))
 	s.Info.Password = uint8(s.lasting.Below(12) / 11)
 	s.Info.Map = s.bytes(random.Pick(&s.tonight, t.maps))

@@ -38,18 +38,8 @@ type SiteOptions struct {
 // OpenSite listens at o.Address. Serve then answers the requests with h.
 func OpenSite(o SiteOptions, h http.Handler) (*Site, error) {
 	l, err := net.Listen("tcp", o.Address)
-	switch what := o.Flag + " " + o.Address; {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, console.Fail(console.ExitUsage, "%s: another program uses the port", what).
-			WithHint("choose another port, or port 0 for any free port")
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, console.Fail(console.ExitUsage, "%s does not name an address of this machine", what).
-			WithHint("use PORT alone to listen on 127.0.0.1, or 0.0.0.0:PORT to listen on all addresses")
-	case errors.Is(err, syscall.EACCES):
-		return nil, console.Fail(console.ExitUsage, "%s: only privileged programs may use this port", what).
-			WithHint("use port 1024 or a higher port")
-	case err != nil:
-		return nil, console.Fail(console.ExitUsage, "%s: %w", what, err)
+	if err != nil {
+		return nil, listenFailure(o.Flag+" "+o.Address, err)
 	}
 	return &Site{
 		gone:     make(chan struct{}),
@@ -88,6 +78,21 @@ func (s *Site) Close() {
 		s.http.Close()
 	}
 	<-s.gone
+}
+
+func listenFailure(what string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return console.Fail(console.ExitUsage, "%s: another program uses the port", what).
+			WithHint("choose another port, or port 0 for any free port")
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return console.Fail(console.ExitUsage, "%s does not name an address of this machine", what).
+			WithHint("use PORT alone to listen on 127.0.0.1, or 0.0.0.0:PORT to listen on all addresses")
+	case errors.Is(err, syscall.EACCES):
+		return console.Fail(console.ExitUsage, "%s: only privileged programs may use this port", what).
+			WithHint("use port 1024 or a higher port")
+	}
+	return console.Fail(console.ExitUsage, "%s: %w", what, err)
 }
 
 // ownHost returns a handler that protects h against DNS rebinding, in which an attacker's

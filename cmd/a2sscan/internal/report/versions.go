@@ -42,30 +42,9 @@ func (h *History) versions(s *census.Stats) (views []versionView) {
 	for _, id := range games[:min(versionGames, len(games))] {
 		v := versionView{Game: nameOf(names, id)}
 		top := past.topVersions(id, tonight)
-		var before uint64
-		all := sum(tonight.versions[id])
-		for i, version := range top {
-			n := tonight.versions[id][version]
-			v.Parts = append(v.Parts, part{fmt.Sprintf("s%d", i), named(version), before, n, all, "servers"})
-			before += n
-		}
-		if before < all {
-			v.Parts = append(v.Parts, part{"rest", "Other versions", before, all - before, all, "servers"})
-		}
+		v.Parts = versionParts(top, tonight.versions[id])
 		if past != now {
-			v.Chart = newTimeline(fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.",
-				v.Game, past.Len()), "Share of the servers", "%", past.nights)
-			for i, version := range top {
-				v.Chart.add(named(version), fmt.Sprintf("s%d", i), past.nights, func(n *pastNight) float64 { return 100 * n.share(id, version) })
-			}
-			for i := range past.nights {
-				n := &past.nights[i]
-				row := nightRow{Date: n.time.Format("2 Jan 2006")}
-				for _, version := range top {
-					row.Values = append(row.Values, percentOf(n.share(id, version)))
-				}
-				v.Rows = append(v.Rows, row)
-			}
+			v.addChart(past, id, top)
 		}
 		views = append(views, v)
 	}
@@ -99,6 +78,37 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 	now := tonight.versions[game]
 	slices.SortStableFunc(top, func(a, b string) int { return cmp.Compare(now[b], now[a]) })
 	return top
+}
+
+// versionParts returns the segments of the bar for this census. The last segment is for all
+// other versions.
+func versionParts(versions []string, now map[string]uint64) (parts []part) {
+	var before uint64
+	all := sum(now)
+	for i, version := range versions {
+		parts = append(parts, part{fmt.Sprintf("s%d", i), named(version), before, now[version], all, "servers"})
+		before += now[version]
+	}
+	if before < all {
+		parts = append(parts, part{"rest", "Other versions", before, all - before, all, "servers"})
+	}
+	return parts
+}
+
+func (v *versionView) addChart(h *History, game string, versions []string) {
+	v.Chart = newTimeline(fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.",
+		v.Game, h.Len()), "Share of the servers", "%", h.nights)
+	for i, version := range versions {
+		v.Chart.add(named(version), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return 100 * n.share(game, version) })
+	}
+	for i := range h.nights {
+		n := &h.nights[i]
+		row := nightRow{Date: n.time.Format("2 Jan 2006")}
+		for _, version := range versions {
+			row.Values = append(row.Values, percentOf(n.share(game, version)))
+		}
+		v.Rows = append(v.Rows, row)
+	}
 }
 
 // share returns the share of a version among the servers of a game, or NaN if the stats
