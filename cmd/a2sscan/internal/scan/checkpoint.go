@@ -249,9 +249,9 @@ func (c *Checkpoint) possible() bool {
 	given := s.TargetsFinished() + skipped + uint64(len(c.OpenTargets)) + uint64(max(0, silent.Waiting()))
 	placed := c.Place == l.Given+l.Unscannable+l.Excluded+l.OtherShard && l.Given == given && (c.Size == 0 || c.Place <= c.Size)
 
-	records := s.Answered()
-	if c.Plan.Unanswered {
-		records = s.TargetsFinished()
+	records := s.TargetsFinished()
+	if !c.Plan.Unanswered {
+		records -= s.Finished[scanner.StatusNoReply] + s.Finished[scanner.StatusUnreachable]
 	}
 	o := &c.Output
 	written := o.Records

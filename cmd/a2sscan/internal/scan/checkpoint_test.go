@@ -45,8 +45,9 @@ func someCheckpoint() *Checkpoint {
 		Silent: SilentState{Bytes: 100, Sum: 2, Targets: 4, SecondPassed: 3},
 		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
-	c.Stats.Finished[scanner.StatusOK] = 7
-	c.Stats.Finished[scanner.StatusNoReply] = 1<<40 - 7 - 301 // 300 targets are open, and one waits for the second pass
+	c.Stats.Finished[scanner.StatusOK] = 6
+	c.Stats.Finished[scanner.StatusError], c.Stats.Unheard = 1, 1 // nothing could be sent to this target
+	c.Stats.Finished[scanner.StatusNoReply] = 1<<40 - 7 - 301     // 300 targets are open, and one waits for the second pass
 	for i := range 300 {
 		c.OpenTargets = append(c.OpenTargets, scanner.Target{
 			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i)}), uint16(i+1)),
