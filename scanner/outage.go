@@ -140,6 +140,7 @@ func (o *outage) proved(now time.Duration) {
 func (o *outage) settle(now time.Duration) {
 	if o.away() {
 		o.total += time.Since(o.since)
+		o.awayFor = 0
 		return
 	}
 	o.proved(now)

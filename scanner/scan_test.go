@@ -821,13 +821,19 @@ func TestOutageForGood(t *testing.T) {
 			}
 			close(drain)
 		})
-		_, st, err := run(awayNet(100*time.Millisecond, 24*time.Hour), Config{Rate: 1000, AddressRate: Off, Control: Control{Drain: drain, Monitor: monitor}}, addresses(2000))
+		var saved Stats
+		cfg := Config{Rate: 1000, AddressRate: Off, Control: Control{Drain: drain, Monitor: monitor}}
+		cfg.Resume.Snapshot = func(s *Snapshot) { saved = s.Stats }
+		_, st, err := run(awayNet(100*time.Millisecond, 24*time.Hour), cfg, addresses(2000))
+		if saved.Outages != 1 || saved.Elapsed < 10*time.Minute || saved.Active() < 0 || saved.Active() > time.Second {
+			t.Errorf("a scan that resumes believes in %d outages, and %v of %v without them", saved.Outages, saved.Active(), saved.Elapsed)
+		}
 		if err != nil || st.Unfinished < 1000 || st.Finished[StatusNoReply]+st.Finished[StatusError] != 0 {
 			t.Errorf("%v, %d unfinished, %v", err, st.Unfinished, st.Finished)
 		}
-		if st.Elapsed < 10*time.Minute || st.Elapsed > 10*time.Minute+time.Second || st.AwayFor < 9*time.Minute ||
+		if st.Elapsed < 10*time.Minute || st.Elapsed > 10*time.Minute+time.Second || st.Active() < 0 || st.Active() > time.Second ||
 			time.Duration(st.OutageTime)*time.Microsecond < 9*time.Minute {
-			t.Errorf("ended after %v, away for %v, %d µs in all", st.Elapsed, st.AwayFor, st.OutageTime)
+			t.Errorf("ended after %v, active for %v, away for %d µs in all", st.Elapsed, st.Active(), st.OutageTime)
 		}
 	})
 }

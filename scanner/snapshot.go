@@ -3,6 +3,7 @@ package scanner
 import (
 	"iter"
 	"slices"
+	"time"
 )
 
 // Snapshot is the state of a scan from which another scan can resume.
@@ -51,10 +52,13 @@ func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 }
 
 func (e *engine) snapshot() *Snapshot {
-	e.stats.Elapsed = e.clock()
-	e.pacer.allow(e.stats.Elapsed)
+	e.stats.Elapsed = time.Since(e.start)
+	e.pacer.allow(e.clock())
 	e.tally()
 	e.stats.Socket = e.sock.Stats()
+	stats := e.stats // for the run that resumes, an outage of now is past
+	stats.OutageTime += uint64(stats.AwayFor / time.Microsecond)
+	stats.Away, stats.AwayFor = 0, 0
 	open := make([]Target, 0, e.open.slots.n+len(e.open.held))
 	for i := range e.open.slots.all() {
 		addr := e.open.slots.at(i).source()
@@ -68,7 +72,7 @@ func (e *engine) snapshot() *Snapshot {
 		Position: e.stats.Taken,
 		Place:    e.supply.list.place,
 		Open:     open,
-		Stats:    e.stats,
+		Stats:    stats,
 
 		Silent:       slices.Clip(second.silent),
 		SilentLabels: slices.Clip(second.labels),

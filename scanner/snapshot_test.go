@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -375,6 +376,28 @@ func TestSecondPassExcluded(t *testing.T) {
 		}
 		if len(got) != len(ts) || st.Excluded != 0 || st.Stopped != 150 {
 			t.Errorf("%d results, %+v", len(got), st)
+		}
+	})
+}
+
+// TestExcludedAfterOutage: the result of a target that is excluded after an outage, before
+// its second pass, has the time at which the scan gave the target up.
+func TestExcludedAfterOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, n := time.Now(), awayNet(50*time.Millisecond, time.Hour)
+		var asked atomic.Int64
+		n.serve = func(uint64, wire.Request) { asked.Add(1) } // no server answers
+		cfg := Config{SecondPass: true, Rate: 1000, Attempts: 1, Timeout: 100 * time.Millisecond, AddressRate: Off}
+		cfg.Excluded = func(netip.Addr) bool { return asked.Load() >= 100 }
+		got, st, err := run(n, cfg, addresses(100))
+		check(t, err)
+		if len(got) == 0 || st.Stopped == 0 {
+			t.Errorf("%d results, %+v", len(got), st)
+		}
+		for _, r := range got {
+			if after := r.Time.Sub(begun); after < time.Hour {
+				t.Errorf("%v: %v after the start", r.Addr, after)
+			}
 		}
 	})
 }

@@ -66,7 +66,7 @@ func (w Wait) String() string { return waitWords[w] }
 // Stats are the numbers of a scan that is running or has ended. Numbers of type uint64
 // are counters, which only grow.
 type Stats struct {
-	Elapsed time.Duration // since the scan began
+	Elapsed time.Duration // since the scan began, outages included
 	Wait    Wait          // the current reason to wait
 	// Waited is, for each reason, the time in microseconds in which the rate allowed
 	// datagrams and none was sent. A scan without a rate counts all its time.
@@ -135,6 +135,11 @@ type Stats struct {
 	Slowed  uint64      // for a scan without a rate: number of samples in which this machine was overloaded
 	Socket  udp.Stats   // what the socket counted
 	Reasm   reasm.Stats // what happened to fragments
+}
+
+// Active returns how long the scan has lasted, not counting outages.
+func (s *Stats) Active() time.Duration {
+	return s.Elapsed - time.Duration(s.OutageTime)*time.Microsecond - s.AwayFor
 }
 
 // DatagramsSent returns the number of datagrams sent.
@@ -243,7 +248,7 @@ const (
 // WaitSending only if sending took at least a fifth of the time.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
-	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])
+	spent := s.Active().Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])
 	partOf := func(w Wait) float64 { return min(1, float64(s.Waited[w])/float64(max(spent, 1))) }
 	other := WaitNothing
 	for w := range Wait(NumWaits) {

@@ -144,7 +144,7 @@ func (e *engine) skip(now time.Duration, addr uint64) {
 	*e.handoff.add() = outcome{
 		addr: addr, label: e.open.labels[addr], sent: e.open.silentSent, sentBytes: e.open.silentBytes,
 		err:     [wire.NumQuestions]wire.Error{wire.ErrTimeout, wire.ErrTimeout, wire.ErrTimeout},
-		firstAt: now, lastAt: now, endAt: now,
+		firstAt: now, lastAt: now, endAt: now, shift: e.outage.shiftAt(now),
 	}
 }
 

@@ -48,7 +48,7 @@ func NewRates(s *scanner.Stats) Rates {
 		r.RateAsked = &s.Rate
 	}
 	idle := float64(s.Waited[scanner.WaitReplies]+s.Waited[scanner.WaitCooldown]) / 1e6
-	busy := s.Elapsed.Seconds() - idle
+	busy := s.Active().Seconds() - idle
 	if r.brief = busy < leastBusy; busy > 0 {
 		r.RateReached = float64(s.DatagramsSent()) / busy
 	}
@@ -132,7 +132,7 @@ func (r *Rates) sayLimit(t *console.Block) {
 // the rate. It considers only the time in which the rate was the only limit. It returns
 // nil if the error can't be measured.
 func pacingError(s *scanner.Stats) *float64 {
-	paced := s.Elapsed
+	paced := s.Active()
 	for _, us := range s.Waited {
 		paced -= time.Duration(us) * time.Microsecond
 	}

@@ -45,6 +45,9 @@ func TestRatesReported(t *testing.T) {
 			"5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "is saturated", "kernel", 5000},
 		{"away", func(s *scanner.Stats) { s.Waited[waitKernel], s.Outages = 6e6, 1 },
 			"5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "was away for a time", "kernel", 5000},
+		{"away for long", func(s *scanner.Stats) {
+			s.Elapsed, s.Outages, s.OutageTime = time.Hour+10*time.Second, 1, uint64(time.Hour/time.Microsecond)
+		}, "5k/s set, 5k/s reached while querying", "", "", "", 5000},
 		{"next hop away", func(s *scanner.Stats) {
 			s.Waited[waitKernel], s.SendFaults[slices.Index(scanner.SendFaults[:], "host_unreachable")] = 6e6, 1
 		}, "5k/s set, 5k/s reached while querying", "slowed by  the kernel's send buffer, 60% of the time", "was away for a time", "kernel", 5000},

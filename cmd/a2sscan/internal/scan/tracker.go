@@ -62,6 +62,7 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	}
 	starting := s.Taken > p.last.Taken
 	p.last, p.silent = s, max(p.silent, s.Silent)
+	s.Elapsed = s.Active() // an outage tells nothing about the time left
 	v.last = p.cfg.Draining != nil && p.cfg.Draining()
 
 	if !p.second && s.Silent < p.silent {
