@@ -4,6 +4,7 @@ package masterlist
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,9 +247,11 @@ func (o *Options) Load(ctx context.Context, t *console.Terminal, quiet bool) (*l
 		Report(t, o.Source(), &stats)
 	}
 	switch {
+	case ctx.Err() != nil: // perhaps just after the end of the list
+		return nil, stats, cmp.Or(err, error(console.Fail(console.ExitInterrupted, "interrupted")))
 	case stats.Servers == 0 && err == nil:
 		return nil, stats, o.EmptyList(&stats)
-	case stats.Servers == 0 || ctx.Err() != nil:
+	case stats.Servers == 0:
 		return nil, stats, err
 	case err == nil && !quiet:
 		t.Say("end: %s", stats.End)

@@ -1,8 +1,12 @@
 package masterlist
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -33,7 +37,39 @@ func TestValvesMaster(t *testing.T) {
 	}
 }
 
-// TestConditions: the flags for conditions come before those of --filter.
+// TestInterruptedAtEnd: a signal that arrives just as the list ends is not lost. Otherwise
+// the scan would begin without the list.
+func TestInterruptedAtEnd(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"response":{"servers":[{"addr":"203.0.113.1:27015"}]}}`)
+	}))
+	defer web.Close()
+	t.Setenv(KeyVariable, strings.Repeat("0", 32))
+	ctx, cancel := context.WithCancel(t.Context())
+	term := console.New(io.Discard)
+	term.Log = slog.New(ender{slog.DiscardHandler, cancel})
+	source, stats, err := (&Options{URL: web.URL, Region: master.World}).Load(ctx, term, true)
+	f, ok := err.(*console.Failure)
+	if source != nil || stats.Servers != 1 || !ok || f.Code != console.ExitInterrupted {
+		t.Errorf("%v, %+v, %v", source, stats, err)
+	}
+}
+
+// An ender calls do when the log says that the list has ended.
+type ender struct {
+	slog.Handler
+	do func()
+}
+
+func (e ender) Enabled(context.Context, slog.Level) bool { return true }
+
+func (e ender) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "list fetched" {
+		e.do()
+	}
+	return nil
+}
+
 // TestFormats checks that what a row of a list means does not depend on other rows, nor on
 // how much of the list has arrived when reading begins.
 func TestFormats(t *testing.T) {
@@ -62,6 +98,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestConditions: the flags for conditions come before those of --filter.
 func TestConditions(t *testing.T) {
 	o := Options{App: 440, NotEmpty: true}
 	for _, text := range []string{`\map\a`, `\nor\1\linux\1`} {
