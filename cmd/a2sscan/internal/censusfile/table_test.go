@@ -69,6 +69,8 @@ func TestRows(t *testing.T) {
 			"203.0.113.9:1               -   no reply                                           the old one"},
 		{Text, "", `{"addr":"203.0.113.9:1","tag":"mine","status":"ok","info":{"name":"A"}}`,
 			"203.0.113.9:1               -         ok                                           A [mine]"},
+		{Text, "", `{"addr":"203.0.113.9:1","info":{"map":"DayZ_Auto","players":1},"game":{"id":"dayz","map":"sakhal"}}`,
+			"203.0.113.9:1               -          1 sakhal"},
 		{Text, "port,info.map,addr", one, "27015 de_dust2             203.0.113.7:27015"},
 	} {
 		if got := row(t, table(t, test.format, test.fields, 0), []byte(test.record)); got != test.want {

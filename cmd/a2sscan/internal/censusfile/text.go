@@ -40,7 +40,7 @@ const (
 func (t *Table) server(rec *record.Record) string {
 	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name)), tag: strings.TrimSpace(rec.Tag)}
 	if g := rec.Game; g != nil {
-		if rec.Info.Has&wire.HasMap == 0 {
+		if g.Has.Has(game.KeyMap) {
 			s.mapName = string(g.Map)
 		}
 		s.game = cmp.Or(g.Name, s.game)

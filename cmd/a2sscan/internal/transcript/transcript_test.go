@@ -229,6 +229,15 @@ func TestPopulation(t *testing.T) {
 	}
 }
 
+// TestMap: the verdict names the map that the game says, as a census does.
+func TestMap(t *testing.T) {
+	r := scanner.Result{HasInfo: true, Info: wire.Info{Map: []byte("DayZ_Auto")}}
+	r.Game = &game.Game{Map: []byte("chernarusplus"), Has: 1 << game.KeyMap}
+	if got := (&Session{Result: &r}).summary(); got != `: "", map "chernarusplus", 0 players` {
+		t.Error(got)
+	}
+}
+
 // hosts is a Lookup for the names in the tests.
 func hosts(_ context.Context, host string) ([]netip.Addr, error) {
 	switch host {

@@ -142,7 +142,11 @@ func (s *Session) summary() string {
 	var parts []string
 	if in := &r.Info; r.HasInfo {
 		p := r.Population() // the game's own counts, if it sends them
-		text := fmt.Sprintf("%s, map %s, %d", console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), p.People)
+		world := in.Map
+		if g := r.Game; g != nil && g.Has.Has(game.KeyMap) {
+			world = g.Map
+		}
+		text := fmt.Sprintf("%s, map %s, %d", console.Quoted(string(in.Name), 60), console.Quoted(string(world), 40), p.People)
 		if p.HasPlaces {
 			text += fmt.Sprintf(" of %d", p.Places)
 		}
