@@ -227,6 +227,9 @@ const noLimit = 1 << 28
 // such text, but not before numbers.
 func Harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
+	if cell != "" && (cell[0]-'0' < 10 || cell[0]|0x20-'a' < 26) { // most cells begin with a digit or a letter
+		return cell
+	}
 	formula := strings.TrimLeft(cell, " \u00a0")
 	if first, _ := utf8.DecodeRuneInString(formula); formula == "" || !strings.ContainsRune("=+-@＝＋－＠|", first) {
 		return cell

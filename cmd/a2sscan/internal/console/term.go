@@ -284,10 +284,15 @@ func Plain(s string, width int) string {
 	return b.String()
 }
 
-// isVisible reports whether s has only visible ASCII characters and spaces.
+// isVisible reports whether s has only visible characters and ASCII spaces. It returns false
+// for U+FFFD too, because a loop over s has this character in place of bytes that are not
+// UTF-8.
 func isVisible(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
+	for _, r := range s {
+		if ' ' <= r && r <= '~' { // much faster than IsPrint
+			continue
+		}
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
 			return false
 		}
 	}
