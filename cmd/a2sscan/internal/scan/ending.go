@@ -57,14 +57,14 @@ func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 
 // conclude decides how the scan ended, and renames the files of a complete census to their
 // final names. If the next run of the command starts a new census, conclude sets the
-// files of this census aside.
-func (s *Run) conclude(all *scanner.Stats) {
+// files of this census aside. Its arguments are the counts of this run and of all runs.
+func (s *Run) conclude(own, all *scanner.Stats) {
 	how := &s.how
 	how.stopped = s.shutdown.Interrupted() && !how.finished // a signal that arrived when all targets were finished does not count
 	ended := s.ended()
 	how.complete = ended == ledger.EndedComplete || ended == ledger.EndedInput && s.list.Err() == nil
 	if how.complete {
-		s.guard.judge(all, false)
+		s.guard.judge(own, all, false)
 	}
 	if how.complete && s.guard.tripped() == nil && all.DatagramsSent() == 0 && all.SendErrors > 0 {
 		how.complete, how.unsent = false, true

@@ -39,8 +39,9 @@ type guard struct {
 	drain       func()      // makes the scan start no new targets
 	interrupted func() bool // reports whether a signal has already ended the scan
 
-	mu   sync.Mutex
-	trip *ledger.Trip // nil: no limit was passed
+	mu       sync.Mutex
+	trip     *ledger.Trip // nil: no limit was passed
+	finished bool         // every target is finished, so a signal did not end the scan early
 }
 
 func (g *guard) tripped() *ledger.Trip {
@@ -54,7 +55,7 @@ func (g *guard) tripped() *ledger.Trip {
 func (g *guard) stop(flag, format string, args ...any) *ledger.Trip {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.trip != nil || g.interrupted() {
+	if g.trip != nil || g.interrupted() && !g.finished {
 		return nil
 	}
 	g.trip = &ledger.Trip{Flag: flag, Why: fmt.Sprintf(format, args...)}
@@ -65,27 +66,31 @@ func (g *guard) stop(flag, format string, args ...any) *ledger.Trip {
 func (g *guard) allFinished() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.finished = true
 	if g.trip != nil && g.trip.Flag == maxRuntime {
 		g.trip = nil
 	}
 }
 
-// judge returns a trip if the scan has just passed a limit, or nil. While the scan runs,
-// judge considers the hit rate only after hitSample targets.
-func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
-	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
-		trip = g.stop("--max-send-errors", "%s could not be sent, but only %d may fail", console.Plural(s.SendErrors, "datagram"), most)
+// judge returns a trip if the scan has just passed a limit, or nil. The first argument has
+// the counts of this run, the second those of all runs of the scan. The network belongs to
+// this run. The hit rate belongs to all runs, because a resumed scan asks the targets again
+// that were silent before. While the scan runs, judge considers the hit rate only after
+// hitSample targets.
+func (g *guard) judge(own, all *scanner.Stats, running bool) (trip *ledger.Trip) {
+	if most := g.limits.MaxSendErrors; most >= 0 && own.SendErrors > uint64(most) {
+		trip = g.stop("--max-send-errors", "%s could not be sent, but only %d may fail", console.Plural(own.SendErrors, "datagram"), most)
 	}
-	if most := g.limits.MaxOutage; most > 0 && s.AwayFor >= most {
-		trip = g.stop("--max-outage", "the network of this machine has been away since %s", console.TimeOfDay(s.Away))
+	if most := g.limits.MaxOutage; most > 0 && own.AwayFor >= most {
+		trip = g.stop("--max-outage", "the network of this machine has been away since %s", console.TimeOfDay(own.Away))
 	}
-	all := s.TargetsFinished() + uint64(s.Silent)
-	if g.limits.MinHitrate == 0 || all == 0 || running && all < hitSample || trip != nil {
+	targets := all.TargetsFinished() + uint64(all.Silent)
+	if g.limits.MinHitrate == 0 || targets == 0 || running && targets < hitSample || trip != nil {
 		return trip
 	}
-	if rate := float64(s.Answered()) / float64(all); rate < g.limits.MinHitrate {
+	if rate := float64(all.Answered()) / float64(targets); rate < g.limits.MinHitrate {
 		return g.stop(minHitrate, "%s of %s answered, but %s are required",
-			console.ExactPercent(rate), console.Plural(all, "target"), console.ExactPercent(g.limits.MinHitrate))
+			console.ExactPercent(rate), console.Plural(targets, "target"), console.ExactPercent(g.limits.MinHitrate))
 	}
 	return nil
 }

@@ -88,7 +88,6 @@ func Scan(t *console.Terminal, p *Program, o *Plan, args []string) (err error) {
 	if o.DryRun {
 		return s.dryRun()
 	}
-	defer ReloadOnHangup(t, s.exclusions, o.Exclude.Files)()
 	sum, err := s.census()
 	if err != nil {
 		return err
@@ -147,6 +146,7 @@ func (s *Run) prepare() (err error) {
 	if s.exclusions, err = s.plan.Exclude.Open(s.note); err != nil {
 		return err
 	}
+	ReloadOnHangup(s.term, s.exclusions, s.plan.Exclude.Files) // until the process ends
 	if s.id == "" {
 		s.id = s.start.Format("20060102T150405Z")
 	}
@@ -273,7 +273,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 		return nil, nobody
 	}
 	counts := s.account(own)
-	s.conclude(counts.Scan)
+	s.conclude(&own, counts.Scan)
 	sum := s.summarize(counts)
 	s.status.End(own, sum.Ended)
 	return sum, nil
@@ -385,7 +385,9 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		if now.Away != 0 && now.Elapsed == 0 { // the socket can't be opened
 			s.sayAway(time.Unix(now.Away, 0), flags.SourceFailure(s.plan.Source, syscall.EADDRNOTAVAIL))
 		}
-		s.sayTrip(s.guard.judge(&now, true))
+		all := now
+		all.Add(&s.checkpoint.Past.Stats)
+		s.sayTrip(s.guard.judge(&now, &all, true))
 	})()
 	defer s.observer.Watch(cfg.Control.Monitor)()
 	defer s.status.WatchScan(cfg.Control.Monitor, s.newTracker(), limit)()

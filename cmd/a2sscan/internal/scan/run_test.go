@@ -22,20 +22,20 @@ func TestGuard(t *testing.T) {
 	g := newGuard(Limits{MinHitrate: 0.1, MaxSendErrors: 3})
 	s := scanner.Stats{Silent: 500}
 	s.Finished[scanner.StatusNoReply] = 400
-	if g.judge(&s, true); g.tripped() != nil {
+	if g.judge(&s, &s, true); g.tripped() != nil {
 		t.Errorf("900 targets are judged: %v", g.tripped())
 	}
 	s.Finished[scanner.StatusOK] = 110
-	if g.judge(&s, true); g.tripped() != nil {
+	if g.judge(&s, &s, true); g.tripped() != nil {
 		t.Errorf("110 of 1010: %v", g.tripped())
 	}
 	s.SendErrors, s.Silent = 4, 700
-	first, second := g.judge(&s, true), g.judge(&s, true)
+	first, second := g.judge(&s, &s, true), g.judge(&s, &s, true)
 	if first == nil || second != nil || stops != 1 || g.tripped().Flag != "--max-send-errors" {
 		t.Errorf("%d stops, %v, then %v", stops, first, second)
 	}
 	g = newGuard(Limits{MinHitrate: 0.1, MaxSendErrors: -1})
-	if trip := g.judge(&s, true); trip == nil || !strings.HasPrefix(trip.Why, "9.09% of 1,210 targets answered, but 10% are required") {
+	if trip := g.judge(&s, &s, true); trip == nil || !strings.HasPrefix(trip.Why, "9.09% of 1,210 targets answered, but 10% are required") {
 		t.Errorf("%v", trip)
 	}
 	// If all targets were finished, a trip of --max-runtime is withdrawn, but not one of
@@ -48,10 +48,23 @@ func TestGuard(t *testing.T) {
 	if g.allFinished(); g.tripped() != nil {
 		t.Errorf("%v", g.tripped())
 	}
-	// A guard does not trip after a signal has ended the scan.
+	// A guard does not trip after a signal has ended the scan. A signal that arrives when
+	// all targets are finished ends only the wait for late replies.
+	g = newGuard(Limits{MaxSendErrors: -1, MinHitrate: 0.1})
 	g.interrupted = func() bool { return true }
 	g.stop(maxRuntime, "over")
-	if g.judge(&scanner.Stats{SendErrors: 1}, false); g.tripped() != nil {
+	if g.judge(&s, &s, false); g.tripped() != nil {
+		t.Errorf("%v", g.tripped())
+	}
+	g.allFinished()
+	if g.judge(&s, &s, false) == nil {
+		t.Error("no trip after the last target")
+	}
+	// The hit rate counts the targets of all runs, the other limits only this run.
+	g = newGuard(Limits{MaxSendErrors: 3, MinHitrate: 0.1})
+	own, all := scanner.Stats{Silent: 2000}, scanner.Stats{Silent: 2000, SendErrors: 1000}
+	all.Finished[scanner.StatusOK] = 300
+	if g.judge(&own, &all, true); g.tripped() != nil {
 		t.Errorf("%v", g.tripped())
 	}
 }
