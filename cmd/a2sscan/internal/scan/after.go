@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -65,8 +66,11 @@ func (s *Run) completeEarlier() error {
 		}
 	}
 	s.checkpoint.StepDone()
+	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // after runStep they have no effect
 	return nil
 }
+
+const runAgain = "the census is complete; if the scan had --checkpoint, repeat the scan command to run the program again"
 
 // runStep runs the --on-complete program without a shell, and adds step to its
 // environment. The output of the program goes to standard error. The second signal kills
@@ -100,7 +104,9 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 		return signalled, nil
 	case ctx.Err() != nil:
 		return true, console.Fail(console.ExitInterrupted, "interrupted: stopped --on-complete %s", name).
-			WithHint("the census is complete; if the scan had --checkpoint, repeat the scan command to run the program again")
+			WithHint("%s", runAgain)
+	case signalled: // whoever sent the signal may have sent it to the program, too
+		return true, console.Fail(console.ExitInterrupted, "interrupted: --on-complete %s: %w", name, err).WithHint("%s", runAgain)
 	}
 	return signalled, console.Fail(console.ExitUsage, "--on-complete %s: %w", name, err).
 		WithHint("the census is complete; only the program of --on-complete failed")

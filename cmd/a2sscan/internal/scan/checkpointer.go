@@ -35,7 +35,8 @@ type Checkpointer struct {
 	terminal *console.Terminal
 	opt      CheckpointOptions
 	lock     *disk.Lock
-	foreign  bool // the file at opt.Path is not a checkpoint
+	file     string // the file that was read: opt.Path, or the file of the step
+	foreign  bool   // the file is not a checkpoint
 	plan     *Plan
 	lists    []list.Input // the lists of this run, with their hashes
 
@@ -126,7 +127,7 @@ func (k *Checkpointer) WriteFirst() error {
 	if !k.Enabled || k.Resumes {
 		return nil
 	}
-	err := k.write(k.compose(&scanner.Snapshot{}))
+	err := k.write(k.opt.Path, k.compose(&scanner.Snapshot{}))
 	k.fail(err)
 	return err
 }
@@ -214,17 +215,17 @@ func (k *Checkpointer) save(c draft) error {
 	if c.Silent, err = k.silent.save(c.at, k.Past.Silent.SecondPassed); err != nil {
 		return k.unwritten(err)
 	}
-	if err := k.write(c.Checkpoint); err != nil {
+	if err := k.write(k.opt.Path, c.Checkpoint); err != nil {
 		return err
 	}
 	return censusfile.WriteFailure(c.mark.Commit())
 }
 
-func (k *Checkpointer) write(c *Checkpoint) error {
+func (k *Checkpointer) write(path string, c *Checkpoint) error {
 	c.Written = time.Now().UTC()
 	file, err := c.encode()
 	if err == nil {
-		err = disk.Replace(k.opt.Path, file, 0o666)
+		err = disk.Replace(path, file, 0o666)
 	}
 	disk.Step("checkpoint.written")
 	if err != nil {
@@ -314,14 +315,14 @@ func (k *Checkpointer) Behind() uint64 {
 // Forget removes the checkpoint of a scan that never started.
 func (k *Checkpointer) Forget() {
 	if k.Enabled && !k.Resumes {
-		k.remove()
+		k.remove(k.opt.Path)
 	}
 }
 
 // Done is called after the summary is written. If the scan is not complete, Done prints
 // the command that resumes the scan. Otherwise Done removes the checkpoint. But if a step
-// follows, Done retains only the step in the checkpoint, and StepDone removes the
-// checkpoint.
+// follows, Done saves the step in a file of its own, which StepDone removes. So a
+// checkpoint exists only while the scan needs its lists.
 func (k *Checkpointer) Done(complete bool, step Step) {
 	switch {
 	case !k.Enabled:
@@ -331,29 +332,32 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 		disk.Step("summary.written")
 		if step != nil {
 			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Step: step}
-			if err := k.write(c); err != nil {
+			if err := k.write(k.opt.stepPath(), c); err != nil {
 				k.terminal.Say("%v; so if the command of --on-complete is interrupted, the next run finishes this scan again before it runs the command", err)
 				return
 			}
-			k.silent.close(true)
+			k.remove(k.opt.Path)
 			return
 		}
-		k.remove()
+		k.remove(k.opt.Path, k.opt.stepPath())
 	}
 }
 
-// StepDone removes the checkpoint, which holds only the step.
+// StepDone removes the file of the step. It also removes the checkpoint: if the file of the
+// step could not be written, the checkpoint of the complete scan is still there.
 func (k *Checkpointer) StepDone() {
 	if k.Enabled {
 		k.Step = nil
-		k.remove()
+		k.remove(k.opt.Path, k.opt.stepPath())
 	}
 }
 
-func (k *Checkpointer) remove() {
-	if err := os.Remove(k.opt.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		k.terminal.Log.Warn("checkpoint can't be removed", "path", k.opt.Path, "error", console.WithoutPath(err))
-		k.terminal.Say("can't remove checkpoint %s: %v", console.Plain(k.opt.Path, 200), console.WithoutPath(err))
+func (k *Checkpointer) remove(files ...string) {
+	for _, path := range files {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			k.terminal.Log.Warn("checkpoint can't be removed", "path", path, "error", console.WithoutPath(err))
+			k.terminal.Say("can't remove checkpoint %s: %v", console.Plain(path, 200), console.WithoutPath(err))
+		}
 	}
 	k.silent.close(true)
 	// Without SyncDir, the checkpoint could reappear after a crash, and the next run would
@@ -367,8 +371,9 @@ func (k *Checkpointer) remove() {
 func (k *Checkpointer) Close() {
 	if k.lock != nil {
 		_, err := os.Lstat(k.opt.Path)
+		_, err2 := os.Lstat(k.opt.stepPath())
 		k.silent.close(false)
-		if k.foreign || errors.Is(err, fs.ErrNotExist) {
+		if k.foreign || errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
 			k.lock.Remove()
 		} else {
 			k.lock.Release()

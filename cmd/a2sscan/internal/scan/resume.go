@@ -33,14 +33,17 @@ func (o *CheckpointOptions) files() []string {
 	if o.Path == "" {
 		return nil
 	}
-	return []string{o.Path, o.Path + ".lock", o.Path + ".silent", o.Path + disk.PartSuffix}
+	return []string{o.Path, o.Path + ".lock", o.Path + ".silent", o.Path + disk.PartSuffix, o.stepPath(), o.stepPath() + disk.PartSuffix}
 }
+
+// stepPath returns the name of the file of the step, which has the format of a checkpoint.
+func (o *CheckpointOptions) stepPath() string { return o.Path + ".step" }
 
 // OpenCheckpoint locks the checkpoint, and reads the file if there is one. With LookOnly
 // it takes no lock, and disables the checkpointer if there is nothing to resume.
 func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, error) {
 	opt.Path = disk.Resolve(opt.Path) // two scans may use different names for one file
-	k := &Checkpointer{Enabled: true, terminal: t, opt: opt}
+	k := &Checkpointer{Enabled: true, terminal: t, opt: opt, file: opt.Path}
 	k.silent.path = k.opt.Path + ".silent"
 	if opt.LookOnly {
 		err := k.read()
@@ -63,17 +66,22 @@ func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, 
 }
 
 func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
-	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.opt.Path, 200), fmt.Sprintf(format, args...))
+	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.file, 200), fmt.Sprintf(format, args...))
 }
 
-// read reads the checkpoint. With --fresh it only checks that the file is a
-// checkpoint, so that the scan does not overwrite, say, a list of targets.
+// read reads the checkpoint or, if there is none, the step of a complete scan. With --fresh
+// it only checks that the file is a checkpoint, so that the scan does not overwrite, say, a
+// list of targets.
 func (k *Checkpointer) read() error {
 	if info, err := os.Stat(k.opt.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
 		return k.refuse("the file is not a regular file").WithHint("choose another file for --checkpoint")
 	}
-	file, err := disk.ReadFile(k.opt.Path, maxCheckpoint)
+	file, err := disk.ReadFile(k.file, maxCheckpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		k.file = k.opt.stepPath()
+		file, err = disk.ReadFile(k.file, maxCheckpoint)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
