@@ -2,7 +2,6 @@ package census
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -91,10 +90,8 @@ type event struct {
 // callee may keep the Change. If it returns an error, Diff ends and returns that error. To
 // find the rules and mods that changed, Diff reads both censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
-	for _, c := range []*Census{before, after} {
-		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
-			return nil, errors.New("standard input can't be compared, because a comparison reads each file more than once; save the input to a file")
-		}
+	if once := ReadableOnce(slices.Concat(before.files, after.files)); once != "" {
+		return nil, fmt.Errorf("%s can't be compared, because a comparison reads each file more than once; save the input to a file", once)
 	}
 	d := &differ{
 		old: before, new: after,

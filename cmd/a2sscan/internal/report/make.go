@@ -31,8 +31,10 @@ type Options struct {
 // Make reads a census, the census to compare it with, and the stats of earlier
 // nights. Then it writes the page.
 func Make(t *console.Terminal, w io.Writer, o Options) error {
-	if slices.Contains(slices.Concat(o.Files, o.Before), "-") {
-		return console.Fail(console.ExitUsage, "report reads a census twice, so it can't read standard input").
+	all := slices.Concat(o.Files, o.Before)
+	once := census.ReadableOnce(all)
+	if slices.Contains(all, "-") || len(o.Before) > 0 && once != "" {
+		return console.Fail(console.ExitUsage, "report reads a census twice, but %s can be read only once", console.Plain(once, 200)).
 			WithHint("write the census to a file first")
 	}
 	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
