@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -179,6 +180,35 @@ func TestDiffWithLosses(t *testing.T) {
 	}
 	if c.LikelyLost == nil || loss > 0 && *c.LikelyLost < loss*0.9 {
 		t.Errorf("%v likely lost, of %v", c.LikelyLost, loss)
+	}
+}
+
+// TestLossesOfGames: a scan estimates its losses among all servers. If the Options choose a
+// game, the servers of this game have their share of the losses.
+func TestLossesOfGames(t *testing.T) {
+	twoGames := func(i int, r *scanner.Result) {
+		if i/64%2 == 1 && r.Game != nil {
+			r.Game.ID, r.Game.Name = "other", "Other"
+		}
+	}
+	before := forms[0].write(t, madeCensus(size(), false, twoGames))
+	after := forms[0].write(t, madeCensus(size(), true, twoGames))
+	whole, err := Open(after, Options{Summaries: []string{}})
+	check(t, err)
+	lost := func(games []string) float64 {
+		o := Options{Summaries: []string{}, Games: games}
+		a, err := Open(before, o)
+		check(t, err)
+		b, err := Open(after, o)
+		check(t, err)
+		b.summaries = []*Summary{{Servers: whole.Stats().All.Servers}}
+		b.summaries[0].FirstAnswers.Missed, b.summaries[0].FirstAnswers.Chance = new(4.0), new(0.9)
+		_, _, c := changesOf(t, a, b, false)
+		return *c.LikelyLost
+	}
+	all, rust, other := lost(nil), lost([]string{"rust"}), lost([]string{"other"})
+	if rust == 0 || other == 0 || math.Abs(rust+other-all) > 1e-5 {
+		t.Errorf("%v of rust and %v of the other game are likely lost, but %v of both", rust, other, all)
 	}
 }
 

@@ -277,14 +277,15 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 // estimateLost estimates how many of the servers that are silent now are alive, and sets
 // LikelyLost and d.chance. It starts from Night.Missed of the new census: the estimated
 // number of live servers that were silent because datagrams were lost. Not all of these
-// servers were in the old census, so estimateLost scales the number down.
+// servers were in the old census, and the Options may choose only some of them, so
+// estimateLost scales the number down.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {
 		return
 	}
 	silent := d.out.Changes["gone"] - d.unreachable
-	answered := float64(d.out.New.All.Servers)
+	answered := float64(max(d.new.run().Answered, d.out.New.All.Servers)) // Missed is about all servers of the scan
 	known := float64(d.out.Compared + silent)
 	lost := round6(math.Min(float64(silent), *loss*math.Min(1, known/math.Max(1, answered+*loss))))
 	d.out.LikelyLost = &lost

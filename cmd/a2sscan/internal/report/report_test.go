@@ -253,6 +253,11 @@ func TestTrust(t *testing.T) {
 	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Servers that the scan probably missed: ") {
 		t.Error(got)
 	}
+	ofGame := sampleStats(0)
+	ofGame.Run.Answered, ofGame.All = ofGame.All.Servers, census.Sums{Servers: 10}
+	if got, want := fmt.Sprint(trust(ofGame)), fmt.Sprint(trust(s)); got != want || doubtful(ofGame) {
+		t.Errorf("for one game: %s, want %s", got, want)
+	}
 	*s.Run.Missed = 5000
 	s.Run.Consistent, s.Run.Ended = false, "interrupted"
 	s.Run.Targets.Unfinished = 7
