@@ -45,7 +45,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	in.Stats = c.Stats()
 	in.Servers.Farm = c.Farm
 	c.Servers(in.Servers.Add)
-	if err := in.readHistory(t, o.History); err != nil {
+	if err := in.readHistory(t, o.History, o.Games); err != nil {
 		return err
 	}
 	before, err := in.compare(t, c, &o)
@@ -82,9 +82,10 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 }
 
 // readHistory reads the stats of all nights in a directory and its subdirectories, and adds
-// this night. It skips directories that it has no permission to read, and reports files
-// that it can't parse.
-func (in *Input) readHistory(t *console.Terminal, folder string) error {
+// this night. If games is not nil, only these games count. readHistory skips directories
+// that it has no permission to read, and reports files that it can't parse, and stats that
+// lack one of the games.
+func (in *Input) readHistory(t *console.Terminal, folder string, games []string) error {
 	var names, bad []string
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if err != nil && (folder == "" || path != folder && errors.Is(err, fs.ErrPermission)) {
@@ -105,6 +106,9 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 			return console.OpenFailure(name, err)
 		}
 		s, err := census.ParseStats(text)
+		if err == nil {
+			err = onlyGames(s, games)
+		}
 		if err != nil {
 			bad = append(bad, fmt.Sprintf("%s: %v", filepath.Base(name), err))
 			continue

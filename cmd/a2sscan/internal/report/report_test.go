@@ -348,6 +348,44 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestOnlyGames: the sums of a night with only some of the games are those of these games. A game
+// that is not listed had no servers only if all games are listed.
+func TestOnlyGames(t *testing.T) {
+	for _, test := range []struct {
+		games  string
+		others uint64 // servers of games that are not listed
+		want   string
+	}{
+		{"", 7, "119 109 6"},
+		{"B", 7, "30 20 1"},
+		{"name of B,a", 7, "111 101 2"},
+		{"a,c", 0, "81 81 1"},
+		{"a,c", 7, "the stats list only the largest games, and c is not one of them"},
+	} {
+		farmed := census.Sums{Servers: 10, Occupied: 9, People: 8, Bots: 7, Places: 6}
+		s := &census.Stats{All: census.Sums{Servers: 119}, WithoutFarms: census.Sums{Servers: 109}}
+		s.Games = census.Groups{Distinct: 6, Other: census.Sums{Servers: test.others}, Top: []census.Group{
+			{ID: "a", Name: "Name of A", Sums: census.Sums{Servers: 81}},
+			{ID: "b", Name: "Name of B", Sums: census.Sums{Servers: 30, Occupied: 29, People: 28, Bots: 27, Places: 26}, Farmed: &farmed},
+		}}
+		var games []string
+		if test.games != "" {
+			games = strings.Split(test.games, ",")
+		}
+		err := onlyGames(s, games)
+		got := fmt.Sprint(s.All.Servers, s.WithoutFarms.Servers, s.Games.Distinct)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%q: %s, want %s", test.games, got, test.want)
+		}
+		if want := (census.Sums{Servers: 20, Occupied: 20, People: 20, Bots: 20, Places: 20}); test.games == "B" && s.WithoutFarms != want {
+			t.Errorf("without farms: %+v, want %+v", s.WithoutFarms, want)
+		}
+	}
+}
+
 // TestEmpty: the page of a census without servers says so.
 func TestEmpty(t *testing.T) {
 	html := string(rendered(t, &Input{Stats: &census.Stats{Schema: 1}, Servers: &Servers{}}))
