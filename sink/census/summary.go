@@ -127,7 +127,10 @@ func ReadFile(name string) ([]byte, error) {
 func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
 	parts := s.Division
 	if parts == nil {
-		parts = []sink.Part{{Name: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum}}
+		parts = []sink.Part{{Name: s.Output, Bytes: s.Bytes, Sum: s.Sum}}
+		for _, scan := range s.Scans() { // the file has the records of all these scans
+			parts[0].Records += scan.Records
+		}
 	}
 	base := func(name string) string {
 		return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), disk.PartSuffix)
