@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -209,6 +210,68 @@ func TestLossesOfGames(t *testing.T) {
 	all, rust, other := lost(nil), lost([]string{"rust"}), lost([]string{"other"})
 	if rust == 0 || other == 0 || math.Abs(rust+other-all) > 1e-5 {
 		t.Errorf("%v of rust and %v of the other game are likely lost, but %v of both", rust, other, all)
+	}
+}
+
+// TestFiles: Files finds the files of a summary in any folder, the files beside the summary first.
+func TestFiles(t *testing.T) {
+	parts := func(names ...string) (all []sink.Part) {
+		for _, name := range names {
+			all = append(all, sink.Part{Name: name, Records: 1})
+		}
+		return all
+	}
+	const start = "-20261120T030000Z"
+	one, two := "c"+start+"-00001.ndjson", "c"+start+"-00002.ndjson"
+	for _, test := range []struct {
+		name     string
+		output   string
+		division []sink.Part
+		files    []string
+		want     string // the index and the records of each file
+	}{
+		{"c.summary.json", "c", nil, []string{"b", "c"}, "1:6 "},
+		{"b/c.summary.json", "c", nil, []string{"a/c", "b/c"}, "1:6 "},
+		{"b/moved.summary.json", "c", nil, []string{"b/c", "b/moved"}, "1:6 "},
+		{"d.summary.json", "c.part", nil, []string{"b", "a/c"}, "1:6 "},
+		{"d.summary.json", "c", nil, []string{"renamed"}, "0:6 "},
+		{"d.summary.json", "c", nil, []string{"a", "b"}, "-1:6 "},
+		{"b/c" + start + ".summary.json", "b/c", parts(one, two), []string{"a/" + two, "b/" + two + ".part", "a/" + one, "b/" + one}, "3:1 1:1 "},
+		{"b/c" + start + ".summary.json", "b/c", parts(one, two), []string{"a/" + two, "b/" + one, "b/" + one}, "1:1 0:1 "},
+		{"b/c" + start + ".summary.json", "b/c", parts(one, two), []string{"a/" + two}, "-1:1 0:1 "},
+	} {
+		s := &Summary{name: test.name, Output: test.output, Records: 3, Division: test.division}
+		s.Earlier = []sink.Scan{{Name: "first", Records: 1}, {Name: "second", Records: 2}}
+		got := ""
+		for part, at := range s.Files(test.files) {
+			got += fmt.Sprintf("%d:%d ", at, part.Records)
+		}
+		if got != test.want {
+			t.Errorf("%s in %q: %s, want %s", test.name, test.files, got, test.want)
+		}
+	}
+}
+
+// TestManyFiles: the work of Files grows with the number of parts, not with its square.
+func TestManyFiles(t *testing.T) {
+	allocs := func(n int) float64 {
+		s, names := &Summary{name: "moved.summary.json"}, []string{}
+		for i := range n {
+			names = append(names, sink.PartName("census.ndjson", madeNight(true), i+1))
+			s.Division = append(s.Division, sink.Part{Name: names[i]})
+		}
+		return testing.AllocsPerRun(1, func() {
+			i := 0
+			for _, at := range s.Files(names) {
+				if at != i {
+					t.Fatalf("of %d parts, part %d is file %d", n, i, at)
+				}
+				i++
+			}
+		})
+	}
+	if few, many := allocs(50), allocs(200); many > 6*few {
+		t.Errorf("%v allocations for 50 parts, but %v for 200", few, many)
 	}
 }
 
