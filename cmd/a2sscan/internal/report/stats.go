@@ -48,7 +48,7 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 				addTable(&b, o.By, list.of(stats), cmp.Or(o.Top, tableRows))
 			}
 		}
-		text = fmt.Appendf(nil, "no server has a known %s\n", o.By)
+		text = fmt.Appendf(nil, unknownGroup+"%s\n", o.By)
 		if b.Len() > 0 {
 			text = []byte(b.String()[1:]) // without the empty line before the table
 		}
