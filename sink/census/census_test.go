@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -179,6 +181,133 @@ func TestDiffWithLosses(t *testing.T) {
 	}
 	if c.LikelyLost == nil || loss > 0 && *c.LikelyLost < loss*0.9 {
 		t.Errorf("%v likely lost, of %v", c.LikelyLost, loss)
+	}
+}
+
+// TestLossesOfGames: a scan estimates its losses among all servers. If the Options choose a
+// game, the servers of this game have their share of the losses.
+func TestLossesOfGames(t *testing.T) {
+	twoGames := func(i int, r *scanner.Result) {
+		if i/64%2 == 1 && r.Game != nil {
+			r.Game.ID, r.Game.Name = "other", "Other"
+		}
+	}
+	before := forms[0].write(t, madeCensus(size(), false, twoGames))
+	after := forms[0].write(t, madeCensus(size(), true, twoGames))
+	whole, err := Open(after, Options{Summaries: []string{}})
+	check(t, err)
+	lost := func(games []string) float64 {
+		o := Options{Summaries: []string{}, Games: games}
+		a, err := Open(before, o)
+		check(t, err)
+		b, err := Open(after, o)
+		check(t, err)
+		b.summaries = []*Summary{{Servers: whole.Stats().All.Servers}}
+		b.summaries[0].FirstAnswers.Missed, b.summaries[0].FirstAnswers.Chance = new(4.0), new(0.9)
+		_, _, c := changesOf(t, a, b, false)
+		return *c.LikelyLost
+	}
+	all, rust, other := lost(nil), lost([]string{"rust"}), lost([]string{"other"})
+	if rust == 0 || other == 0 || math.Abs(rust+other-all) > 1e-5 {
+		t.Errorf("%v of rust and %v of the other game are likely lost, but %v of both", rust, other, all)
+	}
+}
+
+// TestFiles: Files finds the files of a summary in any folder, the files beside the summary first.
+func TestFiles(t *testing.T) {
+	parts := func(names ...string) (all []sink.Part) {
+		for _, name := range names {
+			all = append(all, sink.Part{Name: name, Records: 1})
+		}
+		return all
+	}
+	const start = "-20261120T030000Z"
+	one, two := "c"+start+"-00001.ndjson", "c"+start+"-00002.ndjson"
+	for _, test := range []struct {
+		name     string
+		output   string
+		division []sink.Part
+		files    []string
+		want     string // the index and the records of each file
+	}{
+		{"c.summary.json", "c", nil, []string{"b", "c"}, "1:6 "},
+		{"b/c.summary.json", "c", nil, []string{"a/c", "b/c"}, "1:6 "},
+		{"b/moved.summary.json", "c", nil, []string{"b/c", "b/moved"}, "1:6 "},
+		{"d.summary.json", "c.part", nil, []string{"b", "a/c"}, "1:6 "},
+		{"d.summary.json", "c", nil, []string{"renamed"}, "0:6 "},
+		{"d.summary.json", "c", nil, []string{"a", "b"}, "-1:6 "},
+		{"b/c" + start + ".summary.json", "b/c", parts(one, two), []string{"a/" + two, "b/" + two + ".part", "a/" + one, "b/" + one}, "3:1 1:1 "},
+		{"b/c" + start + ".summary.json", "b/c", parts(one, two), []string{"a/" + two, "b/" + one, "b/" + one}, "1:1 0:1 "},
+		{"b/c" + start + ".summary.json", "b/c", parts(one, two), []string{"a/" + two}, "-1:1 0:1 "},
+	} {
+		s := &Summary{name: test.name, Output: test.output, Records: 3, Division: test.division}
+		s.Earlier = []sink.Scan{{Name: "first", Records: 1}, {Name: "second", Records: 2}}
+		got := ""
+		for part, at := range s.Files(test.files) {
+			got += fmt.Sprintf("%d:%d ", at, part.Records)
+		}
+		if got != test.want {
+			t.Errorf("%s in %q: %s, want %s", test.name, test.files, got, test.want)
+		}
+	}
+}
+
+// TestManyFiles: the work of Files grows with the number of parts, not with its square.
+func TestManyFiles(t *testing.T) {
+	allocs := func(n int) float64 {
+		s, names := &Summary{name: "moved.summary.json"}, []string{}
+		for i := range n {
+			names = append(names, sink.PartName("census.ndjson", madeNight(true), i+1))
+			s.Division = append(s.Division, sink.Part{Name: names[i]})
+		}
+		return testing.AllocsPerRun(1, func() {
+			i := 0
+			for _, at := range s.Files(names) {
+				if at != i {
+					t.Fatalf("of %d parts, part %d is file %d", n, i, at)
+				}
+				i++
+			}
+		})
+	}
+	if few, many := allocs(50), allocs(200); many > 6*few {
+		t.Errorf("%v allocations for 50 parts, but %v for 200", few, many)
+	}
+}
+
+// TestUnite: groups with common servers become one farm, in whatever order they come. The work
+// grows with the number of groups, not with its square.
+func TestUnite(t *testing.T) {
+	unite := func(lists int, clonesFirst bool) (allocated uint64) {
+		c, all := &Census{}, []*Server{}
+		for i := range 4 * lists {
+			all = append(all, &Server{key: 1<<48 | uint64(4*lists-i)<<16})
+		}
+		var groups []farm
+		for i := range lists {
+			groups = append(groups, farm{servers: all[4*i : 4*i+4], list: true})
+		}
+		groups = append(groups, farm{servers: all, clones: true})
+		if clonesFirst {
+			slices.Reverse(groups)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c.unite(groups)
+		runtime.ReadMemStats(&after)
+		if len(c.farms) != 1 {
+			t.Fatalf("%d farms, want 1", len(c.farms))
+		}
+		f := &c.farms[0]
+		if len(f.servers) != len(all) || !f.clones || !f.list || !slices.IsSortedFunc(f.servers, (*Server).compare) ||
+			slices.ContainsFunc(all, func(s *Server) bool { return s.farm != 1 }) {
+			t.Errorf("%d servers of %d, clones %v, list %v", len(f.servers), len(all), f.clones, f.list)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	unite(10, false)
+	if few, many := unite(250, true), unite(1000, true); many > 8*few {
+		t.Errorf("%d bytes for 250 lists, but %d for 1000", few, many)
 	}
 }
 

@@ -2,7 +2,6 @@ package census
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -91,10 +90,8 @@ type event struct {
 // callee may keep the Change. If it returns an error, Diff ends and returns that error. To
 // find the rules and mods that changed, Diff reads both censuses again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
-	for _, c := range []*Census{before, after} {
-		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
-			return nil, errors.New("standard input can't be compared, because a comparison reads each file more than once; save the input to a file")
-		}
+	if once := ReadableOnce(slices.Concat(before.files, after.files)); once != "" {
+		return nil, fmt.Errorf("%s can't be compared, because a comparison reads each file more than once; save the input to a file", once)
 	}
 	d := &differ{
 		old: before, new: after,
@@ -280,14 +277,15 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 // estimateLost estimates how many of the servers that are silent now are alive, and sets
 // LikelyLost and d.chance. It starts from Night.Missed of the new census: the estimated
 // number of live servers that were silent because datagrams were lost. Not all of these
-// servers were in the old census, so estimateLost scales the number down.
+// servers were in the old census, and the Options may choose only some of them, so
+// estimateLost scales the number down.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {
 		return
 	}
 	silent := d.out.Changes["gone"] - d.unreachable
-	answered := float64(d.out.New.All.Servers)
+	answered := float64(max(d.new.run().Answered, d.out.New.All.Servers)) // Missed is about all servers of the scan
 	known := float64(d.out.Compared + silent)
 	lost := round6(math.Min(float64(silent), *loss*math.Min(1, known/math.Max(1, answered+*loss))))
 	d.out.LikelyLost = &lost

@@ -207,8 +207,20 @@ func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 // farm.
 func (c *Census) unite(groups []farm) {
 	for _, g := range groups {
-		one := farm{clones: g.clones, list: g.list}
-		number := int32(len(c.farms) + 1)
+		// The largest of the farms takes the servers of the group and of the other farms. So
+		// few servers move, even if many small groups join one large farm.
+		number := int32(0)
+		for _, s := range g.servers {
+			if s.farm > 0 && (number == 0 || len(c.farms[s.farm-1].servers) > len(c.farms[number-1].servers)) {
+				number = s.farm
+			}
+		}
+		if number == 0 {
+			c.farms = append(c.farms, farm{})
+			number = int32(len(c.farms))
+		}
+		one := &c.farms[number-1]
+		one.clones, one.list = one.clones || g.clones, one.list || g.list
 		for _, s := range g.servers {
 			switch s.farm {
 			case number:
@@ -226,10 +238,11 @@ func (c *Census) unite(groups []farm) {
 			one.clones, one.list = one.clones || taken.clones, one.list || taken.list
 			*taken = farm{}
 		}
-		slices.SortFunc(one.servers, (*Server).compare)
-		c.farms = append(c.farms, one)
 	}
 	c.farms = slices.DeleteFunc(c.farms, func(one farm) bool { return len(one.servers) == 0 })
+	for _, one := range c.farms {
+		slices.SortFunc(one.servers, (*Server).compare)
+	}
 	slices.SortFunc(c.farms, func(a, b farm) int {
 		return cmp.Or(cmp.Compare(len(b.servers), len(a.servers)), cmp.Compare(a.servers[0].key, b.servers[0].key))
 	})

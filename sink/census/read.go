@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -59,6 +60,9 @@ type Census struct {
 	locate     func(netip.Addr) scanner.Geo
 }
 
+// SummaryError is the error of Open if it can't read a summary.
+type SummaryError struct{ error }
+
 // Open reads a census from files: parts, shards, or files of several formats. An address
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.
@@ -69,7 +73,7 @@ func Open(files []string, o Options) (*Census, error) {
 		return nil, err
 	}
 	if c.summaries, err = ReadSummaries(files, o.Summaries); err != nil {
-		return nil, err
+		return nil, SummaryError{err}
 	}
 	if err := c.load(); err != nil {
 		return nil, err
@@ -78,6 +82,21 @@ func Open(files []string, o Options) (*Census, error) {
 		s.other = !chosen(s)
 	}
 	return c, nil
+}
+
+// ReadableOnce returns the first of the files that can be read only once: "standard input", or
+// the name of a pipe or a device. It returns "" if there is none.
+func ReadableOnce(files []string) string {
+	for _, file := range files {
+		if file == "-" || file == "" {
+			return "standard input"
+		}
+		info, err := os.Stat(file)
+		if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return file
+		}
+	}
+	return ""
 }
 
 // Farms returns the Farm.ID of each server that is in a farm, by its address.

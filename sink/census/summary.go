@@ -127,28 +127,44 @@ func ReadFile(name string) ([]byte, error) {
 func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
 	parts := s.Division
 	if parts == nil {
-		parts = []sink.Part{{Name: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum}}
+		parts = []sink.Part{{Name: s.Output, Bytes: s.Bytes, Sum: s.Sum}}
+		for _, scan := range s.Scans() { // the file has the records of all these scans
+			parts[0].Records += scan.Records
+		}
 	}
 	base := func(name string) string {
-		return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), disk.PartSuffix)
+		if s.Division == nil {
+			return "" // the summary is about a single file, which may have any name
+		}
+		return baseOf(name)
+	}
+	// Files in other folders may have the same name, so the files beside the summary come first.
+	named, beside := map[string]int{}, map[string]int{}
+	for i, name := range slices.Backward(names) {
+		named[baseOf(name)] = i
+		if Beside(name, ".summary.json") == s.name {
+			beside[base(name)] = i
+		}
 	}
 	return func(yield func(sink.Part, int) bool) {
 		for _, part := range parts {
-			// Files in other folders may have the same name.
-			at := slices.IndexFunc(names, func(name string) bool {
-				return Beside(name, ".summary.json") == s.name && (s.Division == nil || base(name) == base(part.Name))
-			})
-			if at < 0 {
-				at = slices.IndexFunc(names, func(name string) bool { return base(name) == base(part.Name) })
+			at, found := beside[base(part.Name)]
+			if !found {
+				at, found = named[baseOf(part.Name)]
 			}
-			if at < 0 && len(parts) == 1 && len(names) == 1 {
-				at = 0
+			if !found && (len(parts) != 1 || len(names) != 1) {
+				at = -1
 			}
 			if !yield(part, at) {
 				return
 			}
 		}
 	}
+}
+
+// baseOf returns the name of a file without its directory and without disk.PartSuffix.
+func baseOf(name string) string {
+	return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), disk.PartSuffix)
 }
 
 // Reading describes what was read from a file.

@@ -65,15 +65,15 @@ func (how *Printing) prepare(files []string) (err error) {
 			c.flags |= 1 << at
 		}
 	}
-	twice := shown || c.has(inFarm) || c.has(inNoFarm) || c.Farms != nil
+	twice, once := shown || c.has(inFarm) || c.has(inNoFarm) || c.Farms != nil, census.ReadableOnce(files)
 	switch {
 	case c.has(inFarm) && c.has(inNoFarm), c.has(unflagged) && (c.has(flagged) || c.flags != 0):
 		return console.Fail(console.ExitUsage, "--fakes=%s chooses no server: two of these words exclude each other", strings.Join(c.Fakes, ",")).
 			WithHint("a server is chosen only if all words apply to it")
 	case c.has(inNoFarm) && c.Farms != nil:
 		return console.Fail(console.ExitUsage, "--farm and --fakes=without exclude each other").WithHint("use only one of the two flags")
-	case twice && slices.Contains(files, "-"):
-		return console.Fail(console.ExitUsage, "to find farms, cat must read the census twice, but standard input can be read only once").
+	case twice && once != "":
+		return console.Fail(console.ExitUsage, "to find farms, cat must read the census twice, but %s can be read only once", console.Plain(once, 200)).
 			WithHint("write the census to a file first")
 	}
 	if c.chosen, err = (&census.Options{Games: c.Games}).Filter(); err != nil {

@@ -248,7 +248,7 @@ func (m *merger) describe() {
 	*shard = "0/1"
 	*s = ledger.Summary{
 		Version: m.options.Build.Version, Commit: m.options.Build.Commit, Go: runtime.Version(), Command: m.options.Command,
-		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: ledger.Select(first.Plan, "shards"),
+		Scan: first.Scan, Names: first.Names, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: ledger.Select(first.Plan, "shards"),
 		Ended: ledger.EndedComplete, Consistent: true,
 		Counts: s.Counts,
 		Faults: map[string]uint64{}, Exclusions: []list.Exclusion{},

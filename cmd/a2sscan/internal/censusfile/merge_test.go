@@ -148,6 +148,8 @@ var refusals = []struct {
 		change: func(s []*shard) []*shard { s[1].sum.Consistent = false; return s }},
 	{name: "the targets differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are not parts of one scan: they differ in the targets",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Targets = []string{"127.9.0.0/24"}; return s }},
+	{name: "names are hashed with different keys", want: "the names of players in DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are hashed with different keys (01 and 23)",
+		change: func(s []*shard) []*shard { s[0].sum.Names, s[1].sum.Names, s[2].sum.Names = "01", "23", "01"; return s }},
 	{name: "the lists had different sizes", want: "the count \"read\" of targets is 128 in DIR/s0.ndjson.zst, but 129 in DIR/s1.ndjson.zst",
 		change: func(s []*shard) []*shard {
 			s[1].sum.Targets.Read++

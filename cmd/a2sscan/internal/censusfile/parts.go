@@ -64,13 +64,16 @@ func (p *part) load(plan Plan) (gap string, err error) {
 }
 
 // differences(parts) describes why the parts are not the shards of one scan: their plans
-// differ, their numbers of shards differ, or a shard is missing or occurs twice.
+// differ, their player keys differ, their numbers of shards differ, or a shard is missing or
+// occurs twice.
 func differences(parts []*part) (gaps []string) {
 	first, count := parts[0], max(parts[0].shard.Count, 1)
 	by := map[int]*part{}
 	for _, p := range parts {
 		if what, a, b := ledger.Difference(first.sum.Plan, p.sum.Plan, "shards"); what != "" {
 			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: they differ in %s (%s and %s)", first.name, p.name, what, a, b))
+		} else if a, b := first.sum.Names, p.sum.Names; a != b {
+			gaps = append(gaps, fmt.Sprintf("the names of players in %s and %s are hashed with different keys (%s and %s)", first.name, p.name, a, b))
 		}
 		if n := max(p.shard.Count, 1); n != count {
 			gaps = append(gaps, fmt.Sprintf("%s is shard %s, but %s belongs to a scan of %s", p.name, p.shard, first.name, console.Plural(count, "shard")))

@@ -5,17 +5,23 @@ import (
 	"path/filepath"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // Overwritten returns an error if path, the value of a flag for an output, is one of the files
-// that the command reads.
+// that the command reads. It also returns an error if the new version of the output, which has
+// the name of the output with disk.PartSuffix at its end, would replace one of these files.
 func Overwritten(flag, path string, read []string) error {
-	for _, in := range read {
-		x, err1 := os.Stat(in)
-		y, err2 := os.Stat(path)
-		if err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y) {
-			return console.Fail(console.ExitUsage, "%s would overwrite the input file %s", flag, console.Plain(in, 200)).
-				WithHint("choose another file for the output")
+	for _, out := range []string{path, disk.Resolve(path) + disk.PartSuffix} {
+		y, err := os.Stat(out)
+		if err != nil {
+			continue
+		}
+		for _, in := range read {
+			if x, err := os.Stat(in); err == nil && x.Mode().IsRegular() && os.SameFile(x, y) {
+				return console.Fail(console.ExitUsage, "%s would overwrite the input file %s", flag, console.Plain(in, 200)).
+					WithHint("choose another file for the output")
+			}
 		}
 	}
 	return nil

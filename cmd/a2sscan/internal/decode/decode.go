@@ -190,7 +190,9 @@ func (d *run) write(scan string, r *scanner.Result) error {
 	if !d.options.Raw {
 		r.Raw = nil
 	}
-	d.out.Write(scan, r)
+	if err := d.out.Write(scan, r); err != nil {
+		return censusfile.WriteFailure(err)
+	}
 	d.records++
 	return nil
 }

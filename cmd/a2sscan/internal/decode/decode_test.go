@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -385,4 +387,35 @@ func FuzzReadHex(f *testing.F) {
 			t.Errorf("%d lines from a text of %d", lines, have)
 		}
 	})
+}
+
+// endless yields the same record again and again, and counts the records. It ends if nobody
+// stops reading.
+type endless struct{ records int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	const record = `{"schema":1,"status":"ok","received":1,"raw":["/////0UBAGEAMQA="]}` + "\n"
+	if e.records > 1<<19 {
+		return 0, io.EOF
+	}
+	n := 0
+	for ; len(b)-n >= len(record); n += copy(b[n:], record) {
+		e.records++
+	}
+	return n, nil
+}
+
+// TestReaderGone: decode stops when nobody reads its output any longer.
+func TestReaderGone(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r.Close()
+	in := &endless{}
+	err = Run(console.New(io.Discard), Options{Files: []string{"-"}}, in, sink.New("-", sink.Options{Stdout: w}))
+	if f := (*console.Failure)(nil); !errors.As(err, &f) || !f.ReaderGone || in.records > 1<<18 {
+		t.Errorf("%v, after %d records", err, in.records)
+	}
 }

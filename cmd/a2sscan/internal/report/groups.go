@@ -50,7 +50,10 @@ func withoutFarms(groups []census.Group) []census.Group {
 	for i := range groups {
 		if g := &groups[i]; g.Farmed != nil {
 			g.Servers -= min(g.Servers, g.Farmed.Servers)
+			g.Occupied -= min(g.Occupied, g.Farmed.Occupied)
 			g.People -= min(g.People, g.Farmed.People)
+			g.Bots -= min(g.Bots, g.Farmed.Bots)
+			g.Places -= min(g.Places, g.Farmed.Places)
 		}
 	}
 	return groups

@@ -192,6 +192,8 @@ func trust(s *census.Stats) (all []statement) {
 	return all
 }
 
+// missedShare returns which share of the live servers the scan probably missed. Run.Missed is
+// about all servers of the scan, but All only about the servers of the chosen games.
 func missedShare(s *census.Stats) (share float64, known bool) {
 	if s.Run == nil || s.Run.Missed == nil {
 		return 0, false
@@ -199,7 +201,7 @@ func missedShare(s *census.Stats) (share float64, known bool) {
 	if *s.Run.Missed <= 0 {
 		return 0, true
 	}
-	return *s.Run.Missed / (*s.Run.Missed + float64(s.All.Servers)), true
+	return *s.Run.Missed / (*s.Run.Missed + float64(max(s.Run.Answered, s.All.Servers))), true
 }
 
 // doubtful reports whether the numbers of a night are doubtful, because the scan missed too

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -40,6 +41,40 @@ func (h *History) Add(s *census.Stats) {
 	default:
 		h.nights = slices.Insert(h.nights, i, n)
 	}
+}
+
+// onlyGames reduces the games and the sums of a past night to the given games, each an ID or
+// a name. It does nothing if there are none. Stats list only the games with the most servers.
+// So if one of the given games is not listed, it may be among the others, and onlyGames returns
+// an error.
+func onlyGames(s *census.Stats, games []string) error {
+	if len(games) == 0 {
+		return nil
+	}
+	is := func(g *census.Group, game string) bool {
+		game = strings.ToLower(game)
+		return strings.ToLower(g.ID) == game || strings.ToLower(g.Name) == game
+	}
+	for _, game := range games {
+		listed := slices.ContainsFunc(s.Games.Top, func(g census.Group) bool { return is(&g, game) })
+		if !listed && s.Games.Other.Servers > 0 {
+			return fmt.Errorf("the stats list only the largest games, and %s is not one of them", game)
+		}
+	}
+	s.Games.Top = slices.DeleteFunc(s.Games.Top, func(g census.Group) bool {
+		return !slices.ContainsFunc(games, func(game string) bool { return is(&g, game) })
+	})
+	s.Games.Distinct = uint64(len(s.Games.Top))
+	s.All, s.WithoutFarms = total(s.Games.Top), total(withoutFarms(s.Games.Top))
+	return nil
+}
+
+func total(groups []census.Group) (all census.Sums) {
+	for _, g := range groups {
+		all.Servers, all.Occupied, all.People = all.Servers+g.Servers, all.Occupied+g.Occupied, all.People+g.People
+		all.Bots, all.Places = all.Bots+g.Bots, all.Places+g.Places
+	}
+	return all
 }
 
 func newPastNight(s *census.Stats) pastNight {

@@ -31,8 +31,10 @@ type Options struct {
 // Make reads a census, the census to compare it with, and the stats of earlier
 // nights. Then it writes the page.
 func Make(t *console.Terminal, w io.Writer, o Options) error {
-	if slices.Contains(slices.Concat(o.Files, o.Before), "-") {
-		return console.Fail(console.ExitUsage, "report reads a census twice, so it can't read standard input").
+	all := slices.Concat(o.Files, o.Before)
+	once := census.ReadableOnce(all)
+	if slices.Contains(all, "-") || len(o.Before) > 0 && once != "" {
+		return console.Fail(console.ExitUsage, "report reads a census twice, but %s can be read only once", console.Plain(once, 200)).
 			WithHint("write the census to a file first")
 	}
 	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
@@ -43,7 +45,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	in.Stats = c.Stats()
 	in.Servers.Farm = c.Farm
 	c.Servers(in.Servers.Add)
-	if err := in.readHistory(t, o.History); err != nil {
+	if err := in.readHistory(t, o.History, o.Games); err != nil {
 		return err
 	}
 	before, err := in.compare(t, c, &o)
@@ -80,9 +82,10 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 }
 
 // readHistory reads the stats of all nights in a directory and its subdirectories, and adds
-// this night. It skips directories that it has no permission to read, and reports files
-// that it can't parse.
-func (in *Input) readHistory(t *console.Terminal, folder string) error {
+// this night. If games is not nil, only these games count. readHistory skips directories
+// that it has no permission to read, and reports files that it can't parse, and stats that
+// lack one of the games.
+func (in *Input) readHistory(t *console.Terminal, folder string, games []string) error {
 	var names, bad []string
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if err != nil && (folder == "" || path != folder && errors.Is(err, fs.ErrPermission)) {
@@ -103,6 +106,9 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 			return console.OpenFailure(name, err)
 		}
 		s, err := census.ParseStats(text)
+		if err == nil {
+			err = onlyGames(s, games)
+		}
 		if err != nil {
 			bad = append(bad, fmt.Sprintf("%s: %v", filepath.Base(name), err))
 			continue

@@ -112,11 +112,18 @@ func sumsText(s *census.Sums) string {
 	return fmt.Sprintf("%s, %s, %s", console.Plural(s.Servers, "server"), console.Plural(s.People, "person"), console.Plural(s.Bots, "bot"))
 }
 
+// Stats writes tableColumns at the end of the first line of a table of groups, and unknownGroup in
+// place of a table without rows.
+const (
+	tableColumns = "   servers     people"
+	unknownGroup = "no server has a known "
+)
+
 func table(b *strings.Builder, title string, rows [][2]string) {
 	if len(rows) == 0 {
 		return
 	}
-	head := [2]string{title, "   servers     people"}
+	head := [2]string{title, tableColumns}
 	if len(rows[0][1]) < len(head[1]) {
 		head[1] = "   servers"
 	}

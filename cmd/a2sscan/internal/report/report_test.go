@@ -253,6 +253,11 @@ func TestTrust(t *testing.T) {
 	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Servers that the scan probably missed: ") {
 		t.Error(got)
 	}
+	ofGame := sampleStats(0)
+	ofGame.Run.Answered, ofGame.All = ofGame.All.Servers, census.Sums{Servers: 10}
+	if got, want := fmt.Sprint(trust(ofGame)), fmt.Sprint(trust(s)); got != want || doubtful(ofGame) {
+		t.Errorf("for one game: %s, want %s", got, want)
+	}
 	*s.Run.Missed = 5000
 	s.Run.Consistent, s.Run.Ended = false, "interrupted"
 	s.Run.Targets.Unfinished = 7
@@ -340,6 +345,44 @@ func TestHistory(t *testing.T) {
 	one.Add(sampleStats(0))
 	if one.view(sampleStats(0), nil) != nil {
 		t.Error("a single night has a history")
+	}
+}
+
+// TestOnlyGames: the sums of a night with only some of the games are those of these games. A game
+// that is not listed had no servers only if all games are listed.
+func TestOnlyGames(t *testing.T) {
+	for _, test := range []struct {
+		games  string
+		others uint64 // servers of games that are not listed
+		want   string
+	}{
+		{"", 7, "119 109 6"},
+		{"B", 7, "30 20 1"},
+		{"name of B,a", 7, "111 101 2"},
+		{"a,c", 0, "81 81 1"},
+		{"a,c", 7, "the stats list only the largest games, and c is not one of them"},
+	} {
+		farmed := census.Sums{Servers: 10, Occupied: 9, People: 8, Bots: 7, Places: 6}
+		s := &census.Stats{All: census.Sums{Servers: 119}, WithoutFarms: census.Sums{Servers: 109}}
+		s.Games = census.Groups{Distinct: 6, Other: census.Sums{Servers: test.others}, Top: []census.Group{
+			{ID: "a", Name: "Name of A", Sums: census.Sums{Servers: 81}},
+			{ID: "b", Name: "Name of B", Sums: census.Sums{Servers: 30, Occupied: 29, People: 28, Bots: 27, Places: 26}, Farmed: &farmed},
+		}}
+		var games []string
+		if test.games != "" {
+			games = strings.Split(test.games, ",")
+		}
+		err := onlyGames(s, games)
+		got := fmt.Sprint(s.All.Servers, s.WithoutFarms.Servers, s.Games.Distinct)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%q: %s, want %s", test.games, got, test.want)
+		}
+		if want := (census.Sums{Servers: 20, Occupied: 20, People: 20, Bots: 20, Places: 20}); test.games == "B" && s.WithoutFarms != want {
+			t.Errorf("without farms: %+v, want %+v", s.WithoutFarms, want)
+		}
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
@@ -13,15 +14,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// FileKind describes a kind of file that a command makes from censuses. It has the texts
-// with which such files begin, in this version and in earlier versions.
-type FileKind []string
-
-// The kinds of files that stats, diff and report write.
+// The kinds of files that stats, diff and report write. Each expression matches the beginning
+// of such files, as this version and earlier versions write them.
 var (
-	StatsFile  = FileKind{"{\n \"schema\": "}
-	DiffFile   = FileKind{`{"change":"`, `{"old":{"scans":[`, "before: "}
-	ReportFile = FileKind{"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\""}
+	StatsFile = regexp.MustCompile(`^(\{\n "schema": ` +
+		`|(` + strings.Join(GroupWords(), "|") + `) +` + tableColumns + `\n|` + unknownGroup + `)`)
+	DiffFile   = regexp.MustCompile(`^(\{"change":"|\{"old":\{"scans":\[|before: )`)
+	ReportFile = regexp.MustCompile(`^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="`)
 )
 
 // Result is the file that a command writes. It may replace an empty file or a file of its
@@ -29,7 +28,7 @@ var (
 type Result struct {
 	Name   string // the path; "-" and "" mean Stdout
 	Stdout io.Writer
-	Kind   FileKind
+	Kind   *regexp.Regexp // the kind of file that the command writes
 	Force  bool
 }
 
@@ -115,8 +114,7 @@ func (r *Result) mayReplace() error {
 	defer f.Close()
 	head := make([]byte, 200)
 	n, _ := io.ReadFull(f, head)
-	begins := func(start string) bool { return len(start) <= n && string(head[:len(start)]) == start }
-	if n == 0 || slices.ContainsFunc(r.Kind, begins) {
+	if n == 0 || r.Kind.Match(head[:n]) {
 		return nil
 	}
 	return console.Fail(console.ExitOutput, "%s exists, and this command did not write it", console.Plain(r.Name, 200)).

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -47,7 +48,7 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 				addTable(&b, o.By, list.of(stats), cmp.Or(o.Top, tableRows))
 			}
 		}
-		text = fmt.Appendf(nil, "no server has a known %s\n", o.By)
+		text = fmt.Appendf(nil, unknownGroup+"%s\n", o.By)
 		if b.Len() > 0 {
 			text = []byte(b.String()[1:]) // without the empty line before the table
 		}
@@ -76,13 +77,13 @@ func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
 			WithHint("give --game the ID or name of a game, and --network a value such as 203.0.113.0/24 or AS64496")
 	}
-	if _, err := census.ReadSummaries(files, o.Summaries); err != nil {
-		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
-			WithHint("use --summary to name the summary that a2sscan scan wrote")
-	}
 	c, err := census.Open(files, o)
 	debug.SetGCPercent(spareMemory)
-	if err != nil {
+	switch {
+	case errors.As(err, new(census.SummaryError)):
+		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
+			WithHint("use --summary to name the summary that a2sscan scan wrote")
+	case err != nil:
 		return nil, censusfile.Failure(err)
 	}
 	if len(o.Games) > 0 {
