@@ -437,6 +437,26 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestPartOfDay: while only some hours of a day have become a part of its row, each outage
+// and each second of maintenance counts once.
+func TestPartOfDay(t *testing.T) {
+	db := opened(t, "", 1)
+	for hour := range int64(24) {
+		check(t, db.Flush(nil, nil, ended(hourOf(start)+hour, Sample{UpFor: 3000, PlannedFor: 600, Outages: 1})...))
+	}
+	for merged := range 25 {
+		check(t, db.Prune(start.Add(time.Duration(merged+1)*time.Hour), time.Hour, 400*24*time.Hour))
+		var sum Period
+		history := must(db.History(1, start, start.Add(24*time.Hour)))(t)
+		for i := range history {
+			sum.Add(&history[i])
+		}
+		if want := (Period{Up: 24 * 3000, Planned: 24 * 600, Outages: 24}); sum != want || len(history) != min(25-merged, 24) {
+			t.Errorf("%d hours merged: %d periods with %+v, want %+v", merged, len(history), sum, want)
+		}
+	}
+}
+
 // TestTotals: totals are means of the minutes of a step, and are kept for a month.
 func TestTotals(t *testing.T) {
 	db := must(Open(""))(t)
