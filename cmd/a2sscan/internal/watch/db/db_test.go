@@ -107,6 +107,12 @@ func TestReopened(t *testing.T) {
 	if diff := cmp.Diff([]Hour{{Number: hourOf(start), Samples: running}}, must(db.Running())(t)); diff != "" {
 		t.Errorf("the running hours (-want +got):\n%s", diff)
 	}
+	check(t, db.Flush(nil, nil, Hour{Number: hourOf(start) + 2})) // the next watch begins later
+	var outages []any
+	check(t, db.Uptime(start, start.Add(time.Hour), true, []string{"outages"}, func(values []any) { outages = append(outages, values[0]) }))
+	if diff := cmp.Diff([]any{int64(0), int64(1)}, outages); diff != "" {
+		t.Errorf("outages (-want +got):\n%s", diff)
+	}
 	for reader, want := range map[string]int64{"webhook": 7, "other": -1} {
 		if id, last, _, err := db.Cursor(reader, 100); id != want || last != 9 || err != nil {
 			t.Errorf("%s: cursor %d, want %d; the last event is %d, %v", reader, id, want, last, err)
