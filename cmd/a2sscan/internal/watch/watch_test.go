@@ -40,6 +40,7 @@ type fake struct {
 	name, mapName  string
 	version        string
 	people, places int
+	ruled          int // people according to a rule, which is right; 0: no such rule
 	steam          uint64
 	played, uptime int // seconds; 0: no such answer
 	challenge      uint32
@@ -124,6 +125,9 @@ func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
 	if f.uptime > 0 {
 		r.Info.Has, r.Info.GameID = r.Info.Has|wire.HasGameID, 252490 // Rust
 	}
+	if f.ruled > 0 {
+		r.Info.Has, r.Info.GameID = r.Info.Has|wire.HasGameID, 393380 // Squad
+	}
 	if t.InfoOnly {
 		return r
 	}
@@ -133,6 +137,9 @@ func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
 	}
 	if f.uptime > 0 && r.HasRules {
 		r.Rules = []wire.Rule{{Name: []byte("uptime"), Value: fmt.Append(nil, f.uptime)}}
+	}
+	if f.ruled > 0 && r.HasRules {
+		r.Rules = []wire.Rule{{Name: []byte("PlayerCount_i"), Value: fmt.Append(nil, f.ruled)}}
 	}
 	if f.noRules {
 		r.Status, r.Err[wire.QuestionRules] = scanner.StatusPartial, wire.ErrTimeout
@@ -557,6 +564,27 @@ func TestPoorAnswer(t *testing.T) {
 	x.servers[0].noRules, x.servers[0].uptime = false, 30
 	x.run(11 * time.Minute)
 	x.want("restarted 0")
+}
+
+// TestPoorCount: an answer that lacks the rules does not give the number of people, if the
+// number of INFO is wrong.
+func TestPoorCount(t *testing.T) {
+	rules := usual()
+	rules.FullEvery, rules.Crowd = time.Minute, 18
+	x := newWorld(t, 2, rules)
+	x.servers[0].people, x.servers[0].ruled = 0, 12
+	x.servers[1].people, x.servers[1].ruled = 20, 12
+	x.run(3 * time.Minute)
+	for _, lost := range []bool{true, false} {
+		x.servers[0].noRules, x.servers[1].noRules = lost, lost
+		x.run(2 * time.Minute)
+	}
+	x.want()
+	for i := range x.servers {
+		if s := x.sums(i); s[db.Counts] == 0 || s[db.PeopleSum] != 12*s[db.Counts] {
+			t.Errorf("server %d: %d people in %d counts, want 12 in each", i, s[db.PeopleSum], s[db.Counts])
+		}
+	}
 }
 
 // A restart needs an uptime that fell, or two signs. A Steam ID that changes alone is none,
