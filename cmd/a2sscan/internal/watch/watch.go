@@ -370,13 +370,13 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	}}
 	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the silence began in a window that is over now
 		s.planned = true
-		w.count(i, s.over, db.Down)
+		w.countDown(i, s.over)
 		e.Time, e.Evidence.Signs = moment(s.over), []string{outlasts}
 	}
 	// An outage that began before the maintenance does not belong to it.
 	s.planned = s.window > 0 && s.silentAt >= s.covered
 	s.stopped = s.stopped || s.planned
-	w.count(i, now, db.Down)
+	w.countDown(i, now)
 	if !s.planned {
 		w.hourOf(now).Samples[i][db.Outages]++
 	}

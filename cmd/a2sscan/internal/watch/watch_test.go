@@ -422,7 +422,7 @@ func TestBlindDown(t *testing.T) {
 	}
 }
 
-// After --blind-max, the silent servers are down, with that evidence.
+// After --blind-max, the silent servers are down, with that evidence. The time before is unseen.
 func TestBlindMax(t *testing.T) {
 	x := newWorld(t, 40, usual())
 	x.run(3 * time.Minute)
@@ -430,6 +430,11 @@ func TestBlindMax(t *testing.T) {
 	x.run(9 * time.Minute)
 	x.want("blind")
 	x.run(3 * time.Minute)
+	for i := range x.servers {
+		s := x.sums(i)
+		lasted(t, "unseen", s[db.UnseenFor], 10*time.Minute)
+		lasted(t, "down", s[db.DownFor], time.Minute)
+	}
 	for _, e := range x.events {
 		if !e.Evidence.AllSilent {
 			t.Errorf("%+v", e.Evidence)
