@@ -205,8 +205,19 @@ func (r *Watch) restore() error {
 		return err
 	}
 	r.watcher = New(r.Rules, now)
-	if err := r.DB.Servers(func(row *db.Server) { r.watcher.Restore(row, now) }); err != nil {
+	missing := int64(0) // the first ID that no server has
+	err := r.DB.Servers(func(row *db.Server) {
+		if next := int64(len(r.watcher.servers)) + 1; row.ID != next && missing == 0 {
+			missing = next
+		}
+		r.watcher.Restore(row, now)
+	})
+	if err != nil {
 		return err
+	}
+	if missing > 0 {
+		return fmt.Errorf("the table servers has no row with the id %d, but later rows: "+
+			"insert the row again with the address of its server, or use a copy of the database that has the row", missing)
 	}
 	hours, err := r.DB.Running()
 	if err != nil {

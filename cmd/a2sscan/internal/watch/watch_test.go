@@ -2,9 +2,12 @@ package watch
 
 import (
 	"cmp"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -1102,6 +1105,26 @@ func TestKilled(t *testing.T) {
 	y.w.Watch([]netip.AddrPort{x.servers[0].addr}, y.now)
 	y.run(5 * time.Minute)
 	y.want()
+}
+
+// TestMissingServer: a state that lacks a server between others is refused, because the watch
+// would store the results of the later ones under other addresses.
+func TestMissingServer(t *testing.T) {
+	for id, want := range map[int]string{1: "no row with the id 1, but later rows", 2: "no row with the id 2, but later rows", 3: "<nil>"} {
+		path := filepath.Join(t.TempDir(), "watch.db")
+		state, err := db.Open(path)
+		check(t, err)
+		check(t, state.Add([]netip.AddrPort{newFake(0).addr, newFake(1).addr, newFake(2).addr}))
+		raw, err := sql.Open("sqlite", path)
+		check(t, err)
+		_, err = raw.Exec("DELETE FROM servers WHERE id = ?", id)
+		check(t, errors.Join(err, raw.Close()))
+		err = (&Watch{Options: &Options{Rules: usual(), DB: state, Log: &Log{}}}).restore()
+		if got := fmt.Sprint(err); !strings.Contains(got, want) {
+			t.Errorf("without server %d: %s, want %s", id, got, want)
+		}
+		check(t, state.Close())
+	}
 }
 
 // TestKilledHeld: the watch after a kill reports an event that damping held back, if the state
