@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -342,6 +343,59 @@ func TestLog(t *testing.T) {
 	check(t, os.WriteFile(foreign, []byte("{\"schema\":1,\"addr\":\"127.0.0.1:1\"}\n"), 0o666))
 	if _, err := OpenLog(foreign, nil, false, sink.Rotation{}); err == nil {
 		t.Error("a census was taken for a file of events")
+	}
+}
+
+// TestLogMoved: a file of events and its parts may be moved away, and the next watch does not
+// write their events again. A new file gets all events of the state.
+func TestLogMoved(t *testing.T) {
+	state, err := db.Open("")
+	check(t, err)
+	defer state.Close()
+	dir := t.TempDir()
+	events := 0
+	for _, c := range []struct {
+		name   string
+		add    int // new events in the state
+		rotate sink.Rotation
+		want   string
+	}{
+		{"events.ndjson", 2, sink.Rotation{}, "[1 2]"},
+		{"events.ndjson", 1, sink.Rotation{}, "[3]"},
+		{"events.ndjson", 0, sink.Rotation{}, "[]"},
+		{"events.ndjson", 2, sink.Rotation{Size: 1}, "[4 5]"},
+		{"events.ndjson", 1, sink.Rotation{Size: 1}, "[6]"},
+		{"other.ndjson", 1, sink.Rotation{}, "[1 2 3 4 5 6 7]"},
+		{"events.ndjson", 0, sink.Rotation{}, "[7]"},
+	} {
+		append10(t, state, events+1, c.add, "down", "x")
+		events += c.add
+		l, err := OpenLog(filepath.Join(dir, c.name), nil, false, c.rotate)
+		check(t, err)
+		r := &Watch{Options: &Options{Rules: usual(), DB: state, Log: l}}
+		check(t, r.restore())
+		if id := r.lastID.Load(); id != int64(events) {
+			t.Errorf("%+v: the last event is %d", c, id)
+		}
+		stored := make(chan struct{})
+		close(stored)
+		check(t, r.publish(t.Context(), stored))
+		check(t, l.file.Close())
+		ids := []int64{}
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		check(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			check(t, errors.Join(err, os.Remove(file)))
+			for line := range bytes.Lines(text) {
+				var e db.Event
+				check(t, json.Unmarshal(line, &e))
+				ids = append(ids, e.ID)
+			}
+		}
+		if got := fmt.Sprint(ids); got != c.want {
+			t.Errorf("%+v: events %s", c, got)
+		}
 	}
 }
 

@@ -26,6 +26,9 @@ type Log struct {
 	began atomic.Pointer[time.Time]
 
 	path string
+	// cursor is the name under which the database stores the value of last. Each file has a
+	// cursor of its own, and all streams share one.
+	cursor string
 	// stream is standard output, a pipe or a device. It is nil if path is a file, or if the
 	// stream is not open yet.
 	stream io.Writer
@@ -41,12 +44,15 @@ type Log struct {
 // rotate, Write renames it and begins a new file. If path is a pipe or a device, the first
 // Write opens it, because opening a pipe may wait for a reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
-	l := &Log{path: path, stream: screen, text: text, rotate: rotate}
+	l := &Log{path: path, cursor: outputCursor, stream: screen, text: text, rotate: rotate}
 	if info, err := os.Stat(path); screen != nil || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return l, nil
 	}
 	path = disk.Resolve(path)
 	l.path = path
+	if absolute, err := filepath.Abs(path); err == nil {
+		l.cursor += " " + absolute
+	}
 	if err := l.open(); errors.Is(err, sink.ErrNotCensus) {
 		return nil, fmt.Errorf("%s is not an event file of a watch", console.Plain(path, 200))
 	} else if err != nil {
