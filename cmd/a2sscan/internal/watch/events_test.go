@@ -399,6 +399,24 @@ func TestLogMoved(t *testing.T) {
 	}
 }
 
+// TestLogAge: the age of a file of events, and the name of its part, count from its first
+// event, also if an earlier watch wrote it.
+func TestLogAge(t *testing.T) {
+	for _, times := range []string{`"time":"2020-01-02T03:04:05Z"`, `"time":"2020-01-02T02:00:00Z","reported":"2020-01-02T03:04:05Z"`} {
+		path := filepath.Join(t.TempDir(), "events.ndjson")
+		check(t, os.WriteFile(path, []byte(`{"id":1,`+times+`,"event":"seeing"}`+"\n"+`{"id":2,"time":"2020-01-02T04:00:00Z","event":"blind"}`+"\n"), 0o666))
+		l, err := OpenLog(path, nil, false, sink.Rotation{Every: 24 * time.Hour})
+		check(t, err)
+		check(t, l.Write([]db.Event{{ID: 3, Time: time.Now()}}))
+		check(t, l.file.Close())
+		parts, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*-*"))
+		check(t, err)
+		if want := sink.PartName(path, time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), 1); !slices.Equal(parts, []string{want}) {
+			t.Errorf("parts %q, want %q", parts, want)
+		}
+	}
+}
+
 // TestEventsAtOnce: of 10,000 events at once, the file has each once, in their order, and the
 // webhook one message.
 func TestEventsAtOnce(t *testing.T) { synctest.Test(t, testEventsAtOnce) }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ type Log struct {
 	stream io.Writer
 	text   bool
 	rotate sink.Rotation
-	opened time.Time
+	opened time.Time    // when the file began
 	file   *sink.Output // nil if the events go to a stream
 }
 
@@ -62,8 +63,12 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 	pattern := strings.Replace(sink.PartName(literal, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
 	parts, _ := filepath.Glob(pattern) // the names sort by time
 	for _, part := range slices.Backward(append(parts, path)) {
-		if err := l.findLast(part); err != nil {
+		first, err := l.findLast(part)
+		if err != nil {
 			return nil, errors.Join(err, l.file.Close())
+		}
+		if part == path && !first.IsZero() && first.Before(l.opened) {
+			l.opened = first // an earlier watch began the file
 		}
 		if l.last.Load() > 0 {
 			break
@@ -78,26 +83,28 @@ func (l *Log) open() (err error) {
 	return err
 }
 
-// findLast sets l.last to the ID of the last event in a file, if the file has an event.
-func (l *Log) findLast(path string) error {
+// findLast sets l.last to the ID of the last event in a file, if the file has an event. It
+// returns when the first event was reported.
+func (l *Log) findLast(path string) (first time.Time, err error) {
 	r, err := sink.Open(path)
 	if err != nil {
-		return err
+		return first, err
 	}
 	defer r.Close()
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
-			return nil
+			return first, nil
 		}
 		var e db.Event
 		if err == nil {
 			err = json.Unmarshal(line, &e)
 		}
 		if err != nil {
-			return err
+			return first, err
 		}
 		l.last.Store(e.ID)
+		first = cmp.Or(first, e.Reported, e.Time)
 	}
 }
 
