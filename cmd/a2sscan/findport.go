@@ -55,13 +55,14 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	answers, found := 0, netip.AddrPort{}
+	answers, sent, found := 0, uint64(0), netip.AddrPort{}
 	// All ports are at one address, so Rate also limits the rate to this address. AddressRate
 	// is off, because it would reserve four datagrams for each port.
 	_, err = scanner.Scan(ctx, scanner.Config{
 		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout(), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
 		Tuning: scanner.Tuning{NoOutage: true},
 	}, slices.Values(targets), func(r *scanner.Result) {
+		sent += uint64(r.Sent)
 		if !r.Answered() || found.IsValid() {
 			return
 		}
@@ -86,6 +87,8 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 		return console.Fail(console.ExitUsage, "%w", err)
 	case ctx.Err() != nil:
 		return console.Fail(console.ExitInterrupted, "interrupted before all %d ports were asked", len(ports))
+	case sent == 0:
+		return console.Fail(console.ExitUsage, "no request could be sent: this machine has no route to the server, or its own firewall forbids the request")
 	case answers == 0:
 		return console.Fail(console.ExitInput, "no query port found: none of the %d ports of %v answered", len(ports), joined.Addr()).
 			WithHint("look for the query port in the server's configuration; some games do not speak A2S")

@@ -114,6 +114,20 @@ func TestFindPortSilent(t *testing.T) {
 	}
 }
 
+// TestFindPortUnsent: if this machine can't send any request, ask does not blame the server.
+func TestFindPortUnsent(t *testing.T) {
+	t.Parallel()
+	do := inOwnNet(t) // without a route to the server
+	var errs strings.Builder
+	cmd := exec.CommandContext(t.Context(), "a2sscan", "ask", "192.0.2.1:7777", "--find-port", "--allow-reserved", "--timeout", "200ms")
+	cmd.Stderr = &errs
+	check(t, do(cmd.Start))
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(errs.String(), "a2sscan: no request could be sent: ") {
+		t.Errorf("exit code %d\n%s", code, errs.String())
+	}
+}
+
 // inOwnNet makes a network namespace that has only loopback and ends with the test. do
 // calls a function in it, one at a time. The test is skipped if this machine can't make a
 // namespace.

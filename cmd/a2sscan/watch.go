@@ -284,6 +284,12 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, addr := range f.opts.Rules.References {
+		if exclusions.Excluded(addr.Addr()) {
+			return console.Fail(console.ExitUsage, "--reference %v: the server is excluded", addr).
+				WithHint("omit the exclusion, or name another server; private networks need --allow-reserved")
+		}
+	}
 	reload, hangup := f.hangups(a)
 	ctx, end := scan.Interruptible(hangup)
 	defer end()

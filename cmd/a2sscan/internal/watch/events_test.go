@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -117,9 +118,11 @@ func testWebhook(t *testing.T) {
 	if s := said.String(); strings.Contains(s, "dropped") {
 		t.Errorf("said %q, and no event waited", s)
 	}
+	synctest.Wait()
+	b.refuse = []int{500, 503} // the next attempts drop no event again
 	append10(t, state, 200_002, maxQueue+3, "up", "x")
 	<-b.got
-	if s := said.String(); !strings.Contains(s, "webhook: dropped 3 events") || strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
+	if s := said.String(); strings.Count(s, "webhook: dropped 3 events") != 1 || strings.Count(s, "dropped") != 1 || strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
 		t.Errorf("said %q", s)
 	}
 }
@@ -342,6 +345,77 @@ func TestLog(t *testing.T) {
 	check(t, os.WriteFile(foreign, []byte("{\"schema\":1,\"addr\":\"127.0.0.1:1\"}\n"), 0o666))
 	if _, err := OpenLog(foreign, nil, false, sink.Rotation{}); err == nil {
 		t.Error("a census was taken for a file of events")
+	}
+}
+
+// TestLogMoved: a file of events and its parts may be moved away, and the next watch does not
+// write their events again. A new file gets all events of the state.
+func TestLogMoved(t *testing.T) {
+	state, err := db.Open("")
+	check(t, err)
+	defer state.Close()
+	dir := t.TempDir()
+	events := 0
+	for _, c := range []struct {
+		name   string
+		add    int // new events in the state
+		rotate sink.Rotation
+		want   string
+	}{
+		{"events.ndjson", 2, sink.Rotation{}, "[1 2]"},
+		{"events.ndjson", 1, sink.Rotation{}, "[3]"},
+		{"events.ndjson", 0, sink.Rotation{}, "[]"},
+		{"events.ndjson", 2, sink.Rotation{Size: 1}, "[4 5]"},
+		{"events.ndjson", 1, sink.Rotation{Size: 1}, "[6]"},
+		{"other.ndjson", 1, sink.Rotation{}, "[1 2 3 4 5 6 7]"},
+		{"events.ndjson", 0, sink.Rotation{}, "[7]"},
+	} {
+		append10(t, state, events+1, c.add, "down", "x")
+		events += c.add
+		l, err := OpenLog(filepath.Join(dir, c.name), nil, false, c.rotate)
+		check(t, err)
+		r := &Watch{Options: &Options{Rules: usual(), DB: state, Log: l}}
+		check(t, r.restore())
+		if id := r.lastID.Load(); id != int64(events) {
+			t.Errorf("%+v: the last event is %d", c, id)
+		}
+		stored := make(chan struct{})
+		close(stored)
+		check(t, r.publish(t.Context(), stored))
+		check(t, l.file.Close())
+		ids := []int64{}
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		check(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			check(t, errors.Join(err, os.Remove(file)))
+			for line := range bytes.Lines(text) {
+				var e db.Event
+				check(t, json.Unmarshal(line, &e))
+				ids = append(ids, e.ID)
+			}
+		}
+		if got := fmt.Sprint(ids); got != c.want {
+			t.Errorf("%+v: events %s", c, got)
+		}
+	}
+}
+
+// TestLogAge: the age of a file of events, and the name of its part, count from its first
+// event, also if an earlier watch wrote it.
+func TestLogAge(t *testing.T) {
+	for _, times := range []string{`"time":"2020-01-02T03:04:05Z"`, `"time":"2020-01-02T02:00:00Z","reported":"2020-01-02T03:04:05Z"`} {
+		path := filepath.Join(t.TempDir(), "events.ndjson")
+		check(t, os.WriteFile(path, []byte(`{"id":1,`+times+`,"event":"seeing"}`+"\n"+`{"id":2,"time":"2020-01-02T04:00:00Z","event":"blind"}`+"\n"), 0o666))
+		l, err := OpenLog(path, nil, false, sink.Rotation{Every: 24 * time.Hour})
+		check(t, err)
+		check(t, l.Write([]db.Event{{ID: 3, Time: time.Now()}}))
+		check(t, l.file.Close())
+		parts, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*-*"))
+		check(t, err)
+		if want := sink.PartName(path, time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), 1); !slices.Equal(parts, []string{want}) {
+			t.Errorf("parts %q, want %q", parts, want)
+		}
 	}
 }
 

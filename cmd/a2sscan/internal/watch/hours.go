@@ -52,15 +52,23 @@ func (w *Watcher) count(i int, until uint32, status db.Status) {
 }
 
 // countStatus counts the time of a server up to the given time, according to the server's
-// status. While a blind watcher assumes that servers are up, it counts the time of a down
-// server as unseen.
+// status.
 func (w *Watcher) countStatus(i int, until uint32) {
-	s := &w.servers[i]
-	if w.view.blind && s.status == db.Down {
+	if s := &w.servers[i]; s.status == db.Down {
+		w.countDown(i, until)
+	} else {
+		w.count(i, until, s.status)
+	}
+}
+
+// countDown counts the time of a server up to the given time as down. But the time in which
+// a blind watcher assumed that the servers are up counts as unseen.
+func (w *Watcher) countDown(i int, until uint32) {
+	if w.view.blind {
 		w.count(i, min(until, w.view.since), db.Down)
 		w.count(i, uint32(min(int64(until), w.view.trustEnd(w.rules.BlindMax))), db.Unknown)
 	}
-	w.count(i, until, s.status)
+	w.count(i, until, db.Down)
 }
 
 // Resume restores the hours that the previous watch had not finished. It ignores hours far in

@@ -114,6 +114,12 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 		r.windows = windows
 	}
 	now, err := r.Lists.Load(ctx, why != byChange)
+	for _, a := range r.Rules.References {
+		if r.Rules.Excluded != nil && r.Rules.Excluded(a.Addr()) {
+			r.Terminal.Say("the reference %v is excluded now, so the watch does not check it", a)
+			r.Terminal.Hint("remove the exclusion, or start the watch again with other references")
+		}
+	}
 	switch {
 	case err != nil && (why == atStart || ctx.Err() != nil):
 		return err

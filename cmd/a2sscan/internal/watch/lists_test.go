@@ -29,6 +29,7 @@ type relisted struct {
 	unclear    bool // the file of windows can't be read
 	servers    int  // in the list
 	references int
+	excluded   netip.Addr
 	loads      int
 	fetched    int
 	extended   int
@@ -45,6 +46,11 @@ func (l *relisted) start(every time.Duration) {
 	rules := usual()
 	for i := range l.references {
 		rules.References = append(rules.References, newFake(100+i).addr)
+	}
+	rules.Excluded = func(a netip.Addr) bool {
+		l.changing.Lock()
+		defer l.changing.Unlock()
+		return a == l.excluded
 	}
 	l.Watch = &Watch{Options: &Options{Rules: rules, DB: state, Log: &Log{}, Terminal: console.New(l.said)}, watcher: New(rules, time.Now())}
 	l.Lists = Lists{
@@ -180,9 +186,12 @@ func TestListReferences(t *testing.T) {
 		l.start(6 * time.Hour)
 		l.change()
 		l.after(2*time.Minute, 2, "list read again: 2 servers, 0 new, 0 removed")
+		l.excluded = newFake(101).addr.Addr()
+		l.change()
+		l.after(2*time.Minute, 3, "the reference 127.0.12.5:27015 is excluded now, so the watch does not check it\n")
 		l.servers = 0
 		l.change()
-		l.after(2*time.Minute, 3, "the new list has 0 servers instead of 2")
+		l.after(2*time.Minute, 4, "the new list has 0 servers instead of 2")
 	})
 }
 

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,12 +27,15 @@ type Log struct {
 	began atomic.Pointer[time.Time]
 
 	path string
+	// cursor is the name under which the database stores the value of last. Each file has a
+	// cursor of its own, and all streams share one.
+	cursor string
 	// stream is standard output, a pipe or a device. It is nil if path is a file, or if the
 	// stream is not open yet.
 	stream io.Writer
 	text   bool
 	rotate sink.Rotation
-	opened time.Time
+	opened time.Time    // when the file began
 	file   *sink.Output // nil if the events go to a stream
 }
 
@@ -41,12 +45,15 @@ type Log struct {
 // rotate, Write renames it and begins a new file. If path is a pipe or a device, the first
 // Write opens it, because opening a pipe may wait for a reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
-	l := &Log{path: path, stream: screen, text: text, rotate: rotate}
+	l := &Log{path: path, cursor: outputCursor, stream: screen, text: text, rotate: rotate}
 	if info, err := os.Stat(path); screen != nil || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return l, nil
 	}
 	path = disk.Resolve(path)
 	l.path = path
+	if absolute, err := filepath.Abs(path); err == nil {
+		l.cursor += " " + absolute
+	}
 	if err := l.open(); errors.Is(err, sink.ErrNotCensus) {
 		return nil, fmt.Errorf("%s is not an event file of a watch", console.Plain(path, 200))
 	} else if err != nil {
@@ -56,8 +63,12 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 	pattern := strings.Replace(sink.PartName(literal, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
 	parts, _ := filepath.Glob(pattern) // the names sort by time
 	for _, part := range slices.Backward(append(parts, path)) {
-		if err := l.findLast(part); err != nil {
+		first, err := l.findLast(part)
+		if err != nil {
 			return nil, errors.Join(err, l.file.Close())
+		}
+		if part == path && !first.IsZero() && first.Before(l.opened) {
+			l.opened = first // an earlier watch began the file
 		}
 		if l.last.Load() > 0 {
 			break
@@ -72,26 +83,28 @@ func (l *Log) open() (err error) {
 	return err
 }
 
-// findLast sets l.last to the ID of the last event in a file, if the file has an event.
-func (l *Log) findLast(path string) error {
+// findLast sets l.last to the ID of the last event in a file, if the file has an event. It
+// returns when the first event was reported.
+func (l *Log) findLast(path string) (first time.Time, err error) {
 	r, err := sink.Open(path)
 	if err != nil {
-		return err
+		return first, err
 	}
 	defer r.Close()
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
-			return nil
+			return first, nil
 		}
 		var e db.Event
 		if err == nil {
 			err = json.Unmarshal(line, &e)
 		}
 		if err != nil {
-			return err
+			return first, err
 		}
 		l.last.Store(e.ID)
+		first = cmp.Or(first, e.Reported, e.Time)
 	}
 }
 

@@ -118,7 +118,8 @@ const (
 	flushEvery = time.Minute
 	// atRest is the time for which Watch.ask sleeps if no server is due.
 	atRest = 250 * time.Millisecond
-	// Under outputCursor, the database stores the ID of the last event that the output took.
+	// Under outputCursor, the database stores the ID of the last event that a stream took, and
+	// under outputCursor with the path of a file, that of the last event in this file.
 	outputCursor = "output"
 	// An output that takes nothing for stallAfter is reported as blocked. At the end, the
 	// watch waits at most endWait for the output, and at most stateWait for a locked
@@ -205,8 +206,19 @@ func (r *Watch) restore() error {
 		return err
 	}
 	r.watcher = New(r.Rules, now)
-	if err := r.DB.Servers(func(row *db.Server) { r.watcher.Restore(row, now) }); err != nil {
+	missing := int64(0) // the first ID that no server has
+	err := r.DB.Servers(func(row *db.Server) {
+		if next := int64(len(r.watcher.servers)) + 1; row.ID != next && missing == 0 {
+			missing = next
+		}
+		r.watcher.Restore(row, now)
+	})
+	if err != nil {
 		return err
+	}
+	if missing > 0 {
+		return fmt.Errorf("the table servers has no row with the id %d, but later rows: "+
+			"insert the row again with the address of its server, or use a copy of the database that has the row", missing)
 	}
 	hours, err := r.DB.Running()
 	if err != nil {
@@ -220,30 +232,26 @@ func (r *Watch) restore() error {
 	if len(latest) > 0 && latest[0].Kind == "blind" { // the previous watch ended while it was blind
 		r.watcher.view.blind, r.watcher.view.since = true, min(seconds(latest[0].Time), seconds(now))
 	}
-	if r.Log.file != nil { // a file needs no cursor: it contains the ID of its last event
+	if r.Log.file != nil { // the next stream is a new stream
 		err = r.DB.SetCursor(outputCursor, -1)
 	}
-	written, last, _, err2 := r.DB.Cursor(outputCursor, math.MaxInt64)
+	written, last, _, err2 := r.DB.Cursor(r.Log.cursor, math.MaxInt64)
 	if err = errors.Join(err, err2); err != nil {
 		return err
 	}
-	if r.lastID.Store(max(last, r.Log.last.Load())); r.Log.file != nil {
-		return nil
-	}
-	if written < 0 { // a new stream gets new events only
+	if written < 0 && r.Log.file == nil { // a new stream gets new events only, and a new file gets all events
 		written = last
 	}
+	// The cursor is larger than the last ID in a file if somebody moved the file or its parts.
+	// It is smaller if a kill prevented the watch from storing it.
+	written = max(written, r.Log.last.Load())
 	r.Log.last.Store(written)
+	r.lastID.Store(max(last, written))
 	return r.saveCursor()
 }
 
-// saveCursor stores the ID of the last event that the stream took.
-func (r *Watch) saveCursor() error {
-	if r.Log.file != nil {
-		return nil
-	}
-	return r.DB.SetCursor(outputCursor, r.Log.last.Load())
-}
+// saveCursor stores the ID of the last event that the output took.
+func (r *Watch) saveCursor() error { return r.DB.SetCursor(r.Log.cursor, r.Log.last.Load()) }
 
 // hold reports that another program has locked the database. Its argument is the time when
 // the wait for the database began. If this time is zero, hold logs that the lock is gone.

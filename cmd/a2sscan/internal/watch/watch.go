@@ -370,13 +370,13 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	}}
 	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the silence began in a window that is over now
 		s.planned = true
-		w.count(i, s.over, db.Down)
+		w.countDown(i, s.over)
 		e.Time, e.Evidence.Signs = moment(s.over), []string{outlasts}
 	}
 	// An outage that began before the maintenance does not belong to it.
 	s.planned = s.window > 0 && s.silentAt >= s.covered
 	s.stopped = s.stopped || s.planned
-	w.count(i, now, db.Down)
+	w.countDown(i, now)
 	if !s.planned {
 		w.hourOf(now).Samples[i][db.Outages]++
 	}
@@ -418,12 +418,11 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 		s.planned = false
 	}
 	w.hourOf(now).Samples[i][db.SeenAt] = now
-	if full {
-		w.accept(i, r, now, was == db.Unknown)
-	} else if r.HasInfo && infoHash(&r.Info) != s.info {
+	accepted := full && w.accept(i, r, now, was == db.Unknown)
+	if !full && r.HasInfo && infoHash(&r.Info) != s.info {
 		w.changing = append(w.changing, i)
 	}
-	if r.HasInfo && (full || !s.elsewhere) {
+	if r.HasInfo && (accepted || !s.elsewhere) {
 		w.population(i, r.Population(), now)
 	}
 }
@@ -512,12 +511,13 @@ func (w *Watcher) remember(s *server, r *scanner.Result) {
 	}
 }
 
-// accept compares a full answer with the previous full answer, and reports the changes.
-func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
+// accept compares a full answer with the previous full answer, and reports the changes. It
+// returns false if it ignores the answer, because the answer is incomplete.
+func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) (accepted bool) {
 	s := &w.servers[i]
 	if s.known != nil && s.known.Status == scanner.StatusOK && r.Status != scanner.StatusOK && s.poor < poorAnswers {
 		s.poor++
-		return
+		return false
 	}
 	was := *s
 	w.remember(s, r)
@@ -533,7 +533,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 		w.match(i, now)
 	}
 	if was.known == nil || first {
-		return
+		return true
 	}
 	signs := restartSigns(&was, s, now)
 	s.stopped = s.stopped || len(signs) > 0 && s.window > 0
@@ -554,6 +554,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	if len(signs) > 0 {
 		w.emit(i, db.Event{Kind: "restarted", Evidence: &db.Evidence{Signs: signs}}, now)
 	}
+	return true
 }
 
 // restartSigns returns the evidence that a server restarted between two full answers. One

@@ -2,9 +2,12 @@ package watch
 
 import (
 	"cmp"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +43,7 @@ type fake struct {
 	name, mapName  string
 	version        string
 	people, places int
+	ruled          int // people according to a rule, which is right; 0: no such rule
 	steam          uint64
 	played, uptime int // seconds; 0: no such answer
 	challenge      uint32
@@ -124,6 +128,9 @@ func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
 	if f.uptime > 0 {
 		r.Info.Has, r.Info.GameID = r.Info.Has|wire.HasGameID, 252490 // Rust
 	}
+	if f.ruled > 0 {
+		r.Info.Has, r.Info.GameID = r.Info.Has|wire.HasGameID, 393380 // Squad
+	}
 	if t.InfoOnly {
 		return r
 	}
@@ -133,6 +140,9 @@ func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
 	}
 	if f.uptime > 0 && r.HasRules {
 		r.Rules = []wire.Rule{{Name: []byte("uptime"), Value: fmt.Append(nil, f.uptime)}}
+	}
+	if f.ruled > 0 && r.HasRules {
+		r.Rules = []wire.Rule{{Name: []byte("PlayerCount_i"), Value: fmt.Append(nil, f.ruled)}}
 	}
 	if f.noRules {
 		r.Status, r.Err[wire.QuestionRules] = scanner.StatusPartial, wire.ErrTimeout
@@ -415,7 +425,7 @@ func TestBlindDown(t *testing.T) {
 	}
 }
 
-// After --blind-max, the silent servers are down, with that evidence.
+// After --blind-max, the silent servers are down, with that evidence. The time before is unseen.
 func TestBlindMax(t *testing.T) {
 	x := newWorld(t, 40, usual())
 	x.run(3 * time.Minute)
@@ -423,6 +433,11 @@ func TestBlindMax(t *testing.T) {
 	x.run(9 * time.Minute)
 	x.want("blind")
 	x.run(3 * time.Minute)
+	for i := range x.servers {
+		s := x.sums(i)
+		lasted(t, "unseen", s[db.UnseenFor], 10*time.Minute)
+		lasted(t, "down", s[db.DownFor], time.Minute)
+	}
 	for _, e := range x.events {
 		if !e.Evidence.AllSilent {
 			t.Errorf("%+v", e.Evidence)
@@ -557,6 +572,27 @@ func TestPoorAnswer(t *testing.T) {
 	x.servers[0].noRules, x.servers[0].uptime = false, 30
 	x.run(11 * time.Minute)
 	x.want("restarted 0")
+}
+
+// TestPoorCount: an answer that lacks the rules does not give the number of people, if the
+// number of INFO is wrong.
+func TestPoorCount(t *testing.T) {
+	rules := usual()
+	rules.FullEvery, rules.Crowd = time.Minute, 18
+	x := newWorld(t, 2, rules)
+	x.servers[0].people, x.servers[0].ruled = 0, 12
+	x.servers[1].people, x.servers[1].ruled = 20, 12
+	x.run(3 * time.Minute)
+	for _, lost := range []bool{true, false} {
+		x.servers[0].noRules, x.servers[1].noRules = lost, lost
+		x.run(2 * time.Minute)
+	}
+	x.want()
+	for i := range x.servers {
+		if s := x.sums(i); s[db.Counts] == 0 || s[db.PeopleSum] != 12*s[db.Counts] {
+			t.Errorf("server %d: %d people in %d counts, want 12 in each", i, s[db.PeopleSum], s[db.Counts])
+		}
+	}
 }
 
 // A restart needs an uptime that fell, or two signs. A Steam ID that changes alone is none,
@@ -1069,6 +1105,26 @@ func TestKilled(t *testing.T) {
 	y.w.Watch([]netip.AddrPort{x.servers[0].addr}, y.now)
 	y.run(5 * time.Minute)
 	y.want()
+}
+
+// TestMissingServer: a state that lacks a server between others is refused, because the watch
+// would store the results of the later ones under other addresses.
+func TestMissingServer(t *testing.T) {
+	for id, want := range map[int]string{1: "no row with the id 1, but later rows", 2: "no row with the id 2, but later rows", 3: "<nil>"} {
+		path := filepath.Join(t.TempDir(), "watch.db")
+		state, err := db.Open(path)
+		check(t, err)
+		check(t, state.Add([]netip.AddrPort{newFake(0).addr, newFake(1).addr, newFake(2).addr}))
+		raw, err := sql.Open("sqlite", path)
+		check(t, err)
+		_, err = raw.Exec("DELETE FROM servers WHERE id = ?", id)
+		check(t, errors.Join(err, raw.Close()))
+		err = (&Watch{Options: &Options{Rules: usual(), DB: state, Log: &Log{}}}).restore()
+		if got := fmt.Sprint(err); !strings.Contains(got, want) {
+			t.Errorf("without server %d: %s, want %s", id, got, want)
+		}
+		check(t, state.Close())
+	}
 }
 
 // TestKilledHeld: the watch after a kill reports an event that damping held back, if the state

@@ -79,6 +79,9 @@ func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (
 	case id < 0: // a new webhook gets new events only
 		return 0, state.SetCursor(cursorName, last)
 	case dropped > 0:
+		if err := state.SetCursor(cursorName, id); err != nil {
+			return 0, err
+		}
 		t.Say("webhook: dropped %s, because too many events were waiting", console.Plural(dropped, "event"))
 	}
 	events, err := state.Since(id, maxQueue)

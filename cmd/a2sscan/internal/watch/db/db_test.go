@@ -107,6 +107,12 @@ func TestReopened(t *testing.T) {
 	if diff := cmp.Diff([]Hour{{Number: hourOf(start), Samples: running}}, must(db.Running())(t)); diff != "" {
 		t.Errorf("the running hours (-want +got):\n%s", diff)
 	}
+	check(t, db.Flush(nil, nil, Hour{Number: hourOf(start) + 2})) // the next watch begins later
+	var outages []any
+	check(t, db.Uptime(start, start.Add(time.Hour), true, []string{"outages"}, func(values []any) { outages = append(outages, values[0]) }))
+	if diff := cmp.Diff([]any{int64(0), int64(1)}, outages); diff != "" {
+		t.Errorf("outages (-want +got):\n%s", diff)
+	}
 	for reader, want := range map[string]int64{"webhook": 7, "other": -1} {
 		if id, last, _, err := db.Cursor(reader, 100); id != want || last != 9 || err != nil {
 			t.Errorf("%s: cursor %d, want %d; the last event is %d, %v", reader, id, want, last, err)
@@ -434,6 +440,26 @@ func TestHistory(t *testing.T) {
 	}
 	if got := must(db.History(77, hour(0), hour(72)))(t); len(got) != 0 {
 		t.Errorf("a server that is not there: %v", got)
+	}
+}
+
+// TestPartOfDay: while only some hours of a day have become a part of its row, each outage
+// and each second of maintenance counts once.
+func TestPartOfDay(t *testing.T) {
+	db := opened(t, "", 1)
+	for hour := range int64(24) {
+		check(t, db.Flush(nil, nil, ended(hourOf(start)+hour, Sample{UpFor: 3000, PlannedFor: 600, Outages: 1})...))
+	}
+	for merged := range 25 {
+		check(t, db.Prune(start.Add(time.Duration(merged+1)*time.Hour), time.Hour, 400*24*time.Hour))
+		var sum Period
+		history := must(db.History(1, start, start.Add(24*time.Hour)))(t)
+		for i := range history {
+			sum.Add(&history[i])
+		}
+		if want := (Period{Up: 24 * 3000, Planned: 24 * 600, Outages: 24}); sum != want || len(history) != min(25-merged, 24) {
+			t.Errorf("%d hours merged: %d periods with %+v, want %+v", merged, len(history), sum, want)
+		}
 	}
 }
 

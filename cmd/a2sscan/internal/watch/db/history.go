@@ -43,21 +43,23 @@ func (p *Period) Share() (share float64, ok bool) {
 // It includes the hours that may still change.
 func (db *DB) History(server int64, since, until time.Time) ([]Period, error) {
 	// The primary keys begin with the time, so the query looks up each hour and day
-	// separately.
+	// separately. DB.Prune may have merged only the first hours of a day, so the row of a day
+	// has the stops of the hours before the first row of hours.
 	return decoded[Period](db, `
 		WITH RECURSIVE
 		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
 		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24),
 		periods AS (
-			SELECT day * 24 AS hour, 24 AS hours, up, down, unseen, NULL AS planned, NULL AS outages, people_min, min(person_seconds * 1.0 / max(up, 1), people_max) AS mean, people_max
+			SELECT day * 24 AS hour, 24 AS hours, min(day * 24 + 24, coalesce((SELECT min(hour) FROM hours), day * 24 + 24)) AS until,
+				up, down, unseen, NULL AS planned, NULL AS outages, people_min, min(person_seconds * 1.0 / max(up, 1), people_max) AS mean, people_max
 				FROM day_numbers CROSS JOIN days ON day = n AND server = ?3
-			UNION ALL SELECT hour, 1, up, down, unseen, NULL, NULL, people_min, person_seconds * 1.0 / max(up, 1), people_max
+			UNION ALL SELECT hour, 1, hour + 1, up, down, unseen, NULL, NULL, people_min, person_seconds * 1.0 / max(up, 1), people_max
 				FROM hour_numbers CROSS JOIN hours ON hour = n AND server = ?3
-			UNION ALL SELECT hour, 1, up, down, unseen, planned, outages, people_min, people_mean, people_max FROM running_hours
+			UNION ALL SELECT hour, 1, NULL, up, down, unseen, planned, outages, people_min, people_mean, people_max FROM running_hours
 				WHERE hour >= ?1 AND block = (?3 - 1) / ?4 AND server = ?3)
 		SELECT json_object('time', strftime('%FT%TZ', hour * 3600, 'unixepoch'), 'hours', hours, 'up_s', up, 'down_s', down, 'unseen_s', unseen,
-			'planned_s', coalesce(planned, (SELECT sum(planned) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
-			'outages', coalesce(outages, (SELECT sum(outages) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < periods.hour + hours), 0),
+			'planned_s', coalesce(planned, (SELECT sum(planned) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < until), 0),
+			'outages', coalesce(outages, (SELECT sum(outages) FROM stops WHERE server = ?3 AND stops.hour >= periods.hour AND stops.hour < until), 0),
 			'people', iif(mean IS NULL, NULL, json_object('fewest', people_min, 'most', people_max, 'mean', mean)))
 			FROM periods ORDER BY hour`, hourOf(since), hourOf(until), server, BlockSize)
 }

@@ -71,8 +71,7 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 		latest := int64(0)
 		for _, hour := range hours {
 			for block, samples := range slices.Collect(slices.Chunk(hour.Samples, BlockSize)) {
-				text, _ := json.Marshal(samples) // encoding numbers never fails
-				if _, err := tx.Exec("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", hour.Number, block, string(text)); err != nil {
+				if err := storeRunning(tx, Hour{hour.Number, samples, block}); err != nil {
 					return err
 				}
 			}
@@ -89,9 +88,17 @@ func (db *DB) Flush(events []Event, servers []Server, hours ...Hour) error {
 	})
 }
 
+// storeRunning stores a block of the samples of an hour in the table "running".
+func storeRunning(tx *sql.Tx, h Hour) error {
+	text, _ := json.Marshal(h.Samples) // encoding numbers never fails
+	_, err := tx.Exec("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", h.Number, h.Block, string(text))
+	return err
+}
+
 // Running returns the stored hours that may still change, block by block. A watch stores
 // events earlier than samples. So if the previous watch was killed, the samples may lack an
-// outage that has an event. Running adds such an outage to the latest hour.
+// outage that has an event. Running adds such an outage to the latest hour, and stores this
+// hour: if the hour is long over, the watch itself does not store it again.
 func (db *DB) Running() ([]Hour, error) {
 	hours, err := decoded[Hour](db, "SELECT json_object('Number', hour, 'Block', block, 'Samples', json(data)) FROM running ORDER BY hour")
 	if err != nil || len(hours) == 0 {
@@ -100,20 +107,32 @@ func (db *DB) Running() ([]Hour, error) {
 	type downs struct{ ID, Events int }
 	reported, err := decoded[downs](db, `SELECT json_object('ID', servers.id, 'Events', count(*)) FROM events JOIN servers USING (addr)
 		WHERE event = 'down' AND time >= ? AND line ->> 'planned' IS NULL GROUP BY servers.id`, hours[0].Number*3600)
+	if err != nil {
+		return nil, err
+	}
+	corrected := map[int]bool{} // indexes of hours
 	for _, d := range reported {
-		var latest *Sample
+		latest := -1
 		block, at := (d.ID-1)/BlockSize, (d.ID-1)%BlockSize
-		for _, h := range hours {
+		for n, h := range hours {
 			if h.Block == block && at < len(h.Samples) {
-				latest = &h.Samples[at]
-				d.Events -= int(latest[Outages])
+				latest = n
+				d.Events -= int(h.Samples[at][Outages])
 			}
 		}
-		if latest != nil && d.Events > 0 {
-			latest[Outages] += uint32(d.Events)
+		if latest >= 0 && d.Events > 0 {
+			hours[latest].Samples[at][Outages] += uint32(d.Events)
+			corrected[latest] = true
 		}
 	}
-	return hours, err
+	return hours, db.change(func(tx *sql.Tx) error {
+		for n := range corrected {
+			if err := storeRunning(tx, hours[n]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }

@@ -38,6 +38,7 @@ func TestBrowser(t *testing.T) {
 		{"hostile", newPage(t, strange, events...), checkHostile},
 		{"news", newPage(t, newSample(5)), checkNews},
 		{"tasks", newPage(t, newSample(5), sampleEvents...), checkTasks},
+		{"pause", newPage(t, newSample(5)), checkPause},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel() // two parts wait for news
@@ -242,9 +243,9 @@ func checkNews(t *testing.T, b *browser.Tab) {
 	b.Until(`document.querySelector("#eventlist li").textContent.includes("down") && document.querySelector("#eventlist a").textContent === "<b>Valheim"`)
 }
 
-// checkTasks calls what the page does every few seconds: the page asks for events only when
-// it has the answer to its latest question.
-func checkTasks(t *testing.T, b *browser.Tab) {
+// keepTasks stores the functions that a page calls every few seconds in its object tasks. The
+// page no longer calls them.
+func keepTasks(b *browser.Tab) {
 	browser.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{
 		window.tasks = {};
 		const again = window.setInterval, real = window.fetch;
@@ -252,6 +253,35 @@ func checkTasks(t *testing.T, b *browser.Tab) {
 		window.asked = 0;
 		window.fetch = (url, ...more) => { asked += url.startsWith("/api/events"); return real(url, ...more); };
 	}`})
+}
+
+// checkPause: when the watch did not run for more than a day, the page shows only the charts of
+// the month, and updates them with the month.
+func checkPause(t *testing.T, b *browser.Tab) {
+	keepTasks(b)
+	p := newPage(t, newSample(5))
+	p.forget(t)
+	check(t, p.DB.Count(now.Add(-48*time.Hour), 30, 500))
+	p.readPast(t)
+	b.Server.Config.Handler = p.routes()
+	b.Open("/", 1280, "light")
+	b.Until(`document.querySelectorAll("#list tbody tr").length === 5`)
+	check(t, p.DB.Count(now.Add(-time.Minute), 20, 400))
+	p.readPast(t)
+	first := browser.Eval[[]int](b, `new Promise(done => {
+		const drawn = [];
+		for (const c of charts) c.setData = data => { if (drawn.push(data[1][0]) === charts.length) done(drawn); };
+		tasks[60000]();
+	})`)
+	if !slices.Equal(first, []int{500, 30}) {
+		t.Errorf("the new data of the charts begins with %v, and the month with 500 people and 30 servers", first)
+	}
+}
+
+// checkTasks calls what the page does every few seconds: the page asks for events only when
+// it has the answer to its latest question.
+func checkTasks(t *testing.T, b *browser.Tab) {
+	keepTasks(b)
 	b.Open("/", 1280, "light")
 	b.Until(`document.querySelectorAll("#list tbody tr").length === 5`)
 	if n := browser.Eval[int](b, `document.getElementById("now").textContent = "", tasks[5000](), tasks[5000](), asked`); n != 1 {

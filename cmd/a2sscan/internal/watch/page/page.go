@@ -102,11 +102,14 @@ func percent(share float64) string { return console.PercentDown(share) + "%" }
 // timeline is a chart in the form that charts.js reads. It covers the time between From and
 // To.
 type timeline struct {
-	Heading string        `json:"-"`
-	From    int64         `json:"from"`
-	To      int64         `json:"to"`
-	Times   []int64       `json:"nights"`
-	Series  []report.Line `json:"series"`
+	Heading string `json:"-"`
+	// Of is "day" or "month": the series of /api/history from which the page updates the
+	// chart. It is empty on the page of a server, which does not update its chart.
+	Of     string        `json:"of,omitempty"`
+	From   int64         `json:"from"`
+	To     int64         `json:"to"`
+	Times  []int64       `json:"nights"`
+	Series []report.Line `json:"series"`
 }
 
 // Rows returns the points as rows of a table, the latest first. A row has the time and the
@@ -141,7 +144,7 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	}
 	v := &view{page: "index", Query: q, Found: f, Back: f.back}
 	known := p.past.Load()
-	for _, past := range []*series{known.Day, known.Month} {
+	for i, past := range []*series{known.Day, known.Month} {
 		if len(past.Times) == 0 || past == known.Month && past.Times[0] >= known.Day.From {
 			continue // the month would have no more data than the day
 		}
@@ -150,7 +153,7 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 			{Name: "Servers up", Color: "--s2", Values: past.Up},
 		} {
 			heading := l.Name + ", last " + rough(float64(past.To-past.From))
-			v.Charts = append(v.Charts, timeline{heading, past.From, past.To, past.Times, []report.Line{l}})
+			v.Charts = append(v.Charts, timeline{heading, []string{"day", "month"}[i], past.From, past.To, past.Times, []report.Line{l}})
 		}
 	}
 	if v.News, err = p.news("", ""); err != nil {

@@ -246,10 +246,10 @@
   }
 
   async function redraw() {
-    const { day, month } = await get("/api/history");
-    if (!charts.length && day.times.length) location.reload(); // the first points are known now
+    const past = await get("/api/history");
+    if (!charts.length && past.day.times.length) location.reload(); // the first points are known now
     charts.forEach((chart, i) => {
-      const s = i < 2 ? day : month;
+      const s = past[JSON.parse(chart.root.parentNode.firstChild.textContent).of];
       chart.span = [s.from, s.to];
       chart.setData([s.times, i % 2 ? s.up : s.people]);
     });
