@@ -106,11 +106,13 @@ func (x *Exclusions) reload(keep bool) (rules int, err error) {
 	for i, s := range x.sources {
 		read[i] = s.rules
 		if s.file {
-			if read[i], again[i], err = x.read(s.Source); err != nil {
+			if read[i], again[i], err = x.read(s.Source, keep); err != nil {
 				return 0, err
 			}
 			if keep {
 				read[i] = append(read[i], s.rules...)
+				slices.SortFunc(read[i], func(a, b span) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last)) })
+				read[i] = slices.Compact(read[i])
 			}
 		}
 	}
@@ -132,8 +134,10 @@ func (x *Exclusions) reload(keep bool) (rules int, err error) {
 }
 
 // read returns the rules in the file at path, and whether the file can be read again. It
-// ignores IPv6 addresses and networks, because a scan never sends to them.
-func (x *Exclusions) read(path string) (rules []span, again bool, err error) {
+// ignores IPv6 addresses and networks, because a scan never sends to them, except those of
+// IPv4-mapped addresses. If unfinished is set, somebody may still be writing the file, so read
+// ignores a last line without a newline.
+func (x *Exclusions) read(path string, unfinished bool) (rules []span, again bool, err error) {
 	f, err := openPipe(context.Background(), path, x.note)
 	if err != nil {
 		return nil, false, unreadable(path, err)
@@ -144,11 +148,17 @@ func (x *Exclusions) read(path string) (rules []span, again bool, err error) {
 	for line := range eachLine(f, maxLine, &err) {
 		text, _, _ := bytes.Cut(line.text, []byte("#"))
 		text = bytes.TrimSpace(text)
-		_, notAddr := netip.ParseAddr(string(text))
-		_, notNetwork := netip.ParsePrefix(string(text))
+		addr, notAddr := netip.ParseAddr(string(text))
+		network, notNetwork := netip.ParsePrefix(string(text))
+		switch {
+		case addr.Is4In6():
+			text = []byte(addr.Unmap().String())
+		case network.Addr().Is4In6() && network.Bits() >= 96:
+			text = []byte(netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96).String())
+		}
 		s, fault := parseSpan(text)
 		switch fault = cmp.Or(line.fault, fault); {
-		case len(text) == 0 && line.fault == "":
+		case len(text) == 0 && line.fault == "", unfinished && line.last:
 		case fault == faultIPv6 && (notAddr == nil || notNetwork == nil):
 		case fault != "":
 			return nil, false, Invalid{show([]byte(path)), line.number, show(bytes.TrimSpace(line.text)), fault}

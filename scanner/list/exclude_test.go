@@ -271,6 +271,38 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// TestExtend checks that Extend keeps the rules that are in force, each once, and does not
+// take the beginning of a line for a rule.
+func TestExtend(t *testing.T) {
+	a := writeFile(t, "a.txt", "1.0.0.0/24\n")
+	x := mustExclude(t, exclusionConfig{Files: []string{a}})
+	before, err := x.Reload()
+	check(t, err)
+	rewrite(t, a, "2.0.0.0/24\n200.0.113.0/2")
+	for range 3 {
+		check(t, x.Extend())
+	}
+	for s, want := range map[string]bool{"1.0.0.1": true, "2.0.0.1": true, "200.1.1.1": false} {
+		if got := x.Excluded(addr(s)); got != want {
+			t.Errorf("%s: excluded %v", s, got)
+		}
+	}
+	rewrite(t, a, "2.0.0.0/24\n")
+	if n, err := x.reload(true); err != nil || n != before+1 {
+		t.Errorf("%d rules, want %d: %v", n, before+1, err)
+	}
+}
+
+// TestMapped checks that rules for IPv4-mapped addresses exclude the IPv4 addresses.
+func TestMapped(t *testing.T) {
+	x := mustExclude(t, exclusionConfig{Files: []string{writeFile(t, "a.txt", "::ffff:8.0.0.7 # opt-out\n::ffff:9.0.0.0/120\n2001:db8::1\n")}})
+	for s, want := range map[string]bool{"8.0.0.7": true, "8.0.0.8": false, "9.0.0.255": true, "9.0.1.0": false} {
+		if got := x.Excluded(addr(s)); got != want {
+			t.Errorf("%s: excluded %v", s, got)
+		}
+	}
+}
+
 // TestListReload checks that a rule that Reload adds while All yields targets
 // excludes the targets after that.
 func TestListReload(t *testing.T) {
