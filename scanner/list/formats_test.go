@@ -19,6 +19,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// longRecord is longer than sniffLen.
+var longRecord = `{"schema":1,"ip":"1.0.0.1","port":5,"x":"` + strings.Repeat("x", 5000) + `"}` + "\n"
+
 // lists holds lists in every format. want is the targets that a list yields, and
 // invalid is its invalid lines, both separated by '|'.
 var lists = []struct {
@@ -37,6 +40,9 @@ var lists = []struct {
 		"1.0.0.1:5 e\"u ä|1.0.0.2:6 \xffx",
 		"4 the port is not a number from 1 to 65535: 1.0.0.3:70000|5 the line is not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
 			`6 no address found: {"name":"somebody"}`},
+	{"a long record after an empty line", "NDJSON", "\n" + longRecord, "1.0.0.1:5", ""},
+	{"a long record after a comment", "NDJSON", "# c\n" + longRecord, "1.0.0.1:5", ""},
+	{"CSV after a long comment", "CSV", strings.Repeat("# a licence\n", 500) + "ip,port\n1.0.0.1,5\n", "1.0.0.1:5", ""},
 	{"other JSON", "NDJSON", `{"addr":"1.0.0.1:5","gameport":9}` + "\n" +
 		` { "port" : "6" , "ip" : "1.0.0.2" } ` + "\n" +
 		`{"address":"1.0.0.3:7","port":9,"tag":null}` + "\n" +

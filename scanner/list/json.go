@@ -44,7 +44,8 @@ var (
 // entire line, the line's first character decides.
 func sniffNDJSON(head []byte) bool {
 	first := firstLine(head)
-	return len(first) > 1 && first[0] == '{' && (first[len(first)-1] == '}' || bytes.IndexByte(head, '\n') < 0)
+	cut := bytes.IndexByte(head[bytes.Index(head, first):], '\n') < 0
+	return len(first) > 1 && first[0] == '{' && (first[len(first)-1] == '}' || cut)
 }
 
 // maxJSONLine is the maximum length of a line of JSON. A record of a census has at most

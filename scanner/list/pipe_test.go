@@ -5,12 +5,16 @@ package list
 import (
 	"context"
 	"errors"
+	"io"
+	"iter"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -50,6 +54,28 @@ func TestWaitingForWriter(t *testing.T) {
 	}
 	if len(waited) != 1 || !strings.HasSuffix(waited[0], `/pi\x1bpe`) {
 		t.Errorf("waited for %q", waited)
+	}
+}
+
+// TestNamesInPipe checks that a list yields a name, and the targets after it, before it
+// waits for more lines.
+func TestNamesInPipe(t *testing.T) {
+	for _, text := range []string{"a.test:5\n1.0.0.1:5\n", `{"host":"a.test","port":5}` + "\n" + `{"ip":"1.0.0.1","port":5}` + "\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			r, w := io.Pipe()
+			l := mustOpen(t, Config{Stdin: r, InOrder: true, Resolve: func(context.Context, string) ([]netip.Addr, error) {
+				return []netip.Addr{addr("1.0.0.9")}, nil
+			}})
+			go io.WriteString(w, text)
+			next, stop := iter.Pull(l.From(0))
+			for _, want := range []string{"1.0.0.9:5", "1.0.0.1:5"} {
+				if got, _ := next(); got.Addr.String() != want {
+					t.Errorf("%v, want %s", got.Addr, want)
+				}
+			}
+			w.Close()
+			stop()
+		})
 	}
 }
 

@@ -142,16 +142,13 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 		r.note(f.note)
 		err = f.Read(b, func(e Entry) bool {
 			r.line = e.Line
-			more = r.entry(&e) && r.tick()
+			more = r.entry(&e) && r.next(b)
 			return more
 		})
 	} else {
 		for line := range eachLine(b, maxLine, &err) {
 			r.line = line.number
-			// Before a read that may block, look up the pending host names, and pass on the
-			// names that wait for them.
-			more = r.text(line) && r.tick() && (len(r.pending) == 0 || b.Buffered() > 0 || r.settle())
-			if !more {
+			if more = r.text(line) && r.next(b); !more {
 				break
 			}
 		}
@@ -175,17 +172,27 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	return more, err
 }
 
+// next is called after each entry of the list that is read from b. Before a read that may
+// block, it looks up the pending host names, and passes on the names that wait for them.
+func (r *reader) next(b *bufio.Reader) (more bool) {
+	return r.tick() && (len(r.pending) == 0 || b.Buffered() > 0 || r.settle())
+}
+
 // peekHead returns the beginning of a list, for Sniff. Because a pipe may be written
 // slowly, peekHead waits only for the first line that is neither empty nor a comment. If
 // that line begins a JSON value of several lines, peekHead waits for sniffLen bytes or the
-// end of the list.
+// end of the list. If there are only comments so far, it looks further, up to the size of b.
 func peekHead(b *bufio.Reader) ([]byte, error) {
+	most := sniffLen
 	for {
-		head, _ := b.Peek(min(b.Buffered(), sniffLen))
+		head, _ := b.Peek(min(b.Buffered(), most))
 		end := bytes.LastIndexByte(head, '\n') + 1
 		first := firstLine(head[:end])
 		enough := len(first) > 0 && first[0] != '[' && (first[0] != '{' || first[len(first)-1] == '}')
-		if enough || len(head) == sniffLen {
+		if len(head) == most && len(firstLine(head)) == 0 {
+			most = min(2*most, b.Size())
+		}
+		if enough || len(head) == most {
 			return head, nil
 		}
 		_, err := b.Peek(len(head) + 1)
