@@ -41,17 +41,17 @@ func unrealTag(keywords []byte, name string) ([]byte, bool) {
 	return v, true
 }
 
-// beginsTag reports whether b begins with the name of a tag (capital letters,
-// digits and underscores) and a colon.
+// beginsTag reports whether b begins with the name of a tag and a colon. The name consists of
+// capital letters, digits and underscores. If it ends with an underscore and one letter, as in
+// GameMode_s, it may also have small letters.
 func beginsTag(b []byte) bool {
-	for i, c := range b {
-		switch {
-		case c == ':':
-			return i > 0
-		case c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
-		default:
+	name, _, found := bytes.Cut(b, []byte(":"))
+	small := len(name) > 2 && name[len(name)-2] == '_'
+	for _, c := range name {
+		capital := c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+		if !capital && !(small && c >= 'a' && c <= 'z') {
 			return false
 		}
 	}
-	return false
+	return found && len(name) > 0
 }

@@ -747,7 +747,7 @@ exfil
 rules "Players_s" "many"
 
 thefront
-keywords "OWNINGID:1,GameMode_s:PVP"
+keywords "OWNINGID:1,GameMode_s:PVP,Other_s:1"
 rules "ServerName_s" "Our Server"
 	mode PVP < keywords.GameMode_s
 	attribute name Our Server < rules.ServerName_s

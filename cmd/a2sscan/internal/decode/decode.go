@@ -77,6 +77,9 @@ func (d *run) file(name string) error {
 		r = f
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
+	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" { // a byte order mark
+		_, _ = in.Discard(3)
+	}
 	kind := detect(in)
 	shown := console.Plain(name, 200)
 	var senders []*sender

@@ -308,6 +308,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark: a byte order mark at the beginning of a file is no part of its content.
+func TestByteOrderMark(t *testing.T) {
+	for _, text := range []string{
+		"10.0.0.1:27015 ffffffff4400\n",
+		`{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"players":[],"raw":["/////0QA"]}` + "\n",
+	} {
+		var said bytes.Buffer
+		path := filepath.Join(t.TempDir(), "out.ndjson")
+		err := Run(console.New(&said), Options{Files: []string{"-"}}, strings.NewReader("\uFEFF"+text), sink.New(path, sink.Options{}))
+		if got, _ := os.ReadFile(path); err != nil || !strings.Contains(string(got), `"addr":"10.0.0.1:27015"`) {
+			t.Errorf("%q: %v, %s%s", text, err, got, &said)
+		}
+	}
+}
+
 // FuzzPcap: no file makes readPcap panic, or return more bytes than the file has or
 // more replies than packets.
 func FuzzPcap(f *testing.F) {
