@@ -141,3 +141,12 @@ func TestTimeoutsReported(t *testing.T) {
 		}
 	}
 }
+
+// TestNotStarted: a scan that reads its lists has no start yet.
+func TestNotStarted(t *testing.T) {
+	Each(&Source{Scan: &scanner.Stats{}}, func(row *Counter, n float64, _ string) {
+		if row.Name == "start" {
+			t.Errorf("it started at %v", n)
+		}
+	})
+}

@@ -295,8 +295,13 @@ var Table = []Counter{
 		}},
 
 	{Name: "start", Kind: Level, Metric: "scan_start_time_seconds",
-		Help:  "Start of the scan, or of the first run of a resumed scan, in seconds since 1970.",
-		Value: func(s *Source) float64 { return float64(s.Start.UnixMilli()) / 1e3 }},
+		Help: "Start of the scan, or of the first run of a resumed scan, in seconds since 1970.",
+		Value: func(s *Source) float64 {
+			if s.Start.IsZero() { // the scan has not started: it reads its lists
+				return math.NaN()
+			}
+			return float64(s.Start.UnixMilli()) / 1e3
+		}},
 	{Name: "healthy", Kind: Level, Metric: "scan_healthy", Help: "1 while /healthz answers 200, else 0.",
 		Value: func(s *Source) float64 { return float64(oneIf(s.Healthy)) }},
 }

@@ -108,7 +108,7 @@ func (m *Server) routes(build ledger.Build) http.Handler {
 func (m *Server) counters() (all []Value) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	from := &ledger.Source{Scan: &scanner.Stats{}, Expected: math.NaN(), Start: time.UnixMilli(0)}
+	from := &ledger.Source{Scan: &scanner.Stats{}, Expected: math.NaN()}
 	_, from.Healthy = m.health(time.Now())
 	if m.scan != nil {
 		*from.Scan = m.scan.Stats()
@@ -182,8 +182,13 @@ func (m *Server) End() {
 	m.ended = true
 }
 
-// Close waits for running scrapes, at most closeWait, and ends the server.
-func (m *Server) Close() { m.site.Close() }
+// Close waits for running scrapes, at most closeWait, and ends the server. It may be called
+// twice.
+func (m *Server) Close() {
+	if m != nil {
+		m.site.Close()
+	}
+}
 
 // A scan is stalled if its loop has not run for stalledLoop, or if the output has blocked
 // on one record for stalledOutput. While a scan waits for targets, its loop runs, so the

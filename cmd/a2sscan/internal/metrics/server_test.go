@@ -206,7 +206,7 @@ var update = flag.Bool("update", false, "write the golden file anew")
 func TestNames(t *testing.T) {
 	m := newServer()
 	m.Begin(new(scanner.Monitor), nil)
-	m.Attach(Source{Fill: func(to *ledger.Source) { to.Expected = 9 }})
+	m.Attach(Source{Fill: func(to *ledger.Source) { to.Expected, to.Start = 9, time.Now() }})
 	registry := newRegistry(ledger.Build{}, m.counters, m.trips)
 	families, err := registry.Gather()
 	check(t, err)
@@ -245,6 +245,7 @@ func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	m := newServer()
 	m.Begin(new(scanner.Monitor), nil)
+	m.Attach(Source{Fill: func(to *ledger.Source) { to.Start = time.Now() }})
 	families, err := newRegistry(ledger.Build{}, m.counters, m.trips).Gather()
 	check(t, err)
 	names := map[string]bool{

@@ -191,6 +191,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 		s.term.Hint("the next run of this command begins a new census")
 	}
 	if step != nil {
+		s.program.Metrics.Close() // the program may run for long, and the scan is not unwell meanwhile
 		_, err := s.runStep(step)
 		if err == nil {
 			s.checkpoint.StepDone()
