@@ -163,7 +163,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		if n.doubtful {
 			v.Doubtful++
 		}
-		v.Rows = append(v.Rows, n.row(games))
+		v.Rows = append(v.Rows, n.row(h.date(n), games))
 	}
 	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
 	suffix := fmt.Sprintf("from %s and %s on %s to %s and %s on %s. The table of nights has the numbers.",
@@ -194,8 +194,19 @@ func (n *pastNight) people(game string) float64 {
 	return math.NaN()
 }
 
-func (n *pastNight) row(games []census.Group) nightRow {
-	r := nightRow{Date: n.time.Format("2 Jan 2006")}
+// date returns the date of a night, with the time of day if a day has several nights.
+func (h *History) date(n *pastNight) string {
+	const day = "2 Jan 2006"
+	for i := range h.nights[1:] {
+		if h.nights[i].time.Format(day) == h.nights[i+1].time.Format(day) {
+			return n.time.Format(day + " 15:04")
+		}
+	}
+	return n.time.Format(day)
+}
+
+func (n *pastNight) row(date string, games []census.Group) nightRow {
+	r := nightRow{Date: date}
 	r.Values = []string{number(n.all.Servers), number(n.without.Servers), number(n.all.People), number(n.without.People)}
 	for _, g := range games {
 		text := "–"

@@ -667,3 +667,16 @@ func TestManyNights(t *testing.T) {
 		t.Errorf("%d nights", rows)
 	}
 }
+
+// TestDates: the dates of nights differ, also if a day has several.
+func TestDates(t *testing.T) {
+	at := time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
+	h := &History{nights: []pastNight{{time: at}, {time: at.AddDate(0, 0, 1)}}}
+	if got := h.date(&h.nights[0]); got != "20 Nov 2026" {
+		t.Error(got)
+	}
+	h.nights = append(h.nights, pastNight{time: at.AddDate(0, 0, 1).Add(12 * time.Hour)})
+	if got := h.date(&h.nights[2]); got != "21 Nov 2026 15:00" {
+		t.Error(got)
+	}
+}

@@ -103,7 +103,7 @@ func (v *versionView) addChart(h *History, game string, versions []string) {
 	}
 	for i := range h.nights {
 		n := &h.nights[i]
-		row := nightRow{Date: n.time.Format("2 Jan 2006")}
+		row := nightRow{Date: h.date(n)}
 		for _, version := range versions {
 			row.Values = append(row.Values, percentOf(n.share(game, version)))
 		}
