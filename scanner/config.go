@@ -153,7 +153,8 @@ type Tuning struct {
 type settings struct {
 	Config
 	schedule     timing.Schedule
-	freeInFlight bool // Tuning.InFlight is derived from Rate
+	freeInFlight bool          // Tuning.InFlight is derived from Rate
+	waited       time.Duration // how long the scan waited until it could open its socket
 }
 
 // complete returns cfg with its defaults filled in. The error names an invalid value.

@@ -58,7 +58,7 @@ type engine struct {
 
 func newEngine(cfg settings, sock transport, handle func(*Result)) *engine {
 	e := &engine{
-		cfg: cfg, start: time.Now(), sock: sock,
+		cfg: cfg, start: time.Now().Add(-cfg.waited), sock: sock,
 		open: newSessions(&cfg), supply: newSupply(&cfg, sock.Interrupt), addrs: newAddrs(&cfg),
 		recv: newReceiver(&cfg), sender: newSender(&cfg),
 		memory: session.NewMemory(cfg.Tuning.ByteBudget / 4 * 3), handoff: newHandoff(cfg.Tuning.unhandled),

@@ -67,6 +67,9 @@ const (
 
 func newOutage(cfg *settings, sock transport, start time.Time) *outage {
 	o := &outage{start: start}
+	if cfg.waited > 0 { // this outage was over before the clock began
+		o.outages, o.total, o.past = 1, cfg.waited, []span{{-1, cfg.waited}}
+	}
 	if r, ok := sock.(interface{ Route(addr uint64) error }); ok && !cfg.Tuning.NoOutage {
 		o.route = r.Route
 	}

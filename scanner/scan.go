@@ -67,14 +67,17 @@ func Scan(
 }
 
 // listen opens the socket. If the network of this machine is away, for example because
-// the address to send from is missing, listen waits for the network. If ctx or
-// cfg.Control.Drain ends this wait, listen returns no socket.
+// the address to send from is missing, listen waits for the network, and sets cfg.waited. If
+// ctx or cfg.Control.Drain ends this wait, listen returns no socket.
 func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, error) {
-	since := time.Now()
-	for {
+	since, waited := time.Now(), false
+	for ; ; waited = true {
 		sock, err := udp.Listen(options)
 		switch {
 		case err == nil:
+			if waited {
+				cfg.waited = time.Since(since)
+			}
 			return sock, nil
 		case cfg.Tuning.NoOutage || !isLocal(err):
 			return nil, err

@@ -402,6 +402,25 @@ func TestExcludedAfterOutage(t *testing.T) {
 	})
 }
 
+// TestLateSocket: the wait for a socket is an outage at the start of the scan. The clock and
+// the results do not count it, but the Stats do.
+func TestLateSocket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Hour) // the wait
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		set, err := Config{Rate: Off, AddressRate: Off, Questions: wire.AskInfo}.complete()
+		check(t, err)
+		set.waited = time.Hour
+		begun, got := time.Now(), time.Time{}
+		st, err := newEngine(set, n, func(r *Result) { got = r.Time }).scan(t.Context(), seqOf(addresses(1)))
+		check(t, err)
+		if took := time.Since(begun); got.Before(begun) || got.Sub(begun) > took || st.Active() != took || st.Elapsed != took+time.Hour || st.Outages != 1 {
+			t.Errorf("result after %v of %v, active %v, %v in all, %d outages", got.Sub(begun), took, st.Active(), st.Elapsed, st.Outages)
+		}
+	})
+}
+
 // TestSendFaults checks that Stats counts the errors of sending by cause.
 func TestSendFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
