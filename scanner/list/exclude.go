@@ -153,7 +153,7 @@ func (x *Exclusions) read(path string, unfinished bool) (rules []span, again boo
 		switch {
 		case addr.Is4In6():
 			text = []byte(addr.Unmap().String())
-		case network.Addr().Is4In6() && network.Bits() >= 96:
+		case network.Addr().Is4In6() && network.Bits() > 96: // ::ffff:0:0/96 itself is in lists of IPv6
 			text = []byte(netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96).String())
 		}
 		s, fault := parseSpan(text)

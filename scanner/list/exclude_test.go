@@ -295,7 +295,7 @@ func TestExtend(t *testing.T) {
 
 // TestMapped checks that rules for IPv4-mapped addresses exclude the IPv4 addresses.
 func TestMapped(t *testing.T) {
-	x := mustExclude(t, exclusionConfig{Files: []string{writeFile(t, "a.txt", "::ffff:8.0.0.7 # opt-out\n::ffff:9.0.0.0/120\n2001:db8::1\n")}})
+	x := mustExclude(t, exclusionConfig{Files: []string{writeFile(t, "a.txt", "::ffff:8.0.0.7 # opt-out\n::ffff:9.0.0.0/120\n2001:db8::1\n::ffff:0:0/96\n")}})
 	for s, want := range map[string]bool{"8.0.0.7": true, "8.0.0.8": false, "9.0.0.255": true, "9.0.1.0": false} {
 		if got := x.Excluded(addr(s)); got != want {
 			t.Errorf("%s: excluded %v", s, got)
