@@ -63,6 +63,9 @@ type Census struct {
 // SummaryError is the error of Open if it can't read a summary.
 type SummaryError struct{ error }
 
+// Unwrap returns the cause.
+func (e SummaryError) Unwrap() error { return e.error }
+
 // Open reads a census from files: parts, shards, or files of several formats. An address
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.

@@ -44,21 +44,23 @@ func (h *History) Add(s *census.Stats) {
 }
 
 // onlyGames reduces the games and the sums of a past night to the given games, each an ID or
-// a name. It does nothing if there are none. Stats list only the games with the most servers.
-// So if one of the given games is not listed, it may be among the others, and onlyGames returns
-// an error.
+// a name. It does nothing if there are none. Stats list only the games with the most servers,
+// and of the names of an unknown game only the most frequent. So if one of the given games is
+// not listed, its servers may be in another group, and onlyGames returns an error.
 func onlyGames(s *census.Stats, games []string) error {
 	if len(games) == 0 {
 		return nil
 	}
 	is := func(g *census.Group, game string) bool {
 		game = strings.ToLower(game)
-		return strings.ToLower(g.ID) == game || strings.ToLower(g.Name) == game
+		return strings.ToLower(g.ID) == game || !isUnknown(g) && strings.ToLower(g.Name) == game
 	}
+	hidden := s.Games.Other.Servers > 0 || s.Games.Unknown.Servers > 0 ||
+		slices.ContainsFunc(s.Games.Top, func(g census.Group) bool { return isUnknown(&g) })
 	for _, game := range games {
 		listed := slices.ContainsFunc(s.Games.Top, func(g census.Group) bool { return is(&g, game) })
-		if !listed && s.Games.Other.Servers > 0 {
-			return fmt.Errorf("the stats list only the largest games, and %s is not one of them", game)
+		if !listed && hidden {
+			return fmt.Errorf("the stats do not list the game %s, but its servers may be in another group", game)
 		}
 	}
 	s.Games.Top = slices.DeleteFunc(s.Games.Top, func(g census.Group) bool {
@@ -68,6 +70,10 @@ func onlyGames(s *census.Stats, games []string) error {
 	s.All, s.WithoutFarms = total(s.Games.Top), total(withoutFarms(s.Games.Top))
 	return nil
 }
+
+// isUnknown reports whether a2sscan does not know the game: its ID is "app:" and a number, or
+// "folder:" and a name.
+func isUnknown(g *census.Group) bool { return strings.Contains(g.ID, ":") }
 
 func total(groups []census.Group) (all census.Sums) {
 	for _, g := range groups {

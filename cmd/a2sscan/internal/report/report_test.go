@@ -360,7 +360,8 @@ func TestOnlyGames(t *testing.T) {
 		{"B", 7, "30 20 1"},
 		{"name of B,a", 7, "111 101 2"},
 		{"a,c", 0, "81 81 1"},
-		{"a,c", 7, "the stats list only the largest games, and c is not one of them"},
+		{"a,c", 7, "the stats do not list the game c, but its servers may be in another group"},
+		{"one of many", 0, "the stats do not list the game one of many, but its servers may be in another group"},
 	} {
 		farmed := census.Sums{Servers: 10, Occupied: 9, People: 8, Bots: 7, Places: 6}
 		s := &census.Stats{All: census.Sums{Servers: 119}, WithoutFarms: census.Sums{Servers: 109}}
@@ -368,6 +369,9 @@ func TestOnlyGames(t *testing.T) {
 			{ID: "a", Name: "Name of A", Sums: census.Sums{Servers: 81}},
 			{ID: "b", Name: "Name of B", Sums: census.Sums{Servers: 30, Occupied: 29, People: 28, Bots: 27, Places: 26}, Farmed: &farmed},
 		}}
+		if test.games == "one of many" {
+			s.Games.Top = append(s.Games.Top, census.Group{ID: "app:999", Name: "One of many", Sums: census.Sums{Servers: 8}})
+		}
 		var games []string
 		if test.games != "" {
 			games = strings.Split(test.games, ",")
