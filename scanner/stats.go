@@ -139,7 +139,7 @@ type Stats struct {
 
 // Active returns how long the scan has lasted, not counting outages.
 func (s *Stats) Active() time.Duration {
-	return s.Elapsed - time.Duration(s.OutageTime)*time.Microsecond - s.AwayFor
+	return max(0, s.Elapsed-time.Duration(s.OutageTime)*time.Microsecond-s.AwayFor)
 }
 
 // DatagramsSent returns the number of datagrams sent.

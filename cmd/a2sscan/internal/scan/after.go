@@ -43,8 +43,7 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	}
 }
 
-// completeEarlier runs the --on-complete program again if the checkpoint has a step,
-// because then the program did not succeed after the previous scan. If the program fails
+// completeEarlier runs the --on-complete program again if there is a step, because then the program did not succeed after the previous scan. If the program fails
 // again, completeEarlier removes the step, and the new scan begins anyway. But if the
 // program fails after a signal, the step remains.
 func (s *Run) completeEarlier() error {
@@ -65,8 +64,8 @@ func (s *Run) completeEarlier() error {
 			s.term.Say("%v; starting the scan anyway", err)
 		}
 	}
-	s.checkpoint.StepDone()
 	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // after runStep they have no effect
+	s.checkpoint.StepDone()
 	return nil
 }
 
@@ -85,6 +84,10 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 	cmd.Env = append(os.Environ(), step...)
 	cmd.WaitDelay = time.Second // a process that has left the group may still hold the output open
 	ownGroup(cmd)
+	which := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // a process under nohup goes on ignoring it
+		which = append(which, syscall.SIGHUP)
+	}
 	end := HandleSignals(func(sig os.Signal) {
 		switch {
 		case sig == syscall.SIGHUP:
@@ -95,7 +98,7 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 			s.term.Say("interrupted: waiting for --on-complete %s", name)
 			s.term.Hint("interrupt again to kill the program of --on-complete")
 		}
-	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	}, which...)
 	err = cmd.Run()
 	end()
 	disk.Step("step.ended")

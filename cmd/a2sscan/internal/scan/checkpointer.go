@@ -128,6 +128,9 @@ func (k *Checkpointer) WriteFirst() error {
 		return nil
 	}
 	err := k.write(k.opt.Path, k.compose(&scanner.Snapshot{}))
+	if err == nil && k.opt.Fresh {
+		_ = os.Remove(k.opt.stepPath()) // it belongs to the census that --fresh discards
+	}
 	k.fail(err)
 	return err
 }
@@ -213,7 +216,7 @@ func (k *Checkpointer) save(c draft) error {
 	}
 	disk.Step("output.synced")
 	if c.Silent, err = k.silent.save(c.at, k.Past.Silent.SecondPassed); err != nil {
-		return k.unwritten(err)
+		return unwritten(k.opt.Path, err)
 	}
 	if err := k.write(k.opt.Path, c.Checkpoint); err != nil {
 		return err
@@ -229,16 +232,16 @@ func (k *Checkpointer) write(path string, c *Checkpoint) error {
 	}
 	disk.Step("checkpoint.written")
 	if err != nil {
-		return k.unwritten(err)
+		return unwritten(path, err)
 	}
 	if k.written.Swap(&c.Written) == nil {
-		k.terminal.Log.Info("checkpoint first written", "path", k.opt.Path)
+		k.terminal.Log.Info("checkpoint first written", "path", path)
 	}
 	return nil
 }
 
-func (k *Checkpointer) unwritten(err error) error {
-	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.opt.Path, 200), console.WithoutPath(err)).
+func unwritten(path string, err error) error {
+	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(path, 200), console.WithoutPath(err)).
 		WithHint("the previous checkpoint is unchanged")
 }
 
@@ -367,7 +370,7 @@ func (k *Checkpointer) remove(files ...string) {
 }
 
 // Close releases the lock of the checkpoint. It also removes the lock file, unless
-// a checkpoint remains.
+// a checkpoint or a step remains.
 func (k *Checkpointer) Close() {
 	if k.lock != nil {
 		_, err := os.Lstat(k.opt.Path)
