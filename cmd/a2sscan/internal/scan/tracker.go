@@ -137,7 +137,7 @@ func (v *View) Line(columns int) string {
 	// The bar does not depend on wait. Otherwise the bar would appear and vanish with wait.
 	room := func() int { return columns - console.Columns(trouble+progress) }
 	if v.known && !v.last && columns >= beside+leastBar && room() >= barOn(columns) {
-		progress = v.bar(barOn(columns)) + progress
+		progress = bar(v.part, barOn(columns)) + progress
 	} else if console.Columns(wait) > room() {
 		progress = v.share()
 	}
@@ -157,9 +157,9 @@ func (v *View) Line(columns int) string {
 }
 
 // bar returns the progress bar, such as "[====>    ] ".
-func (v *View) bar(length int) string {
+func bar(part float64, length int) string {
 	inside := length - len("[] ")
-	done := strings.Repeat("=", int(max(0, min(1, v.part))*float64(inside)))
+	done := strings.Repeat("=", int(max(0, min(1, part))*float64(inside)))
 	if len(done) < inside {
 		done += ">"
 	}

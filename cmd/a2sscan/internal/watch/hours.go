@@ -51,24 +51,14 @@ func (w *Watcher) count(i int, until uint32, status db.Status) {
 	s.upto = max(s.upto, until)
 }
 
-// countStatus counts the time of a server up to the given time, according to the server's
-// status.
-func (w *Watcher) countStatus(i int, until uint32) {
-	if s := &w.servers[i]; s.status == db.Down {
-		w.countDown(i, until)
-	} else {
-		w.count(i, until, s.status)
-	}
-}
-
-// countDown counts the time of a server up to the given time as down. But the time in which
-// a blind watcher assumed that the servers are up counts as unseen.
-func (w *Watcher) countDown(i int, until uint32) {
-	if w.view.blind {
+// countAs counts the time of a server up to the given time as the given status. But a server
+// is not down while a blind watcher assumed that the servers are up: this time is unseen.
+func (w *Watcher) countAs(status db.Status, i int, until uint32) {
+	if w.view.blind && status == db.Down {
 		w.count(i, min(until, w.view.since), db.Down)
 		w.count(i, uint32(min(int64(until), w.view.trustEnd(w.rules.BlindMax))), db.Unknown)
 	}
-	w.count(i, until, db.Down)
+	w.count(i, until, status)
 }
 
 // Resume restores the hours that the previous watch had not finished. It ignores hours far in

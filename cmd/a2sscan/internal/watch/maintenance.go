@@ -328,9 +328,9 @@ const outlasts = "the server is still down at the end of its maintenance"
 // outlast reports that a server is down although its maintenance is over.
 func (w *Watcher) outlast(i int, now uint32) {
 	s := &w.servers[i]
-	w.countDown(i, s.over)
+	w.countAs(db.Down, i, s.over)
 	s.planned = false
-	w.countDown(i, now)
+	w.countAs(db.Down, i, now)
 	w.hourOf(now).Samples[i][db.Outages]++
 	w.store(i, nil)
 	s.remindAt = now + uint32(w.rules.Remind.Seconds())

@@ -352,7 +352,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 		}
 		s.silent, s.requests = s.silent+1, s.requests+uint32(r.Sent)
 		if s.status == db.Down {
-			w.countStatus(i, at)
+			w.countAs(db.Down, i, at)
 			if !w.trusts(at) {
 				w.confirm(i, "down", at)
 			}
@@ -370,13 +370,13 @@ func (w *Watcher) fall(i int, now uint32, allSilent bool) {
 	}}
 	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the silence began in a window that is over now
 		s.planned = true
-		w.countDown(i, s.over)
+		w.countAs(db.Down, i, s.over)
 		e.Time, e.Evidence.Signs = moment(s.over), []string{outlasts}
 	}
 	// An outage that began before the maintenance does not belong to it.
 	s.planned = s.window > 0 && s.silentAt >= s.covered
 	s.stopped = s.stopped || s.planned
-	w.countDown(i, now)
+	w.countAs(db.Down, i, now)
 	if !s.planned {
 		w.hourOf(now).Samples[i][db.Outages]++
 	}
@@ -715,7 +715,7 @@ func (w *Watcher) unseen(i int, since, now uint32) {
 	if isSilent(s) {
 		since = min(since, s.silentAt)
 	}
-	w.countStatus(i, since)
+	w.countAs(w.servers[i].status, i, since)
 	w.count(i, now, db.Unknown)
 	s.silent, s.requests, s.silentAt = 0, 0, 0
 }
