@@ -70,14 +70,11 @@ func Scan(
 // the address to send from is missing, listen waits for the network, and sets cfg.waited. If
 // ctx or cfg.Control.Drain ends this wait, listen returns no socket.
 func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, error) {
-	since, waited := time.Now(), false
-	for ; ; waited = true {
+	since := time.Now()
+	for {
 		sock, err := udp.Listen(options)
 		switch {
 		case err == nil:
-			if waited {
-				cfg.waited = time.Since(since)
-			}
 			return sock, nil
 		case cfg.Tuning.NoOutage || !isLocal(err):
 			return nil, err
@@ -90,6 +87,7 @@ func listen(ctx context.Context, cfg *settings, options udp.Config) (transport, 
 		case <-cfg.Control.Drain:
 			return nil, nil
 		case <-time.After(pauseAfter(time.Since(since))):
+			cfg.waited = time.Since(since)
 		}
 	}
 }

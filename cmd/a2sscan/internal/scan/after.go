@@ -43,9 +43,10 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	}
 }
 
-// completeEarlier runs the --on-complete program again if there is a step, because then the program did not succeed after the previous scan. If the program fails
-// again, completeEarlier removes the step, and the new scan begins anyway. But if the
-// program fails after a signal, the step remains.
+// completeEarlier runs the --on-complete program again if there is a step, because then the
+// program did not succeed after the previous scan. If the program fails again,
+// completeEarlier removes the step, and the new scan begins anyway. But if the program
+// fails after a signal, the step remains.
 func (s *Run) completeEarlier() error {
 	step := s.checkpoint.Step
 	if step == nil {
@@ -85,7 +86,7 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 	cmd.WaitDelay = time.Second // a process that has left the group may still hold the output open
 	ownGroup(cmd)
 	which := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // a process under nohup goes on ignoring it
+	if !signal.Ignored(syscall.SIGHUP) { // a process under nohup still ignores it
 		which = append(which, syscall.SIGHUP)
 	}
 	end := HandleSignals(func(sig os.Signal) {

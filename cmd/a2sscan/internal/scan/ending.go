@@ -191,7 +191,7 @@ func (s *Run) report(sum *ledger.Summary) error {
 		s.term.Hint("the next run of this command begins a new census")
 	}
 	if step != nil {
-		s.program.Metrics.Close() // the program may run for long, and the scan is not unwell meanwhile
+		s.program.Metrics.Close() // otherwise /healthz would report an ended scan for as long as the program runs
 		_, err := s.runStep(step)
 		if err == nil {
 			s.checkpoint.StepDone()
