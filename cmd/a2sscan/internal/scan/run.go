@@ -262,6 +262,7 @@ func (s *Run) census() (*ledger.Summary, error) {
 		nobody = s.how.output
 	case s.shutdown.Interrupted():
 		nobody = console.Fail(console.ExitInterrupted, "interrupted before the first packet")
+	case s.exhausted && s.emptyShard(): // an empty census, which merge needs
 	default:
 		nobody = guarded(s.guard, NothingToAsk(s.list, s.exclusions))
 	}
@@ -277,6 +278,13 @@ func (s *Run) census() (*ledger.Summary, error) {
 	sum := s.summarize(counts)
 	s.status.End(own, sum.Ended)
 	return sum, nil
+}
+
+// emptyShard reports whether all targets of the complete lists belong to other shards, and
+// the census has a file. If there are few addresses, some shards have none.
+func (s *Run) emptyShard() bool {
+	l := s.list.Stats()
+	return s.plan.Out.ToFile() && s.list.Err() == nil && l.Given == 0 && l.OtherShard > 0
 }
 
 // listen sets up the signal handler, the metrics and the guard. Its second result stops the
@@ -470,7 +478,9 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 				return
 			}
 		}
-		s.exhausted = true
+		if s.exhausted = true; !opened && s.emptyShard() {
+			_ = s.openOutput() // the output keeps the error
+		}
 	}
 }
 
