@@ -339,14 +339,14 @@ func TestControls(t *testing.T) {
 	io.WriteString(p.in, strings.Repeat("127.77.1.1:"+port+"\n", 300)+"\x1b[2Jno server\n")
 	p.wait(p.err, "not an IPv4 address") // it has read this far, and waits for more
 	p.signal(syscall.SIGUSR1)
-	p.wait(p.err, "SIGUSR1: the rate goes up from 500/s to 550/s; the scan began with 500/s")
+	p.wait(p.err, "SIGUSR1: the rate goes from 500/s to 550/s; the scan began with 500/s")
 	p.signal(syscall.SIGQUIT)
 	p.wait(p.err, "; nothing was sent yet")
 	io.WriteString(p.in, "127.77.1.0/25:"+port+"\n")
 	p.in.Close()
 	p.wait(p.err, `"phase":"asking"`)
 	p.signal(syscall.SIGUSR2)
-	p.wait(p.err, "SIGUSR2: the rate goes down from 550/s to 495/s; the scan began with 500/s")
+	p.wait(p.err, "SIGUSR2: the rate goes from 550/s to 495/s; the scan began with 500/s")
 	p.signal(syscall.SIGQUIT)
 	p.wait(p.err, `"message":"state: scan \\x1b[2Jtonight, 0:0`)
 	for _, line := range []string{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -70,8 +71,6 @@ func (s *Run) completeEarlier() error {
 	return nil
 }
 
-const runAgain = "the census is complete; if the scan had --checkpoint, repeat the scan command to run the program again"
-
 // runStep runs the --on-complete program without a shell, and adds step to its
 // environment. The output of the program goes to standard error. The second signal kills
 // the program and all processes in its group; SIGHUP has no effect. The first result
@@ -85,10 +84,6 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 	cmd.Env = append(os.Environ(), step...)
 	cmd.WaitDelay = time.Second // a process that has left the group may still hold the output open
 	ownGroup(cmd)
-	which := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // a process under nohup still ignores it
-		which = append(which, syscall.SIGHUP)
-	}
 	end := HandleSignals(func(sig os.Signal) {
 		switch {
 		case sig == syscall.SIGHUP:
@@ -99,7 +94,7 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 			s.term.Say("interrupted: waiting for --on-complete %s", name)
 			s.term.Hint("interrupt again to kill the program of --on-complete")
 		}
-	}, which...)
+	}, interruptions(true)...)
 	err = cmd.Run()
 	end()
 	disk.Step("step.ended")
@@ -107,10 +102,13 @@ func (s *Run) runStep(step Step) (signalled bool, err error) {
 	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		return signalled, nil
 	case ctx.Err() != nil:
-		return true, console.Fail(console.ExitInterrupted, "interrupted: stopped --on-complete %s", name).
-			WithHint("%s", runAgain)
+		err = fmt.Errorf("interrupted: stopped --on-complete %s", name)
 	case signalled: // whoever sent the signal may have sent it to the program, too
-		return true, console.Fail(console.ExitInterrupted, "interrupted: --on-complete %s: %w", name, err).WithHint("%s", runAgain)
+		err = fmt.Errorf("interrupted: --on-complete %s: %w", name, err)
+	}
+	if signalled {
+		return true, console.Fail(console.ExitInterrupted, "%w", err).
+			WithHint("the census is complete; if the scan had --checkpoint, repeat the scan command to run the program again")
 	}
 	return signalled, console.Fail(console.ExitUsage, "--on-complete %s: %w", name, err).
 		WithHint("the census is complete; only the program of --on-complete failed")

@@ -2,15 +2,12 @@ package scan
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +25,7 @@ import (
 //
 //	a2sscan checkpoint VERSION SHA-256\n
 //	a zstd frame: one line of JSON, then the open targets in the encoding of package gob
-//	a skippable zstd frame, if the first frame is shorter than leastPacked requires
+//	a skippable zstd frame, if maxRatio requires a longer file
 //
 // The SHA-256, in hex, covers all bytes after the first line.
 //
@@ -86,19 +83,9 @@ const magic = "a2sscan checkpoint "
 var (
 	errNoCheckpoint = errors.New("the file is not a checkpoint")
 	errDamaged      = errors.New("the file is damaged, because a part is missing or was changed")
+	errVersion      = errors.New("another version of a2sscan wrote the file")
 	errRange        = errors.New("the file is damaged, because some numbers are impossible") // although the checksum is valid
 )
-
-// versionError is the version of a checkpoint that this program can't read.
-type versionError int
-
-func (v versionError) Error() string {
-	writer := "a newer"
-	if v < version {
-		writer = "an older"
-	}
-	return fmt.Sprintf("%s a2sscan wrote the file in version %d of the format, but this program reads only version %d", writer, int(v), version)
-}
 
 // packer is the encoder that all checkpoints share, because an encoder needs many times
 // the memory of a checkpoint.
@@ -120,7 +107,7 @@ func (c *Checkpoint) encode() ([]byte, error) {
 		return nil, err
 	}
 	packed := z.EncodeAll(body.Bytes(), nil)
-	if rest := leastPacked(body.Len()) - len(packed); rest > 0 {
+	if rest := (body.Len()-smallBody)/maxRatio + 1 - len(packed); rest > 0 {
 		packed = append(packed, "\x50\x2A\x4D\x18"...)
 		packed = binary.LittleEndian.AppendUint32(packed, uint32(rest))
 		packed = append(packed, make([]byte, rest)...)
@@ -135,12 +122,9 @@ func (c *Checkpoint) encode() ([]byte, error) {
 const maxCheckpoint = 256 << 20
 
 // The unpacked length of a checkpoint is at most maxRatio times the packed length, plus
-// smallBody bytes. In usual checkpoints, it is at most 10 times the packed length. Without
-// a limit, a file of some kilobytes could fill the memory.
+// smallBody bytes; usually it is at most 10 times the packed length. Without a limit, a file
+// of some kilobytes could fill the memory.
 const maxRatio, smallBody = 32, 256 << 10
-
-// leastPacked returns the minimum packed length of a body of n bytes.
-func leastPacked(n int) int { return max(0, n-smallBody+maxRatio-1) / maxRatio }
 
 // DecodeCheckpoint decodes the content of a checkpoint file.
 func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
@@ -157,7 +141,7 @@ func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
 	intact := sum == fmt.Sprintf("%x", sha256.Sum256(packed))
 	switch {
 	case err == nil && v > version, v > 0 && v < version && intact:
-		return nil, versionError(v)
+		return nil, fmt.Errorf("%w in version %d of the format, but this program reads only version %d", errVersion, v, version)
 	case err != nil || v != version || !intact:
 		return nil, errDamaged
 	}
@@ -176,62 +160,16 @@ func DecodeCheckpoint(file []byte) (*Checkpoint, error) {
 func decodeBody(body []byte) (*Checkpoint, error) {
 	line, targets, _ := bytes.Cut(body, []byte{'\n'})
 	c := new(Checkpoint)
-	err := json.Unmarshal(line, c)
-	if err != nil {
+	if err := json.Unmarshal(line, c); err != nil {
 		return nil, fmt.Errorf("the file can't be decoded: %w", err)
 	}
-	if c.OpenTargets, err = decodeTargets(bytes.NewReader(targets)); err != nil {
+	if gob.NewDecoder(bytes.NewReader(targets)).Decode(&c.OpenTargets) != nil {
 		return nil, errDamaged
 	}
 	if !c.possible() {
 		return nil, errRange
 	}
 	return c, nil
-}
-
-// decodeTargets decodes the list of targets in r. First it checks that the gob message is
-// long enough for the number of targets that it declares. Otherwise a wrong number could
-// make the decoder allocate much memory. Each target has at least leastTarget bytes in the
-// message.
-func decodeTargets(r *bytes.Reader) (targets []scanner.Target, err error) {
-	const leastTarget = 9 // an address of 6 bytes, and the bytes that delimit it
-	for messages := *r; ; {
-		size := gobUint(&messages)
-		if size > uint64(messages.Len()) {
-			return nil, io.ErrUnexpectedEOF
-		}
-		left := uint64(messages.Len()) - size
-		if id := gobUint(&messages); id&1 == 0 { // a value, because its ID is positive; the definition of a type has a negative ID
-			_ = gobUint(&messages) // skips a zero; every value except a struct begins with one
-			if n := gobUint(&messages); n > size/leastTarget {
-				return nil, errDamaged
-			}
-			break
-		}
-		if _, err := messages.Seek(-int64(left), io.SeekEnd); err != nil {
-			return nil, err
-		}
-	}
-	err = gob.NewDecoder(r).Decode(&targets)
-	return targets, err
-}
-
-// gobUint reads a number in the encoding of package gob. A number below 128 is one byte. A
-// larger number begins with a byte that has the negated count of the following bytes. At the
-// end of r, gobUint returns a number that is larger than any length.
-func gobUint(r *bytes.Reader) (n uint64) {
-	first, err := r.ReadByte()
-	if err == nil && first < 1<<7 {
-		return uint64(first)
-	}
-	for range -int8(first) {
-		b, err2 := r.ReadByte()
-		n, err = n<<8|uint64(b), cmp.Or(err, err2)
-	}
-	if err != nil {
-		return math.MaxUint64
-	}
-	return n
 }
 
 // possible reports whether a scan can have written the numbers in c. With a wrong Place, a

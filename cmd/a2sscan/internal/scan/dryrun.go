@@ -76,7 +76,7 @@ func (s *Run) printPlan() {
 
 func (s *Run) dryRun() error {
 	const shown = 10
-	stop, ctx, end := NewShutdown(s.term, s.plan.Exclude.hangupEnds())
+	stop, ctx, end := NewShutdown(s.term, s.plan.Exclude.hangupEnds(), func() {})
 	defer end()
 	s.status = Status{Terminal: s.term, Kind: s.plan.StatusKind(), Scan: s.id}
 	endStatus := s.status.WatchTargets(Reading, s.list.Progress)

@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -78,46 +79,45 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 	if s.Given > 0 {
 		return nil
 	}
-	rows, format := uint64(0), "text"
+	counts := console.Grouped(s.Read) + " read"
+	if s.Read > 0 {
+		counts += " = " + strings.TrimSuffix(ledger.OfList(s).Accounted(), " + ")
+	}
+	rows, format := uint64(0), ""
 	for _, in := range l.Inputs() {
 		rows += in.Skipped
-		if in.Invalid > 0 {
+		if in.Invalid > 0 && in.Format != "text" {
 			format = in.Format
 		}
 	}
 	var most list.Exclusion // the exclusion that matched the most targets
-	ipv6 := uint64(0)
+	ipv6 := false
 	for _, from := range x.Counts() {
-		switch {
-		case from.Network == "::/0":
-			ipv6 = from.Targets
-		case !from.Unscannable && from.Targets > most.Targets:
+		ipv6 = ipv6 || from.Network == "::/0" && from.Targets > 0
+		if !from.Unscannable && from.Targets > most.Targets {
 			most = from
 		}
 	}
-	f := console.Fail(console.ExitInput, "nothing left to query: %s read", console.Grouped(s.Read))
-	if read := ledger.OfList(s); s.Read > 0 {
-		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(read.Accounted(), " + "))
-	}
+	hint := "correct the input: no server can have the addresses in it"
 	switch {
-	case s.Read == 0 && rows > 0:
-		return f.WithHint("skipped %s for TCP, closed ports or banners: A2S uses UDP", console.Plural(rows, "row"))
+	case rows > 0 && s.Read == 0:
+		hint = fmt.Sprintf("skipped %s for TCP, closed ports or banners: A2S uses UDP", console.Plural(rows, "row"))
 	case s.Read == 0:
-		return f.WithHint("the input is empty: write one ip:port per line")
-	case s.Excluded > 0 && strings.HasPrefix(most.Source, "RFC "):
-		return f.WithHint("to query special-purpose networks, too, use --allow-reserved")
+		hint = "the input is empty: write one ip:port per line"
+	case strings.HasPrefix(most.Source, "RFC "):
+		hint = "to query special-purpose networks, too, use --allow-reserved"
 	case s.Excluded > 0:
-		return f.WithHint("the exclusion that matched the most targets is %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
-	case s.Invalid > 0 && format != "text":
-		return f.WithHint("the list was read as %s; if it is plain text, write one ip:port per line", format)
+		hint = "the exclusion that matched the most targets is " + strings.TrimPrefix(most.Network+", "+most.Source, ", ")
+	case format != "":
+		hint = fmt.Sprintf("the list was read as %s; if it is plain text, write one ip:port per line", format)
 	case s.Invalid > 0:
-		return f.WithHint("write one ip:port per line, such as 203.0.113.7:27015")
+		hint = "write one ip:port per line, such as 203.0.113.7:27015"
 	case s.OtherShard > 0:
-		return f.WithHint("all addresses belong to other shards")
-	case ipv6 > 0:
-		return f.WithHint("use IPv4 addresses; only Xash3D and CoD4X are known to answer over IPv6 as well")
+		hint = "all addresses belong to other shards"
+	case ipv6:
+		hint = "use IPv4 addresses; only Xash3D and CoD4X are known to answer over IPv6 as well"
 	}
-	return f.WithHint("correct the input: no server can have the addresses in it")
+	return console.Fail(console.ExitInput, "nothing left to query: %s", counts).WithHint("%s", hint)
 }
 
 // LoadFailure adds an exit code, and usually a hint, to an error from reading the lists. It

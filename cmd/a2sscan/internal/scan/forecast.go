@@ -42,12 +42,6 @@ const (
 	addressTurn     = 4
 )
 
-// longestSession estimates the longest time that a scan waits for one target. It assumes that
-// the target answers no question, and that the scan asks one question after another.
-func longestSession(s timing.Schedule, qs wire.Questions) time.Duration {
-	return time.Duration(howMany(qs&wire.AskAll)) * s.Silence()
-}
-
 func howMany(qs wire.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
 // datagrams returns bounds for the number of datagrams sent. A silent address in a network
@@ -67,37 +61,40 @@ func (fc *Forecast) datagrams() (least, most float64) {
 // min at 5k/s, depending on how many answer".
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
-	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
-	if fc.Rate > 0 {
-		// With --rate auto, the upper bound of the time assumes that the path carries the
-		// default rate, as most paths do, or fc.Rate if that is lower. Schedule.Least
-		// considers that a scan of few targets learns no shorter timeouts.
-		slowest := fc.Rate
-		if fc.Finds {
-			slowest = min(fc.Rate, scanner.DefaultRate)
-		}
-		silence, soonest := fc.Schedule.Least(fc.Listed + fc.InNetworks)
-		latest := longestSession(fc.Schedule, fc.Questions) + fc.Schedule.Cooldown
-		turns := 0.0 // seconds that the rate limit of an address needs for the datagrams to all its ports
-		if fc.InNetworks > 0 {
-			soonest += silence
-			if fc.AddressRate > 0 {
-				turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Requests())) / fc.AddressRate
-			}
-		}
-		sending := func(datagrams, rate float64) time.Duration {
-			return time.Duration(min(max(datagrams/rate, turns)*float64(time.Second), math.MaxInt64/2))
-		}
-		soonest, latest = soonest+sending(least, fc.Rate), latest+sending(most, slowest)
-		s += between(console.RoughDuration(soonest), console.RoughDuration(latest)) +
-			" at " + between(console.Short(slowest), console.Short(fc.Rate)) + "/s"
-	} else {
-		s += "as fast as possible"
-	}
+	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, " + fc.time(least, most)
 	if fc.InNetworks > 0 && least == most && howMany(fc.Questions&wire.AskAll) == 1 {
 		return s
 	}
 	return s + ", depending on how many answer"
+}
+
+func (fc *Forecast) time(least, most float64) string {
+	if fc.Rate == 0 {
+		return "as fast as possible"
+	}
+	// With --rate auto, the upper bound of the time assumes that the path carries the
+	// default rate, as most paths do, or fc.Rate if that is lower. Schedule.Least
+	// considers that a scan of few targets learns no shorter timeouts.
+	slowest := fc.Rate
+	if fc.Finds {
+		slowest = min(fc.Rate, scanner.DefaultRate)
+	}
+	silence, soonest := fc.Schedule.Least(fc.Listed + fc.InNetworks)
+	// The last target may answer no question, so that the scan asks one after another.
+	latest := time.Duration(howMany(fc.Questions&wire.AskAll))*fc.Schedule.Silence() + fc.Schedule.Cooldown
+	turns := 0.0 // seconds that the rate limit of an address needs for the datagrams to all its ports
+	if fc.InNetworks > 0 {
+		soonest += silence
+		if fc.AddressRate > 0 {
+			turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Requests())) / fc.AddressRate
+		}
+	}
+	sending := func(datagrams, rate float64) time.Duration {
+		return time.Duration(min(max(datagrams/rate, turns)*float64(time.Second), math.MaxInt64/2))
+	}
+	soonest, latest = soonest+sending(least, fc.Rate), latest+sending(most, slowest)
+	return between(console.RoughDuration(soonest), console.RoughDuration(latest)) +
+		" at " + between(console.Short(slowest), console.Short(fc.Rate)) + "/s"
 }
 
 // between formats a range. A unit that both ends share appears once: 19 to 24 s.

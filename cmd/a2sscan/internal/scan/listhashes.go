@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -44,41 +43,33 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	var lists []list.Source
 	for _, arg := range args {
+		name, h := arg, sha256.New()
 		info, err := os.Stat(arg)
-		l := list.Source{Name: arg, Open: func() (io.ReadCloser, error) { return os.Open(arg) }}
 		switch {
 		case arg == "-":
-			late := time.AfterFunc(time.Second, func() {
-				k.terminal.Say("reading standard input to the end before the first packet, because of --checkpoint with --order input")
-			})
-			all, err := disk.ReadAll(stdin, "standard input", maxStdin)
-			if late.Stop(); err != nil {
-				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
-			}
-			l.Name, stdin = "standard input", bytes.NewReader(all)
-			l.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(all)), nil }
+			k.terminal.Say("reading standard input to the end before the first packet, because of --checkpoint with --order input")
+			name = "standard input"
+			var all []byte
+			all, err = disk.ReadAll(stdin, name, maxStdin)
+			h.Write(all)
+			stdin = bytes.NewReader(all)
 		case err != nil || info.IsDir():
 			continue // not a list: list.Open handles it
 		case !info.Mode().IsRegular():
 			return nil, console.Fail(console.ExitUsage, "%s can't be read twice, as --checkpoint with --order input requires", console.Plain(arg, 100)).
 				WithHint("omit --order input, or send the list to standard input")
+		default:
+			var f *os.File
+			if f, err = os.Open(arg); err == nil {
+				_, err = io.Copy(h, f)
+				f.Close()
+			}
 		}
-		lists = append(lists, l)
-	}
-	for _, l := range lists {
-		r, err := l.Open()
 		if err != nil {
-			return nil, console.Fail(console.ExitInput, "%w", err)
+			return nil, console.Fail(console.ExitInput, "%s: %w", console.Plain(name, 200), console.WithoutPath(err))
 		}
-		h := sha256.New()
-		_, err = io.Copy(h, r)
-		r.Close()
-		if err != nil {
-			return nil, console.Fail(console.ExitInput, "%s: %w", console.Plain(l.Name, 200), err)
-		}
-		k.lists = append(k.lists, list.Input{Name: l.Name, SHA256: hex.EncodeToString(h.Sum(nil))})
+		k.lists = append(k.lists, list.Input{Name: name, SHA256: hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,25 +42,17 @@ func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 		path = filepath.Join(filepath.Dir(output), DefaultPlayerKey)
 	}
 	k, name := &PlayerKey{path: path}, console.Plain(path, 200)
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		k.made = true
 		_, err = rand.Read(k.key[:])
 		return k, err
 	}
-	var info fs.FileInfo
-	var text []byte
-	if err == nil {
-		defer f.Close()
-		info, err = f.Stat()
+	if err == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
+			WithHint("with the key, other users can test guesses of player names; to protect the key, run: chmod 600 %s", name)
 	}
-	if err == nil {
-		if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
-			return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
-				WithHint("with the key, other users can test guesses of player names; to protect the key, run: chmod 600 %s", name)
-		}
-		text, err = io.ReadAll(io.LimitReader(f, 200))
-	}
+	text, err := disk.ReadFile(path, 200)
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "player key: %w", err)
 	}

@@ -61,9 +61,9 @@ func (c *rateControl) state() (now float64, changes []ledger.Change) {
 }
 
 func (s *Run) turnRate(up bool) {
-	signal, way := "SIGUSR1", "up"
-	if !up {
-		signal, way = "SIGUSR2", "down"
+	signal := "SIGUSR2"
+	if up {
+		signal = "SIGUSR1"
 	}
 	if s.rate.initial == 0 {
 		s.term.Say("%s is ignored, because this scan chooses its own rate", signal)
@@ -71,10 +71,6 @@ func (s *Run) turnRate(up bool) {
 		return
 	}
 	from, to := s.rate.step(up)
-	if from == to {
-		s.term.Say("%s: the rate is %s/s already, and can't go further %s", signal, console.Short(to), way)
-		return
-	}
-	s.term.Say("%s: the rate goes %s from %s/s to %s/s; the scan began with %s/s", signal, way,
+	s.term.Say("%s: the rate goes from %s/s to %s/s; the scan began with %s/s", signal,
 		console.Short(from), console.Short(to), console.Short(s.rate.initial))
 }

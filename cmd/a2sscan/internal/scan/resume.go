@@ -95,7 +95,7 @@ func (k *Checkpointer) read() error {
 		return k.refuse("%v", err).WithHint("choose another file for --checkpoint")
 	case k.opt.Fresh:
 		return nil
-	case errors.As(err, new(versionError)):
+	case errors.Is(err, errVersion):
 		return k.refuse("%v", err).WithHint("resume the scan with the version of a2sscan that began it; %s", k.opt.startOver())
 	case err != nil:
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
@@ -177,11 +177,10 @@ func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
-	dir := filepath.Dir(path)
-	_, noDir := os.Stat(dir)
+	_, noFolder := os.Stat(filepath.Dir(path))
 	switch {
-	case noDir != nil && was.Offset == 0:
-		return fmt.Sprintf("the folder %s is gone", console.Plain(dir, 200))
+	case noFolder != nil && was.Offset == 0:
+		return fmt.Sprintf("the folder of %s is gone", name)
 	case errors.Is(err, fs.ErrNotExist) && was.Offset == 0:
 		return ""
 	case errors.Is(err, fs.ErrNotExist):

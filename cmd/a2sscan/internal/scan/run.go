@@ -291,20 +291,8 @@ func (s *Run) emptyShard() bool {
 // signal handler and the timer of --max-runtime.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	o, build := s.plan, s.program.Build
-	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds())
+	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds(), s.abandonOutput)
 	s.shutdown = sd
-	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
-		if n := s.out.Unwritten(); n > 0 || s.out.Writing() {
-			err := console.Fail(console.ExitInterrupted, "interrupted: the reader of the output stopped reading")
-			if n > 0 {
-				err = console.Fail(console.ExitInterrupted,
-					"interrupted: the reader of the output stopped reading, and did not read the last %s", console.Plural(n, "record"))
-			}
-			s.term.Report(err)
-			s.term.LogEnd(err)
-			os.Exit(console.ExitInterrupted)
-		}
-	})
 	s.program.Metrics.Attach(metrics.Source{
 		Fill: func(to *ledger.Source) {
 			to.List, to.Records, to.Start = s.list.Stats(), s.out.Count(), s.start
@@ -329,6 +317,22 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 		end = func() { clock.Stop(); stopListening() }
 	}
 	return ctx, end
+}
+
+// abandonOutput ends the program if a write to the output blocks, because nothing else can
+// interrupt the write.
+func (s *Run) abandonOutput() {
+	n := s.out.Unwritten()
+	if n == 0 && !s.out.Writing() {
+		return
+	}
+	err := console.Fail(console.ExitInterrupted, "interrupted: the reader of the output stopped reading")
+	if n > 0 {
+		err = console.Fail(console.ExitInterrupted, "%w, and did not read the last %s", err, console.Plural(n, "record"))
+	}
+	s.term.Report(err)
+	s.term.LogEnd(err)
+	os.Exit(console.ExitInterrupted)
 }
 
 // load reads as much of the lists as the scan needs before its first target, and compares

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,21 +17,19 @@ import (
 // kills the program, because a closing session may send SIGHUP twice. A process that
 // ignores SIGHUP, as under nohup, still ignores it.
 func Interruptible(hangup bool) (ctx context.Context, end func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, cancel) // stops the notification, so that a second signal kills
+	hangups := make(chan os.Signal, 1)
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(hangups, syscall.SIGHUP)
+		go func() {
+			select {
+			case <-hangups:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
 	}
-	go func() {
-		select {
-		case <-signals:
-		case <-hangups:
-		case <-ctx.Done():
-		}
-		signal.Stop(signals)
-		cancel()
-	}()
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
@@ -67,68 +66,54 @@ type Shutdown struct {
 	Drain   func()          // drains the scan
 	Cancel  func()          // cancels the context that NewShutdown returned
 
-	mu          sync.Mutex
-	interrupted bool        // a signal arrived
-	stuck       func()      // called if the second signal does not end the scan
-	timer       *time.Timer // calls stuck; nil: no second signal has arrived
+	interrupted atomic.Bool // a signal arrived
 }
 
-// cancelTime is how long a scan may take to end after the second signal. After that time,
-// Shutdown.stuck is called.
+// cancelTime is how long a scan may take to end after the second signal.
 const cancelTime = 700 * time.Millisecond
 
-// NewShutdown returns a Shutdown and the context that its second signal cancels. If
-// hangup is set, SIGHUP acts as the first signal, but never as the second. Calling end
-// makes the signals ineffective and cancels the context.
-func NewShutdown(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context, end func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	s = &Shutdown{Cancel: cancel, stuck: func() {}}
-	s.Drained, s.Drain = context.WithCancel(ctx)
+// interruptions returns the signals that end a scan. SIGHUP is one of them if hangup is
+// set, unless the process ignores it, as under nohup.
+func interruptions(hangup bool) []os.Signal {
 	which := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		which = append(which, syscall.SIGHUP)
 	}
+	return which
+}
+
+// NewShutdown returns a Shutdown and the context that its second signal cancels. If the
+// scan has not ended cancelTime after the second signal, stuck is called. If hangup is set,
+// SIGHUP acts as the first signal, but never as the second. Calling end makes the signals
+// ineffective and cancels the context.
+func NewShutdown(t *console.Terminal, hangup bool, stuck func()) (s *Shutdown, ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s = &Shutdown{Cancel: cancel}
+	s.Drained, s.Drain = context.WithCancel(ctx)
+	var timer *time.Timer // nil: no second signal has arrived
 	stop := HandleSignals(func(sig os.Signal) {
 		t.Log.Warn("signal", "name", sig.String())
-		s.mu.Lock()
-		first := !s.interrupted
-		s.interrupted = true
-		if !first && sig != syscall.SIGHUP && s.timer == nil {
-			s.timer = time.AfterFunc(cancelTime, s.stuck)
-		}
-		s.mu.Unlock()
 		switch {
-		case first:
+		case !s.interrupted.Swap(true):
 			s.Drain()
 			t.Say("interrupted: starting no new targets, finishing targets in progress")
 			t.Hint("interrupt again to end at once")
 		case sig != syscall.SIGHUP:
+			if timer == nil {
+				timer = time.AfterFunc(cancelTime, stuck)
+			}
 			s.Cancel()
 			t.Say("interrupted again: writing the results so far")
 		}
-	}, which...)
+	}, interruptions(hangup)...)
 	return s, ctx, func() {
 		stop()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.timer != nil {
-			s.timer.Stop()
+		if timer != nil { // stop has ended the handler, which sets timer
+			timer.Stop()
 		}
 		cancel()
 	}
 }
 
-// OnStuck sets the function to call if the scan takes longer than cancelTime to end after
-// the second signal.
-func (s *Shutdown) OnStuck(stuck func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stuck = stuck
-}
-
 // Interrupted reports whether a signal has arrived.
-func (s *Shutdown) Interrupted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.interrupted
-}
+func (s *Shutdown) Interrupted() bool { return s.interrupted.Load() }

@@ -56,8 +56,8 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	return func(yield func(scanner.Target) bool) {
 		skip := was.SecondPassed
 		for r := bytes.NewReader(b[:was.Bytes]); r.Len() > 0; {
-			block, err := decodeTargets(r)
-			if err != nil {
+			var block []scanner.Target
+			if gob.NewDecoder(r).Decode(&block) != nil {
 				return // can't happen, because the checksum was valid
 			}
 			for _, t := range block[min(skip, len(block)):] {

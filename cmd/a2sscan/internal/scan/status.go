@@ -27,16 +27,15 @@ type StatusRecord struct {
 	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent if unknown or 0
 }
 
-func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
-
-// unless returns v, rounded to three decimal places, or nil if v is unknown.
-func unless(unknown bool, v float64) *float64 {
-	if unknown {
-		return nil
+// known returns v, rounded to three decimal places, or nil if v is unknown.
+func known(v float64, is bool) *float64 {
+	if v = milli(v); is {
+		return &v
 	}
-	v = milli(v)
-	return &v
+	return nil
 }
+
+func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 // StatusKind is the format of the status lines.
 type StatusKind string
@@ -50,7 +49,8 @@ const (
 
 // ParseStatusKind parses text, json or none.
 func ParseStatusKind(word string) (StatusKind, error) {
-	if kind := StatusKind(word); kind == StatusText || kind == StatusJSON || kind == StatusNone {
+	switch kind := StatusKind(word); kind {
+	case StatusText, StatusJSON, StatusNone:
 		return kind, nil
 	}
 	return "", errors.New("use text, json or none")
@@ -75,7 +75,7 @@ func (s *Status) sayJSON(r StatusRecord, v *View) {
 		return
 	}
 	if v != nil {
-		b = b[:len(b)-1]
+		b = b[:len(b)-1] // reopens the object
 		from := &ledger.Source{Scan: &v.Stats, SentRate: v.sentRate, ReceivedRate: v.recvRate}
 		ledger.Each(from, func(row *ledger.Counter, n float64, _ string) {
 			switch {
@@ -119,8 +119,8 @@ func (s *Status) Watch(line func() string, record func()) (stop func()) {
 // which fraction of all targets that is, if the fraction is known.
 func (s *Status) WatchTargets(phase string, progress func() (n uint64, part float64, known bool)) (stop func()) {
 	record := func() {
-		n, part, known := progress()
-		s.sayJSON(StatusRecord{Phase: phase, Targets: n, Part: unless(!known, part)}, nil)
+		n, part, isKnown := progress()
+		s.sayJSON(StatusRecord{Phase: phase, Targets: n, Part: known(part, isKnown)}, nil)
 	}
 	if s.Kind == StatusJSON && phase != Reading { // most lists are read too fast for a status line
 		record()
@@ -179,7 +179,7 @@ func (s *Status) End(final scanner.Stats, ended string) {
 
 func (s *Status) sayScan(ended string, now scanner.Stats) {
 	v := s.tracker.Sample(now)
-	r := StatusRecord{Phase: "asking", Ended: ended, Part: unless(!v.known, v.part), Left: unless(v.left <= 0, v.left.Seconds())}
+	r := StatusRecord{Phase: "asking", Ended: ended, Part: known(v.part, v.known), Left: known(v.left.Seconds(), v.left > 0)}
 	if ended != "" {
 		r.Phase, r.Left = "ended", nil
 	}

@@ -61,47 +61,39 @@ func (p *Tracker) toStart(s *scanner.Stats, all, pace float64) time.Duration {
 // lastWait estimates how long this pass takes after it has started its last target. Its
 // second argument is how many times as many targets it will then have started as now.
 //
-// The scan waits for the last silent target, and for the last targets with one open question
-// and with several. If these are rare, the last of them was probably started earlier.
-func (p *Tracker) lastWait(s *scanner.Stats, growth float64) (longest time.Duration) {
-	noReply, partial := int(s.Finished[scanner.StatusNoReply]), int(s.Finished[scanner.StatusPartial])
+// The scan waits for the last silent target, and for the last target with open questions. If
+// these are rare, the last of them was probably started earlier. The Stats do not have the
+// round trips that session.LastWaits uses, so lastWait uses the learned timeout.
+func (p *Tracker) lastWait(s *scanner.Stats, growth float64) time.Duration {
+	noReply, schedule := int(s.Finished[scanner.StatusNoReply]), p.schedule(s, growth)
 	silent := max(noReply+s.Silent+s.Timeouts.Listening, int(s.Repeats)/max(p.cfg.Schedule.Attempts-1, 1))
 	open := int(s.Errors[wire.ErrTimeout]) - noReply*howMany(p.cfg.Questions&wire.AskAll)
-	waits := p.waits(s, growth)
-	for i, n := range [...]int{silent, min(partial, open), open - partial} {
-		switch {
-		case n > 0:
-			longest = max(longest, waits[i]-s.Elapsed/time.Duration(n))
-		case i == 0 && s.Elapsed <= p.cfg.Schedule.Timeout: // no silence is known so early
-			longest = waits[0]
+	partial := min(int(s.Finished[scanner.StatusPartial]), open)
+
+	wait := schedule.Sum(schedule.Attempts)
+	longest := wait // the wait for a target with open questions
+	if p.cfg.Fallback {
+		wait += schedule.Timeout
+	}
+	if schedule.Early() && !schedule.SecondPass && float64(s.Answered())*growth >= timing.LastTrips {
+		lastAttempt := schedule.EarlySum(schedule.Attempts - 1)
+		longest = min(longest, lastAttempt+max(schedule.Timeout, 5*schedule.Learned))
+		if !p.cfg.Fallback {
+			wait = min(wait, lastAttempt+2*schedule.Learned)
 		}
 	}
-	return longest
-}
-
-// waits estimates how long the scan waits, at its end, for a silent target, for a target with
-// one open question, and for a target with several. Session.suspectLimit asks these one by
-// one. See also session.LastWaits: the Stats do not have the round trips from which these
-// follow, so waits uses the learned timeout.
-func (p *Tracker) waits(s *scanner.Stats, growth float64) [3]time.Duration {
-	schedule := p.schedule(s, growth)
-	fixed := schedule.Sum(schedule.Attempts)
-	silent, several := fixed, schedule.Sum(schedule.Attempts+1)+schedule.Timeout
-	if p.cfg.Fallback {
-		silent += schedule.Timeout
-	}
+	left := func(wait time.Duration, n int) time.Duration { return max(0, wait-s.Elapsed/time.Duration(max(n, 1))) }
 	switch {
-	case !schedule.Early():
-		return [...]time.Duration{silent, fixed, several}
-	case schedule.SecondPass || float64(s.Answered())*growth < timing.LastTrips:
-		return [...]time.Duration{silent, fixed, 2 * fixed}
+	case silent > 0 && partial > 0:
+		return max(left(wait, silent), left(longest, partial))
+	case partial > 0:
+		return left(longest, partial)
+	case silent > 0:
+		return left(wait, silent)
+	case s.Elapsed <= schedule.Timeout: // no silence is known so early
+		return wait
 	}
-	lastAttempt, trips := schedule.EarlySum(schedule.Attempts-1), 2*schedule.Learned
-	heard := max(schedule.Timeout, 5*schedule.Learned) // twice the time to an answer that needed two repeats
-	if !p.cfg.Fallback {
-		silent = min(silent, lastAttempt+trips)
-	}
-	return [...]time.Duration{silent, min(fixed, lastAttempt+heard), 3*lastAttempt + trips + heard}
+	return 0
 }
 
 // schedule returns the schedule that the scan will have when it has started growth times as
