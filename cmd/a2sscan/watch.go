@@ -555,7 +555,7 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if _, err := exclusions.Reload(); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
 	}
-	bad := scan.NewBadLines(a.term, f.Resolve)
+	bad := &scan.BadLines{Terminal: a.term, Resolves: f.Resolve}
 	defer bad.Close()
 	cfg, err := f.ListConfig(args, a.in)
 	if err != nil {

@@ -166,7 +166,7 @@ func (c *Counts) Add(other *Counts) {
 			switch row.Kind {
 			case Sum:
 				*n += *more[word]
-			case Shared, Flag, Level:
+			case Shared, Flag:
 				*n = max(*n, *more[word])
 			case Own:
 				*n = 0

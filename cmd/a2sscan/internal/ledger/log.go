@@ -15,15 +15,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// maxLoggedInputs is the maximum number of lists that Loaded logs one by one.
-const maxLoggedInputs = 50
-
 // Loaded logs the lists that were read before the first packet.
 func Loaded(log *slog.Logger, l *list.List) {
-	for i, in := range l.Inputs() {
-		if i == maxLoggedInputs {
-			break
-		}
+	for _, in := range l.Inputs() {
 		log.Info("input", "name", in.Name, "format", in.Format, "compression", in.Compression,
 			"bytes", in.Bytes, "sha256", in.SHA256, "targets", in.Targets, "invalid", in.Invalid)
 	}

@@ -54,10 +54,8 @@ func NewRates(s *scanner.Stats) Rates {
 	}
 	r.limit, r.RateLimitedPart = s.LimitedBy()
 	r.RateLimitedBy = r.limit.Word()
-	r.away = s.Outages > 0
-	for i, word := range scanner.SendFaults {
-		r.away = r.away || s.SendFaults[i] > 0 && awayFaults[word]
-	}
+	faults := By(scanner.SendFaults[:], s.SendFaults[:])
+	r.away = s.Outages+faults["network_unreachable"]+faults["host_unreachable"]+faults["interface_down"] > 0
 	return r
 }
 
@@ -105,10 +103,8 @@ var limitHints = map[string]string{
 	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
 
-// awayFaults are the send errors of a network that can't be reached. Until the network is
-// back, the kernel holds datagrams in its send buffer, which becomes full.
-var awayFaults = map[string]bool{"network_unreachable": true, "host_unreachable": true, "interface_down": true}
-
+// awayHint is for the time in which the network can't be reached: the kernel then holds
+// datagrams in its send buffer, which becomes full.
 const awayHint = "the network of this machine was away for a time; meanwhile the kernel held datagrams back"
 
 func (r *Rates) sayLimit(t *console.Block) {

@@ -397,7 +397,7 @@ func TestEstimateEdges(t *testing.T) {
 	}
 	var sum Summary
 	sum.SetAnswers(&Tally{AtAsk: []uint64{750, 187, 47}}, 3)
-	if s := sum.FirstAnswers.String(); s != "750 at the first request, 187 at the second, 47 at the third; about 16 more seemed silent because datagrams were lost" {
+	if s := sum.FirstAnswers.String(); s != "750 at the first request, 187 at request 2, 47 at request 3; about 16 more seemed silent because datagrams were lost" {
 		t.Error(s)
 	}
 	sum.SetAnswers(&Tally{AtAsk: []uint64{7}}, 1)

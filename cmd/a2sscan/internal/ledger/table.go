@@ -20,7 +20,7 @@ type Counter struct {
 	Name    string  // key in the summary and in the log
 	Section Section // section of the summary
 	Kind    Kind
-	Unit    Unit
+	Micros  bool   // the number is in microseconds, and the metric in seconds
 	Metric  string // name of the metric without a2sscan_; "": no metric
 	Help    string // help text of the metric
 	// Label is the label of the metric. Its values are Words or, if there are no words,
@@ -60,17 +60,6 @@ const (
 	Shared             // each shard of a scan has the same number
 	Own                // each shard counts the targets of the other shards
 	Flag               // 1 if something happened
-	Level              // the present value, which may rise and fall
-)
-
-// Unit is the unit of a number.
-type Unit uint8
-
-// The units of counters.
-const (
-	Things Unit = iota
-	Bytes
-	Microseconds // the metric is in seconds
 )
 
 // Source has the numbers that counters read.
@@ -142,7 +131,7 @@ var Table = []Counter{
 	outcome("over_limit", Sum, func(s *Source) *uint64 { return &s.Targets.OverLimit }),
 	{Name: "stopped", Section: InTargets, Count: func(s *Source) *uint64 { return &s.Targets.Stopped }},
 	{Name: "overdue", Section: InTargets, Count: func(s *Source) *uint64 { return &s.Targets.Overdue }},
-	{Name: "elapsed", Status: "elapsed", Kind: Level,
+	{Name: "elapsed", Status: "elapsed",
 		Value: func(s *Source) float64 { return s.Scan.Elapsed.Seconds() }},
 	{Name: "finished", Section: InTargets, Status: "finished", Log: true,
 		Count: func(s *Source) *uint64 { return &s.Targets.Finished }},
@@ -151,21 +140,21 @@ var Table = []Counter{
 	{Name: "by_status", Section: InTargets, Log: true, Text: "finished", Metric: "targets_total", Help: outcomes, Label: "outcome",
 		Words: statuses, Parts: func(s *Source) []uint64 { return s.Targets.ByStatus[:] }},
 	{Name: "answered", Status: "answered", Value: func(s *Source) float64 { return float64(s.Scan.Answered()) }},
-	{Name: "open", Status: "open", Kind: Level, Metric: "targets_open", Help: "Targets that were queried and are not finished.",
+	{Name: "open", Status: "open", Metric: "targets_open", Help: "Targets that were queried and are not finished.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Open) }},
-	{Name: "held", Status: "held", Kind: Level, Metric: "targets_held", Help: "Targets held back by the rate limit of their address.",
+	{Name: "held", Status: "held", Metric: "targets_held", Help: "Targets held back by the rate limit of their address.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Held) }},
-	{Name: "silent", Status: "silent", Kind: Level, Metric: "targets_silent", Help: "Silent targets that wait for the second pass of --second-look.",
+	{Name: "silent", Status: "silent", Metric: "targets_silent", Help: "Silent targets that wait for the second pass of --second-look.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Silent) }},
-	{Name: "listening", Kind: Level, Metric: "targets_listening",
+	{Name: "listening", Metric: "targets_listening",
 		Help:  "With --timeout auto: open targets that timed out early but may still answer.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Timeouts.Listening) }},
 	{Name: "reopened", Metric: "targets_reopened_total", Help: "With --timeout auto: targets that answered after they had timed out early.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Timeouts.Reopened) }},
-	{Name: "resumed", Kind: Level, Metric: "targets_resumed",
+	{Name: "resumed", Metric: "targets_resumed",
 		Help:  "Targets that earlier runs of a resumed scan finished or skipped; no counter includes them.",
 		Value: func(s *Source) float64 { return float64(s.Resumed) }},
-	{Name: "expected", Kind: Level, Metric: "targets_expected",
+	{Name: "expected", Metric: "targets_expected",
 		Help:  "Distinct targets in the lists and networks; absent while their number is unknown.",
 		Value: func(s *Source) float64 { return s.Expected }},
 	{Name: "players", Metric: "players_total", Label: "who", Words: []string{"people", "bots"},
@@ -180,7 +169,7 @@ var Table = []Counter{
 	// Datagrams.
 	{Name: "sent", Section: InDatagrams, Status: "sent", Log: true,
 		Count: func(s *Source) *uint64 { return &s.Datagrams.Sent }},
-	{Name: "sent_bytes", Section: InDatagrams, Unit: Bytes, Metric: "sent_bytes_total", Help: "UDP payload sent.",
+	{Name: "sent_bytes", Section: InDatagrams, Metric: "sent_bytes_total", Help: "UDP payload sent.",
 		Count: func(s *Source) *uint64 { return &s.Datagrams.SentBytes }},
 	{Name: "sent_by_question", Section: InDatagrams, Metric: "datagrams_sent_total", Help: "Datagrams sent, by question.",
 		Label: "question", Words: questions, Parts: func(s *Source) []uint64 { return s.Datagrams.SentByQuestion[:] }},
@@ -192,7 +181,7 @@ var Table = []Counter{
 		Count: func(s *Source) *uint64 { return &s.Datagrams.PairsLost }},
 	{Name: "received", Section: InDatagrams, Status: "received", Log: true,
 		Count: func(s *Source) *uint64 { return &s.Datagrams.Received }},
-	{Name: "received_bytes", Section: InDatagrams, Unit: Bytes, Metric: "received_bytes_total", Help: "UDP payload received.",
+	{Name: "received_bytes", Section: InDatagrams, Metric: "received_bytes_total", Help: "UDP payload received.",
 		Count: func(s *Source) *uint64 { return &s.Datagrams.ReceivedBytes }},
 	{Name: "received_by_class", Section: InDatagrams, Metric: "datagrams_received_total", Help: "Datagrams received, by class.",
 		Label: "class", Words: scanner.Classes[:], Parts: func(s *Source) []uint64 { return s.Datagrams.ReceivedByClass[:] }},
@@ -201,9 +190,9 @@ var Table = []Counter{
 		Parts: func(s *Source) []uint64 { return s.Datagrams.MatchedByKind[:] }},
 	{Name: "foreign_by_cause", Section: InDatagrams, Text: "foreign", Words: scanner.ForeignCauses[:],
 		Parts: func(s *Source) []uint64 { return s.Datagrams.ForeignByCause[:] }},
-	{Name: "sent_rate", Kind: Level, Status: "sent_rate", Value: func(s *Source) float64 { return s.SentRate }},
-	{Name: "received_rate", Kind: Level, Status: "received_rate", Value: func(s *Source) float64 { return s.ReceivedRate }},
-	{Name: "rate", Kind: Level, Status: "rate", Metric: "rate_asked_datagrams_per_second",
+	{Name: "sent_rate", Status: "sent_rate", Value: func(s *Source) float64 { return s.SentRate }},
+	{Name: "received_rate", Status: "received_rate", Value: func(s *Source) float64 { return s.ReceivedRate }},
+	{Name: "rate", Status: "rate", Metric: "rate_asked_datagrams_per_second",
 		Help: "The requested rate; +Inf: as fast as possible.",
 		Value: func(s *Source) float64 {
 			if s.Scan.Rate == scanner.Off {
@@ -211,16 +200,16 @@ var Table = []Counter{
 			}
 			return s.Scan.Rate
 		}},
-	{Name: "rate_reached", Kind: Level, Metric: "rate_reached_datagrams_per_second",
+	{Name: "rate_reached", Metric: "rate_reached_datagrams_per_second",
 		Help:  "Datagrams sent per second, on average, while the scan had targets to start.",
 		Value: func(s *Source) float64 { return NewRates(s.Scan).RateReached }},
-	{Name: "rate_settled", Kind: Level, Metric: "rate_settled_datagrams_per_second",
+	{Name: "rate_settled", Metric: "rate_settled_datagrams_per_second",
 		Help:  "Without a rate limit: the rate reached in the last seconds.",
 		Value: func(s *Source) float64 { return s.Scan.Settled }},
-	{Name: "rate_found", Kind: Level, Status: "rate_found", Metric: "rate_found_datagrams_per_second",
+	{Name: "rate_found", Status: "rate_found", Metric: "rate_found_datagrams_per_second",
 		Help:  "With --rate auto: the current rate.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Path.Now) }},
-	{Name: "path_carried", Kind: Level, Status: "path_carried", Metric: "path_carried_datagrams_per_second",
+	{Name: "path_carried", Status: "path_carried", Metric: "path_carried_datagrams_per_second",
 		Help:  "With --rate auto: the rate that the path carried when it was last saturated; absent if it was never saturated.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Path.Carried) }},
 	{Name: "kernel_drops", Section: InDatagrams, Status: "drops", Log: true, Metric: "kernel_drops_total",
@@ -231,7 +220,7 @@ var Table = []Counter{
 	{Name: "send_errors_by_kind", Section: InDatagrams, Metric: "send_errors_total", Help: "Datagrams that could not be sent, by kind.",
 		Label: "kind", Words: scanner.SendFaults[:],
 		Parts: func(s *Source) []uint64 { return s.Datagrams.SendErrorsByKind[:] }},
-	{Name: "away", Kind: Level, Status: "network_away", Metric: "network_away_seconds",
+	{Name: "away", Status: "network_away", Metric: "network_away_seconds",
 		Help:  "How long the network of this machine has been away; 0: the network is not away.",
 		Value: func(s *Source) float64 { return s.Scan.AwayFor.Seconds() }},
 	{Name: "outages", Section: InDatagrams, Log: true, Metric: "network_outages_total",
@@ -246,35 +235,35 @@ var Table = []Counter{
 		Help:  "Faults in replies and questions, by the fault's name in records.",
 		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},
-	{Name: "timeout", Kind: Level, Metric: "timeout_seconds",
+	{Name: "timeout", Metric: "timeout_seconds",
 		Help:  "With --timeout auto: the current timeout of the first request; absent with a fixed timeout.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Timeouts.Now.Seconds()) }},
-	{Name: "waited", Unit: Microseconds, Metric: "waited_seconds_total",
+	{Name: "waited", Micros: true, Metric: "waited_seconds_total",
 		Help:  "Time in which the rate permitted datagrams but the scan sent none, by the reason for waiting.",
 		Label: "reason", Words: console.Words(scanner.NumWaits, scanner.Wait.Word),
 		Parts: func(s *Source) []uint64 { return s.Scan.Waited[:] }},
 
 	// Memory.
-	{Name: "bytes", Kind: Level, Unit: Bytes, Status: "bytes", Metric: "byte_budget_used_bytes",
+	{Name: "bytes", Status: "bytes", Metric: "byte_budget_used_bytes",
 		Help:  "Part of the byte budget in use: memory held for replies and fragments.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Bytes) }},
-	{Name: "budget", Kind: Level, Unit: Bytes, Metric: "byte_budget_limit_bytes",
+	{Name: "budget", Metric: "byte_budget_limit_bytes",
 		Help:  "Size of the byte budget: when it is used up, no new targets start.",
 		Value: func(*Source) float64 { return float64(scanner.DefaultByteBudget) }},
-	{Name: "buffer", Kind: Level, Unit: Bytes, Metric: "receive_buffer_bytes",
+	{Name: "buffer", Metric: "receive_buffer_bytes",
 		Help:  "Size of the socket's receive buffer that the kernel granted.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Socket.RecvBuffer) }},
-	{Name: "buffer_asked", Kind: Level, Unit: Bytes, Metric: "receive_buffer_asked_bytes",
+	{Name: "buffer_asked", Metric: "receive_buffer_asked_bytes",
 		Help:  "Size of the socket's receive buffer that the scan requested.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Socket.RecvBufferAsked) }},
-	{Name: "buffer_used", Kind: Level, Unit: Bytes, Metric: "receive_buffer_used_bytes",
+	{Name: "buffer_used", Metric: "receive_buffer_used_bytes",
 		Help:  "Bytes that wait in the receive buffer (Linux).",
 		Value: func(s *Source) float64 { return float64(s.Scan.Socket.RecvQueued) }},
-	{Name: "groups", Kind: Level, Metric: "reassembly_groups", Help: "Split replies that wait for fragments.",
+	{Name: "groups", Metric: "reassembly_groups", Help: "Split replies that wait for fragments.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Reasm.Groups) }},
-	{Name: "fragments", Kind: Level, Metric: "reassembly_fragments", Help: "Fragments held for incomplete split replies.",
+	{Name: "fragments", Metric: "reassembly_fragments", Help: "Fragments held for incomplete split replies.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Reasm.Fragments) }},
-	{Name: "fragment_bytes", Kind: Level, Unit: Bytes, Metric: "reassembly_used_bytes",
+	{Name: "fragment_bytes", Metric: "reassembly_used_bytes",
 		Help:  "Memory used by the reassembly table, a part of the byte budget.",
 		Value: func(s *Source) float64 { return float64(s.Scan.Reasm.Bytes) }},
 	{Name: "reassembled", Metric: "reassembly_replies_total", Help: "Split replies reassembled, plain or compressed.",
@@ -294,7 +283,7 @@ var Table = []Counter{
 			return []uint64{r.Evicted, r.Expired, r.Forgotten}
 		}},
 
-	{Name: "start", Kind: Level, Metric: "scan_start_time_seconds",
+	{Name: "start", Metric: "scan_start_time_seconds",
 		Help: "Start of the scan, or of the first run of a resumed scan, in seconds since 1970.",
 		Value: func(s *Source) float64 {
 			if s.Start.IsZero() { // the scan has not started: it reads its lists
@@ -302,6 +291,6 @@ var Table = []Counter{
 			}
 			return float64(s.Start.UnixMilli()) / 1e3
 		}},
-	{Name: "healthy", Kind: Level, Metric: "scan_healthy", Help: "1 while /healthz answers 200, else 0.",
+	{Name: "healthy", Metric: "scan_healthy", Help: "1 while /healthz answers 200, else 0.",
 		Value: func(s *Source) float64 { return float64(oneIf(s.Healthy)) }},
 }

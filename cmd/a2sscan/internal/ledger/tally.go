@@ -74,20 +74,14 @@ func (t *Tally) Line(asked uint64) string {
 }
 
 // FirstAnswers counts servers by the attempt that they answered first, and estimates how
-// many servers answered no attempt.
+// many servers answered no attempt, because datagrams get lost.
 //
-// Datagrams get lost, so a server that is up answers an attempt with some probability p,
-// which is assumed to be the same for each attempt. Then the number of attempts until the
-// first answer has a geometric distribution. A scan sees this distribution only up to its
+// If each attempt is answered with the same probability p, the number of attempts until the
+// first answer has a geometric distribution, of which a scan sees only the part up to its
 // last attempt. The maximum likelihood estimate of p is the value for which the truncated
 // distribution has the observed mean. If n servers answered, the scan missed about
-// n·q/(1-q), where q is the probability that none of the attempts is answered.
-//
-// The estimate covers only servers that were silent by chance. It does not cover servers
-// that are down, behind a firewall, or overloaded all the time. If losses come in bursts,
-// as when a queue on the path is full, the attempt after a lost attempt has a lower p, and
-// the estimate is too low. A second pass comes long after such a burst, and so finds more
-// of the servers that bursts have hidden.
+// n·q/(1-q), where q is the probability that none of the attempts is answered. If losses
+// come in bursts, the estimate is too low. It does not cover servers that are down.
 type FirstAnswers struct {
 	AtAsk  []uint64 `json:"at_ask"`                    // number of servers per attempt, from the first attempt on
 	Chance *float64 `json:"answer_chance,omitempty"`   // p; absent: p can't be estimated
@@ -128,8 +122,6 @@ func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
 	return 1 - silent, n * none / (1 - none), true
 }
 
-var ordinals = []string{"first", "second", "third", "fourth", "fifth"}
-
 // String formats the counts and the estimate as one line.
 func (fa *FirstAnswers) String() string {
 	s := ""
@@ -137,8 +129,6 @@ func (fa *FirstAnswers) String() string {
 		switch {
 		case i == 0:
 			s = console.Grouped(n) + " at the first request"
-		case n > 0 && i < len(ordinals):
-			s += fmt.Sprintf(", %s at the %s", console.Grouped(n), ordinals[i])
 		case n > 0:
 			s += fmt.Sprintf(", %s at request %d", console.Grouped(n), i+1)
 		}

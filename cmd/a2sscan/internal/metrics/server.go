@@ -122,7 +122,7 @@ func (m *Server) counters() (all []Value) {
 			return
 		}
 		v := Value{Name: "a2sscan_" + row.Metric, Help: row.Help, Number: n}
-		if row.Unit == ledger.Microseconds {
+		if row.Micros {
 			v.Number /= 1e6
 		}
 		if row.Label != "" {

@@ -29,13 +29,9 @@ import (
 //
 // The SHA-256, in hex, covers all bytes after the first line.
 //
-// A new field that describes the progress of the scan belongs here. Checkpointer.compose
-// fills the field from a snapshot. If the output must be durable first, Checkpointer.save
-// fills the field instead. Checkpoint.possible must reject impossible values. A resumed
-// scan finds the field in Checkpointer.Past.
-//
-// A new setting of the command that must not change between the runs of a scan
-// belongs in Plan.
+// A new field that describes the progress of the scan belongs here: Checkpointer.compose
+// fills it from a snapshot, or Checkpointer.save if the output must be durable first, and
+// Checkpoint.possible rejects impossible values. A setting belongs in Plan.
 type Checkpoint struct {
 	Program string    `json:"program"` // version of a2sscan
 	Written time.Time `json:"written"`
@@ -192,16 +188,12 @@ func (c *Checkpoint) possible() bool {
 		records -= s.Finished[scanner.StatusNoReply] + s.Finished[scanner.StatusUnreachable]
 	}
 	o := &c.Output
-	written := o.Records
+	written, counted := o.Records, o.Offset >= 0 && (c.Plan.Parts || len(o.Parts) == 0)
 	if !c.Plan.Parts {
 		written = c.Records
 	}
-	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // the file has a header, but no row yet
-	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Parts || len(o.Parts) == 0)
 	for i := range o.Parts {
-		p := &o.Parts[i]
-		counted = counted && hasRecords(p.Bytes, p.Records, p.Sum)
-		written += p.Records
+		written += o.Parts[i].Records
 	}
 	return c.Scan != "" && !c.Start.IsZero() && c.Resumed >= 0 && placed &&
 		counted && written == c.Records && c.Records == records &&
@@ -209,9 +201,3 @@ func (c *Checkpoint) possible() bool {
 }
 
 func isTarget(t *scanner.Target) bool { return t.Addr.Addr().Is4() && t.Addr.Port() != 0 }
-
-// hasRecords reports whether a file with this number of bytes can have this number of
-// records. Only an empty file has no records, and only an empty file may lack a hash.
-func hasRecords(bytes int64, records uint64, sum string) bool {
-	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
-}

@@ -77,9 +77,6 @@ type draft struct {
 // Begin starts the goroutine that saves snapshots. Call it before the scan takes its first
 // target.
 func (k *Checkpointer) Begin() {
-	if !k.Enabled {
-		return
-	}
 	k.pending = make(chan draft, 1)
 	k.gone.Go(func() {
 		for c := range k.pending {
@@ -153,7 +150,9 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 			rest = list.From(k.Past.Place)
 		}
 		for t := range rest {
-			k.progress.pass(t.Place, list.Stats())
+			if k.Enabled {
+				k.progress.pass(t.Place, list.Stats())
+			}
 			given++
 			if !yield(t) || given == k.plan.MaxTargets {
 				return

@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -76,29 +75,21 @@ func (s *Run) printPlan() {
 
 func (s *Run) dryRun() error {
 	const shown = 10
-	stop, ctx, end := NewShutdown(s.term, s.plan.Exclude.hangupEnds(), func() {})
+	var end func()
+	s.shutdown, _, end = NewShutdown(s.term, s.plan.Exclude.hangupEnds(), func() {})
 	defer end()
-	s.status = Status{Terminal: s.term, Kind: s.plan.StatusKind(), Scan: s.id}
-	endStatus := s.status.WatchTargets(Reading, s.list.Progress)
-	err := LoadFailure(s.list.Load(stop.Drained))
-	if endStatus(); err == nil {
-		err = s.checkpoint.Loaded(s.list)
-	}
-	if err != nil {
+	s.guard = &guard{drain: s.shutdown.Drain, interrupted: s.shutdown.Interrupted}
+	if err := s.load(); err != nil {
 		s.bad.Close()
 		return err
 	}
-	s.printPlan()
-	if s.checkpoint.Enabled {
-		s.attach()
-	}
 	all, known := s.left()
 	all /= uint64(max(1, s.plan.Part().Count))
-	endStatus = s.status.WatchTargets(Counting, func() (uint64, float64, bool) {
+	endStatus := s.status.WatchTargets(Counting, func() (uint64, float64, bool) {
 		n := s.list.Stats().Given
 		return n, min(1, float64(n)/float64(max(all, 1))), known
 	})
-	first, asked, over, err := s.countTargets(ctx, stop, shown)
+	first, asked, over, err := s.countTargets(shown)
 	endStatus()
 	if err != nil {
 		return err
@@ -140,12 +131,12 @@ func (s *Run) dryRun() error {
 // the targets. But if the scan is resumed, or has --max-targets and either
 // --max-per-address or a list that it reads while it runs, countTargets iterates over the
 // targets: which of them come first decides how many are over the limit.
-func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []netip.AddrPort, asked, over uint64, err error) {
+func (s *Run) countTargets(n int) (first []netip.AddrPort, asked, over uint64, err error) {
 	interrupted := console.Fail(console.ExitInterrupted, "interrupted")
 	most, perAddress := s.plan.MaxTargets, s.plan.MaxPerAddress
 	size, known := s.list.Size()
 	if !s.checkpoint.Resumes && (most == 0 || known && (perAddress == 0 || most >= size)) {
-		if first, over = s.list.Count(stop.Drained, n, perAddress); stop.Interrupted() {
+		if first, over = s.list.Count(s.shutdown.Drained, n, perAddress); s.shutdown.Interrupted() {
 			return nil, 0, 0, interrupted
 		}
 		asked = s.list.Stats().Given - over
@@ -158,24 +149,20 @@ func (s *Run) countTargets(ctx context.Context, stop *Shutdown, n int) (first []
 	if taken == nil {
 		taken = map[netip.Addr]int{}
 	}
-	targets := s.list.From(0)
-	if s.checkpoint.Enabled {
-		targets = s.checkpoint.Targets(s.list)
-	}
-	for t := range targets {
-		switch addr := t.Addr.Addr(); {
-		case perAddress > 0 && taken[addr] >= perAddress:
-			over++
-		default:
-			if perAddress > 0 {
-				taken[addr]++
-			}
-			if asked++; len(first) < n {
-				first = append(first, t.Addr)
-			}
-		}
-		if stop.Interrupted() || ctx.Err() != nil {
+	for t := range s.checkpoint.Targets(s.list) {
+		if s.shutdown.Interrupted() {
 			return nil, 0, 0, interrupted
+		}
+		addr := t.Addr.Addr()
+		if perAddress > 0 && taken[addr] >= perAddress {
+			over++
+			continue
+		}
+		if perAddress > 0 {
+			taken[addr]++
+		}
+		if asked++; len(first) < n {
+			first = append(first, t.Addr)
 		}
 	}
 	return first, asked, over, nil

@@ -141,15 +141,67 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	return sum
 }
 
+// report ends a scan whose census is written. Each step is needed even if an earlier one fails:
+//
+//	writeSummary      the summary file beside the census
+//	sayEnd            the closing lines
+//	verdict           the error that decides the exit code, and the log
+//	checkpoint.Done   the checkpoint goes, or stays for the next run
+//	runStep           the --on-complete program
 func (s *Run) report(sum *ledger.Summary) error {
-	path := cmp.Or(s.plan.Summary, s.plan.summaryPath(s.out.File().Name, s.start))
-	var lost error
-	if path != "" {
-		if lost = sum.WriteFile(path); lost != nil {
-			path = ""
-		}
+	path := s.writeSummary(sum)
+	s.sayEnd(sum, path)
+	verdict := s.verdict(sum)
+	ledger.Finished(s.term.Log, sum, verdict)
+
+	complete, anew := s.how.complete && s.how.output == nil, s.startsAnew()
+	var step Step
+	if complete && sum.Guard == nil && s.plan.OnComplete != "" {
+		step = s.stepAfter(sum, path)
 	}
-	if !s.plan.Quiet {
+	s.checkpoint.Done(complete || anew, step)
+	if anew {
+		s.term.Hint("the next run of this command begins a new census")
+	}
+	if step == nil {
+		return verdict
+	}
+	s.program.Metrics.Close() // otherwise /healthz would report an ended scan for as long as the program runs
+	_, err := s.runStep(step)
+	if err == nil {
+		s.checkpoint.StepDone()
+	}
+	return cmp.Or(verdict, err)
+}
+
+// writeSummary returns the path of the summary file, or "" if there is none.
+func (s *Run) writeSummary(sum *ledger.Summary) string {
+	path := cmp.Or(s.plan.Summary, s.plan.summaryPath(s.out.File().Name, s.start))
+	if path == "" {
+		return ""
+	}
+	err := sum.WriteFile(path)
+	if err == nil {
+		return path
+	}
+	err = console.Fail(console.ExitOutput, "summary: %w", err)
+	if s.how.output != nil { // summary and output failed, for example because the disk is full
+		s.term.Say("%v", err)
+	}
+	s.how.output = cmp.Or(s.how.output, err)
+	return ""
+}
+
+func (s *Run) sayEnd(sum *ledger.Summary, path string) {
+	switch {
+	case s.plan.Quiet:
+	case s.plan.StatusKind() == StatusJSON:
+		s.term.JSON(struct {
+			Time    time.Time       `json:"time"`
+			Scan    string          `json:"scan"`
+			Summary *ledger.Summary `json:"summary"`
+		}{time.Now().UTC(), s.id, sum})
+	default:
 		name := s.out.File().Name
 		c := ledger.Closing{Place: censusfile.FilesText(name, s.plan.Rotate.On(), s.out.Parts()), Summary: path, Verbose: s.plan.Verbose}
 		if s.enoughResults() {
@@ -161,44 +213,9 @@ func (s *Run) report(sum *ledger.Summary) error {
 		case name != s.plan.Out.Path && !s.startsAnew():
 			c.Kept = s.plan.Out.Path
 		}
-		if s.plan.StatusKind() == StatusJSON {
-			s.term.JSON(struct {
-				Time    time.Time       `json:"time"`
-				Scan    string          `json:"scan"`
-				Summary *ledger.Summary `json:"summary"`
-			}{time.Now().UTC(), s.id, sum})
-		} else {
-			sum.Say(s.term, c)
-		}
+		sum.Say(s.term, c)
 	}
 	sum.SayWrong(s.term)
-	if lost != nil {
-		lost = console.Fail(console.ExitOutput, "summary: %w", lost)
-		if s.how.output != nil { // summary and output failed, for example because the disk is full
-			s.term.Say("%v", lost)
-		}
-		s.how.output = cmp.Or(s.how.output, lost)
-	}
-	verdict := s.verdict(sum)
-	ledger.Finished(s.term.Log, sum, verdict)
-	complete, anew := s.how.complete && s.how.output == nil, s.startsAnew()
-	var step Step
-	if complete && sum.Guard == nil && s.plan.OnComplete != "" {
-		step = s.stepAfter(sum, path)
-	}
-	s.checkpoint.Done(complete || anew, step)
-	if anew {
-		s.term.Hint("the next run of this command begins a new census")
-	}
-	if step != nil {
-		s.program.Metrics.Close() // otherwise /healthz would report an ended scan for as long as the program runs
-		_, err := s.runStep(step)
-		if err == nil {
-			s.checkpoint.StepDone()
-		}
-		verdict = cmp.Or(verdict, err)
-	}
-	return verdict
 }
 
 // verdict returns the error that the run ends with. If there are several errors, it

@@ -18,16 +18,11 @@ import (
 // BadLines prints and logs lines of the input that name no target. It reports only the
 // first console.MaxBadLines lines, so that a wrong file does not flood the screen.
 type BadLines struct {
-	terminal *console.Terminal
-	n        uint64
-	resolves bool // host names in lists are looked up
-	hosts    bool // a bad line begins with a host name that was not looked up
-}
+	Terminal *console.Terminal
+	Resolves bool // host names in lists are looked up
 
-// NewBadLines returns a BadLines that has counted no lines yet. Its second argument says
-// whether host names in lists are looked up.
-func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
-	return &BadLines{terminal: t, resolves: resolves}
+	n     uint64
+	hosts bool // a bad line begins with a host name that was not looked up
 }
 
 var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
@@ -35,23 +30,23 @@ var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[
 // Add counts a line, and reports the line if it is among the first console.MaxBadLines.
 func (b *BadLines) Add(line list.Invalid) {
 	b.n++
-	b.hosts = b.hosts || !b.resolves && namesHost.MatchString(line.Text)
+	b.hosts = b.hosts || !b.Resolves && namesHost.MatchString(line.Text)
 	if b.n > console.MaxBadLines {
 		return
 	}
-	b.terminal.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
-	b.terminal.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
+	b.Terminal.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
+	b.Terminal.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
 }
 
 // Close prints how many lines Add counted but did not report. If a line begins with a host
 // name that was not looked up, Close also prints a hint.
 func (b *BadLines) Close() {
 	if b.n > console.MaxBadLines {
-		b.terminal.Log.Warn("more lines without a target", "lines", b.n-console.MaxBadLines)
-		b.terminal.Say("no target in %s", console.Plural(b.n-console.MaxBadLines, "more line"))
+		b.Terminal.Log.Warn("more lines without a target", "lines", b.n-console.MaxBadLines)
+		b.Terminal.Say("no target in %s", console.Plural(b.n-console.MaxBadLines, "more line"))
 	}
 	if b.hosts {
-		b.terminal.Hint("use --resolve to look up host names in lists")
+		b.Terminal.Hint("use --resolve to look up host names in lists")
 	}
 }
 
@@ -93,20 +88,14 @@ type lookupError struct{ dns *net.DNSError }
 func (e lookupError) Error() string { return e.dns.Err }
 func (e lookupError) Unwrap() error { return e.dns }
 
-// maxAddrs is the maximum number of addresses that ReportAddrs prints for a host.
-const maxAddrs = 4
-
-// ReportAddrs returns a resolver that calls lookup and prints the first addresses that
-// lookup found.
-func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
+// ReportAddrs returns a resolver that calls lookup and prints the addresses that lookup
+// found.
+func ReportAddrs(t *console.Terminal, lookup resolver) resolver {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		addrs, err := lookup(ctx, host)
 		var shown []string
-		for _, a := range addrs[:min(len(addrs), maxAddrs)] {
+		for _, a := range addrs {
 			shown = append(shown, a.Unmap().String())
-		}
-		if more := len(addrs) - len(shown); more > 0 {
-			shown = append(shown, console.Plural(more, "more address"))
 		}
 		if len(shown) > 0 {
 			t.Say("%s resolves to %s", console.Plain(host, 60), strings.Join(shown, ", "))

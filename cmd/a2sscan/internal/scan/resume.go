@@ -41,9 +41,9 @@ func (o *CheckpointOptions) stepPath() string { return o.Path + ".step" }
 
 // OpenCheckpoint locks the checkpoint, and reads the file if there is one. With LookOnly
 // it takes no lock, and disables the checkpointer if there is nothing to resume.
-func OpenCheckpoint(t *console.Terminal, opt CheckpointOptions) (*Checkpointer, error) {
+func OpenCheckpoint(t *console.Terminal, plan *Plan, opt CheckpointOptions) (*Checkpointer, error) {
 	opt.Path = disk.Resolve(opt.Path) // two scans may use different names for one file
-	k := &Checkpointer{Enabled: true, terminal: t, opt: opt, file: opt.Path}
+	k := &Checkpointer{Enabled: true, terminal: t, plan: plan, opt: opt, file: opt.Path}
 	k.silent.path = k.opt.Path + ".silent"
 	if opt.LookOnly {
 		err := k.read()
@@ -136,17 +136,16 @@ func (o *CheckpointOptions) again(more ...string) string {
 	return command
 }
 
-// Inherit stores plan for the checkpoints of this run, and returns the ID of the scan. A
-// new scan gets scanID, from the command line; a resumed scan has the ID in the checkpoint.
+// Inherit compares the plan of this run with that of the checkpoint, and returns the ID of
+// the scan. A new scan gets scanID, from the command line; a resumed scan has the ID in the checkpoint.
 // Inherit returns an error if this command can't resume the scan of the checkpoint.
-func (k *Checkpointer) Inherit(plan *Plan, scanID string) (string, error) {
-	k.plan = plan
+func (k *Checkpointer) Inherit(scanID string) (string, error) {
 	if !k.Resumes {
 		return scanID, nil
 	}
 	past := k.Past.Plan
-	past.Lists = plan.Lists // the lists have not been read yet
-	why, now, was := ledger.Difference(plan, past, "resume")
+	past.Lists = k.plan.Lists // the lists have not been read yet
+	why, now, was := ledger.Difference(k.plan, past, "resume")
 	if strings.HasPrefix(why, "--") && !strings.Contains(why, " ") {
 		why += " is"
 	}

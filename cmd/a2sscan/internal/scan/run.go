@@ -71,7 +71,7 @@ func Scan(t *console.Terminal, p *Program, o *Plan, args []string) (err error) {
 	if o.Saved.Path != "" {
 		saved := o.Saved
 		saved.LookOnly, saved.Program, saved.Args, saved.Version = o.DryRun, p.Name, p.Args, p.Build.Commit
-		if s.checkpoint, err = OpenCheckpoint(t, saved); err != nil {
+		if s.checkpoint, err = OpenCheckpoint(t, o, saved); err != nil {
 			return err
 		}
 		defer s.checkpoint.Close()
@@ -116,7 +116,7 @@ func newRun(t *console.Terminal, p *Program, o *Plan, args []string) *Run {
 	}
 	return &Run{
 		term: t, program: p, plan: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
-		checkpoint: &Checkpointer{}, rate: newRateControl(rate),
+		checkpoint: &Checkpointer{plan: o}, rate: newRateControl(rate),
 	}
 }
 
@@ -138,12 +138,22 @@ func (s *Run) prepare() (err error) {
 		return err
 	}
 	stdin := s.program.Stdin
-	if s.checkpoint.Enabled {
-		if stdin, err = s.resume(stdin); err != nil {
+	past, plan := &s.checkpoint.Past, s.plan
+	if s.checkpoint.Resumes && !plan.Seeded {
+		plan.Seed = past.Plan.Seed
+	}
+	if s.id, err = s.checkpoint.Inherit(s.id); err != nil {
+		return err
+	}
+	if s.checkpoint.Resumes {
+		s.start, s.tally = past.Start, past.Tally
+	}
+	if s.checkpoint.Enabled && plan.InOrder() && (len(s.inputs) > 0 || !console.IsTerminal(stdin)) {
+		if stdin, err = s.checkpoint.HashLists(s.inputs, stdin); err != nil {
 			return err
 		}
 	}
-	if s.exclusions, err = s.plan.Exclude.Open(s.note); err != nil {
+	if s.exclusions, err = s.plan.Exclude.Open(func(note string) { s.term.Say("%s", note) }); err != nil {
 		return err
 	}
 	ReloadOnHangup(s.term, s.exclusions, s.plan.Exclude.Files) // until the process ends
@@ -160,35 +170,14 @@ func (s *Run) prepare() (err error) {
 	return err
 }
 
-func (s *Run) note(text string) { s.term.Say("%s", text) }
-
-// resume takes over the state in the checkpoint, if a checkpoint exists. It returns the
-// reader to use in place of stdin.
-func (s *Run) resume(stdin io.Reader) (_ io.Reader, err error) {
-	past, plan := &s.checkpoint.Past, s.plan
-	if s.checkpoint.Resumes && !plan.Seeded {
-		plan.Seed = past.Plan.Seed
-	}
-	if s.id, err = s.checkpoint.Inherit(s.plan, s.id); err != nil {
-		return nil, err
-	}
-	if s.checkpoint.Resumes {
-		s.start, s.tally = past.Start, past.Tally
-	}
-	if !plan.InOrder() || len(s.inputs) == 0 && console.IsTerminal(stdin) {
-		return stdin, nil
-	}
-	return s.checkpoint.HashLists(s.inputs, stdin)
-}
-
 func (s *Run) openTargets(stdin io.Reader) error {
 	cfg, err := s.plan.ListConfig(s.inputs, stdin)
 	if err != nil {
 		return err
 	}
-	s.bad = NewBadLines(s.term, s.plan.Resolve)
+	s.bad = &BadLines{Terminal: s.term, Resolves: s.plan.Resolve}
 	cfg.Resolve = s.lookUp
-	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, s.note
+	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, func(note string) { s.term.Say("%s", note) }
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	if s.checkpoint.Enabled {
 		if s.checkpoint.Resumes && s.plan.MaxPerAddress > 0 {
@@ -291,7 +280,7 @@ func (s *Run) emptyShard() bool {
 // signal handler and the timer of --max-runtime.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	o, build := s.plan, s.program.Build
-	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds(), s.abandonOutput)
+	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds(), func() { abandonOutput(s.term, s.out) })
 	s.shutdown = sd
 	s.program.Metrics.Attach(metrics.Source{
 		Fill: func(to *ledger.Source) {
@@ -321,17 +310,17 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 
 // abandonOutput ends the program if a write to the output blocks, because nothing else can
 // interrupt the write.
-func (s *Run) abandonOutput() {
-	n := s.out.Unwritten()
-	if n == 0 && !s.out.Writing() {
+func abandonOutput(t *console.Terminal, out *sink.Output) {
+	n := out.Unwritten()
+	if n == 0 && !out.Writing() {
 		return
 	}
 	err := console.Fail(console.ExitInterrupted, "interrupted: the reader of the output stopped reading")
 	if n > 0 {
 		err = console.Fail(console.ExitInterrupted, "%w, and did not read the last %s", err, console.Plural(n, "record"))
 	}
-	s.term.Report(err)
-	s.term.LogEnd(err)
+	t.Report(err)
+	t.LogEnd(err)
 	os.Exit(console.ExitInterrupted)
 }
 
@@ -341,7 +330,10 @@ func (s *Run) abandonOutput() {
 // differs from what the checkpoint describes, load sends nothing, changes no file and
 // returns an error.
 func (s *Run) load() error {
-	s.attach()
+	s.checkpoint.Scan = RunningScan{
+		ID: s.id, Start: s.start, Output: s.out, Tally: s.tally.Clone,
+		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
+	}
 	s.reading.Store(s.list)
 	s.status = Status{Terminal: s.term, Kind: s.plan.StatusKind(), Scan: s.id}
 	stop := s.status.WatchTargets(Reading, s.list.Progress)
@@ -356,17 +348,10 @@ func (s *Run) load() error {
 	if !s.plan.Quiet {
 		s.printPlan()
 	}
-	if s.checkpoint.Resumes {
+	if s.checkpoint.Resumes && !s.plan.DryRun {
 		return censusfile.WriteFailure(s.openOutput())
 	}
 	return nil
-}
-
-func (s *Run) attach() {
-	s.checkpoint.Scan = RunningScan{
-		ID: s.id, Start: s.start, Output: s.out, Tally: s.tally.Clone,
-		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
-	}
 }
 
 const judgedEvery = 100 * time.Millisecond
@@ -467,13 +452,9 @@ func (s *Run) newTracker() *Tracker {
 // targets creates the output of a new scan: by then the socket is open, but no packet has
 // been sent.
 func (s *Run) targets() iter.Seq[scanner.Target] {
-	all := s.list.From(0)
-	if s.checkpoint.Enabled {
-		all = s.checkpoint.Targets(s.list)
-	}
 	return func(yield func(scanner.Target) bool) {
 		opened := s.checkpoint.Resumes
-		for t := range all {
+		for t := range s.checkpoint.Targets(s.list) {
 			if !opened && s.openOutput() != nil {
 				return
 			}
