@@ -290,11 +290,11 @@ func TestTaken(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	k := &Checkpointer{opt: CheckpointOptions{Program: "a2sscan", Args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
-	if got, want := k.opt.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
+	k := &Checkpointer{program: &Program{Name: "a2sscan", Args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
+	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}
-	if got, want := k.opt.startOver(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
+	if got, want := k.startOver(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}
 }
@@ -305,7 +305,7 @@ func TestCommandLine(t *testing.T) {
 func TestLoadedOtherwise(t *testing.T) {
 	list, err := list.Open(list.Config{Args: []string{"127.0.0.0/24:1"}})
 	check(t, err)
-	k := &Checkpointer{Enabled: true, Resumes: true, terminal: console.New(io.Discard), Past: Checkpoint{Size: 255}}
+	k := &Checkpointer{Enabled: true, Resumes: true, terminal: console.New(io.Discard), program: &Program{}, plan: &Plan{}, Past: Checkpoint{Size: 255}}
 	want := "the version of a2sscan that started the scan found 255 targets in the lists, but this version finds 256"
 	if err := k.Loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want …%s", err, want)

@@ -33,6 +33,7 @@ type Checkpointer struct {
 	Scan         RunningScan // the scan whose progress is saved; set before Targets is called
 
 	terminal *console.Terminal
+	program  *Program
 	opt      CheckpointOptions
 	lock     *disk.Lock
 	file     string // the file that was read: opt.Path, or the file of the step
@@ -183,7 +184,7 @@ func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	past := &k.Past
 	c := &Checkpoint{
-		Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Resumed: k.TimesResumed,
+		Program: k.program.Build.Commit, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Resumed: k.TimesResumed,
 		Place: s.Place, Stats: s.Stats, Tally: k.Scan.Tally(), Records: past.Records,
 		Names: k.Names.all(), Size: k.size,
 	}
@@ -329,11 +330,11 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 	switch {
 	case !k.Enabled:
 	case !complete:
-		k.terminal.Command("to resume this scan: " + k.opt.again())
+		k.terminal.Command("to resume this scan: " + k.again())
 	default:
 		disk.Step("summary.written")
 		if step != nil {
-			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Step: step}
+			c := &Checkpoint{Program: k.program.Build.Commit, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: *k.plan, Step: step}
 			if err := k.write(k.opt.stepPath(), c); err != nil {
 				k.terminal.Say("%v; so if the command of --on-complete is interrupted, the next run finishes this scan again before it runs the command", err)
 				return

@@ -58,9 +58,9 @@ type Plan struct {
 	Display
 
 	Out     censusfile.Destination
-	Rotate  sink.Rotation     // only Size and Every are set
-	Saved   CheckpointOptions // only Path and Fresh are set
-	Summary string            // path of the summary file
+	Rotate  sink.Rotation // only Size and Every are set
+	Saved   CheckpointOptions
+	Summary string // path of the summary file
 	ScanID  string
 	Guard   Limits
 	DryRun  bool
@@ -187,12 +187,8 @@ func (p *Plan) Check(args []string) error {
 		p.Rate.Rate = p.Total / flags.Rate(max(p.Part().Count, 1))
 	}
 	p.From.Keep = p.KeepMaster
-	for _, check := range []func() error{
-		p.Out.Check, p.Out.CheckFormat, p.checkRules, p.From.Check, func() error { return p.checkInputs(args) },
-	} {
-		if err := check(); err != nil {
-			return err
-		}
+	if err := cmp.Or(p.Out.Check(), p.Out.CheckFormat(), p.checkRules(), p.From.Check(), p.checkInputs(args)); err != nil {
+		return err
 	}
 	if !p.Seeded {
 		p.Seed = rand.Uint64N(1 << 32) // short enough to type again

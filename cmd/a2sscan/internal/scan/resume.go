@@ -20,12 +20,8 @@ import (
 
 // CheckpointOptions select the checkpoint of a scan.
 type CheckpointOptions struct {
-	Path     string
-	Fresh    bool     // discard an existing checkpoint
-	LookOnly bool     // for a dry run: neither lock nor write
-	Program  string   // name by which the program was started
-	Args     []string // command line of the program, without the name
-	Version  string   // version of the program
+	Path  string
+	Fresh bool // discard an existing checkpoint
 }
 
 // files returns the names of the checkpoint and of the files beside it.
@@ -39,13 +35,13 @@ func (o *CheckpointOptions) files() []string {
 // stepPath returns the name of the file of the step, which has the format of a checkpoint.
 func (o *CheckpointOptions) stepPath() string { return o.Path + ".step" }
 
-// OpenCheckpoint locks the checkpoint, and reads the file if there is one. With LookOnly
-// it takes no lock, and disables the checkpointer if there is nothing to resume.
-func OpenCheckpoint(t *console.Terminal, plan *Plan, opt CheckpointOptions) (*Checkpointer, error) {
-	opt.Path = disk.Resolve(opt.Path) // two scans may use different names for one file
-	k := &Checkpointer{Enabled: true, terminal: t, plan: plan, opt: opt, file: opt.Path}
+// OpenCheckpoint locks the checkpoint, and reads the file if there is one. For a dry run it
+// takes no lock, and disables the checkpointer if there is nothing to resume.
+func OpenCheckpoint(t *console.Terminal, p *Program, plan *Plan) (*Checkpointer, error) {
+	opt := CheckpointOptions{Path: disk.Resolve(plan.Saved.Path), Fresh: plan.Saved.Fresh} // two scans may use different names for one file
+	k := &Checkpointer{Enabled: true, terminal: t, program: p, plan: plan, opt: opt, file: opt.Path}
 	k.silent.path = k.opt.Path + ".silent"
-	if opt.LookOnly {
+	if plan.DryRun {
 		err := k.read()
 		k.Enabled = k.Resumes
 		return k, err
@@ -96,9 +92,9 @@ func (k *Checkpointer) read() error {
 	case k.opt.Fresh:
 		return nil
 	case errors.Is(err, errVersion):
-		return k.refuse("%v", err).WithHint("resume the scan with the version of a2sscan that began it; %s", k.opt.startOver())
+		return k.refuse("%v", err).WithHint("resume the scan with the version of a2sscan that began it; %s", k.startOver())
 	case err != nil:
-		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
+		return k.refuse("%v", err).WithHint("%s", k.startOver())
 	}
 	if k.Step = past.Step; k.Step != nil {
 		return nil
@@ -106,27 +102,27 @@ func (k *Checkpointer) read() error {
 	k.Past, k.Resumes, k.TimesResumed = *past, true, past.Resumed+1
 	k.progress.past, k.Names.known = past.List, past.Names
 	if k.SilentTargets, err = k.silent.load(past.Silent); err != nil {
-		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
+		return k.refuse("%v", err).WithHint("%s", k.startOver())
 	}
 	return nil
 }
 
-func (o *CheckpointOptions) startOver() string {
+func (k *Checkpointer) startOver() string {
 	more := []string{"--fresh", "--force"}
-	if slices.Contains(o.Args, "--force") {
+	if slices.Contains(k.program.Args, "--force") {
 		more = more[:1]
 	}
-	return "to discard the results and start over: " + o.again(more...)
+	return "to discard the results and start over: " + k.again(more...)
 }
 
 // again returns the command that resumes an unfinished scan, quoted for the shell. It adds
 // the arguments in more to the end of the command.
-func (o *CheckpointOptions) again(more ...string) string {
-	args := slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
+func (k *Checkpointer) again(more ...string) string {
+	args := slices.DeleteFunc(slices.Clone(k.program.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return name == "--fresh" || name == "--dry-run"
 	})
-	command := o.Program
+	command := k.program.Name
 	for _, arg := range append(args, more...) {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
@@ -165,7 +161,7 @@ func (k *Checkpointer) Inherit(scanID string) (string, error) {
 }
 
 func (k *Checkpointer) refuseResume(why string) error {
-	return k.refuse("this scan can't be resumed, because %s", why).WithHint("undo this change to resume the scan; %s", k.opt.startOver())
+	return k.refuse("this scan can't be resumed, because %s", why).WithHint("undo this change to resume the scan; %s", k.startOver())
 }
 
 // outputGone explains why the output file can't be the file of the checkpoint. It returns

@@ -69,9 +69,7 @@ type Run struct {
 func Scan(t *console.Terminal, p *Program, o *Plan, args []string) (err error) {
 	s := newRun(t, p, o, args)
 	if o.Saved.Path != "" {
-		saved := o.Saved
-		saved.LookOnly, saved.Program, saved.Args, saved.Version = o.DryRun, p.Name, p.Args, p.Build.Commit
-		if s.checkpoint, err = OpenCheckpoint(t, o, saved); err != nil {
+		if s.checkpoint, err = OpenCheckpoint(t, p, o); err != nil {
 			return err
 		}
 		defer s.checkpoint.Close()
