@@ -50,13 +50,13 @@ func (b *BadLines) Close() {
 	}
 }
 
-// ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called. If
+// reloadOnHangup reloads the exclusion files on each SIGHUP, until the process ends. If
 // there are no exclusion files, it does nothing.
-func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
+func reloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) {
 	if len(files) == 0 {
-		return func() {}
+		return
 	}
-	return HandleSignals(func(os.Signal) {
+	HandleSignals(func(os.Signal) {
 		rules, err := x.Reload()
 		if err != nil {
 			t.Log.Warn("exclusions not reloaded", "error", err)

@@ -154,7 +154,7 @@ func (s *Run) prepare() (err error) {
 	if s.exclusions, err = s.plan.Exclude.Open(func(note string) { s.term.Say("%s", note) }); err != nil {
 		return err
 	}
-	ReloadOnHangup(s.term, s.exclusions, s.plan.Exclude.Files) // until the process ends
+	reloadOnHangup(s.term, s.exclusions, s.plan.Exclude.Files)
 	if s.id == "" {
 		s.id = s.start.Format("20060102T150405Z")
 	}

@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"fmt"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
@@ -23,9 +25,19 @@ func (s *Run) sayState() {
 		now.Rate, changes = rate, all // the scan may not have applied the last change yet
 	}
 	v := s.newTracker().Sample(now)
+	doing, open := v.far(), console.Plural(v.Open, "target")
+	if why := v.waiting(); why != "" {
+		doing += ", waiting: " + why
+	}
+	if v.Held > 0 {
+		open += fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
+	}
+	if v.Silent > 0 {
+		open += "; silent, waiting for a second pass: " + console.Grouped(uint64(v.Silent))
+	}
 	t := s.term.NewBlock()
-	t.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
-	t.Say("open: %s%s", console.Plural(v.Open, "target"), v.Waiting())
+	t.Say("state: scan %s, %s", console.Plain(s.id, 100), doing)
+	t.Say("open: %s", open)
 	listed := s.checkpoint.ListTotal(s.list.Stats())
 	now.Add(&s.checkpoint.Past.Stats) // add the counts of earlier runs
 	sum := ledger.NewSummary(&ledger.Source{Scan: &now, List: listed}, s.program.Build)

@@ -43,17 +43,9 @@ func (p *Tracker) left(s *scanner.Stats, all float64) (d time.Duration) {
 // toStart estimates how long it takes to start the remaining targets of all targets. It
 // assumes that each of them needs as many datagrams as the started targets did on average.
 func (p *Tracker) toStart(s *scanner.Stats, all, pace float64) time.Duration {
-	// Most open targets are silent, and some of the repeats to them are still to come. Each
-	// target has been open for a time between 0 and oldest.
-	schedule, sum, open := p.cfg.Schedule, timing.Schedule.Sum, float64(s.Open)
-	if schedule.Learned = s.Timeouts.Now; s.Timeouts.Learned && schedule.Early() {
-		sum, open = timing.Schedule.EarlySum, float64(s.Open-s.Timeouts.Listening)
-	}
-	oldest := max(min(s.Elapsed, sum(schedule, schedule.Attempts)), 1)
-	datagrams := float64(s.DatagramsSent())
-	for n := 1; n < schedule.Attempts; n++ {
-		datagrams += open * min(1, float64(sum(schedule, n))/float64(oldest))
-	}
+	// Most open targets are silent, and on average half of the repeats to them are still to come.
+	repeats := (s.Open - s.Timeouts.Listening) * (p.cfg.Schedule.Attempts - 1)
+	datagrams := float64(s.DatagramsSent()) + float64(repeats)/2
 	taken := float64(s.Taken)
 	return time.Duration(max(all-taken, 0) / max(taken, 1) * datagrams * pace)
 }

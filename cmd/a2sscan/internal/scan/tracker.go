@@ -250,24 +250,3 @@ func (v *View) flows() []string {
 	}
 	return parts
 }
-
-// State describes how far the scan is and what it waits for.
-func (v *View) State() string {
-	s := v.far()
-	if why := v.waiting(); why != "" {
-		s += ", waiting: " + why
-	}
-	return s
-}
-
-// Waiting describes the targets that are held back or silent. It returns "" if there are
-// none.
-func (v *View) Waiting() (s string) {
-	if v.Held > 0 {
-		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
-	}
-	if v.Silent > 0 {
-		s += "; silent, waiting for a second pass: " + console.Grouped(uint64(v.Silent))
-	}
-	return s
-}
