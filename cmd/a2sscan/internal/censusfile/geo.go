@@ -8,12 +8,12 @@ import (
 	"net/netip"
 	"os"
 	"sync"
-	"time"
 
 	// This library reads MaxMind's format, which other publishers use too.
 	"github.com/oschwald/maxminddb-golang/v2"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -224,18 +224,10 @@ func (d Databases) Bytes() (n int64) {
 	return n
 }
 
-// DatabaseNote describes a database in a summary.
-type DatabaseNote struct {
-	Name   string    `json:"name"`
-	Type   string    `json:"type"`
-	Built  time.Time `json:"built"`
-	Faults uint64    `json:"faults,omitempty"` // number of lookups in this run that found damaged data
-}
-
 // Notes describes the databases for a summary.
-func (d Databases) Notes() (notes []DatabaseNote) {
+func (d Databases) Notes() (notes []ledger.Database) {
 	for i, kind := range d.Types() {
-		notes = append(notes, DatabaseNote{d[i].name, kind, d[i].db.Metadata.BuildTime().UTC(), d[i].faults})
+		notes = append(notes, ledger.Database{Name: d[i].name, Type: kind, Built: d[i].db.Metadata.BuildTime().UTC(), Faults: d[i].faults})
 	}
 	return notes
 }

@@ -122,9 +122,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	sum.Resumed = s.checkpoint.TimesResumed
 	sum.Start, sum.End = s.start, time.Now().UTC()
 	sum.SetAnswers(&s.tally, s.plan.Config().Schedule().Requests())
-	for _, note := range s.geo.Notes() {
-		sum.Databases = append(sum.Databases, ledger.Database(note))
-	}
+	sum.Databases = s.geo.Notes()
 	sum.Exclusions = slices.DeleteFunc(s.exclusions.Counts(), func(x list.Exclusion) bool { return x.Targets+x.Stopped == 0 })
 	_, sum.Changes = s.rate.state()
 	sum.Records = s.out.Count() + s.checkpoint.Past.Records
