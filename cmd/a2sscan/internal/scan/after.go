@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -27,7 +26,7 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) Step {
 	gone := 0
 	for _, file := range s.files() {
 		files = append(files, file.Name)
-		if _, err := os.Lstat(file.Name); errors.Is(err, fs.ErrNotExist) {
+		if missing(file.Name) {
 			gone++
 		}
 	}

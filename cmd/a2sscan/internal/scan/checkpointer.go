@@ -373,15 +373,18 @@ func (k *Checkpointer) remove(files ...string) {
 // a checkpoint or a step remains.
 func (k *Checkpointer) Close() {
 	if k.lock != nil {
-		_, err := os.Lstat(k.opt.Path)
-		_, err2 := os.Lstat(k.opt.stepPath())
 		k.silent.close(false)
-		if k.foreign || errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
+		if k.foreign || missing(k.opt.Path) && missing(k.opt.stepPath()) {
 			k.lock.Remove()
 		} else {
 			k.lock.Release()
 		}
 	}
+}
+
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (k *Checkpointer) sayResumed() {
@@ -399,9 +402,7 @@ func (k *Checkpointer) sayResumed() {
 	var gone, records uint64
 	for i, part := range p.Output.Parts {
 		name := sink.PartName(k.plan.Output, p.Start, i+1)
-		_, err := os.Lstat(name)
-		_, err2 := os.Lstat(name + disk.PartSuffix)
-		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
+		if missing(name) && missing(name+disk.PartSuffix) {
 			gone++
 			records += part.Records
 		}

@@ -12,19 +12,20 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// ExclusionFailure adds an exit code, and usually a hint, to an error in the exclusions. A
+// exclusionFailure adds an exit code, and usually a hint, to an error in the exclusions. A
 // scan that can't read all exclusions sends nothing.
-func ExclusionFailure(err error) error {
-	var line list.Invalid
-	var arg *list.ArgError
+func exclusionFailure(err error) error {
 	var path *fs.PathError
+	arg, isArg := errors.AsType[*list.ArgError](err)
 	switch {
-	case errors.As(err, &line):
+	case err == nil:
+		return nil
+	case errors.As(err, new(list.Invalid)):
 		return console.Fail(console.ExitInput, "%w", err).WithHint(
 			"a line must be an address, a network or a range, with an optional reason after a #; nothing was sent")
 	case errors.As(err, &path):
 		return console.Fail(console.ExitInput, "--exclude-file: %w", err)
-	case errors.As(err, &arg):
+	case isArg:
 		return console.Fail(console.ExitUsage, "--exclude: %s: %s", arg.Arg, arg.Problem).WithHint("%s", arg.Hint)
 	}
 	return console.Fail(console.ExitInput, "%w", err)

@@ -167,10 +167,7 @@ type Exclude struct {
 // wait for the writer of a named pipe.
 func (x *Exclude) Open(note func(string)) (*list.Exclusions, error) {
 	all, err := list.NewExclusions(x.AllowReserved, x.Networks, x.Files, note)
-	if err != nil {
-		return nil, ExclusionFailure(err)
-	}
-	return all, nil
+	return all, exclusionFailure(err)
 }
 
 // hangupEnds reports whether SIGHUP ends the scan. If there are exclusion files, SIGHUP
