@@ -75,20 +75,9 @@ func lead(in *Input) string {
 	if s.Farms.Found > 0 {
 		answered += " and are in no farm"
 	}
-	were := "were"
-	if all.People == 1 {
-		were = "was"
-	}
-	text := fmt.Sprintf("%s %s on %s of the %s", console.Plural(all.People, "person"), were, number(all.Occupied), answered)
+	text := fmt.Sprintf("%s on %s of the %s", console.Plural(all.People, "person"), number(all.Occupied), answered)
 	if in.Before != nil && in.Before.WithoutFarms.People > 0 {
-		switch change := percentChange(all.People, in.Before.WithoutFarms.People); {
-		case change >= leastChange:
-			text += fmt.Sprintf(", %.1f%% more people than last time", change)
-		case change <= -leastChange:
-			text += fmt.Sprintf(", %.1f%% fewer people than last time", -change)
-		default:
-			text += ", as many people as last time"
-		}
+		text += ", " + relative(all.People, in.Before.WithoutFarms.People) + " people since last time"
 	}
 	text += "." + arrivals(in.Changes) + favourites(s)
 	if farms := &s.Farms.Sums; s.Farms.Found > 0 {
@@ -112,25 +101,14 @@ func arrivals(c *census.Comparison) string {
 	}
 	var parts []string
 	for _, k := range []census.Kind{"new", "gone", "back"} {
-		switch n := c.Changes[k]; {
-		case n == 0:
-		case len(parts) == 0:
-			parts = append(parts, fmt.Sprintf("%s %s %s", console.Plural(n, "server"), isOrAre(n), k))
-		default:
-			parts = append(parts, fmt.Sprintf("%s %s %s", number(n), isOrAre(n), k))
+		if n := c.Changes[k]; n > 0 {
+			parts = append(parts, number(n)+" "+string(k))
 		}
 	}
 	if len(parts) == 0 {
 		return " Since last time, no server has come or gone."
 	}
-	return " Since last time, " + joined(parts) + "."
-}
-
-func isOrAre(n uint64) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
+	return " Servers since last time: " + joined(parts) + "."
 }
 
 func favourites(s *census.Stats) string {
@@ -143,14 +121,10 @@ func favourites(s *census.Stats) string {
 		sum += g.People
 		top = append(top, named(g.Name))
 	}
-	switch share := percent(sum, s.WithoutFarms.People); len(top) {
-	case 0:
+	if len(top) == 0 {
 		return ""
-	case 1:
-		return fmt.Sprintf(" %s of these people play %s.", share, top[0])
-	default:
-		return fmt.Sprintf(" %s have %s of these people.", joined(top), share)
 	}
+	return fmt.Sprintf(" %s of these people play %s.", percent(sum, s.WithoutFarms.People), joined(top))
 }
 
 const lostShown = 5
@@ -243,22 +217,15 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	return t
 }
 
-// leastChange is the smallest change, in percent, that does not become 0.0 with one
-// decimal.
-const leastChange = 0.05
-
-func percentChange(now, before uint64) float64 {
-	return 100 * (float64(now) - float64(before)) / float64(before)
-}
-
 func relative(now, before uint64) string {
 	if before == 0 {
 		return signed(now, before)
 	}
-	switch change := percentChange(now, before); {
-	case change >= leastChange:
+	// A smaller change becomes 0.0 with one decimal.
+	switch change := 100 * (float64(now) - float64(before)) / float64(before); {
+	case change >= 0.05:
 		return fmt.Sprintf("+%.1f%%", change)
-	case change <= -leastChange:
+	case change <= -0.05:
 		return fmt.Sprintf("−%.1f%%", -change)
 	}
 	return "±0%"

@@ -293,8 +293,8 @@ func TestLead(t *testing.T) {
 	s.Farms.Found, s.Farms.Sums = 2, census.Sums{Servers: 30, People: 680}
 	s.Flagged.Doubtful, s.Flagged.Unusual = census.Sums{Servers: 3, People: 120}, census.Sums{Servers: 1, People: 9}
 	in := &Input{Stats: s, Before: &Before{All: census.Sums{People: 300}, WithoutFarms: census.Sums{People: 200}}}
-	want := "220 people were on 30 of the 70 servers that answered and are in no farm, 10.0% more people than last time. " +
-		"Large and Small have 100% of these people. Not counted, because farms look made up: 30 servers in 2 farms, with 680 people. " +
+	want := "220 people on 30 of the 70 servers that answered and are in no farm, +10.0% people since last time. " +
+		"100% of these people play Large and Small. Not counted, because farms look made up: 30 servers in 2 farms, with 680 people. " +
 		"Counted, but doubtful: 120 people on 3 servers with a flag that contradicts the number or the list of players. " +
 		"Counted, and only unusual: 1 server with other flags."
 	if got := lead(in); got != want {
@@ -304,18 +304,18 @@ func TestLead(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for want, changes := range map[string]map[census.Kind]uint64{
-		" Since last time, no server has come or gone.":                           {"map": 3},
-		" Since last time, 1 server is gone and 1,200 are back.":                  {"gone": 1, "back": 1200},
-		" Since last time, 2 servers are new, 1 is gone and 1 is back. Large and": {"new": 2, "gone": 1, "back": 1},
+		" Since last time, no server has come or gone.":               {"map": 3},
+		" Servers since last time: 1 gone and 1,200 back.":            {"gone": 1, "back": 1200},
+		" Servers since last time: 2 new, 1 gone and 1 back. 100% of": {"new": 2, "gone": 1, "back": 1},
 	} {
 		in.Changes = &census.Comparison{Changes: changes}
-		if got := lead(in); !strings.Contains(got, "last time."+want) {
+		if got := lead(in); !strings.Contains(got, "since last time."+want) {
 			t.Errorf("%s\nlacks %s", got, want)
 		}
 	}
 	honest := &census.Stats{All: census.Sums{Servers: 8, Occupied: 1, People: 1}, WithoutFarms: census.Sums{Servers: 8, Occupied: 1, People: 1}}
 	honest.Games.Top = []census.Group{{Name: "Rust", Sums: honest.All}}
-	if got, want := lead(&Input{Stats: honest}), "1 person was on 1 of the 8 servers that answered. 100% of these people play Rust."; got != want {
+	if got, want := lead(&Input{Stats: honest}), "1 person on 1 of the 8 servers that answered. 100% of these people play Rust."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

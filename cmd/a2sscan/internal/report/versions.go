@@ -51,7 +51,7 @@ func (h *History) versions(s *census.Stats) (views []versionView) {
 	return views
 }
 
-func sum(counts map[string]uint64) (all uint64) {
+func sum[K comparable](counts map[K]uint64) (all uint64) {
 	for _, n := range counts {
 		all += n
 	}
