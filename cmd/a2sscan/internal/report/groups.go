@@ -131,42 +131,45 @@ type part struct {
 	Unit           string
 }
 
+// divide returns the segments for the counts of names. If they do not add up to all, a last
+// segment called rest has the others.
+func divide(all uint64, unit, rest string, names []string, counts []uint64) (parts []part) {
+	var before uint64
+	for i, name := range names {
+		parts = append(parts, part{fmt.Sprintf("s%d", i), name, before, counts[i], all, unit})
+		before += counts[i]
+	}
+	if before < all {
+		parts = append(parts, part{"rest", rest, before, all - before, all, unit})
+	}
+	return parts
+}
+
 const gamesInPicture = 7
 
 // peopleByGame returns the segments of the bar that divides the people by game. The bar
 // leaves out farms. If nobody plays, there are no segments.
-func peopleByGame(s *census.Stats) (parts []part) {
-	all := s.WithoutFarms.People
-	var before uint64
-	for i, g := range mostPeople(withoutFarms(s.Games.Top)) {
-		if i == gamesInPicture || g.People == 0 {
-			break
+func peopleByGame(s *census.Stats) []part {
+	var names []string
+	var counts []uint64
+	for _, g := range mostPeople(withoutFarms(s.Games.Top)) {
+		if len(names) < gamesInPicture && g.People > 0 {
+			names, counts = append(names, named(g.Name, g.ID)), append(counts, g.People)
 		}
-		parts = append(parts, part{fmt.Sprintf("s%d", i), named(g.Name, g.ID), before, g.People, all, "people"})
-		before += g.People
 	}
-	if before < all {
-		parts = append(parts, part{"rest", "All other games", before, all - before, all, "people"})
-	}
-	return parts
+	return divide(s.WithoutFarms.People, "people", "All other games", names, counts)
 }
 
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
 const systemsInBar = 6
 
-func systems(s *census.Stats) (parts []part) {
-	var all, before uint64
-	for _, g := range s.Systems.Top {
-		all += g.Servers
+func systems(s *census.Stats) []part {
+	var names []string
+	var counts []uint64
+	for _, g := range s.Systems.Top[:min(systemsInBar, len(s.Systems.Top))] {
+		names = append(names, cmp.Or(systemNames[g.Name], named(g.Name, g.ID)))
+		counts = append(counts, g.Servers)
 	}
-	for i, g := range s.Systems.Top[:min(systemsInBar, len(s.Systems.Top))] {
-		if all == 0 {
-			break
-		}
-		name := cmp.Or(systemNames[g.Name], systemNames[g.ID], named(g.Name, g.ID))
-		parts = append(parts, part{fmt.Sprintf("s%d", i), name, before, g.Servers, all, "servers"})
-		before += g.Servers
-	}
-	return parts
+	return divide(total(s.Systems.Top).Servers, "servers", "Other systems", names, counts)
 }

@@ -23,9 +23,6 @@ type row struct {
 func facts(s *census.Stats) (facts []fact) {
 	if r := s.Run; r != nil {
 		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
-		if r.Missed != nil {
-			facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers that were silent because datagrams were lost"})
-		}
 		if r.Chance != nil {
 			facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of the requests to live servers"})
 		}
@@ -37,11 +34,7 @@ func facts(s *census.Stats) (facts []fact) {
 		if r.Resumed > 0 {
 			time.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
 		}
-		sums := fact{"Ledger", "adds up", "every target and datagram is accounted for"}
-		if !r.Consistent {
-			sums.Value, sums.Aside = "does not add up", "do not trust these numbers"
-		}
-		facts = append(facts, rate, time, sums)
+		facts = append(facts, rate, time)
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {
@@ -149,10 +142,8 @@ func openGames(s *census.Stats) []census.Group {
 }
 
 func flagRule(word string) *game.FlagRule {
-	for i := range game.FlagRules {
-		if game.FlagRules[i].Word == word {
-			return &game.FlagRules[i]
-		}
+	if i := slices.IndexFunc(game.FlagRules[:], func(r game.FlagRule) bool { return r.Word == word }); i >= 0 {
+		return &game.FlagRules[i]
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
 		if list := l.lists[anchor]; list != nil {
 			one := suspectList{Anchor: anchor, Title: title, N: list.n, Choice: choice}
 			for _, s := range list.top {
-				one.Rows = append(one.Rows, newServer(s).row())
+				one.Rows = append(one.Rows, newRow(s))
 			}
 			all = append(all, one)
 		}

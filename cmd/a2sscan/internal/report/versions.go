@@ -25,25 +25,24 @@ type versionView struct {
 }
 
 func (h *History) versions(s *census.Stats) (views []versionView) {
-	now := &History{}
-	now.Add(s)
-	if now.Len() == 0 {
-		now.nights = []pastNight{newPastNight(s)}
-	}
-	past := now
+	tonight, past := newPastNight(s), &History{}
 	if h.Len() > 1 {
 		past = &History{h.nights[max(0, h.Len()-versionNights):]}
 	}
-	tonight := &now.nights[0]
 	games := slices.SortedFunc(maps.Keys(tonight.versions), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sum(tonight.versions[b]), sum(tonight.versions[a])), cmp.Compare(a, b))
 	})
 	names := gameNames(s)
 	for _, id := range games[:min(versionGames, len(games))] {
 		v := versionView{Game: nameOf(names, id)}
-		top := past.topVersions(id, tonight)
-		v.Parts = versionParts(top, tonight.versions[id])
-		if past != now {
+		top := past.topVersions(id, &tonight)
+		var labels []string
+		var counts []uint64
+		for _, version := range top {
+			labels, counts = append(labels, named(version)), append(counts, tonight.versions[id][version])
+		}
+		v.Parts = divide(sum(tonight.versions[id]), "servers", "Other versions", labels, counts)
+		if past.Len() > 0 {
 			v.addChart(past, id, top)
 		}
 		views = append(views, v)
@@ -78,21 +77,6 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 	now := tonight.versions[game]
 	slices.SortStableFunc(top, func(a, b string) int { return cmp.Compare(now[b], now[a]) })
 	return top
-}
-
-// versionParts returns the segments of the bar for this census. The last segment is for all
-// other versions.
-func versionParts(versions []string, now map[string]uint64) (parts []part) {
-	var before uint64
-	all := sum(now)
-	for i, version := range versions {
-		parts = append(parts, part{fmt.Sprintf("s%d", i), named(version), before, now[version], all, "servers"})
-		before += now[version]
-	}
-	if before < all {
-		parts = append(parts, part{"rest", "Other versions", before, all - before, all, "servers"})
-	}
-	return parts
 }
 
 func (v *versionView) addChart(h *History, game string, versions []string) {
