@@ -184,10 +184,8 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	var names []string
 	for _, r := range files {
 		names = append(names, r.File)
-		if r.Damage.Doubtful {
+		if r.Damage.Doubtful || r.Damage.Found() {
 			say("%s is damaged: %s", r.File, r.Damage)
-		} else if r.Damage.Found() {
-			say("%s is damaged: skipped %s", r.File, r.Damage)
 		}
 		if n := r.Damage.Truncated; n > 0 {
 			say("%s is truncated: ignored %s after its last complete record", r.File, plural(uint64(n), "byte", "bytes"))

@@ -58,6 +58,9 @@ type verifier struct {
 	problems []string
 	scans    map[string]*scanCount
 
+	part sink.Part // the file that is being read
+	sum  *xxhash.Digest
+
 	progress   func(read, size int64)
 	read, size int64
 }
@@ -73,56 +76,46 @@ func (v *verifier) add(format string, args ...any) {
 	v.problems = append(v.problems, fmt.Sprintf(format, args...))
 }
 
-type counted struct {
-	v   *verifier
-	sum *xxhash.Digest
-	n   int64
-}
-
-func (c *counted) Write(p []byte) (int, error) {
-	c.n += int64(len(p))
-	c.v.read += int64(len(p))
-	if c.v.progress != nil {
-		c.v.progress(c.v.read, c.v.size)
+// Write takes the bytes of a file as they are read.
+func (v *verifier) Write(p []byte) (int, error) {
+	v.part.Bytes += int64(len(p))
+	v.read += int64(len(p))
+	if v.progress != nil {
+		v.progress(v.read, v.size)
 	}
-	return c.sum.Write(p)
+	return v.sum.Write(p)
 }
 
 // file reads one file, and adds its problems to v.problems.
 func (v *verifier) file(name string) error {
-	c := &counted{v: v, sum: xxhash.New()}
-	r, err := sink.OpenTee(name, c)
+	v.part, v.sum = sink.Part{Name: name}, xxhash.New()
+	r, err := sink.OpenTee(name, v)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	if name == "-" {
-		name = "standard input"
+		v.part.Name = "standard input"
 	}
-	records := 0
 	err = sink.Pipe(r, checker, func(b *sink.Block, found []checked) error {
 		for i, one := range found {
 			if one.problem != nil {
-				v.add("%s: record %d: %v", name, b.First+i, one.problem)
+				v.add("%s: record %d: %v", v.part.Name, b.First+i, one.problem)
 			} else {
 				v.count(&one)
 			}
 		}
-		records += len(found)
+		v.part.Records += uint64(len(found))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if d := r.Damage(); d.Found() {
-		v.add("%s is damaged: %v", name, d)
-	}
-	if n := r.Damage().Truncated; n > 0 {
-		v.add("%s ends with a truncated record (%s)", name, console.Plural(uint64(n), "byte"))
-	} else if r.Damage().Open {
-		v.add("%s is truncated, or still being written: its last compressed frame has no end", name)
-	}
-	v.files = append(v.files, sink.Part{Name: name, Records: uint64(records), Bytes: c.n, Sum: fmt.Sprintf("%016x", c.sum.Sum64())})
+	damage := r.Damage()
+	damage.Flushed = false // the census must end with a complete frame
+	v.problems = append(v.problems, census.Lost([]census.Reading{{File: v.part.Name, Damage: damage}}, nil, false)...)
+	v.part.Sum = fmt.Sprintf("%016x", v.sum.Sum64())
+	v.files = append(v.files, v.part)
 	return nil
 }
 

@@ -46,23 +46,13 @@ func (c *Destination) Check() error {
 	)
 }
 
-// Hints for the suffixes of spreadsheets, and of compressed files that a2sscan can't write.
-const (
-	writeSheet      = "write a .csv file, which spreadsheets can open"
-	writeCompressed = "for a compressed file, use a name that ends in .zst or .gz"
-)
-
-// notWritten has a hint for the suffix of each format that a2sscan can't write.
-var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the SQL statement",
-	".arrow":   "scan into census.ndjson.zst, then convert it",
-	".xlsx":    writeSheet, ".xls": writeSheet, ".ods": writeSheet,
-	".html": "scan into census.ndjson.zst, then run a2sscan report", ".htm": "scan into census.ndjson.zst, then run a2sscan report",
-	".bz2": writeCompressed, ".xz": writeCompressed,
-	".zip": writeCompressed, ".7z": writeCompressed,
-	".lz4": writeCompressed, ".br": writeCompressed,
-	".db": "scan into census.csv, then import it into the database", ".sqlite": "scan into census.csv, then import it into the database",
-	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb prints the SQL statement",
+// notWritten has the suffixes of files that a2sscan can't write, each with what to do instead.
+var notWritten = []struct{ suffixes, hint string }{
+	{".parquet .arrow .duckdb", "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the SQL statement"},
+	{".db .sqlite", "scan into census.csv, then import it into the database"},
+	{".xlsx .xls .ods", "write a .csv file, which spreadsheets can open"},
+	{".html .htm", "scan into census.ndjson.zst, then run a2sscan report"},
+	{".bz2 .xz .zip .7z .lz4 .br", "for a compressed file, use a name that ends in .zst or .gz"},
 }
 
 var ofSuffix = map[string]Format{
@@ -103,8 +93,10 @@ func (c *Destination) CheckFormat() error {
 		return nil // a pipe or a device may have any name
 	}
 	suffix := c.suffix()
-	if hint := notWritten[suffix]; hint != "" {
-		return console.Fail(console.ExitUsage, "-o %s: a2sscan does not write %s files", console.Plain(c.Path, 200), suffix).WithHint("%s", hint)
+	for _, other := range notWritten {
+		if slices.Contains(strings.Fields(other.suffixes), suffix) {
+			return console.Fail(console.ExitUsage, "-o %s: a2sscan does not write %s files", console.Plain(c.Path, 200), suffix).WithHint("%s", other.hint)
+		}
 	}
 	named, known := ofSuffix[suffix]
 	return console.FirstBroken(

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"net/netip"
 	"runtime"
 	"slices"
 	"sync"
@@ -87,11 +86,7 @@ func (m *merger) gap(problems []string) error {
 		return nil
 	}
 	m.term.ClearStatus()
-	for i, p := range problems {
-		if i == 20 {
-			m.term.Say("%s", console.Plural(len(problems)-i, "more problem"))
-			break
-		}
+	for _, p := range problems {
 		m.term.Say("%s", console.Plain(p, 400))
 	}
 	return console.Fail(console.ExitNumbers, "the parts do not form one census").
@@ -181,54 +176,41 @@ func (m *merger) write() (err error) {
 // It checks that each IPv4 address belongs to the shard. This proves that no two shards
 // have a record of the same IPv4 address.
 func (m *merger) copy(p *part) error {
-	type copied struct {
-		records int
-		index   int // index of the last line read; a problem or foreign address is in this line
-		problem error
-		foreign netip.Addr
-	}
 	var counting sync.Mutex // guards m.tally
-	parser := func() func(*sink.Block) copied {
+	parser := func() func(*sink.Block) error {
 		reader := record.NewReader()
-		return func(b *sink.Block) (c copied) {
+		return func(b *sink.Block) error {
 			for i, line := range b.Lines() {
 				if len(bytes.TrimSpace(line)) == 0 {
 					continue
 				}
-				c.index = i
 				rec, err := reader.Read(line)
-				if c.problem = err; err != nil {
-					return c
+				if err == nil && rec.Addr.Addr().Unmap().Is4() && !p.shard.Has(rec.Addr.Addr()) {
+					err = fmt.Errorf("the address %v is not in shard %s", rec.Addr.Addr(), p.shard)
 				}
-				if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
-					c.foreign = a
-					return c
+				if err != nil {
+					return fmt.Errorf("record %d: %w", b.First+i, err)
 				}
 				b.Out = append(rec.Rename(b.Out, m.sum.Scan), '\n')
-				c.records++
 				counting.Lock()
 				m.tally.Add(&rec.Result)
 				counting.Unlock()
 			}
-			return c
+			return nil
 		}
 	}
 	for _, file := range p.files {
-		_, err := pipe(file, parser, func(b *sink.Block, c copied) (int, error) {
+		_, err := pipe(file, parser, func(b *sink.Block, fault error) (int, error) {
 			for line := range bytes.Lines(b.Out) {
 				m.sum.Records++
 				if err := m.out.WriteLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 					return 0, WriteFailure(err)
 				}
 			}
-			switch n := b.First + c.index; {
-			case c.problem != nil:
-				return 0, console.Fail(console.ExitNumbers, "%s: can't read record %d (%v)", console.Plain(file, 200), n, c.problem)
-			case c.foreign.IsValid():
-				return 0, m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
-					console.Plain(file, 200), n, c.foreign, p.shard)})
+			if fault != nil {
+				fault = m.gap([]string{fmt.Sprintf("%s: %v", file, fault)})
 			}
-			return c.records, nil
+			return 0, fault
 		})
 		if err != nil {
 			return err

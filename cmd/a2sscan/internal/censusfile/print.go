@@ -26,13 +26,12 @@ type printer struct {
 	keep    func(line []byte) (bool, error)
 	table   *Table
 	rank    func(line []byte) (rank, error)
-	head    *record.Reader // finds out whether a record has the key "schema"
 	reader  *record.Reader // reads records to which a location is added
 	located []byte         // the latest record to which a location was added
 }
 
 func (how *Printing) printer() *printer {
-	p := &printer{how: how, keep: how.Choice.keep(), head: record.NewReader("schema"), reader: record.NewReader()}
+	p := &printer{how: how, keep: how.Choice.keep(), reader: record.NewReader()}
 	if how.Table != nil {
 		p.table = how.Table.clone()
 	}
@@ -73,7 +72,6 @@ func (p *printer) check(line []byte) error {
 // records must be sorted, in printed.ranked.
 type printed struct {
 	records, chosen int
-	flat            bool // the first record lacks the key "schema": usually, cat -f has written it
 	bad             uint64
 	why             error // the fault of one of the lines that are not records
 	ranked          []ranked
@@ -92,10 +90,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if made.records++; made.records == 1 {
-			rec, err := p.head.Read(line)
-			made.flat = rec != nil && err != nil
-		}
+		made.records++
 		if keep, err := p.keep(line); isBad(err) || !keep {
 			continue
 		}
@@ -153,10 +148,6 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 		var bad uint64
 		var why error
 		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
-			if b.First == 1 && made.flat && (how.Table != nil || how.Order.Field != "" || !how.Choice.everything()) {
-				return 0, console.Fail(console.ExitInput, `%s: record 1 lacks the key "schema", so cat can't find fields in the record`, console.Plain(name, 200)).
-					WithHint("use cat -f only in the last step: cat -f flattens records, and no command reads flat records")
-			}
 			how.Databases.ReportDamage(t)
 			if made.bad > 0 {
 				bad, why = bad+made.bad, made.why

@@ -61,7 +61,7 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	}
 	f, err := open(r.Name)
 	if err != nil {
-		return fail("create", err)
+		return fail("write", err)
 	}
 	out := &remembering{File: f.File}
 	result := do(out)
