@@ -103,6 +103,13 @@ func routine(c *census.Comparison) string {
 		console.Plural(c.PeopleMore, "person"), number(c.PeopleFewer), console.Plural(c.MoreMaps, "server"))
 }
 
+func sum[K comparable](counts map[K]uint64) (all uint64) {
+	for _, n := range counts {
+		all += n
+	}
+	return all
+}
+
 // mostChanged returns the games with changes, those with the most changes first.
 func mostChanged(c *census.Comparison) []string {
 	return slices.SortedFunc(maps.Keys(c.ByGame), func(a, b string) int {

@@ -107,35 +107,34 @@ func histogram(unit string, d *census.Distribution) (rows []row) {
 	for _, b := range bins {
 		largest = max(largest, b.Servers)
 	}
-	exact := false // whether the previous bin counts a single value
 	for _, b := range bins {
-		rows = append(rows, row{Name: binRange(b, unit, exact), N: b.Servers, Of: d.Servers, Most: largest})
-		exact = isExact(b)
+		rows = append(rows, row{Name: binRange(b, unit), N: b.Servers, Of: d.Servers, Most: largest})
 	}
 	return rows
 }
 
-func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
-
 // binRange describes the range of a bin, for example 20 to 30 ms. A bin does not include
 // b.To. So for values without a unit, which are integers, the range ends with b.To-1: 20 to
-// 29. If the previous bin counts a single value, the range begins with "over", because it
-// excludes that value.
-func binRange(b census.Bin, unit string, afterExact bool) string {
+// 29. A bin that begins just above an integer excludes this integer, which is the only value
+// of the bin before, so its range begins with "over".
+func binRange(b census.Bin, unit string) string {
 	edge := func(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
-	from := edge(b.From)
-	if afterExact {
+	from, over := edge(b.From), b.From != math.Round(b.From)
+	if over {
 		from = "over " + from
 	}
 	switch {
-	case b.To == nil && afterExact, isExact(b):
+	case b.To == nil && over:
 		return from + unit
 	case b.To == nil:
 		return from + unit + " or more"
-	case unit == "" && *b.To == b.From+1:
-		return from
-	case unit == "":
-		return from + " to " + edge(*b.To-1)
 	}
-	return from + " to " + edge(*b.To) + unit
+	last := *b.To
+	if unit == "" {
+		last--
+	}
+	if edge(last) == from {
+		return from + unit
+	}
+	return from + " to " + edge(last) + unit
 }

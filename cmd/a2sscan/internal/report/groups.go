@@ -19,6 +19,7 @@ const (
 	gamesShown     = 20
 	mapsShown      = 15
 	modesShown     = 10
+	versionsShown  = 15
 	countriesShown = 15
 	networksShown  = 15
 	rowsUnfolded   = 180

@@ -42,24 +42,13 @@ func when(s *census.Stats) string {
 	text := "Scanned on " + from.Format("Monday, 2 January 2006, 15:04")
 	switch {
 	case s.Run != nil:
-		text += " UTC, in " + duration(s.Run.Seconds)
+		text += " UTC, in " + console.RoughDuration(time.Duration(s.Run.Seconds*1e9))
 	case s.Last != nil && s.Last.Sub(from) < 24*time.Hour:
 		text += " to " + s.Last.UTC().Format("15:04") + " UTC"
 	default:
 		text += " UTC"
 	}
 	return text
-}
-
-func duration(seconds float64) string {
-	switch d := time.Duration(seconds * float64(time.Second)); {
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", seconds)
-	case d < time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	default:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	}
 }
 
 // lead describes a census in a few sentences: the number of people, compared with the

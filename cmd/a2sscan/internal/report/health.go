@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -30,11 +31,11 @@ func facts(s *census.Stats) (facts []fact) {
 		if r.RateAsked != nil {
 			rate.Aside += "; set to " + console.PerSecond(*r.RateAsked)
 		}
-		time := fact{"Time", duration(r.Seconds), "in one run"}
+		took := fact{"Time", console.RoughDuration(time.Duration(r.Seconds * 1e9)), "in one run"}
 		if r.Resumed > 0 {
-			time.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
+			took.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
 		}
-		facts = append(facts, rate, time)
+		facts = append(facts, rate, took)
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {

@@ -25,8 +25,7 @@ type pastNight struct {
 	distinct     uint64 // number of different games
 	lost         *float64
 	doubtful     bool
-	games        map[string]uint64            // people by game
-	versions     map[string]map[string]uint64 // servers by game and version
+	games        map[string]uint64 // people by game
 }
 
 // Add adds a night. Nights may come in any order. If two nights have the same time, the
@@ -86,19 +85,13 @@ func total(groups []census.Group) (all census.Sums) {
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
-		distinct: s.Games.Distinct, games: map[string]uint64{}, versions: map[string]map[string]uint64{},
+		distinct: s.Games.Distinct, games: map[string]uint64{},
 	}
 	if s.Run != nil {
 		n.lost = s.Run.Missed
 	}
 	for _, g := range s.Games.Top {
 		n.games[g.ID] = g.People
-	}
-	for _, g := range s.Versions.Top {
-		if n.versions[g.Game] == nil {
-			n.versions[g.Game] = map[string]uint64{}
-		}
-		n.versions[g.Game][g.Name] += g.Servers
 	}
 	return n
 }
@@ -134,7 +127,6 @@ type historyView struct {
 	Nights                 string // number of nights, first and last date
 	People, Servers, Games *timeline
 	Farms                  bool // whether at least one night has farms
-	Gaps                   bool
 	Doubtful               int
 	Columns                []string
 	Rows                   []nightRow
@@ -169,14 +161,13 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		if n.doubtful {
 			v.Doubtful++
 		}
-		v.Rows = append(v.Rows, n.row(h.date(n), games))
+		v.Rows = append(v.Rows, n.row(n.time.Format("2 Jan 2006 15:04"), games))
 	}
 	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
 	suffix := fmt.Sprintf("from %s and %s on %s to %s and %s on %s. The table of nights has the numbers.",
 		console.Plural(was.Servers, "server"), console.Plural(was.People, "person"), first.Format(day),
 		console.Plural(is.Servers, "server"), console.Plural(is.People, "person"), last.Format(day))
 	v.People = newTimeline("People by night: "+suffix, "People", " people", h.nights)
-	v.Gaps = len(v.People.Nights) > h.Len() // the chart has additional points where nights are missing
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
 	v.Servers = newTimeline("Servers by night: "+suffix, "Servers", " servers", h.nights)
 	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })
@@ -198,17 +189,6 @@ func (n *pastNight) people(game string) float64 {
 		return float64(people)
 	}
 	return math.NaN()
-}
-
-// date returns the date of a night, with the time of day if a day has several nights.
-func (h *History) date(n *pastNight) string {
-	const day = "2 Jan 2006"
-	for i := range h.nights[1:] {
-		if h.nights[i].time.Format(day) == h.nights[i+1].time.Format(day) {
-			return n.time.Format(day + " 15:04")
-		}
-	}
-	return n.time.Format(day)
 }
 
 func (n *pastNight) row(date string, games []census.Group) nightRow {

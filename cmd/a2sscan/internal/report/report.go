@@ -101,7 +101,7 @@ func Write(w io.Writer, in *Input) (Written, error) {
 		Modes:     newGroupTable("Mode", &s.Modes, names, modesShown),
 		Countries: countries(s),
 		Networks:  newGroupTable("Network", &s.Networks, nil, networksShown),
-		Versions:  in.History.versions(s),
+		Versions:  newGroupTable("Version", &s.Versions, names, versionsShown),
 		Systems:   systems(s),
 		Suspects:  in.Servers.suspectLists(s),
 	}
@@ -142,12 +142,11 @@ type page struct {
 	Changes *changes
 	History *historyView
 
-	Games, Maps, Modes  *groupTable
-	Countries, Networks *groupTable
-	Versions            []versionView
-	Systems             []part
-	Suspects            []suspectList
-	Servers             serverTable
+	Games, Maps, Modes, Versions *groupTable
+	Countries, Networks          *groupTable
+	Systems                      []part
+	Suspects                     []suspectList
+	Servers                      serverTable
 }
 
 // night returns the time of a census: the start of the scan or, if that is not known,

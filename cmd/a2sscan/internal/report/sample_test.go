@@ -58,7 +58,7 @@ func sampleStats(ago int) *census.Stats {
 	s.Games.Other = sampleSums(9100*growth, 21000*growth*week)
 	s.All = added(s.All, s.Games.Other)
 	s.Maps.Distinct, s.Maps.Other = 18400, sampleSums(40000, 90000)
-	s.Versions.Distinct = 260
+	s.Versions.Distinct, s.Versions.Other = 260, sampleSums(4000, 9000)
 	sampleRun(s, ago, random)
 	if ago < 2 {
 		sampleDetails(s)
