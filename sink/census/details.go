@@ -89,12 +89,10 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		err := reread(d.old, old, keepLists, func(e *event, lists []byte) { e.lists = lists })
-		if err != nil {
+		if err := reread(d.old, old, keepLists); err != nil {
 			return err
 		}
-		err = reread(d.new, new, compareLists, func(e *event, found differences) { e.differences = found })
-		if err != nil {
+		if err := reread(d.new, new, compareLists); err != nil {
 			return err
 		}
 		for i := range events[:n] {
@@ -108,18 +106,11 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// differences has the rules and mods that a server has in only one census: at index 0
-// those in the old census, and at index 1 those in the new census.
-type differences struct {
-	rules [2]map[string]string
-	mods  [2][]string
-}
-
 // keepLists returns a function that removes all keys from a line, except "schema", "rules"
 // and "game". Maps of the rules and mods would take several times the memory of this JSON.
-func keepLists() func(*event, []byte) []byte {
+func keepLists() func(*event, []byte) func() {
 	text := record.NewReader("schema").Keep("rules", "game")
-	return func(_ *event, line []byte) []byte {
+	return func(e *event, line []byte) func() {
 		lists := []byte(`{"schema":1`)
 		if r, err := text.Read(line); err == nil {
 			for _, key := range []string{"rules", "game"} {
@@ -128,63 +119,55 @@ func keepLists() func(*event, []byte) []byte {
 				}
 			}
 		}
-		return append(lists, '}')
+		return func() { e.lists = append(lists, '}') }
 	}
 }
 
-func compareLists() func(*event, []byte) differences {
+func compareLists() func(*event, []byte) func() {
 	first, second := record.NewReader("rules", "game"), record.NewReader("rules", "game")
-	return func(e *event, line []byte) (d differences) {
+	return func(e *event, line []byte) func() {
 		x, err := first.Read(e.lists)
 		if err != nil {
 			x = &record.Record{} // the file has changed: the old census no longer has a record of this address
 		}
 		y, err := second.Read(line)
 		if err != nil {
-			return d
+			return func() {}
 		}
 		before, after := rulesOf(x.Rules), rulesOf(y.Rules)
-		d.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
-		d.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
-		return d
+		rules := [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
+		mods := [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
+		return func() { e.rules, e.mods = rules, mods }
 	}
 }
 
 // reread reads a census again. If a line is the record of a server that is a key of want,
-// reread passes it to a function that parser returned. It calls take with each result, in
-// the order of the census.
-func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
+// reread passes it to a function that parser returned. Several goroutines do this at the same
+// time. Then reread calls the results, one at a time, in the order of the census.
+func reread(c *Census, want map[*Server]*event, parser func() func(*event, []byte) func()) error {
 	if len(want) == 0 {
 		return nil
 	}
-	type found struct {
-		*event
-		value T
-	}
-	find := func() func(*sink.Block) []found {
-		head, l, parse := record.NewReader("addr", "time"), newLoader(nil), parser()
-		return func(b *sink.Block) (all []found) {
+	find := func() func(*sink.Block) []func() {
+		head, parse := record.NewReader("addr", "time"), parser()
+		return func(b *sink.Block) (all []func()) {
 			for _, line := range b.Lines() {
 				r, err := head.Read(bytes.TrimSpace(line))
 				if err != nil {
 					continue // no error: Open has already counted the damage
 				}
 				s := c.find(keyOf(r.Addr))
-				if s == nil || s.at != millis(r.Time) || want[s] == nil {
-					continue // an address may have other records, with other times
+				if s != nil && s.at == millis(r.Time) && want[s] != nil { // an address may have other records, with other times
+					all = append(all, parse(want[s], line))
 				}
-				if c.duplicates > 0 && !l.isOf(s, line) {
-					continue // an address may have other records with the same time
-				}
-				all = append(all, found{want[s], parse(want[s], line)})
 			}
 			return all
 		}
 	}
 	for _, file := range c.files {
-		_, err := sink.PipeFile(file, find, func(_ *sink.Block, all []found) error {
-			for _, f := range all {
-				take(f.event, f.value)
+		_, err := sink.PipeFile(file, find, func(_ *sink.Block, all []func()) error {
+			for _, store := range all {
+				store()
 			}
 			return nil
 		})
@@ -193,17 +176,6 @@ func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event
 		}
 	}
 	return nil
-}
-
-// isOf reports whether line is the record from which s was made, or one that differs only
-// in what no comparison shows.
-func (l *loader) isOf(s *Server, line []byte) bool {
-	r, err := l.read(bytes.TrimSpace(line))
-	if err != nil {
-		return false
-	}
-	other := l.maker.server(&r.Result)
-	return s.compare(&other) == 0
 }
 
 const maxShown = 200
@@ -263,7 +235,7 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 		case kind == "moved":
 			c.By = d.movedBy[e.after]
 		case kind == "farm":
-			c.Before.Farm, c.After.Farm = d.old.Farm(e.before), d.new.Farm(e.after)
+			c.Before.Farm, c.After.Farm = d.old.farm(e.before), d.new.farm(e.after)
 		case kind == "gone" && e.after.Status != scanner.StatusUnreachable:
 			c.LossChance, c.LikelyLoss = round6(d.chance), d.chance >= 0.5
 		case kind == "rules":

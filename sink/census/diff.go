@@ -1,11 +1,9 @@
 package census
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -25,8 +23,8 @@ type Comparison struct {
 	Changes  map[Kind]uint64 `json:"changes"`
 	Volatile map[Kind]uint64 `json:"volatile"` // number of volatile changes among Changes
 
-	// ByGame counts changes by game and kind, without volatile changes, for at most 400
-	// games. The key "" stands for unknown games and for all games that do not fit.
+	// ByGame counts changes by game and kind, without volatile changes. The key ""
+	// stands for unknown games.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts about servers that answered in both censuses.
@@ -80,8 +78,11 @@ type event struct {
 	before, after *Server // the records of the server in both censuses; nil if a census has none
 	kinds         kinds
 
-	lists       []byte // the old rules and mods, as the JSON of a record
-	differences        // between the rules and mods of the two records
+	lists []byte // the old rules and mods, as the JSON of a record
+	// rules and mods are those that the server has in only one census: at index 0 those in the
+	// old census, and at index 1 those in the new census.
+	rules [2]map[string]string
+	mods  [2][]string
 }
 
 // Diff compares two censuses. It calls do(c) for each change c of the given kinds, in the
@@ -150,7 +151,6 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 		d.pair(was, is)
 	}
 	d.estimateLost()
-	d.out.limitGames()
 	return d.out, d.details(do)
 }
 
@@ -292,29 +292,4 @@ func (d *differ) estimateLost() {
 	if silent > 0 {
 		d.chance = lost / float64(silent)
 	}
-}
-
-// limitGames reduces ByGame to maxGames games: it sums up the games with the fewest
-// changes under the key "".
-func (c *Comparison) limitGames() {
-	if len(c.ByGame) <= maxGames {
-		return
-	}
-	total := map[string]uint64{}
-	var ids []string
-	for id, kinds := range c.ByGame {
-		ids = append(ids, id)
-		for _, n := range kinds {
-			total[id] += n
-		}
-	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(a, b)) })
-	rest := map[Kind]uint64{}
-	for _, id := range append(ids[maxGames-1:], "") {
-		for kind, n := range c.ByGame[id] {
-			rest[kind] += n
-		}
-		delete(c.ByGame, id)
-	}
-	c.ByGame[""] = rest
 }

@@ -274,9 +274,8 @@ func (c *Census) nameFarms() {
 	}
 }
 
-// Farm returns the Farm.ID of a server of the census, or "" if it is in no farm.
-func (c *Census) Farm(s *Server) string {
-	c.findFarms()
+// farm returns the Farm.ID of a server, or "" if it is in no farm.
+func (c *Census) farm(s *Server) string {
 	if s.farm == 0 {
 		return ""
 	}

@@ -60,12 +60,6 @@ type Census struct {
 	locate     func(netip.Addr) scanner.Geo
 }
 
-// SummaryError is the error of Open if it can't read a summary.
-type SummaryError struct{ error }
-
-// Unwrap returns the cause.
-func (e SummaryError) Unwrap() error { return e.error }
-
 // Open reads a census from files: parts, shards, or files of several formats. An address
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.
@@ -76,7 +70,7 @@ func Open(files []string, o Options) (*Census, error) {
 		return nil, err
 	}
 	if c.summaries, err = ReadSummaries(files, o.Summaries); err != nil {
-		return nil, SummaryError{err}
+		return nil, err
 	}
 	if err := c.load(); err != nil {
 		return nil, err

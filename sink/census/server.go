@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -269,23 +268,8 @@ func (t texts) of(b []byte) string {
 	return s
 }
 
-// valid replaces invalid UTF-8 as a record does: each incomplete character, and each other
-// invalid byte, becomes one U+FFFD.
-func valid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		for r == utf8.RuneError && n < len(s) && !utf8.FullRuneInString(s[:n+1]) {
-			n++
-		}
-		b.WriteRune(r)
-		s = s[n:]
-	}
-	return b.String()
-}
+// valid replaces invalid UTF-8.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (s *Server) shownName() string { return shorten(valid(s.Name)) }
 

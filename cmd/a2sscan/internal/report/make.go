@@ -43,7 +43,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 		return err
 	}
 	in.Stats = c.Stats()
-	in.Servers.Farm = c.Farm
+	in.Servers.Farms = c.Farms()
 	c.Servers(in.Servers.Add)
 	if err := in.readHistory(t, o.History, o.Games); err != nil {
 		return err

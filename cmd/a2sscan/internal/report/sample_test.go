@@ -206,7 +206,7 @@ func sampleInput(nights int) *Input {
 	for i := range 200 {
 		farms[sampleServer(i).Addr()] = fmt.Sprint(i / 15) // the last farm has 5 servers
 	}
-	in.Servers.Farm = func(s *census.Server) string { return farms[s.Addr()] }
+	in.Servers.Farms = farms
 	for i := range 300 {
 		in.Servers.Add(sampleServer(i))
 	}

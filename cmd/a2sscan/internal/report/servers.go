@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ const (
 // Servers collects the servers with the most people, which the page may list. It does not
 // store which servers answer without a challenge.
 type Servers struct {
-	Farm func(*census.Server) string // returns the ID of the server's farm, or ""; nil: there are no farms
+	Farms map[netip.AddrPort]string // the ID of the farm of each server that is in a farm
 
 	kept  []*census.Server // if cut is set, the first maxServers are sorted
 	cut   bool             // whether servers were dropped
@@ -45,10 +46,8 @@ func (l *Servers) trim() {
 // people, in the list of one of its flags, or in the list of its farm. A server without INFO
 // or without an address is never in the table.
 func (l *Servers) Add(s *census.Server) {
-	if l.Farm != nil {
-		if id := l.Farm(s); id != "" {
-			l.suspect("farm-"+id, s)
-		}
+	if id := l.Farms[s.Addr()]; id != "" {
+		l.suspect("farm-"+id, s)
 	}
 	for _, word := range s.Flags.Words() {
 		l.suspect("flag-"+word, s)

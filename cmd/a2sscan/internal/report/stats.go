@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -79,11 +78,7 @@ func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.
 	}
 	c, err := census.Open(files, o)
 	debug.SetGCPercent(spareMemory)
-	switch {
-	case errors.As(err, new(census.SummaryError)):
-		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
-			WithHint("use --summary to name the summary that a2sscan scan wrote")
-	case err != nil:
+	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
 	if len(o.Games) > 0 {
