@@ -67,9 +67,8 @@ type verifier struct {
 
 // scanCount counts the records of a scan.
 type scanCount struct {
-	records  uint64
-	byStatus map[string]uint64
-	known    []uint64 // checked.known of each record with an IPv4 address
+	counts map[string]uint64 // number of records with each status; the key "" has all records
+	known  []uint64          // checked.known of each record with an IPv4 address
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -154,11 +153,11 @@ func checker() func(*sink.Block) []checked {
 func (v *verifier) count(one *checked) {
 	s := v.scans[one.scan]
 	if s == nil {
-		s = &scanCount{byStatus: map[string]uint64{}}
+		s = &scanCount{counts: map[string]uint64{}}
 		v.scans[one.scan] = s
 	}
-	s.records++
-	s.byStatus[one.status.String()]++
+	s.counts[""]++
+	s.counts[one.status.String()]++
 	if one.known != 0 {
 		s.known = append(s.known, one.known)
 	}
@@ -190,41 +189,39 @@ func (v *verifier) addRepeated() {
 // targets have records only if the scan had --unanswered. If the census has no record of a
 // silent target, compareCounts ignores the numbers of silent targets.
 func (v *verifier) compareCounts(want []*census.Summary) {
-	wanted := map[string]*scanCount{}
+	wanted := map[string]map[string]uint64{} // scanCount.counts by scan
 	for _, summary := range want {
 		for _, s := range summary.Scans() {
-			w := cmp.Or(wanted[s.Name], &scanCount{})
-			wanted[s.Name] = w
-			w.records += s.Records
-			if w.byStatus == nil && s.ByStatus != nil {
-				w.byStatus = map[string]uint64{}
+			if wanted[s.Name] == nil {
+				wanted[s.Name] = map[string]uint64{}
 			}
+			wanted[s.Name][""] += s.Records
 			for word, n := range s.ByStatus {
-				w.byStatus[word] += n
+				wanted[s.Name][word] += n
 			}
 		}
 	}
 	for _, scan := range slices.Sorted(maps.Keys(v.scans)) {
 		if len(want) > 0 && wanted[scan] == nil {
 			v.add("found %s of scan %s, but no summary says how this scan ended",
-				console.Plural(v.scans[scan].records, "record"), cmp.Or(scan, "without a name"))
+				console.Plural(v.scans[scan].counts[""], "record"), cmp.Or(scan, "without a name"))
 		}
 	}
 	silent := []string{scanner.StatusNoReply.String(), scanner.StatusUnreachable.String()}
 	for _, scan := range slices.Sorted(maps.Keys(wanted)) {
-		want, found := wanted[scan], cmp.Or(v.scans[scan], &scanCount{})
-		if found.records != want.records {
-			v.add("found %s of scan %s, but its summary says %d", console.Plural(found.records, "record"), scan, want.records)
+		want, found := wanted[scan], cmp.Or(v.scans[scan], &scanCount{}).counts
+		all := maps.Clone(want)
+		if len(want) > 1 { // otherwise the summary does not count statuses
+			maps.Copy(all, found)
 		}
-		if want.byStatus == nil {
-			continue
-		}
-		all := maps.Clone(want.byStatus)
-		maps.Copy(all, found.byStatus)
-		unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
+		unanswered := found[silent[0]]+found[silent[1]] > 0
 		for _, word := range slices.Sorted(maps.Keys(all)) {
-			if n := found.byStatus[word]; n != want.byStatus[word] && (unanswered || !slices.Contains(silent, word)) {
-				v.add("found %s with status %s, but the summary counts %d", console.Plural(n, "record"), word, want.byStatus[word])
+			with := ""
+			if word != "" {
+				with = " with status " + word
+			}
+			if n := found[word]; n != want[word] && (unanswered || !slices.Contains(silent, word)) {
+				v.add("found %s of scan %s%s, but its summary says %d", console.Plural(n, "record"), scan, with, want[word])
 			}
 		}
 	}

@@ -68,20 +68,9 @@ func (c *Destination) suffix() string {
 
 func (c *Destination) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
 
-func checkFormat(format Format) error {
-	if format == "" || slices.Contains(Formats, format) {
-		return nil
-	}
-	return console.Fail(console.ExitUsage, "--format: %s is not a format", console.Quoted(string(format), 40)).
-		WithHint("choose json, text, csv or tsv")
-}
-
 // CheckFormat returns an error if the format is unknown, or if the format or the
 // chosen fields do not fit the output file.
 func (c *Destination) CheckFormat() error {
-	if err := checkFormat(c.Format); err != nil {
-		return err
-	}
 	if slices.Contains(c.Fields, farm) {
 		return console.Fail(console.ExitUsage, "--fields: the farm of a server is known only after the scan").
 			WithHint("scan into a census, then run a2sscan cat -f addr,farm")
@@ -133,14 +122,10 @@ func (c *Destination) Columns() string {
 // table returns the table that formats records as lines. It returns nil if records are
 // written unchanged.
 func (c *Destination) table() (*Table, error) {
-	var screen Display
-	if c.Screen != nil {
-		screen.Color = c.Screen.Color && !c.ToFile()
+	if c.ToFile() {
+		return TableFor(nil, c.format(), c.Fields, false)
 	}
-	if c.onScreen() {
-		screen.Width = func() int { return console.WidthOf(os.Stdout) }
-	}
-	return NewTable(c.format(), c.Fields, screen)
+	return TableFor(os.Stdout, c.format(), c.Fields, c.Screen != nil && c.Screen.Color)
 }
 
 // TableFor returns the table that formats records as lines for w, which may be a terminal.
@@ -151,8 +136,9 @@ func TableFor(w any, format Format, fields []string, color bool) (*Table, error)
 	if console.IsTerminal(w) {
 		screen.Width = func() int { return console.WidthOf(w) }
 	}
-	if err := checkFormat(format); err != nil {
-		return nil, err
+	if format != "" && !slices.Contains(Formats, format) {
+		return nil, console.Fail(console.ExitUsage, "--format: %s is not a format", console.Quoted(string(format), 40)).
+			WithHint("choose json, text, csv or tsv")
 	}
 	if format == "" && screen.Width != nil {
 		format = Text

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -78,7 +79,7 @@ func Hash(text string) string {
 
 // Written has the size of a page and the number of servers in it.
 type Written struct {
-	Bytes   int64
+	Bytes   int
 	Listed  int    // servers in the table
 	Servers uint64 // servers that answered
 }
@@ -105,25 +106,17 @@ func Write(w io.Writer, in *Input) (Written, error) {
 		Systems:   systems(s),
 		Suspects:  in.Servers.suspectLists(s),
 	}
-	rest := &counter{w: io.Discard}
-	if err := layout().ExecuteTemplate(rest, "page", p); err != nil {
+	var b bytes.Buffer
+	if err := layout().ExecuteTemplate(&b, "page", p); err != nil {
 		return Written{}, err
 	}
-	p.Servers = in.Servers.table(MaxSize-rest.n, s)
-	out := &counter{w: w}
-	err := layout().ExecuteTemplate(out, "page", p)
-	return Written{Bytes: out.n, Listed: p.Servers.Listed, Servers: s.All.Servers}, err
-}
-
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
+	p.Servers = in.Servers.table(int64(MaxSize-b.Len()), s)
+	b.Reset()
+	err := layout().ExecuteTemplate(&b, "page", p)
+	if err == nil {
+		_, err = w.Write(b.Bytes())
+	}
+	return Written{Bytes: b.Len(), Listed: p.Servers.Listed, Servers: s.All.Servers}, err
 }
 
 // page is the data of the template. The template also reads values from Stats directly.

@@ -67,7 +67,7 @@ func TestSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Bytes != int64(b.Len()) || w.Bytes > MaxSize || w.Bytes < MaxSize*97/100 {
+	if w.Bytes != b.Len() || w.Bytes > MaxSize || w.Bytes < MaxSize*97/100 {
 		t.Errorf("%d bytes (%d counted), want almost %d", b.Len(), w.Bytes, MaxSize)
 	}
 	if w.Listed < 15_000 || w.Listed >= all || w.Servers != all {
