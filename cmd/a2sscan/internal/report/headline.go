@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -39,14 +40,9 @@ func when(s *census.Stats) string {
 	if from.IsZero() {
 		return "The time of the scan is not known"
 	}
-	text := "Scanned on " + from.Format("Monday, 2 January 2006, 15:04")
-	switch {
-	case s.Run != nil:
-		text += " UTC, in " + console.RoughDuration(time.Duration(s.Run.Seconds*1e9))
-	case s.Last != nil && s.Last.Sub(from) < 24*time.Hour:
-		text += " to " + s.Last.UTC().Format("15:04") + " UTC"
-	default:
-		text += " UTC"
+	text := "Scanned on " + from.Format("Monday, 2 January 2006, 15:04") + " UTC"
+	if s.Run != nil {
+		text += ", in " + console.RoughDuration(time.Duration(s.Run.Seconds*1e9))
 	}
 	return text
 }
@@ -65,8 +61,8 @@ func lead(in *Input) string {
 		answered += " and are in no farm"
 	}
 	text := fmt.Sprintf("%s on %s of the %s", console.Plural(all.People, "person"), number(all.Occupied), answered)
-	if in.Before != nil && in.Before.WithoutFarms.People > 0 {
-		text += ", " + relative(all.People, in.Before.WithoutFarms.People) + " people since last time"
+	if in.Before != nil && in.Before.without.People > 0 {
+		text += ", " + relative(all.People, in.Before.without.People) + " people since last time"
 	}
 	text += "." + arrivals(in.Changes) + favourites(s)
 	if farms := &s.Farms.Sums; s.Farms.Found > 0 {
@@ -97,7 +93,7 @@ func arrivals(c *census.Comparison) string {
 	if len(parts) == 0 {
 		return " Since last time, no server has come or gone."
 	}
-	return " Servers since last time: " + joined(parts) + "."
+	return " Servers since last time: " + strings.Join(parts, ", ") + "."
 }
 
 func favourites(s *census.Stats) string {
@@ -113,7 +109,7 @@ func favourites(s *census.Stats) string {
 	if len(top) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s of these people play %s.", percent(sum, s.WithoutFarms.People), joined(top))
+	return fmt.Sprintf(" %s of these people play %s.", percent(sum, s.WithoutFarms.People), strings.Join(top, ", "))
 }
 
 const lostShown = 5
@@ -137,18 +133,15 @@ func trust(s *census.Stats) (all []statement) {
 		all = append(all, statement{"bad", "Not complete (" + Shown(r.Ended, 20) + "): " +
 			console.Plural(r.Targets.Unfinished+r.Targets.Unread, "target") + " left"})
 	}
-	switch share, known := missedShare(s); {
-	case !known:
-		all = append(all, statement{"warn", "The number of missed servers can’t be estimated"})
-	case share <= lossy && *r.Missed < 0.5:
-		all = append(all, statement{"good", "The scan probably missed no server"})
-	default:
-		class := "good"
-		if share > lossy {
-			class = "bad"
-		}
-		all = append(all, statement{class, fmt.Sprintf("Servers that the scan probably missed: %s (%s)", rounded(*r.Missed), percentOf(share))})
+	share, known := missedShare(s)
+	missed := statement{"warn", "The number of missed servers can’t be estimated"}
+	if known {
+		missed = statement{"good", fmt.Sprintf("Servers that the scan probably missed: %s (%s)", rounded(*r.Missed), console.ExactPercent(share))}
 	}
+	if share > lossy {
+		missed.Class = "bad"
+	}
+	all = append(all, missed)
 	if !r.Consistent {
 		all = append(all, statement{"bad", "The scan's sums do not add up"})
 	}
@@ -184,8 +177,8 @@ func tiles(in *Input) []tile {
 		in.tile("Bots", func(s *census.Sums) uint64 { return s.Bots }),
 	}
 	games := tile{Label: "Games", Value: number(s.Games.Distinct)}
-	if in.Before != nil && in.Before.Games > 0 {
-		games.Change = signed(s.Games.Distinct, in.Before.Games)
+	if in.Before != nil && in.Before.distinct > 0 {
+		games.Change = signed(s.Games.Distinct, in.Before.distinct)
 	}
 	return append(all, games)
 }
@@ -197,9 +190,9 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 		t.Aside = number(of(&s.WithoutFarms)) + " without farms"
 	}
 	if b := in.Before; b != nil {
-		t.Change = relative(of(&s.All), of(&b.All))
+		t.Change = relative(of(&s.All), of(&b.all))
 		if t.Aside != "" {
-			t.Aside += ": " + relative(of(&s.WithoutFarms), of(&b.WithoutFarms))
+			t.Aside += ": " + relative(of(&s.WithoutFarms), of(&b.without))
 		}
 	}
 	t.Spark = spark(in.History.last(sparkNights, of))

@@ -104,10 +104,10 @@ func (h *History) Len() int {
 	return len(h.nights)
 }
 
-func (h *History) before(t time.Time) *Before {
+func (h *History) before(t time.Time) *pastNight {
 	for i := h.Len() - 1; i >= 0; i-- {
-		if n := &h.nights[i]; n.time.Before(t) {
-			return &Before{All: n.all, WithoutFarms: n.without, Games: n.distinct}
+		if h.nights[i].time.Before(t) {
+			return &h.nights[i]
 		}
 	}
 	return nil

@@ -77,7 +77,7 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
-	in.Before = &Before{All: in.Changes.Old.All, WithoutFarms: in.Changes.Old.WithoutFarms}
+	in.Before = &pastNight{all: in.Changes.Old.All, without: in.Changes.Old.WithoutFarms}
 	return before.Lost, nil
 }
 

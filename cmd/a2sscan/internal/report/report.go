@@ -24,19 +24,12 @@ type Input struct {
 	Files   []string // files of the census
 
 	Stats   *census.Stats
-	Before  *Before            // nil if not known
+	Before  *pastNight         // the numbers to compare with; nil if not known
 	Changes *census.Comparison // nil if not known
 
 	Important Important // single changes to list
 	History   *History  // nil if the page is about this night only
 	Servers   *Servers
-}
-
-// Before has the earlier numbers with which the headline numbers are compared.
-type Before struct {
-	All, WithoutFarms census.Sums
-
-	Games uint64 // number of games, or 0 if unknown
 }
 
 // uPlot 1.6.32 (MIT, see uplot/LICENSE) draws the charts. It has zoom, hover and a live

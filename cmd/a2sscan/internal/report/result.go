@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"strings"
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
@@ -17,8 +16,7 @@ import (
 // The kinds of files that stats, diff and report write. Each expression matches the beginning
 // of such files, as this version and earlier versions write them.
 var (
-	StatsFile = regexp.MustCompile(`^(\{\n "schema": ` +
-		`|(` + strings.Join(GroupWords(), "|") + `) +` + tableColumns + `\n|` + unknownGroup + `)`)
+	StatsFile  = regexp.MustCompile(`^(\{\n "schema": |[a-z]+ +` + tableColumns + `\n|` + unknownGroup + `)`)
 	DiffFile   = regexp.MustCompile(`^(\{"change":"|\{"old":\{"scans":\[|before: )`)
 	ReportFile = regexp.MustCompile(`^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="`)
 )

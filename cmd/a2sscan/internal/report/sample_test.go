@@ -213,10 +213,10 @@ func sampleInput(nights int) *Input {
 	return in
 }
 
-func sampleChanges(s *census.Stats, before *Before) *census.Comparison {
+func sampleChanges(s *census.Stats, before *pastNight) *census.Comparison {
 	lost := 9.0
 	c := &census.Comparison{
-		Old: census.Night{All: before.All}, New: census.Night{All: s.All}, Same: 61000,
+		Old: census.Night{All: before.all}, New: census.Night{All: s.All}, Same: 61000,
 		Changes: map[census.Kind]uint64{}, ByGame: map[string]map[census.Kind]uint64{},
 		AskedKnown: "unanswered", LikelyLost: &lost, Compared: 84000, MoreMaps: 20110, PeopleMore: 51000, PeopleFewer: 48200,
 	}
