@@ -68,14 +68,11 @@ type Facts struct {
 }
 
 // detailBytes is the approximate maximum size, in bytes, of the rules that Diff holds in
-// memory. If the rules that it needs are larger, Diff reads the censuses several times. A
-// test changes it.
+// memory. If they are larger, it reads the censuses several times. A test changes it.
 var detailBytes = 256 << 20
 
 // details calls do(c) for each change c in d.events. To find the rules and mods that
-// changed, it reads both censuses again, each time for as many servers as detailBytes
-// allows. From the old census it stores all rules and mods of these servers, and from the
-// new census only the differences.
+// changed, it reads both censuses again, for as many servers as detailBytes allows.
 func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
@@ -180,8 +177,7 @@ func reread(c *Census, want map[*Server]*event, parser func() func(*event, []byt
 
 const maxShown = 200
 
-// rulesOf returns the rules that are not volatile. If a name is repeated, its last value
-// counts.
+// rulesOf returns the rules that are not volatile. The last value of a name counts.
 func rulesOf(rules []wire.Rule) map[string][]byte {
 	values := map[string][]byte{}
 	for _, rule := range rules {
@@ -281,8 +277,7 @@ func NewChange(kind Kind, before, after *Server) *Change {
 	return c
 }
 
-// differs returns the Facts about s that a change of the given kind shows, without
-// rules, mods and farms. Its second argument, other, is the record from the other census.
+// differs returns what NewChange shows of s. other is the record from the other census.
 func (s *Server) differs(kind Kind, other *Server) *Facts {
 	f := &Facts{}
 	switch kind {

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -27,7 +28,6 @@ type Comparison struct {
 	// stands for unknown games.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
-	// Volatile facts about servers that answered in both censuses.
 	Compared    uint64 `json:"compared"` // number of servers that answered in both censuses
 	MoreMaps    uint64 `json:"map_rotations"`
 	PeopleMore  uint64 `json:"people_more"`  // number of people gained by the servers that gained people
@@ -128,25 +128,15 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 		d.accept(d.match((*Server).persistentID, false), "steam_id")
 		d.accept(d.match((*Server).placeless, true), "identity")
 	}
-	a, b := before.servers, after.servers
+	a, b := before.addressed(), after.addressed()
 	for len(a) > 0 || len(b) > 0 {
-		if len(a) > 0 && a[0].key == 0 { // a record without an address is from a capture
-			a = a[1:]
-			continue
-		}
-		if len(b) > 0 && b[0].key == 0 {
-			b = b[1:]
-			continue
-		}
 		var was, is *Server
-		if len(b) == 0 || len(a) > 0 && a[0].key <= b[0].key {
-			was = a[0]
+		first := len(b) == 0 || len(a) > 0 && a[0].key < b[0].key
+		if second := len(a) == 0 || !first && b[0].key < a[0].key; !second {
+			was, a = a[0], a[1:]
 		}
-		if len(a) == 0 || len(b) > 0 && b[0].key <= a[0].key {
+		if !first {
 			is, b = b[0], b[1:]
-		}
-		if was != nil {
-			a = a[1:]
 		}
 		d.pair(was, is)
 	}
@@ -154,20 +144,28 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	return d.out, d.details(do)
 }
 
+// addressed returns the servers that have an address. Records without one are from captures.
+func (c *Census) addressed() []*Server {
+	i, _ := slices.BinarySearchFunc(c.servers, 1, func(s *Server, key uint64) int { return cmp.Compare(s.key, key) })
+	return c.servers[i:]
+}
+
 func (c *Census) night() Night {
 	n := Night{Scans: c.scans[:min(len(c.scans), maxScans)], Lost: c.Lost}
 	farms := map[int32]bool{}
 	for _, s := range c.loaded {
-		if !s.answered() && !s.unasked {
-			n.Silent++
-		}
-	}
-	for s := range c.answers() {
-		n.All.add(s)
-		if s.farm == 0 {
-			n.WithoutFarms.add(s)
-		} else {
-			farms[s.farm] = true
+		switch {
+		case !s.answered():
+			if !s.unasked {
+				n.Silent++
+			}
+		case !s.other:
+			n.All.add(s)
+			if s.farm > 0 {
+				farms[s.farm] = true
+			} else {
+				n.WithoutFarms.add(s)
+			}
 		}
 	}
 	n.Farms = uint64(len(farms))
@@ -177,8 +175,7 @@ func (c *Census) night() Night {
 	return n
 }
 
-// pair compares the two records of an address. If one of the censuses has no record of the
-// address, the argument for that census is nil.
+// pair compares the two records of an address. A record that does not exist is nil.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
 		d.compare(from, after, kindMoved)
@@ -215,8 +212,7 @@ func (d *differ) pair(before, after *Server) {
 	}
 }
 
-// compare compares the records of a server that answered in both censuses. Its third
-// argument, k, has the kinds of changes that are already known.
+// compare compares the records of a server that answered both times. k has the changes known so far.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
 	const verdict = wire.AskInfo | wire.AskPlayers // the answers that show whether a server is in a farm
@@ -243,8 +239,7 @@ func (d *differ) compare(before, after *Server, k kinds) {
 	d.note(before, after, changed|k, volatile)
 }
 
-// note counts the changes whose kinds are in k. If at least one of these changes is
-// to be reported, it adds an event.
+// note counts the changes whose kinds are in k, and adds an event for those to report.
 func (d *differ) note(before, after *Server, k, volatile kinds) {
 	shown := after
 	if !shown.answered() {

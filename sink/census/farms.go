@@ -87,10 +87,9 @@ func (c *Census) compareAll() {
 	c.unite(groups)
 }
 
-// alike returns the groups of servers that have the same key. The servers of a group are in
-// the order of addresses. The first argument, least, is the minimum size of a group. Servers
-// with key 0 are in no group. Most keys occur once, so alike first sorts all keys to count
-// the servers of each key, and makes only the groups that are large enough.
+// alike returns the groups of at least so many servers with the same key, each in the order of
+// addresses. Servers with key 0 are in no group. Most keys occur once, so alike first sorts
+// all keys, and makes only the groups that are large enough.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
 	keys := make([]uint64, len(c.loaded))
 	for i, s := range c.loaded {
@@ -118,9 +117,8 @@ func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server
 	return groups
 }
 
-// identity returns a hash of game, version, name, map and capacity. It returns 0 if the
-// server did not answer, or if name, map, capacity or game is unknown. It also returns 0
-// if the address is not public (see isPublic).
+// identity returns a hash of game, version, name, map and capacity, or 0 if the server did not
+// answer, one of them (except the version) is unknown, or the address is not public.
 func (s *Server) identity() uint64 {
 	h := s.placeless()
 	if h == 0 || !s.HasPlaces() || !s.isPublic() {
@@ -140,11 +138,10 @@ func (s *Server) isPublic() bool {
 	return a.IsValid() && !carrierNAT.Contains(a) && !a.IsLinkLocalUnicast()
 }
 
-// sameRules returns the servers that may be clones: the servers with unknown rules, and
-// the servers with the most frequent rules if there are at least leastClones of the
-// latter. Servers with other rules are no clones, because names and maps alone can
-// coincide. If fewer than leastClones servers have the same rules, and fewer than
-// leastBare servers have unknown rules, it returns nil.
+// sameRules returns the servers that may be clones: those with unknown rules, and at least
+// leastClones with the most frequent rules. Servers with other rules are no clones,
+// because names and maps alone can coincide. It returns nil if there are neither
+// leastClones with the same rules nor leastBare with unknown rules.
 func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
@@ -189,8 +186,7 @@ var defaultWords = []string{
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
 }
 
-// distinct returns the number of different networks of the servers. Its second argument,
-// bits, is the length of a network's prefix.
+// distinct returns the number of different networks, with prefixes of so many bits, of the servers.
 func distinct(all []*Server, bits int) uint64 {
 	seen := map[uint64]bool{}
 	for _, s := range all {
@@ -199,12 +195,9 @@ func distinct(all []*Server, bits int) uint64 {
 	return uint64(len(seen))
 }
 
-// network returns the prefix of a server's address. Its argument, bits, is the length of
-// the prefix.
 func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 
-// unite makes a farm of each group. Groups that have servers in common become one
-// farm.
+// unite makes a farm of each group, and one farm of groups that have servers in common.
 func (c *Census) unite(groups []farm) {
 	for _, g := range groups {
 		// The largest of the farms takes the servers of the group and of the other farms. So
@@ -249,10 +242,9 @@ func (c *Census) unite(groups []farm) {
 	c.nameFarms()
 }
 
-// nameFarms gives each farm an ID: a hash of the game and the name that most servers of the
-// farm have. The ID does not depend on maps, versions, players and addresses, because these
-// change overnight. If several farms have the same game and name, only the largest gets this
-// ID. The IDs of the others also depend on their lowest address.
+// nameFarms gives each farm its Farm.ID. It does not depend on what changes overnight: maps,
+// versions, players and addresses. But of several farms with the same game and name, the IDs
+// of all but the largest depend on their lowest address.
 func (c *Census) nameFarms() {
 	taken := map[uint64]bool{}
 	for n := range c.farms {
@@ -299,15 +291,20 @@ func (c *Census) addFarms(s *Stats) {
 	}
 }
 
+func members(servers []*Server) []string {
+	all := []string{}
+	for _, s := range servers[:min(len(servers), maxMembers)] {
+		all = append(all, s.Addr().String())
+	}
+	return all
+}
+
 func (f *farm) describe() Farm {
 	first := f.servers[0]
-	d := Farm{ID: f.id, Game: first.Game, Members: []string{}}
+	d := Farm{ID: f.id, Game: first.Game, Members: members(f.servers)}
 	d.Addresses, d.Networks = distinct(f.servers, 32), distinct(f.servers, 24)
 	for _, s := range f.servers {
 		d.Sums.add(s)
-		if len(d.Members) < maxMembers {
-			d.Members = append(d.Members, s.Addr().String())
-		}
 	}
 	if f.clones {
 		d.Name, d.Map, d.Capacity = first.shownName(), shorten(first.Map), uint64(first.MaxPlayers)
@@ -323,9 +320,7 @@ func (f *farm) describe() Farm {
 	return d
 }
 
-// stacks returns the addresses with at least leastStack servers, and the /24 networks with
-// at least leastNetworkStack servers. It returns at most maxStacks addresses and networks
-// together, those with the most servers first.
+// stacks returns at most maxStacks addresses and /24 networks, those with the most servers first.
 func (c *Census) stacks() []Stack {
 	all := []Stack{}
 	for _, size := range []struct{ bits, least int }{{32, leastStack}, {24, leastNetworkStack}} {
@@ -349,8 +344,7 @@ func (c *Census) stacks() []Stack {
 	return all[:min(len(all), maxStacks)]
 }
 
-// accounts returns the Steam IDs that occur at several IP addresses: at most maxAccounts,
-// those with the most addresses first.
+// accounts returns at most maxAccounts Steam IDs that occur at several IP addresses.
 func (c *Census) accounts() []account {
 	all := []account{}
 	for id, servers := range c.alike(2, func(s *Server) uint64 {
@@ -359,10 +353,7 @@ func (c *Census) accounts() []account {
 		}
 		return s.persistentID()
 	}) {
-		one := account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: distinct(servers, 32), Members: []string{}}
-		for _, s := range servers[:min(len(servers), maxMembers)] {
-			one.Members = append(one.Members, s.Addr().String())
-		}
+		one := account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: distinct(servers, 32), Members: members(servers)}
 		if one.Addresses > 1 {
 			all = append(all, one)
 		}

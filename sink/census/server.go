@@ -77,7 +77,6 @@ type Server struct {
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return new(maker).server(r) }
 
-// server returns the Server for a result.
 func (m *maker) server(r *scanner.Result) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -273,8 +272,7 @@ func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (s *Server) shownName() string { return shorten(valid(s.Name)) }
 
-// cut shortens s without splitting a character. Its second argument, most, is the maximum
-// length in bytes.
+// cut shortens s to most bytes, without splitting a character.
 func cut[T string | []byte](s T, most int) T {
 	if len(s) <= most {
 		return s
@@ -320,7 +318,7 @@ func (s *Server) compare(t *Server) int {
 }
 
 // persistentID returns the Steam ID of a server that answered, if the ID belongs to a
-// persistent game server account (type 3). Otherwise it returns 0.
+// persistent game server account (type 3), or 0.
 func (s *Server) persistentID() uint64 {
 	if s.steam>>52&0xF != 3 || s.key == 0 || !s.answered() {
 		return 0

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -74,35 +73,6 @@ func ledger(r *census.Run) []row {
 	)
 	for i := range all {
 		all[i].Of, all[i].Most = t.Read, t.Read
-	}
-	return all
-}
-
-var classNames = map[string]string{
-	"matched": "Answers to our questions", "duplicate": "Duplicates", "malformed": "Malformed",
-	"late": "Late", "foreign": "From elsewhere",
-}
-
-// datagrams(r) has the counts of datagrams sent and received. Each share is relative to
-// all datagrams sent or to all datagrams received. All bars have the same scale.
-func datagrams(r *census.Run) []row {
-	if r == nil {
-		return nil
-	}
-	d := &r.Datagrams
-	most := max(d.Sent, d.Received)
-	all := []row{{"Sent", "", d.Sent, d.Sent, most, true}, {"Repeated requests", "", d.Repeats, d.Sent, most, false}}
-	if d.SendErrors > 0 {
-		all = append(all, row{"Could not be sent", "", d.SendErrors, d.Sent, most, false})
-	}
-	all = append(all, row{"Received", "", d.Received, d.Received, most, true})
-	for _, word := range slices.Sorted(maps.Keys(d.ByClass)) {
-		if n := d.ByClass[word]; n > 0 {
-			all = append(all, row{cmp.Or(classNames[word], Shown(word, 40)), "", n, d.Received, most, false})
-		}
-	}
-	if d.KernelDrops > 0 {
-		all = append(all, row{"Dropped by the kernel", "", d.KernelDrops, d.Received, most, false})
 	}
 	return all
 }

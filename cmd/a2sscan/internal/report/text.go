@@ -51,7 +51,7 @@ func Shown(s string, limit int) string {
 var functions = template.FuncMap{
 	// functions that describe the stats
 	"when": when, "trust": trust, "distributions": distributions, "questions": questions,
-	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
+	"facts": facts, "ledger": ledger, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
 	"otherSystems": func(s *census.Stats) []string { // the systems that the bar omits
 		return rest("system", &s.Systems, s.Systems.Top[min(systemsInBar, len(s.Systems.Top)):])
 	},
