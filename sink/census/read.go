@@ -228,7 +228,7 @@ func (c *Census) load() error {
 	var readings []Reading
 	scans := map[string]bool{}
 	for _, file := range c.files {
-		reading := Reading{File: file}
+		reading := Reading{Part: sink.Part{Name: file}}
 		parser := func() func(*sink.Block) loaded { return newLoader(c.locate).load }
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {

@@ -169,11 +169,10 @@ func baseOf(name string) string {
 
 // Reading describes what was read from a file.
 type Reading struct {
-	File    string
-	Records uint64
-	Bad     uint64      // number of lines that are not records
-	Why     error       // the fault of one of these lines
-	Damage  sink.Damage // what was skipped
+	sink.Part             // without Sum, Bytes is not set either
+	Bad       uint64      // number of lines that are not records
+	Why       error       // the fault of one of these lines
+	Damage    sink.Damage // what was skipped
 }
 
 // Lost compares what was read with the summaries of the scans. It returns a sentence for each
@@ -183,17 +182,17 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	var names []string
 	for _, r := range files {
-		names = append(names, r.File)
+		names = append(names, r.Name)
 		if r.Damage.Doubtful || r.Damage.Found() {
-			say("%s is damaged: %s", r.File, r.Damage)
+			say("%s is damaged: %s", r.Name, r.Damage)
 		}
 		if n := r.Damage.Truncated; n > 0 {
-			say("%s is truncated: ignored %s after its last complete record", r.File, plural(uint64(n), "byte", "bytes"))
+			say("%s is truncated: ignored %s after its last complete record", r.Name, plural(uint64(n), "byte", "bytes"))
 		} else if r.Damage.Open && !r.Damage.Flushed {
-			say("%s is truncated: its last compressed frame has no end", r.File)
+			say("%s is truncated: its last compressed frame has no end", r.Name)
 		}
 		if r.Bad > 0 {
-			say("%s: ignored %s: %v", r.File, plural(r.Bad, "line that cannot be read", "lines that cannot be read; one of them"), r.Why)
+			say("%s: ignored %s: %v", r.Name, plural(r.Bad, "line that cannot be read", "lines that cannot be read; one of them"), r.Why)
 		}
 	}
 	for _, s := range summaries {
@@ -201,8 +200,13 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 			switch {
 			case at < 0 && all:
 				say("%s is missing: the summary says that it has %s", part.Name, plural(part.Records, "record", "records"))
-			case at >= 0 && files[at].Records < part.Records:
-				say("%s is truncated: it has %d of the %s that the summary counts", files[at].File, files[at].Records, plural(part.Records, "record", "records"))
+			case at < 0:
+			case files[at].Sum != "" && files[at].Bytes != part.Bytes:
+				say("%s has %d bytes, but the summary says %d", files[at].Name, files[at].Bytes, part.Bytes)
+			case files[at].Sum != "" && part.Sum != "" && files[at].Sum != part.Sum:
+				say("%s has xxh64 %s, but the summary says %s", files[at].Name, files[at].Sum, part.Sum)
+			case files[at].Records < part.Records:
+				say("%s is truncated: it has %d of the %s that the summary counts", files[at].Name, files[at].Records, plural(part.Records, "record", "records"))
 			}
 		}
 	}

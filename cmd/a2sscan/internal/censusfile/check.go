@@ -29,7 +29,7 @@ const maxProblems = 20
 // addresses that have several records in one scan. To find them, it stores 8 bytes per
 // record. If progress is not nil, Check calls it with the number of bytes read and the
 // size of all files. Check returns an error if a file can't be read.
-func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
+func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]census.Reading, []string, error) {
 	debug.SetGCPercent(spareMemory)
 	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
@@ -42,11 +42,10 @@ func Check(files []string, want []*census.Summary, progress func(read, size int6
 			return nil, nil, err
 		}
 	}
+	described := slices.DeleteFunc(slices.Clone(want), func(s *census.Summary) bool { return s.Division == nil && s.Sum == "" })
+	v.problems = append(v.problems, census.Lost(v.files, described, true)...)
 	v.addRepeated()
 	v.compareCounts(want)
-	for _, summary := range want {
-		v.compareParts(summary)
-	}
 	if n := len(v.problems); n > maxProblems {
 		v.problems = append(v.problems[:maxProblems], console.Plural(n-maxProblems, "more problem"))
 	}
@@ -54,11 +53,11 @@ func Check(files []string, want []*census.Summary, progress func(read, size int6
 }
 
 type verifier struct {
-	files    []sink.Part
+	files    []census.Reading
 	problems []string
 	scans    map[string]*scanCount
 
-	part sink.Part // the file that is being read
+	part census.Reading // the file that is being read
 	sum  *xxhash.Digest
 
 	progress   func(read, size int64)
@@ -87,7 +86,7 @@ func (v *verifier) Write(p []byte) (int, error) {
 
 // file reads one file, and adds its problems to v.problems.
 func (v *verifier) file(name string) error {
-	v.part, v.sum = sink.Part{Name: name}, xxhash.New()
+	v.part, v.sum = census.Reading{Part: sink.Part{Name: name}}, xxhash.New()
 	r, err := sink.OpenTee(name, v)
 	if err != nil {
 		return err
@@ -110,15 +109,13 @@ func (v *verifier) file(name string) error {
 	if err != nil {
 		return err
 	}
-	damage := r.Damage()
-	damage.Flushed = false // the census must end with a complete frame
-	v.problems = append(v.problems, census.Lost([]census.Reading{{File: v.part.Name, Damage: damage}}, nil, false)...)
+	v.part.Damage = r.Damage()
+	v.part.Damage.Flushed = false // the census must end with a complete frame
 	v.part.Sum = fmt.Sprintf("%016x", v.sum.Sum64())
 	v.files = append(v.files, v.part)
 	return nil
 }
 
-// checked is what checker finds out about a record.
 type checked struct {
 	problem error
 	scan    string
@@ -223,33 +220,6 @@ func (v *verifier) compareCounts(want []*census.Summary) {
 			if n := found[word]; n != want[word] && (unanswered || !slices.Contains(silent, word)) {
 				v.add("found %s of scan %s%s, but its summary says %d", console.Plural(n, "record"), scan, with, want[word])
 			}
-		}
-	}
-}
-
-// compareParts compares the files with what the summary says about them. The files may
-// have been moved to another directory.
-func (v *verifier) compareParts(want *census.Summary) {
-	if want.Division == nil && want.Sum == "" {
-		return // the summary has no data about the file
-	}
-	var names []string
-	for _, f := range v.files {
-		names = append(names, f.Name)
-	}
-	for p, at := range want.Files(names) {
-		if at < 0 {
-			v.add("%s is missing", p.Name)
-			continue
-		}
-		f := &v.files[at]
-		switch {
-		case f.Bytes != p.Bytes:
-			v.add("%s has %d bytes, but the summary says %d", f.Name, f.Bytes, p.Bytes)
-		case p.Sum != "" && f.Sum != p.Sum:
-			v.add("%s has xxh64 %s, but the summary says %s", f.Name, f.Sum, p.Sum)
-		case want.Division != nil && p.Records != 0 && f.Records != p.Records: // the file may also have records of other scans
-			v.add("%s has %d records, but the summary says %d", f.Name, f.Records, p.Records)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // skips empty lines, but counts them. It stops at the first error. It returns a
 // description of what it has read.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
-	read.File = name
+	read.Name = name
 	for n := 1; ; n++ {
 		line, err := r.Next()
 		if err == io.EOF {
@@ -44,7 +44,7 @@ const spareMemory = 25
 // that error unchanged.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
 	debug.SetGCPercent(spareMemory)
-	read, taken := census.Reading{File: file}, error(nil)
+	read, taken := census.Reading{Part: sink.Part{Name: file}}, error(nil)
 	damage, err := sink.PipeFile(file, parser, func(b *sink.Block, parsed T) error {
 		var n int
 		n, taken = take(b, parsed)
@@ -59,18 +59,18 @@ func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink
 }
 
 // Lost compares what was read with the summaries beside the files. It prints what is
-// damaged or missing. If there is anything to print, it returns an error. If complete is
-// set, each unread file of a scan counts as missing.
-func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
+// damaged or missing. If there is anything to print, it returns an error. A file of a
+// scan that was not read is not missing.
+func Lost(t *console.Terminal, read []census.Reading) error {
 	var files []string
 	for _, r := range read {
-		files = append(files, r.File)
+		files = append(files, r.Name)
 	}
 	summaries, err := census.ReadSummaries(files, nil)
 	if err != nil {
 		t.Say("%s", console.Plain(err.Error(), 300)) // no error, because the records can be used without a summary
 	}
-	return SayLost(t, census.Lost(read, summaries, complete))
+	return SayLost(t, census.Lost(read, summaries, false))
 }
 
 // SayLost prints the sentences about what is damaged or missing. If there are any, it

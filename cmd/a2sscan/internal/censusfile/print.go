@@ -160,7 +160,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 			}
 			lines := b.Out
 			if how.Order.Most > 0 && made.chosen >= left {
-				lines = firstLines(lines, left)
+				lines = bytes.Join(bytes.SplitAfterN(lines, []byte("\n"), left+1)[:left], nil)
 			}
 			if _, err := w.Write(lines); err != nil { // package main sets the exit code
 				return made.records, err
@@ -191,16 +191,5 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 		return err
 	}
 	SayUnknown(t, how.Choice.Games, how.Choice.seen)
-	return Lost(t, read, false)
-}
-
-func firstLines(text []byte, n int) []byte {
-	end := 0
-	for line := range bytes.Lines(text) {
-		if n--; n < 0 {
-			break
-		}
-		end += len(line)
-	}
-	return text[:end]
+	return Lost(t, read)
 }
