@@ -22,13 +22,11 @@ import (
 // maxProblems is the maximum number of problems that Check describes.
 const maxProblems = 20
 
-// Check reads the files of a census to their end, and returns descriptions of the files
-// and of the problems. If there are many problems, the last description has the number of
-// further problems. Check verifies the checksums of compressed files. It compares each
-// record with the schema, and the files with the summaries in want. It also finds IPv4
-// addresses that have several records in one scan. To find them, it stores 8 bytes per
-// record. If progress is not nil, Check calls it with the number of bytes read and the
-// size of all files. Check returns an error if a file can't be read.
+// Check reads the files of a census to their end, and describes the files and the problems,
+// of which the last may be the number of further ones. It compares each record with the
+// schema, and the files with the summaries in want, and finds IPv4 addresses with several
+// records in one scan, for which it stores 8 bytes per record. It calls progress, if that is
+// not nil, with the number of bytes read and the size of all files.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]census.Reading, []string, error) {
 	debug.SetGCPercent(spareMemory)
 	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
@@ -84,7 +82,6 @@ func (v *verifier) Write(p []byte) (int, error) {
 	return v.sum.Write(p)
 }
 
-// file reads one file, and adds its problems to v.problems.
 func (v *verifier) file(name string) error {
 	v.part, v.sum = census.Reading{Part: sink.Part{Name: name}}, xxhash.New()
 	r, err := sink.OpenTee(name, v)
@@ -182,9 +179,8 @@ func (v *verifier) addRepeated() {
 
 // compareCounts compares the numbers of records, in total and by status, with the
 // summaries of each scan. A scan without a summary may be incomplete, so it is a problem.
-// Shards may have the same scan name, so compareCounts adds up their numbers. Silent
-// targets have records only if the scan had --unanswered. If the census has no record of a
-// silent target, compareCounts ignores the numbers of silent targets.
+// Shards may have the same scan name. Silent targets have records only if the scan had
+// --unanswered, so their numbers count only if the census has such a record.
 func (v *verifier) compareCounts(want []*census.Summary) {
 	wanted := map[string]map[string]uint64{} // scanCount.counts by scan
 	for _, summary := range want {

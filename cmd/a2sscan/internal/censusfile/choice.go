@@ -40,8 +40,7 @@ type Choice struct {
 	seen     map[string]bool // IDs and names of the games in the records read, in lower case
 }
 
-// prepare checks the command-line flags. If the flags need the farms of the census,
-// prepare reads the files to find the farms.
+// prepare checks the flags. If they need the farms of the census, it reads the files.
 func (how *Printing) prepare(files []string) (err error) {
 	c := &how.Choice
 	for _, word := range c.Statuses {
@@ -99,8 +98,7 @@ func (c *Choice) everything() bool {
 
 func (c *Choice) has(word string) bool { return slices.Contains(c.Fakes, word) }
 
-// keep returns a function that reports whether a line is a record that c chooses. If c chooses
-// everything, the function does not look at the line.
+// keep returns a function that reports whether c chooses the record in a line.
 func (c *Choice) keep() func(line []byte) (bool, error) {
 	if c.everything() {
 		return func([]byte) (bool, error) { return true, nil }

@@ -119,8 +119,6 @@ func (c *Destination) Columns() string {
 	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
 }
 
-// table returns the table that formats records as lines. It returns nil if records are
-// written unchanged.
 func (c *Destination) table() (*Table, error) {
 	if c.ToFile() {
 		return TableFor(nil, c.format(), c.Fields, false)
@@ -128,9 +126,8 @@ func (c *Destination) table() (*Table, error) {
 	return TableFor(os.Stdout, c.format(), c.Fields, c.Screen != nil && c.Screen.Color)
 }
 
-// TableFor returns the table that formats records as lines for w, which may be a terminal.
-// It returns nil if records are written unchanged. If format is empty, a terminal gets
-// text, and anything else JSON.
+// TableFor returns the table that formats records as lines for w, or nil if records are
+// written unchanged. If format is empty, a terminal gets text, and anything else JSON.
 func TableFor(w any, format Format, fields []string, color bool) (*Table, error) {
 	screen := Display{Color: color}
 	if console.IsTerminal(w) {

@@ -11,9 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Each calls do for each line of a census, with the number of the line, counted from 1. It
-// skips empty lines, but counts them. It stops at the first error. It returns a
-// description of what it has read.
+// Each calls do for each line of a census that is not empty, with the number of the line,
+// counted from 1. It stops at the first error, and describes what it has read.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
 	read.Name = name
 	for n := 1; ; n++ {
@@ -39,9 +38,8 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 // With Go's default of 100, garbage would double the memory for unpacked frames.
 const spareMemory = 25
 
-// pipe calls sink.PipeFile, and describes in a Reading what was read. Each call of take
-// must return the number of records in its block. If take returns an error, pipe returns
-// that error unchanged.
+// pipe calls sink.PipeFile, and describes what was read. take returns the number of records in
+// its block. pipe returns an error of take unchanged.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
 	debug.SetGCPercent(spareMemory)
 	read, taken := census.Reading{Part: sink.Part{Name: file}}, error(nil)
@@ -73,8 +71,7 @@ func Lost(t *console.Terminal, read []census.Reading) error {
 	return SayLost(t, census.Lost(read, summaries, false))
 }
 
-// SayLost prints the sentences about what is damaged or missing. If there are any, it
-// returns an error.
+// SayLost prints what is damaged or missing. If there is anything, it returns an error.
 func SayLost(t *console.Terminal, lost []string) error {
 	for _, sentence := range lost {
 		t.Say("%s", console.Plain(sentence, 400))
@@ -82,8 +79,7 @@ func SayLost(t *console.Terminal, lost []string) error {
 	return Incomplete(lost)
 }
 
-// Incomplete returns the error for a census that is damaged or not complete, or nil if
-// nothing is lost.
+// Incomplete returns the error for a census that lacks something, or nil if nothing is lost.
 func Incomplete(lost []string) error {
 	if len(lost) == 0 {
 		return nil

@@ -91,13 +91,10 @@ func newDatabase(name string, file []byte) (*Database, error) {
 	return &Database{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}, nil
 }
 
-// maxSample is the maximum number of networks in which Database.useful looks for a place
-// or an owner. Networks without data count too, because the tree of a damaged file may be
-// endless.
-const maxSample = 100_000
-
-// useful reports whether the database has a place or an owner for any IPv4 network.
+// useful reports whether the database has a place or an owner for one of the first IPv4
+// networks. Networks without data count too: the tree of a damaged file may be endless.
 func (b *Database) useful() bool {
+	const most = 100_000
 	n := 0
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 	for r := range b.db.NetworksWithin(all, maxminddb.IncludeNetworksWithoutData()) {
@@ -106,7 +103,7 @@ func (b *Database) useful() bool {
 			b.faults, b.fault = 0, nil
 			return true
 		}
-		if n++; n == maxSample {
+		if n++; n == most {
 			break
 		}
 	}

@@ -79,8 +79,7 @@ type merger struct {
 	out      *sink.Output
 }
 
-// gap prints the problems of the parts and returns an error. If there are no problems, it
-// returns nil.
+// gap prints the problems of the parts. If there are any, it returns an error.
 func (m *merger) gap(problems []string) error {
 	if len(problems) == 0 {
 		return nil
@@ -93,8 +92,8 @@ func (m *merger) gap(problems []string) error {
 		WithHint("each part is the census of one shard, with its summary beside it; scan missing or incomplete shards with the same command, then merge again")
 }
 
-// check groups the files into parts: files with the same summary are one part. It compares
-// the summaries of the parts with each other, and each part with its own summary.
+// check makes one part of the files with the same summary. It compares the summaries of the
+// parts with each other, and each part with its own summary.
 func (m *merger) check() error {
 	for _, f := range m.options.Files {
 		beside := census.Beside(f, ".summary.json")

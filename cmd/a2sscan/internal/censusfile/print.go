@@ -131,8 +131,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 // Print makes pipe return errEnough when Order.Most lines have been printed.
 var errEnough = errors.New("enough")
 
-// Print prints the records of files to out. If a file is damaged, Print returns an error
-// after printing the readable records.
+// Print prints the records of files to out. It returns damage as an error, after the records.
 func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) error {
 	if err := how.prepare(files); err != nil {
 		return err

@@ -137,8 +137,7 @@ func (t *Table) Row(line []byte) ([]byte, error) {
 	return t.join(t.cells), nil
 }
 
-// read reads a record, and sets t.values to the values of the fields. The error is what is
-// wrong with the record or these values.
+// read reads a record, and sets t.values to the values of the fields.
 func (t *Table) read(line []byte) (*record.Record, error) {
 	rec, err := t.reader.Read(line)
 	if err != nil {
@@ -155,8 +154,7 @@ func (t *Table) read(line []byte) (*record.Record, error) {
 	return rec, nil
 }
 
-// cellOf returns the text of the cell for a value. The words of a list are separated by
-// spaces.
+// cellOf returns the text of the cell for a value: of a list, its words with spaces between.
 func cellOf(value []byte) (text string) {
 	switch {
 	case len(value) == 0 || string(value) == "null":

@@ -60,10 +60,9 @@ func withoutFarms(groups []census.Group) []census.Group {
 	return groups
 }
 
-// newGroupTable returns a table of groups, or nil if there are no groups. The groups with
-// the most people come first. If names is not nil, it maps the IDs of games to their
-// names, and each row shows the name of the group's game. The last argument is the number
-// of rows that are visible at first; the reader can unfold the other rows.
+// newGroupTable returns a table of groups, those with the most people first, or nil if there
+// are none. If names, the names of games by ID, is not nil, each row shows the group's
+// game. At first, the rows after the first open ones are folded.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil
@@ -106,8 +105,8 @@ func countries(s *census.Stats) *groupTable {
 }
 
 // rest describes what a table omits: small groups, with the command that lists them, and
-// servers whose group is not known. The first argument is one of GroupWords. The last
-// argument has the groups that are in the stats, but not in the table.
+// servers whose group is not known. word is one of GroupWords, and cut has the groups that
+// are in the stats, but not in the table.
 func rest(word string, groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
@@ -148,8 +147,7 @@ func divide(all uint64, unit, rest string, names []string, counts []uint64) (par
 
 const gamesInPicture = 7
 
-// peopleByGame returns the segments of the bar that divides the people by game. The bar
-// leaves out farms. If nobody plays, there are no segments.
+// peopleByGame divides the people by game, without farms. If nobody plays, it returns nil.
 func peopleByGame(s *census.Stats) []part {
 	var names []string
 	var counts []uint64

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -153,7 +152,6 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	v.Nights = fmt.Sprintf("%d nights from %s to %s", h.Len(), first.Format(day), last.Format(day))
 	if first.Format(day) == last.Format(day) {
 		v.Nights = fmt.Sprintf("%d scans of one night, %s", h.Len(), first.Format(day))
-		day = "2 January 2006 at 15:04"
 	}
 	for i := range h.nights {
 		n := &h.nights[i]
@@ -163,19 +161,15 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		}
 		v.Rows = append(v.Rows, n.row(n.time.Format("2 Jan 2006 15:04"), games))
 	}
-	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
-	suffix := fmt.Sprintf("from %s and %s on %s to %s and %s on %s. The table of nights has the numbers.",
-		console.Plural(was.Servers, "server"), console.Plural(was.People, "person"), first.Format(day),
-		console.Plural(is.Servers, "server"), console.Plural(is.People, "person"), last.Format(day))
-	v.People = newTimeline("People by night: "+suffix, "People", " people", h.nights)
+	v.People = newTimeline("People by night", "People", " people", h.nights)
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
-	v.Servers = newTimeline("Servers by night: "+suffix, "Servers", " servers", h.nights)
+	v.Servers = newTimeline("Servers by night", "Servers", " servers", h.nights)
 	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })
 	if v.Farms {
 		v.People.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.People) })
 		v.Servers.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.Servers) })
 	}
-	v.Games = newTimeline("People by game and night: "+suffix, "People", " people", h.nights)
+	v.Games = newTimeline("People by game and night", "People", " people", h.nights)
 	for i, g := range games {
 		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return n.people(g.ID) })
 	}

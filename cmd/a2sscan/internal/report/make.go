@@ -14,10 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options choose what Make reads, and the title and the program name on the page. Empty
-// fields select the default: the summaries beside the files, all games, no history, and a
-// title with the date. Without files of a previous census, Make compares only the sums
-// with those of the previous night in the history.
+// Options choose what Make reads and shows. Empty fields select the default: the summaries
+// beside the files, all games, no history, and a title with the date.
 type Options struct {
 	Files     []string // files of the census
 	Summaries []string // paths of the summaries
@@ -28,8 +26,7 @@ type Options struct {
 	Program   string // name and version of the program
 }
 
-// Make reads a census, the census to compare it with, and the stats of earlier
-// nights. Then it writes the page.
+// Make writes the page about a census.
 func Make(t *console.Terminal, w io.Writer, o Options) error {
 	all := slices.Concat(o.Files, o.Before)
 	once := census.ReadableOnce(all)
@@ -61,9 +58,8 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	return censusfile.Incomplete(append(before, c.Lost...))
 }
 
-// compare finds the changes since the previous census. Without a previous census, the page
-// compares only the sums with those of the previous night in the history. It returns
-// descriptions of what is damaged or missing in the previous census.
+// compare finds the changes since the previous census, and returns what is damaged or missing
+// there. Without one, the page compares only the sums with those of the night before.
 func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
@@ -82,9 +78,8 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 }
 
 // readHistory reads the stats of all nights in a directory and its subdirectories, and adds
-// this night. If games is not nil, only these games count. readHistory skips directories
-// that it has no permission to read, and reports files that it can't parse, and stats that
-// lack one of the games.
+// this night. It skips directories that it has no permission to read, and names stats that it
+// can't use.
 func (in *Input) readHistory(t *console.Terminal, folder string, games []string) error {
 	var names, bad []string
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {

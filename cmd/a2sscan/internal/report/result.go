@@ -31,8 +31,7 @@ type Result struct {
 }
 
 // Write passes the file to do, which writes the result into it. The file gets its name
-// when it is complete. Write returns an error if the result would replace one of the files
-// in read.
+// when it is complete. It must not replace one of the files in read.
 func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if r.Name == "-" || r.Name == "" {
 		return do(r.Stdout)

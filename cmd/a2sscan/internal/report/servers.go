@@ -42,9 +42,8 @@ func (l *Servers) trim() {
 	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
-// Add stores a server that the page may list: in the table of the servers with the most
-// people, in the list of one of its flags, or in the list of its farm. A server without INFO
-// or without an address is never in the table.
+// Add stores a server that the page may list: in the table, or in the list of its farm or of one
+// of its flags. A server without INFO or without an address is never in the table.
 func (l *Servers) Add(s *census.Server) {
 	if id := l.Farms[s.Addr()]; id != "" {
 		l.suspect("farm-"+id, s)
@@ -130,8 +129,7 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// table returns the table of servers, with as many servers as fit. Its first argument,
-// budget, is the maximum number of bytes.
+// table returns the table of servers, with as many as fit into budget bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
 	budget -= rowsReserve
