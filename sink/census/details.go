@@ -264,13 +264,13 @@ func NewChange(kind Kind, before, after *Server) *Change {
 	c := &Change{Kind: kind, Addr: e.shown().Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
 	switch {
 	case kind == "new":
-		c.After = after.facts()
+		c.After = after.whole()
 	case kind == "back":
-		c.Before, c.After = &Facts{Status: before.Status.String()}, after.facts()
+		c.Before, c.After = &Facts{Status: before.Status.String()}, after.whole()
 	case kind == "not_asked":
-		c.Before = before.facts()
+		c.Before = before.whole()
 	case kind == "gone":
-		c.Before, c.After = before.facts(), &Facts{Status: after.Status.String()}
+		c.Before, c.After = before.whole(), &Facts{Status: after.Status.String()}
 	default:
 		c.Before, c.After = before.differs(kind, after), after.differs(kind, before)
 	}
@@ -279,20 +279,10 @@ func NewChange(kind Kind, before, after *Server) *Change {
 
 // differs returns what NewChange shows of s. other is the record from the other census.
 func (s *Server) differs(kind Kind, other *Server) *Facts {
-	f := &Facts{}
+	f := s.facts(kind.bit())
 	switch kind {
 	case "moved":
 		f.Addr = s.Addr().String()
-	case "renamed":
-		f.Name = new(s.shownName())
-	case "map":
-		f.Map = &s.Map
-	case "version":
-		f.Version = &s.Version
-	case "capacity":
-		f.MaxPlayers = &s.MaxPlayers
-	case "players":
-		f.People = &s.People
 	case "mode":
 		if own := s.own & other.own; own.Has(game.KeyMode) && s.Mode != other.Mode {
 			f.Mode = &s.Mode
@@ -317,25 +307,36 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 	return f
 }
 
-func (s *Server) facts() *Facts {
-	f := &Facts{Status: s.Status.String(), Flags: s.Flags.Words(), Country: s.Country}
-	if s.fields&wire.HasName != 0 {
+// facts returns the known properties that the kinds are about.
+func (s *Server) facts(of kinds) *Facts {
+	f := &Facts{}
+	if of&kindRenamed != 0 && s.fields&wire.HasName != 0 {
 		f.Name = new(s.shownName())
 	}
-	if s.knows(wire.HasMap, game.KeyMap) {
+	if of&kindMap != 0 && s.knows(wire.HasMap, game.KeyMap) {
 		f.Map = &s.Map
 	}
-	if s.knows(wire.HasVersion, game.KeyVersion) {
+	if of&kindVersion != 0 && s.knows(wire.HasVersion, game.KeyVersion) {
 		f.Version = &s.Version
 	}
+	if of&kindCapacity != 0 && s.HasPlaces() {
+		f.MaxPlayers = &s.MaxPlayers
+	}
+	if of&kindPlayers != 0 && s.knows(wire.HasPlayers, game.KeyPlayers) {
+		f.People = &s.People
+	}
+	return f
+}
+
+// whole returns all known properties.
+func (s *Server) whole() *Facts {
+	f := s.facts(^kinds(0))
+	f.Status, f.Flags, f.Country = s.Status.String(), s.Flags.Words(), s.Country
 	if s.own.Has(game.KeyMode) {
 		f.Mode = &s.Mode
 	}
-	if s.HasPlaces() {
-		f.MaxPlayers = &s.MaxPlayers
-	}
-	if s.knows(wire.HasPlayers, game.KeyPlayers) {
-		f.People, f.Bots = &s.People, &s.Bots
+	if f.People != nil {
+		f.Bots = &s.Bots
 	}
 	if s.asn != 0 {
 		f.Network = fmt.Sprint("AS", s.asn)

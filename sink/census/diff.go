@@ -100,14 +100,10 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 		movedTo: map[*Server]*Server{}, movedFrom: map[*Server]*Server{}, movedBy: map[*Server]string{},
 	}
 	for _, k := range kinds {
-		i := 0
-		for i < len(Kinds) && Kinds[i].Kind != k {
-			i++
-		}
-		if i == len(Kinds) {
+		if k.bit() == 0 {
 			return nil, fmt.Errorf("unknown kind of change %q", string(k))
 		}
-		d.always |= 1 << i
+		d.always |= k.bit()
 	}
 	if d.report = d.always; len(kinds) == 0 {
 		d.report = 1<<len(Kinds) - 1

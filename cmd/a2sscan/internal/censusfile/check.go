@@ -28,7 +28,7 @@ const maxProblems = 20
 // records in one scan, for which it stores 8 bytes per record. It calls progress, if that is
 // not nil, with the number of bytes read and the size of all files.
 func Check(files []string, want []*census.Summary, progress func(read, size int64)) ([]census.Reading, []string, error) {
-	debug.SetGCPercent(spareMemory)
+	debug.SetGCPercent(SpareMemory)
 	v := &verifier{scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {

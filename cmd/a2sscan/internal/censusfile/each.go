@@ -34,14 +34,14 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 	}
 }
 
-// spareMemory is the argument of debug.SetGCPercent for commands that read a census once.
-// With Go's default of 100, garbage would double the memory for unpacked frames.
-const spareMemory = 25
+// SpareMemory is the argument of debug.SetGCPercent for commands that read a census. With Go's
+// default of 100, garbage would double the memory for unpacked frames and for servers.
+const SpareMemory = 25
 
 // pipe calls sink.PipeFile, and describes what was read. take returns the number of records in
 // its block. pipe returns an error of take unchanged.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
-	debug.SetGCPercent(spareMemory)
+	debug.SetGCPercent(SpareMemory)
 	read, taken := census.Reading{Part: sink.Part{Name: file}}, error(nil)
 	damage, err := sink.PipeFile(file, parser, func(b *sink.Block, parsed T) error {
 		var n int

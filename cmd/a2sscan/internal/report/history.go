@@ -21,8 +21,8 @@ type History struct{ nights []pastNight }
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
-	distinct     uint64 // number of different games
-	lost         *float64
+	distinct     uint64  // number of different games
+	lost         float64 // NaN if not known
 	doubtful     bool
 	games        map[string]uint64 // people by game
 }
@@ -84,10 +84,10 @@ func total(groups []census.Group) (all census.Sums) {
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
-		distinct: s.Games.Distinct, games: map[string]uint64{},
+		distinct: s.Games.Distinct, games: map[string]uint64{}, lost: math.NaN(),
 	}
-	if s.Run != nil {
-		n.lost = s.Run.Missed
+	if s.Run != nil && s.Run.Missed != nil {
+		n.lost = *s.Run.Missed
 	}
 	for _, g := range s.Games.Top {
 		n.games[g.ID] = g.People
@@ -125,7 +125,6 @@ func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 type historyView struct {
 	Nights                 string // number of nights, first and last date
 	People, Servers, Games *timeline
-	Farms                  bool // whether at least one night has farms
 	Doubtful               int
 	Columns                []string
 	Rows                   []nightRow
@@ -140,13 +139,27 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	if h.Len() < 2 {
 		return nil
 	}
-	v := &historyView{Columns: []string{"Servers", "Servers without farms", "People", "People without farms"}}
-	games := mostPeople(s.Games.Top)
-	games = games[:min(historyGames, len(games))]
-	for _, g := range games {
-		v.Columns = append(v.Columns, "People in "+nameOf(names, g.ID))
+	type column struct {
+		name string
+		of   func(*pastNight) float64
 	}
-	v.Columns = append(v.Columns, "Probably missed")
+	columns := []column{
+		{"Servers", func(n *pastNight) float64 { return float64(n.all.Servers) }},
+		{"Servers without farms", func(n *pastNight) float64 { return float64(n.without.Servers) }},
+		{"People", func(n *pastNight) float64 { return float64(n.all.People) }},
+		{"People without farms", func(n *pastNight) float64 { return float64(n.without.People) }},
+		{"Probably missed", func(n *pastNight) float64 { return n.lost }},
+	}
+	v := &historyView{Games: newTimeline("People by game and night", "People", " people", h.nights)}
+	games := mostPeople(s.Games.Top)
+	for i, g := range games[:min(historyGames, len(games))] {
+		people := func(n *pastNight) float64 { return n.people(g.ID) }
+		columns = append(columns, column{"People in " + nameOf(names, g.ID), people})
+		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, people)
+	}
+	for _, c := range columns {
+		v.Columns = append(v.Columns, c.name)
+	}
 	first, last := h.nights[0].time, h.nights[len(h.nights)-1].time
 	day := "2 January 2006"
 	v.Nights = fmt.Sprintf("%d nights from %s to %s", h.Len(), first.Format(day), last.Format(day))
@@ -155,23 +168,25 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	}
 	for i := range h.nights {
 		n := &h.nights[i]
-		v.Farms = v.Farms || n.without != n.all
+		row := nightRow{Date: n.time.Format("2 Jan 2006 15:04")}
 		if n.doubtful {
 			v.Doubtful++
+			row.Note = "too low"
 		}
-		v.Rows = append(v.Rows, n.row(n.time.Format("2 Jan 2006 15:04"), games))
+		for _, c := range columns {
+			row.Values = append(row.Values, rounded(c.of(n)))
+		}
+		v.Rows = append(v.Rows, row)
 	}
 	v.People = newTimeline("People by night", "People", " people", h.nights)
-	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
 	v.Servers = newTimeline("Servers by night", "Servers", " servers", h.nights)
-	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })
-	if v.Farms {
-		v.People.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.People) })
-		v.Servers.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.Servers) })
+	lines := []string{"All", "Without farms"}
+	if !slices.ContainsFunc(h.nights, func(n pastNight) bool { return n.without != n.all }) {
+		lines = lines[:1]
 	}
-	v.Games = newTimeline("People by game and night", "People", " people", h.nights)
-	for i, g := range games {
-		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return n.people(g.ID) })
+	for i, name := range lines {
+		v.Servers.add(name, fmt.Sprintf("s%d", i), h.nights, columns[i].of)
+		v.People.add(name, fmt.Sprintf("s%d", i), h.nights, columns[2+i].of)
 	}
 	return v
 }
@@ -183,25 +198,4 @@ func (n *pastNight) people(game string) float64 {
 		return float64(people)
 	}
 	return math.NaN()
-}
-
-func (n *pastNight) row(date string, games []census.Group) nightRow {
-	r := nightRow{Date: date}
-	r.Values = []string{number(n.all.Servers), number(n.without.Servers), number(n.all.People), number(n.without.People)}
-	for _, g := range games {
-		text := "–"
-		if people, ok := n.games[g.ID]; ok {
-			text = number(people)
-		}
-		r.Values = append(r.Values, text)
-	}
-	text := "–"
-	if n.lost != nil {
-		text = rounded(*n.lost)
-	}
-	r.Values = append(r.Values, text)
-	if n.doubtful {
-		r.Note = "too low"
-	}
-	return r
 }

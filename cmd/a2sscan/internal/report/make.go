@@ -111,11 +111,7 @@ func (in *Input) readHistory(t *console.Terminal, folder string, games []string)
 		in.History.Add(s)
 	}
 	if len(bad) > 0 {
-		which := ": "
-		if len(bad) > 1 {
-			which = ", the first of them "
-		}
-		t.Say("ignored %s in %s%s%s", console.Plural(len(bad), "file"), console.Plain(folder, 200), which, console.Plain(bad[0], 200))
+		t.Say("ignored %s in %s, such as %s", console.Plural(len(bad), "file"), console.Plain(folder, 200), console.Plain(bad[0], 200))
 	}
 	if folder != "" && len(names) == 0 {
 		t.Say("%s has no stats of other nights", console.Plain(folder, 200))

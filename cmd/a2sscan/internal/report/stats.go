@@ -65,19 +65,14 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 	return censusfile.Incomplete(c.Lost)
 }
 
-// spareMemory is the argument of debug.SetGCPercent. The servers of a census stay in memory
-// to the end. With Go's default of 100, garbage could take as much memory as the servers.
-const spareMemory = 25
-
-// OpenCensus reads a census, and prints what is damaged or missing. It also passes
-// spareMemory to debug.SetGCPercent.
+// OpenCensus reads a census, and prints what is damaged or missing.
 func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
 			WithHint("give --game the ID or name of a game, and --network a value such as 203.0.113.0/24 or AS64496")
 	}
 	c, err := census.Open(files, o)
-	debug.SetGCPercent(spareMemory)
+	debug.SetGCPercent(censusfile.SpareMemory)
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}

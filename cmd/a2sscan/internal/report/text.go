@@ -76,10 +76,12 @@ func named(names ...string) string {
 
 func number(n uint64) string { return console.Grouped(n) }
 
-// rounded formats a number: with at most one decimal if it is below 100, otherwise as an
-// integer.
+// rounded formats a number, with at most one decimal if it is below 100. NaN means unknown.
 func rounded(v float64) string {
-	if v < 0 {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case v < 0:
 		return "−" + rounded(-v)
 	}
 	if v >= 100 || v == math.Trunc(v) {
