@@ -264,13 +264,13 @@ func NewChange(kind Kind, before, after *Server) *Change {
 	c := &Change{Kind: kind, Addr: e.shown().Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
 	switch {
 	case kind == "new":
-		c.After = after.whole()
+		c.After = after.facts(everything)
 	case kind == "back":
-		c.Before, c.After = &Facts{Status: before.Status.String()}, after.whole()
+		c.Before, c.After = &Facts{Status: before.Status.String()}, after.facts(everything)
 	case kind == "not_asked":
-		c.Before = before.whole()
+		c.Before = before.facts(everything)
 	case kind == "gone":
-		c.Before, c.After = before.whole(), &Facts{Status: after.Status.String()}
+		c.Before, c.After = before.facts(everything), &Facts{Status: after.Status.String()}
 	default:
 		c.Before, c.After = before.differs(kind, after), after.differs(kind, before)
 	}
@@ -307,6 +307,8 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 	return f
 }
 
+const everything = ^kinds(0)
+
 // facts returns the known properties that the kinds are about.
 func (s *Server) facts(of kinds) *Facts {
 	f := &Facts{}
@@ -325,12 +327,9 @@ func (s *Server) facts(of kinds) *Facts {
 	if of&kindPlayers != 0 && s.knows(wire.HasPlayers, game.KeyPlayers) {
 		f.People = &s.People
 	}
-	return f
-}
-
-// whole returns all known properties.
-func (s *Server) whole() *Facts {
-	f := s.facts(^kinds(0))
+	if of != everything {
+		return f
+	}
 	f.Status, f.Flags, f.Country = s.Status.String(), s.Flags.Words(), s.Country
 	if s.own.Has(game.KeyMode) {
 		f.Mode = &s.Mode
