@@ -265,11 +265,9 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 	}
 }
 
-// estimateLost estimates how many of the servers that are silent now are alive, and sets
-// LikelyLost and d.chance. It starts from Night.Missed of the new census: the estimated
-// number of live servers that were silent because datagrams were lost. Not all of these
-// servers were in the old census, and the Options may choose only some of them, so
-// estimateLost scales the number down.
+// estimateLost sets LikelyLost and d.chance. It starts from Night.Missed of the new census. Not
+// all of these servers were in the old census, and the Options may choose only some of them,
+// so it scales the number down.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {

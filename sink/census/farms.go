@@ -15,24 +15,21 @@ import (
 
 // Thresholds for farms and stacks. Smaller numbers can have innocent causes.
 const (
-	// Servers with the same game, version, name, map and capacity count as clones if there
-	// are at least leastClones of these servers. Honest operators put a number or a
-	// location into each name, and hosting companies give the servers of one customer
-	// different names.
+	// So many servers with the same game, version, name, map and capacity are clones. Honest
+	// operators put a number or a location into each name, and hosting companies give the
+	// servers of one customer different names.
 	leastClones = 10
 	// leastBare replaces leastClones for servers whose rules are unknown. If most of the
 	// servers are empty, they must have at least leastBare different IP addresses, because
 	// one idle process may serve many ports of an address with the same settings.
 	leastBare = 25
-	// Servers with the same list of players are a farm if there are at least leastSharing
-	// of these servers. One server is often reached at two ports, or at the addresses of
-	// its DDoS protection.
+	// So many servers with the same list of players are a farm. One server is often reached
+	// at two ports, or at the addresses of its DDoS protection.
 	leastSharing = 4
-	// Two servers do not have the same list of players by chance if the list has at least
-	// leastListed players with names and different times.
+	// Two servers do not have the same list by chance if it has so many players with names and
+	// different times.
 	leastListed = 3
-	// leastStack and leastNetworkStack are the minimum numbers of servers in a
-	// stack: on one address, and in a /24 network.
+	// The minimum numbers of servers in a stack: on one address, and in a /24 network.
 	leastStack, leastNetworkStack = 10, 50
 	// leastName is the minimum length in bytes of a name that tells servers apart.
 	leastName = 6

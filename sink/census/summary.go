@@ -55,9 +55,8 @@ func (s *Summary) Scans() []sink.Scan {
 // the scan began, and the number of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// Beside returns the name of a file that belongs beside a census. Its first argument,
-// file, is the census or one of its parts. The suffix is, for example, .summary.json or
-// .stats.json.
+// Beside returns the name of a file that belongs beside a census. file is the census or one of
+// its parts, and suffix, for example, .summary.json.
 func Beside(file, suffix string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
@@ -109,9 +108,8 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	return all, nil
 }
 
-// maxFile is the maximum length of a summary or stats file in bytes. A summary has about
-// 150 bytes for each part of its census, so this is enough for 50,000 parts. The stats of
-// the largest censuses have less than 1 MiB, because all lists in them have a limit.
+// maxFile is the maximum length of a summary or stats file in bytes: enough for the summary of
+// a census of 50,000 parts. All lists of stats have a limit.
 const maxFile = 8 << 20
 
 // ReadFile reads a summary or a stats file. The name "-" stands for standard input.
@@ -175,9 +173,8 @@ type Reading struct {
 	Damage    sink.Damage // what was skipped
 }
 
-// Lost compares what was read with the summaries of the scans. It returns a sentence for each
-// thing that is damaged or missing. If its third argument, all, is set, a file that a scan
-// wrote counts as missing if it was not read.
+// Lost compares what was read with the summaries of the scans, and returns a sentence for each
+// thing that is damaged or missing. If all is set, so is each file that was not read.
 func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	var names []string
