@@ -56,13 +56,12 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	var changes uint64
 	var important Important
-	var unwritten error // the first error of writing to w
 	writeJSON := func(v any) error {
 		line, err := console.JSON(v, "")
 		if err == nil {
-			_, unwritten = w.Write(line)
+			_, err = w.Write(line)
 		}
-		return cmp.Or(err, unwritten)
+		return err
 	}
 	found, err := census.Diff(before, after, kinds, o.Volatile, func(c *census.Change) error {
 		changes++
@@ -76,10 +75,8 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		return nil
 	})
 	switch {
-	case unwritten != nil:
-		return unwritten
 	case err != nil:
-		return censusfile.Failure(err)
+		return cmp.Or(w.Flush(), censusfile.Failure(err)) // w repeats an error of writing
 	case o.Quiet:
 	case o.Stat && o.JSON:
 		if err := writeJSON(found); err != nil {

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -30,11 +29,7 @@ func facts(s *census.Stats) (facts []fact) {
 		if r.RateAsked != nil {
 			rate.Aside += "; set to " + console.PerSecond(*r.RateAsked)
 		}
-		took := fact{"Time", console.RoughDuration(time.Duration(r.Seconds * 1e9)), "in one run"}
-		if r.Resumed > 0 {
-			took.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
-		}
-		facts = append(facts, rate, took)
+		facts = append(facts, rate)
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {

@@ -49,12 +49,12 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	written, err := Write(w, in)
+	size, listed, err := Write(w, in)
 	if err != nil {
 		return console.Fail(console.ExitOutput, "can't write the report: %w", console.WithoutPath(err))
 	}
-	t.Say("report: wrote %s, and listed %s of %s", console.Bytes(uint64(written.Bytes)),
-		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
+	t.Say("report: wrote %s, and listed %s of %s", console.Bytes(uint64(size)),
+		console.Grouped(uint64(listed)), console.Plural(in.Stats.All.Servers, "server"))
 	return censusfile.Incomplete(append(before, c.Lost...))
 }
 

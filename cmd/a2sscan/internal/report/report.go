@@ -70,16 +70,9 @@ func Hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Written has the size of a page and the number of servers in it.
-type Written struct {
-	Bytes   int
-	Listed  int    // servers in the table
-	Servers uint64 // servers that answered
-}
-
-// Write writes the page. It first measures the page without the list of servers, to
-// see how much room is left for the list.
-func Write(w io.Writer, in *Input) (Written, error) {
+// Write writes the page, and returns its size and the number of servers in its table. It first
+// makes the page without this table, to see how much room is left.
+func Write(w io.Writer, in *Input) (size, listed int, err error) {
 	s, names := in.Stats, gameNames(in.Stats)
 	p := &page{
 		// The page has an empty data URL as its icon. Without an icon, browsers would
@@ -101,15 +94,15 @@ func Write(w io.Writer, in *Input) (Written, error) {
 	}
 	var b bytes.Buffer
 	if err := layout().ExecuteTemplate(&b, "page", p); err != nil {
-		return Written{}, err
+		return 0, 0, err
 	}
 	p.Servers = in.Servers.table(int64(MaxSize-b.Len()), s)
 	b.Reset()
-	err := layout().ExecuteTemplate(&b, "page", p)
+	err = layout().ExecuteTemplate(&b, "page", p)
 	if err == nil {
 		_, err = w.Write(b.Bytes())
 	}
-	return Written{Bytes: b.Len(), Listed: p.Servers.Listed, Servers: s.All.Servers}, err
+	return b.Len(), p.Servers.Listed, err
 }
 
 // page is the data of the template. The template also reads values from Stats directly.
