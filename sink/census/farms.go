@@ -35,12 +35,6 @@ const (
 	leastName = 6
 )
 
-// The reasons why a group of servers is a farm.
-const (
-	reasonClones     = "clones"
-	reasonSharedList = "shared_list"
-)
-
 type farm struct {
 	servers []*Server // in the order of addresses
 	clones  bool      // whether servers of the farm are clones
@@ -288,6 +282,13 @@ func (c *Census) addFarms(s *Stats) {
 	}
 }
 
+func sumOf(servers []*Server) (all Sums) {
+	for _, s := range servers {
+		all.add(s)
+	}
+	return all
+}
+
 func members(servers []*Server) []string {
 	all := []string{}
 	for _, s := range servers[:min(len(servers), maxMembers)] {
@@ -298,19 +299,16 @@ func members(servers []*Server) []string {
 
 func (f *farm) describe() Farm {
 	first := f.servers[0]
-	d := Farm{ID: f.id, Game: first.Game, Members: members(f.servers)}
+	d := Farm{ID: f.id, Game: first.Game, Sums: sumOf(f.servers), Members: members(f.servers)}
 	d.Addresses, d.Networks = distinct(f.servers, 32), distinct(f.servers, 24)
-	for _, s := range f.servers {
-		d.Sums.add(s)
-	}
 	if f.clones {
 		d.Name, d.Map, d.Capacity = first.shownName(), shorten(first.Map), uint64(first.MaxPlayers)
-		d.Reasons = append(d.Reasons, reasonClones)
+		d.Reasons = append(d.Reasons, "clones")
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"%d servers have the same game, version, name, map, capacity and rules; %d of them have people", d.Servers, d.Occupied))
 	}
 	if f.list {
-		d.Reasons = append(d.Reasons, reasonSharedList)
+		d.Reasons = append(d.Reasons, "shared_list")
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"at least %d servers have the same list of players, with names and times", leastSharing))
 	}
@@ -328,11 +326,7 @@ func (c *Census) stacks() []Stack {
 			return s.network(size.bits)
 		}) {
 			network, _ := servers[0].Addr().Addr().Prefix(size.bits) // can't fail: the address is IPv4
-			one := Stack{Network: strings.TrimSuffix(network.String(), "/32")}
-			for _, s := range servers {
-				one.Sums.add(s)
-			}
-			all = append(all, one)
+			all = append(all, Stack{Network: strings.TrimSuffix(network.String(), "/32"), Sums: sumOf(servers)})
 		}
 	}
 	slices.SortFunc(all, func(a, b Stack) int {
