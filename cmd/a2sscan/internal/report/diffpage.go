@@ -71,11 +71,7 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 }
 
 func nightLine(n *census.Night) string {
-	name := "a census without a name"
-	if len(n.Scans) > 0 {
-		name = console.Plain(strings.Join(n.Scans, ", "), 60)
-	}
-	line := fmt.Sprintf("%s: %s, %s", name, console.Plural(n.All.Servers, "server"), console.Plural(n.All.People, "person"))
+	line := fmt.Sprintf("%s: %s, %s", scansText(n.Scans), console.Plural(n.All.Servers, "server"), console.Plural(n.All.People, "person"))
 	if n.Farms > 0 {
 		line += fmt.Sprintf("; without %s: %s, %s", console.Plural(n.Farms, "farm"),
 			console.Plural(n.WithoutFarms.Servers, "server"), console.Plural(n.WithoutFarms.People, "person"))

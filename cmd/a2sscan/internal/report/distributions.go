@@ -72,28 +72,27 @@ func columns(bins []row, d *census.Distribution) (all []column, ticks []tick) {
 }
 
 func distributions(s *census.Stats) (all []distribution) {
-	add := func(title, value, unit string, d *census.Distribution, text func(half, most string) string) {
-		if d != nil && d.Servers > 0 && len(d.Bins) > 0 {
-			one := distribution{Title: title, Text: text(rounded(d.P50), rounded(d.P90)), Value: value, Axis: value, Bins: histogram(unit, d)}
-			if unit != "" {
-				one.Axis += " in " + strings.TrimSpace(unit)
-			}
-			one.Columns, one.Ticks = columns(one.Bins, d)
-			all = append(all, one)
+	for _, chart := range []struct {
+		title, value, unit, note string
+		*census.Distribution
+	}{
+		{"Round trips", "Round trip", " ms", "For each server, the chart shows the first question that it answered without a retry.", s.RoundTrips},
+		{"How full servers are", "Places taken", "%", "Bots do not count.", s.Fill},
+		{"How large servers are", "Places for people", "", "", s.Capacity},
+	} {
+		d := chart.Distribution
+		if d == nil || d.Servers == 0 || len(d.Bins) == 0 {
+			continue
 		}
+		one := distribution{Title: chart.title, Value: chart.value, Axis: chart.value, Bins: histogram(chart.unit, d)}
+		one.Text = fmt.Sprintf("Half of the servers have at most %s%s, nine of ten at most %s%s. %s",
+			rounded(d.P50), chart.unit, rounded(d.P90), chart.unit, chart.note)
+		if chart.unit != "" {
+			one.Axis += " in " + strings.TrimSpace(chart.unit)
+		}
+		one.Columns, one.Ticks = columns(one.Bins, d)
+		all = append(all, one)
 	}
-	add("Round trips", "Round trip", " ms", s.RoundTrips, func(half, most string) string {
-		return fmt.Sprintf("Half of the servers answer within %s ms, nine of ten within %s ms, 99 of 100 within %s ms. "+
-			"For each server, the chart shows the first question that it answered without a retry.", half, most, rounded(s.RoundTrips.P99))
-	})
-	add("How full servers are", "Places taken", "%", s.Fill, func(half, most string) string {
-		return fmt.Sprintf("Half of the servers have at most %s%% of their places taken, nine of ten at most %s%%. "+
-			"Bots do not count.", half, most)
-	})
-	add("How large servers are", "Places for people", "", s.Capacity, func(half, most string) string {
-		return fmt.Sprintf("Half of the servers have at most %s places, nine of ten at most %s. "+
-			"The largest server has %s places.", half, most, rounded(s.Capacity.Max))
-	})
 	return all
 }
 
