@@ -190,37 +190,32 @@ func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 
 // unite makes a farm of each group, and one farm of groups that have servers in common.
 func (c *Census) unite(groups []farm) {
-	for _, g := range groups {
-		// The largest of the farms takes the servers of the group and of the other farms. So
-		// few servers move, even if many small groups join one large farm.
-		number := int32(0)
+	parent := make([]int32, len(groups)) // for each group, another group of its farm, or itself
+	root := func(i int32) int32 {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]] // shortens the way for the next caller
+			i = parent[i]
+		}
+		return i
+	}
+	for i, g := range groups {
+		parent[i] = int32(i)
 		for _, s := range g.servers {
-			if s.farm > 0 && (number == 0 || len(c.farms[s.farm-1].servers) > len(c.farms[number-1].servers)) {
-				number = s.farm
+			if s.farm == 0 {
+				s.farm = int32(i + 1) // the first group of the server, until nameFarms
+			} else {
+				parent[root(s.farm-1)] = root(int32(i))
 			}
 		}
-		if number == 0 {
-			c.farms = append(c.farms, farm{})
-			number = int32(len(c.farms))
-		}
-		one := &c.farms[number-1]
+	}
+	c.farms = make([]farm, len(groups))
+	for i, g := range groups {
+		one := &c.farms[root(int32(i))]
 		one.clones, one.list = one.clones || g.clones, one.list || g.list
 		for _, s := range g.servers {
-			switch s.farm {
-			case number:
-				continue
-			case 0:
+			if s.farm == int32(i+1) {
 				one.servers = append(one.servers, s)
-				s.farm = number
-				continue
 			}
-			taken := &c.farms[s.farm-1]
-			for _, t := range taken.servers {
-				t.farm = number
-			}
-			one.servers = append(one.servers, taken.servers...)
-			one.clones, one.list = one.clones || taken.clones, one.list || taken.list
-			*taken = farm{}
 		}
 	}
 	c.farms = slices.DeleteFunc(c.farms, func(one farm) bool { return len(one.servers) == 0 })
