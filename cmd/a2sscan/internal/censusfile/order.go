@@ -47,7 +47,7 @@ type ranked struct {
 // ranker returns a function that returns the rank of a record. Its error is a fault in the
 // field to sort by, or in one of the fields to print.
 func (o *Order) ranker(farms Farms, print []string) func(line []byte) (rank, error) {
-	table := newTable(CSV, append([]string{o.Field, "addr"}, print...), Display{})
+	table, _ := NewTable(CSV, append([]string{o.Field, "addr"}, print...), Display{}) // the fields are known
 	table.farms = farms
 	return func(line []byte) (r rank, err error) {
 		if _, err := table.read(line); err != nil {

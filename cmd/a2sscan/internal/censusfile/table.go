@@ -68,12 +68,8 @@ func NewTable(format Format, fields []string, screen Display) (*Table, error) {
 			fields = UsualFields
 		}
 	}
-	return newTable(format, fields, screen), nil
-}
-
-func newTable(format Format, fields []string, screen Display) *Table {
 	t := &Table{format: format, fields: fields, screen: screen, placed: new(atomic.Bool)}
-	return t.clone()
+	return t.clone(), nil
 }
 
 func (t *Table) clone() *Table {
