@@ -62,9 +62,9 @@ func lead(in *Input) string {
 	}
 	text := fmt.Sprintf("%s on %s of the %s", console.Plural(all.People, "person"), number(all.Occupied), answered)
 	if in.Before != nil && in.Before.without.People > 0 {
-		text += ", " + relative(all.People, in.Before.without.People) + " people since last time"
+		text += " (" + relative(all.People, in.Before.without.People) + " since last time)"
 	}
-	text += "." + arrivals(in.Changes) + favourites(s)
+	text += "." + favourites(s) + arrivals(in.Changes)
 	if farms := &s.Farms.Sums; s.Farms.Found > 0 {
 		text += fmt.Sprintf(" Not counted, because farms look made up: %s in %s, with %s.", console.Plural(farms.Servers, "server"),
 			console.Plural(s.Farms.Found, "farm"), console.Plural(farms.People, "person"))

@@ -290,7 +290,7 @@ func TestLead(t *testing.T) {
 	s.Farms.Found, s.Farms.Sums = 2, census.Sums{Servers: 30, People: 680}
 	s.Flagged.Doubtful, s.Flagged.Unusual = census.Sums{Servers: 3, People: 120}, census.Sums{Servers: 1, People: 9}
 	in := &Input{Stats: s, Before: &pastNight{all: census.Sums{People: 300}, without: census.Sums{People: 200}}}
-	want := "220 people on 30 of the 70 servers that answered and are in no farm, +10.0% people since last time. " +
+	want := "220 people on 30 of the 70 servers that answered and are in no farm (+10.0% since last time). " +
 		"100% of these people play Large, Small. Not counted, because farms look made up: 30 servers in 2 farms, with 680 people. " +
 		"Counted, but doubtful: 120 people on 3 servers with a flag that contradicts the number or the list of players. " +
 		"Counted, and only unusual: 1 server with other flags."
@@ -303,10 +303,10 @@ func TestLead(t *testing.T) {
 	for want, changes := range map[string]map[census.Kind]uint64{
 		" Since last time, no server has come or gone.":            {"map": 3},
 		" Servers since last time: 1 gone, 1,200 back.":            {"gone": 1, "back": 1200},
-		" Servers since last time: 2 new, 1 gone, 1 back. 100% of": {"new": 2, "gone": 1, "back": 1},
+		" Servers since last time: 2 new, 1 gone, 1 back. Not counted": {"new": 2, "gone": 1, "back": 1},
 	} {
 		in.Changes = &census.Comparison{Changes: changes}
-		if got := lead(in); !strings.Contains(got, "since last time."+want) {
+		if got := lead(in); !strings.Contains(got, "play Large, Small."+want) {
 			t.Errorf("%s\nlacks %s", got, want)
 		}
 	}
