@@ -49,7 +49,22 @@ func newChanges(in *Input) *changes {
 	if c == nil {
 		return nil
 	}
-	v := &changes{Comparison: c, Notes: changeNotes(c)}
+	v := &changes{Comparison: c}
+	for _, lost := range []struct {
+		night     string
+		sentences []string
+	}{{"previous", c.Old.Lost}, {"new", c.New.Lost}} {
+		if len(lost.sentences) > 0 {
+			v.Notes = append(v.Notes, fmt.Sprintf("The %s census is damaged or not complete: %s.", lost.night, Shown(lost.sentences[0], 300)))
+		}
+	}
+	notes := doubts(c)
+	if c.Compared > 0 {
+		notes = append(notes, routine(c))
+	}
+	for _, note := range notes {
+		v.Notes = append(v.Notes, sentence(note))
+	}
 	var most uint64
 	for _, k := range census.Kinds {
 		most = max(most, c.Changes[k.Kind]-c.Volatile[k.Kind])
@@ -115,23 +130,4 @@ func mostChanged(c *census.Comparison) []string {
 	return slices.SortedFunc(maps.Keys(c.ByGame), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sum(c.ByGame[b]), sum(c.ByGame[a])), strings.Compare(a, b))
 	})
-}
-
-// changeNotes returns notes on the limits of the comparison, and on routine changes.
-func changeNotes(c *census.Comparison) (notes []string) {
-	for _, night := range []struct {
-		name string
-		lost []string
-	}{{"previous", c.Old.Lost}, {"new", c.New.Lost}} {
-		if len(night.lost) > 0 {
-			notes = append(notes, fmt.Sprintf("The %s census is damaged or not complete: %s.", night.name, Shown(night.lost[0], 300)))
-		}
-	}
-	for _, doubt := range doubts(c) {
-		notes = append(notes, sentence(doubt))
-	}
-	if c.Compared > 0 {
-		notes = append(notes, sentence(routine(c)))
-	}
-	return notes
 }

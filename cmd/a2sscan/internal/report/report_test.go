@@ -301,8 +301,8 @@ func TestLead(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for want, changes := range map[string]map[census.Kind]uint64{
-		" Since last time, no server has come or gone.":            {"map": 3},
-		" Servers since last time: 1 gone, 1,200 back.":            {"gone": 1, "back": 1200},
+		" Since last time, no server has come or gone.":                {"map": 3},
+		" Servers since last time: 1 gone, 1,200 back.":                {"gone": 1, "back": 1200},
 		" Servers since last time: 2 new, 1 gone, 1 back. Not counted": {"new": 2, "gone": 1, "back": 1},
 	} {
 		in.Changes = &census.Comparison{Changes: changes}
