@@ -28,7 +28,7 @@ type Servers struct {
 
 	kept  []*census.Server // if cut is set, the first maxServers are sorted
 	cut   bool             // whether servers were dropped
-	lists map[string]*suspects
+	lists map[string]suspects
 }
 
 // compare defines the order of the table. Servers with more people come first.
