@@ -213,7 +213,7 @@ func TestLossesOfGames(t *testing.T) {
 	}
 }
 
-// TestFiles: Files finds the files of a summary in any folder, the files beside the summary first.
+// TestFiles: find finds the files of a summary in any folder, the files beside the summary first.
 func TestFiles(t *testing.T) {
 	parts := func(names ...string) (all []sink.Part) {
 		for _, name := range names {
@@ -243,7 +243,7 @@ func TestFiles(t *testing.T) {
 		s := &Summary{name: test.name, Output: test.output, Records: 3, Division: test.division}
 		s.Earlier = []sink.Scan{{Name: "first", Records: 1}, {Name: "second", Records: 2}}
 		got := ""
-		for part, at := range s.Files(test.files) {
+		for part, at := range s.find(test.files) {
 			got += fmt.Sprintf("%d:%d ", at, part.Records)
 		}
 		if got != test.want {
@@ -252,7 +252,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestManyFiles: the work of Files grows with the number of parts, not with its square.
+// TestManyFiles: the work of find grows with the number of parts, not with its square.
 func TestManyFiles(t *testing.T) {
 	allocs := func(n int) float64 {
 		s, names := &Summary{name: "moved.summary.json"}, []string{}
@@ -262,7 +262,7 @@ func TestManyFiles(t *testing.T) {
 		}
 		return testing.AllocsPerRun(1, func() {
 			i := 0
-			for _, at := range s.Files(names) {
+			for _, at := range s.find(names) {
 				if at != i {
 					t.Fatalf("of %d parts, part %d is file %d", n, i, at)
 				}

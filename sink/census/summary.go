@@ -120,9 +120,9 @@ func ReadFile(name string) ([]byte, error) {
 	return disk.ReadFile(name, maxFile)
 }
 
-// Files yields the files that the scan wrote, each with its index in names, or -1 if
+// find yields the files that the scan wrote, each with its index in names, or -1 if
 // it is not there. A file may have been moved or, if there is only one, renamed.
-func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
+func (s *Summary) find(names []string) iter.Seq2[sink.Part, int] {
 	parts := s.Division
 	if parts == nil {
 		parts = []sink.Part{{Name: s.Output, Bytes: s.Bytes, Sum: s.Sum}}
@@ -193,7 +193,7 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 		}
 	}
 	for _, s := range summaries {
-		for part, at := range s.Files(names) {
+		for part, at := range s.find(names) {
 			switch {
 			case at < 0 && all:
 				say("%s is missing: the summary says that it has %s", part.Name, plural(part.Records, "record", "records"))
