@@ -25,7 +25,7 @@ type printer struct {
 	how     *Printing
 	keep    func(line []byte) (bool, error)
 	table   *Table
-	rank    func(line []byte) (rank, error)
+	rank    func(line []byte) (ranked, error)
 	reader  *record.Reader // reads records to which a location is added
 	located []byte         // the latest record to which a location was added
 }
@@ -115,14 +115,15 @@ func (p *printer) block(b *sink.Block) (made printed) {
 		if isBad(err) {
 			continue
 		}
-		sorted = append(sorted, ranked{rank, line})
+		sorted = append(sorted, rank)
 		if p.how.Databases != nil {
 			p.located = nil // the memory now belongs to an element of sorted
 		}
 	}
 	for _, r := range p.how.Order.first(sorted) {
 		if text, err := p.line(r.line); !isBad(err) {
-			made.ranked = append(made.ranked, ranked{r.rank, bytes.Clone(text)})
+			r.line = bytes.Clone(text)
+			made.ranked = append(made.ranked, r)
 		}
 	}
 	return made
