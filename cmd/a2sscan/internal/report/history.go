@@ -95,16 +95,8 @@ func newPastNight(s *census.Stats) pastNight {
 	return n
 }
 
-// Len returns the number of nights.
-func (h *History) Len() int {
-	if h == nil {
-		return 0
-	}
-	return len(h.nights)
-}
-
 func (h *History) before(t time.Time) *pastNight {
-	for i := h.Len() - 1; i >= 0; i-- {
+	for i := len(h.nights) - 1; i >= 0; i-- {
 		if h.nights[i].time.Before(t) {
 			return &h.nights[i]
 		}
@@ -113,10 +105,7 @@ func (h *History) before(t time.Time) *pastNight {
 }
 
 func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
-	if h.Len() == 0 {
-		return nil
-	}
-	for _, night := range h.nights[max(0, h.Len()-n):] {
+	for _, night := range h.nights[max(0, len(h.nights)-n):] {
 		values = append(values, float64(of(&night.all)))
 	}
 	return values
@@ -136,7 +125,7 @@ type nightRow struct {
 }
 
 func (h *History) view(s *census.Stats, names map[string]string) *historyView {
-	if h.Len() < 2 {
+	if len(h.nights) < 2 {
 		return nil
 	}
 	type column struct {
@@ -162,9 +151,9 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	}
 	first, last := h.nights[0].time, h.nights[len(h.nights)-1].time
 	day := "2 January 2006"
-	v.Nights = fmt.Sprintf("%d nights from %s to %s", h.Len(), first.Format(day), last.Format(day))
+	v.Nights = fmt.Sprintf("%d nights from %s to %s", len(h.nights), first.Format(day), last.Format(day))
 	if first.Format(day) == last.Format(day) {
-		v.Nights = fmt.Sprintf("%d scans of one night, %s", h.Len(), first.Format(day))
+		v.Nights = fmt.Sprintf("%d scans of one night, %s", len(h.nights), first.Format(day))
 	}
 	for i := range h.nights {
 		n := &h.nights[i]

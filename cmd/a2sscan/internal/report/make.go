@@ -34,7 +34,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 		return console.Fail(console.ExitUsage, "report reads a census twice, but %s can be read only once", console.Plain(once, 200)).
 			WithHint("write the census to a file first")
 	}
-	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
+	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, Servers: &Servers{}}
 	c, err := OpenCensus(t, o.Files, census.Options{Summaries: o.Summaries, Games: o.Games})
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ type Input struct {
 	Changes *census.Comparison // nil if not known
 
 	Important Important // single changes to list
-	History   *History  // nil if the page is about this night only
+	History   History   // of several nights, or the page has none
 	Servers   *Servers
 }
 

@@ -158,7 +158,7 @@ func hostileInput() *Input {
 	in := sampleInput(20)
 	in.Title, in.Files, in.Program = hostile[2], hostile, hostile[1]
 	in.Changes.AskedKnown = ""
-	in.History = &History{}
+	in.History = History{}
 	for ago := range 3 {
 		s := sampleStats(ago)
 		hostileStats(s)

@@ -192,7 +192,7 @@ func sampleDistribution(edges []float64, middle float64, weights ...uint64) *cen
 // gaps and with doubtful nights, changes, farms, locations and servers.
 func sampleInput(nights int) *Input {
 	in := &Input{Program: "a2sscan 1.0.0", Files: []string{"census-20261120T030000Z-00001.ndjson.zst"},
-		Stats: sampleStats(0), History: &History{}, Servers: &Servers{}}
+		Stats: sampleStats(0), Servers: &Servers{}}
 	for ago := nights - 1; ago >= 0; ago-- {
 		if ago > 60 && ago < 71 || ago == 12 {
 			continue // the machine was down
