@@ -124,7 +124,7 @@ func (f *catFlags) run(a *app, fs *pflag.FlagSet, args []string) (err error) {
 	}
 	f.print.Visible = console.IsTerminal(a.out.w)
 	err = censusfile.Print(a.term, a.out, args, &f.print)
-	if f.print.Table != nil && len(f.print.Databases) == 0 && f.print.Table.Lacks("geo") {
+	if f.print.Table != nil && len(f.print.Databases) == 0 && f.print.Table.LacksGeo() {
 		a.term.Say("no record has a geo field: name a database of locations with --mmdb FILE")
 	}
 	return err

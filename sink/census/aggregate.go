@@ -132,8 +132,7 @@ type label struct {
 	named          bool // the name is known, even if it is empty
 }
 
-// addGroups sets the lists of s that have the type Groups. It calls group.Go for each
-// list.
+// addGroups sets the lists of s that have the type Groups, each in a goroutine of group.
 func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	within := func(s *Server, known bool, value string) label {
 		if !known {
@@ -180,9 +179,7 @@ func (c *Census) addGroups(s *Stats, group *sync.WaitGroup) {
 	}
 }
 
-// groups sums up the servers of each label. Only servers that answered count. It returns the
-// groups with the most servers, and the sums of the other groups. Its first argument,
-// most, is the maximum number of groups.
+// groups sums up the servers that answered by label, and lists the most groups with the most servers.
 func (c *Census) groups(most int, of func(*Server) label) Groups {
 	var out Groups
 	by := map[label]*Group{}

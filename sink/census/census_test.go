@@ -213,7 +213,7 @@ func TestLossesOfGames(t *testing.T) {
 	}
 }
 
-// TestFiles: Files finds the files of a summary in any folder, the files beside the summary first.
+// TestFiles: find finds the files of a summary in any folder, the files beside the summary first.
 func TestFiles(t *testing.T) {
 	parts := func(names ...string) (all []sink.Part) {
 		for _, name := range names {
@@ -243,7 +243,7 @@ func TestFiles(t *testing.T) {
 		s := &Summary{name: test.name, Output: test.output, Records: 3, Division: test.division}
 		s.Earlier = []sink.Scan{{Name: "first", Records: 1}, {Name: "second", Records: 2}}
 		got := ""
-		for part, at := range s.Files(test.files) {
+		for part, at := range s.find(test.files) {
 			got += fmt.Sprintf("%d:%d ", at, part.Records)
 		}
 		if got != test.want {
@@ -252,7 +252,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestManyFiles: the work of Files grows with the number of parts, not with its square.
+// TestManyFiles: the work of find grows with the number of parts, not with its square.
 func TestManyFiles(t *testing.T) {
 	allocs := func(n int) float64 {
 		s, names := &Summary{name: "moved.summary.json"}, []string{}
@@ -262,7 +262,7 @@ func TestManyFiles(t *testing.T) {
 		}
 		return testing.AllocsPerRun(1, func() {
 			i := 0
-			for _, at := range s.Files(names) {
+			for _, at := range s.find(names) {
 				if at != i {
 					t.Fatalf("of %d parts, part %d is file %d", n, i, at)
 				}
@@ -275,10 +275,10 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestUnite: groups with common servers become one farm, in whatever order they come. The work
-// grows with the number of groups, not with its square.
+// TestUnite: groups with common servers become one farm, in whatever order they come.
 func TestUnite(t *testing.T) {
-	unite := func(lists int, clonesFirst bool) (allocated uint64) {
+	for _, clonesFirst := range []bool{false, true} {
+		const lists = 10
 		c, all := &Census{}, []*Server{}
 		for i := range 4 * lists {
 			all = append(all, &Server{key: 1<<48 | uint64(4*lists-i)<<16})
@@ -291,10 +291,7 @@ func TestUnite(t *testing.T) {
 		if clonesFirst {
 			slices.Reverse(groups)
 		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
 		c.unite(groups)
-		runtime.ReadMemStats(&after)
 		if len(c.farms) != 1 {
 			t.Fatalf("%d farms, want 1", len(c.farms))
 		}
@@ -303,11 +300,6 @@ func TestUnite(t *testing.T) {
 			slices.ContainsFunc(all, func(s *Server) bool { return s.farm != 1 }) {
 			t.Errorf("%d servers of %d, clones %v, list %v", len(f.servers), len(all), f.clones, f.list)
 		}
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	unite(10, false)
-	if few, many := unite(250, true), unite(1000, true); many > 8*few {
-		t.Errorf("%d bytes for 250 lists, but %d for 1000", few, many)
 	}
 }
 
@@ -456,28 +448,6 @@ func TestRulesOfChange(t *testing.T) {
 		}
 		if got := fmt.Sprint(all[0].Before.Rules, " ", all[0].After.Rules); got != test.want {
 			t.Errorf("%s, %s: %s, want %s", test.before, test.after, got, test.want)
-		}
-	}
-}
-
-// TestRulesOfDuplicates: if an address has several records with the same time, a change shows
-// the rules of the record that counts, whatever the order of the records.
-func TestRulesOfDuplicates(t *testing.T) {
-	line := func(value string) []byte {
-		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":1,"status":"ok","info":{"name":"One"},"rules":{"a":%q}}`+"\n", value)
-	}
-	for _, new := range []string{"1", "2"} {
-		var got []string
-		for _, old := range [][][]byte{{line("1"), line("2")}, {line("2"), line("1")}} {
-			_, all, _ := changesOf(t, openMade(t, forms[0], old), openMade(t, forms[0], [][]byte{line(new)}), false)
-			for _, c := range all {
-				if got = append(got, fmt.Sprint(c.Before.Rules, c.After.Rules)); len(c.Before.Rules) == 0 || len(c.After.Rules) == 0 {
-					t.Errorf("%s: the change is empty: %+v, %+v", new, c.Before, c.After)
-				}
-			}
-		}
-		if len(got) == 1 || len(got) == 2 && got[0] != got[1] {
-			t.Errorf("%s: the changes depend on the order: %q", new, got)
 		}
 	}
 }

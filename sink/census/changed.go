@@ -58,6 +58,16 @@ const ( // in the order of Kinds
 	kindPlayers
 )
 
+// bit returns the set of one kind, or 0 if there is no such kind.
+func (k Kind) bit() kinds {
+	for i, known := range Kinds {
+		if known.Kind == k {
+			return 1 << i
+		}
+	}
+	return 0
+}
+
 func (set kinds) list() (all []Kind) {
 	for i, k := range Kinds {
 		if set&(1<<i) != 0 {

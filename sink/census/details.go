@@ -68,14 +68,11 @@ type Facts struct {
 }
 
 // detailBytes is the approximate maximum size, in bytes, of the rules that Diff holds in
-// memory. If the rules that it needs are larger, Diff reads the censuses several times. A
-// test changes it.
+// memory. If they are larger, it reads the censuses several times. A test changes it.
 var detailBytes = 256 << 20
 
 // details calls do(c) for each change c in d.events. To find the rules and mods that
-// changed, it reads both censuses again, each time for as many servers as detailBytes
-// allows. From the old census it stores all rules and mods of these servers, and from the
-// new census only the differences.
+// changed, it reads both censuses again, for as many servers as detailBytes allows.
 func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
@@ -89,12 +86,10 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		err := reread(d.old, old, keepLists, func(e *event, lists []byte) { e.lists = lists })
-		if err != nil {
+		if err := reread(d.old, old, keepLists); err != nil {
 			return err
 		}
-		err = reread(d.new, new, compareLists, func(e *event, found differences) { e.differences = found })
-		if err != nil {
+		if err := reread(d.new, new, compareLists); err != nil {
 			return err
 		}
 		for i := range events[:n] {
@@ -108,18 +103,11 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// differences has the rules and mods that a server has in only one census: at index 0
-// those in the old census, and at index 1 those in the new census.
-type differences struct {
-	rules [2]map[string]string
-	mods  [2][]string
-}
-
 // keepLists returns a function that removes all keys from a line, except "schema", "rules"
 // and "game". Maps of the rules and mods would take several times the memory of this JSON.
-func keepLists() func(*event, []byte) []byte {
+func keepLists() func(*event, []byte) func() {
 	text := record.NewReader("schema").Keep("rules", "game")
-	return func(_ *event, line []byte) []byte {
+	return func(e *event, line []byte) func() {
 		lists := []byte(`{"schema":1`)
 		if r, err := text.Read(line); err == nil {
 			for _, key := range []string{"rules", "game"} {
@@ -128,63 +116,55 @@ func keepLists() func(*event, []byte) []byte {
 				}
 			}
 		}
-		return append(lists, '}')
+		return func() { e.lists = append(lists, '}') }
 	}
 }
 
-func compareLists() func(*event, []byte) differences {
+func compareLists() func(*event, []byte) func() {
 	first, second := record.NewReader("rules", "game"), record.NewReader("rules", "game")
-	return func(e *event, line []byte) (d differences) {
+	return func(e *event, line []byte) func() {
 		x, err := first.Read(e.lists)
 		if err != nil {
 			x = &record.Record{} // the file has changed: the old census no longer has a record of this address
 		}
 		y, err := second.Read(line)
 		if err != nil {
-			return d
+			return func() {}
 		}
 		before, after := rulesOf(x.Rules), rulesOf(y.Rules)
-		d.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
-		d.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
-		return d
+		rules := [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
+		mods := [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
+		return func() { e.rules, e.mods = rules, mods }
 	}
 }
 
 // reread reads a census again. If a line is the record of a server that is a key of want,
-// reread passes it to a function that parser returned. It calls take with each result, in
-// the order of the census.
-func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event, []byte) T, take func(*event, T)) error {
+// reread passes it to a function that parser returned. Several goroutines do this at the same
+// time. Then reread calls the results, one at a time, in the order of the census.
+func reread(c *Census, want map[*Server]*event, parser func() func(*event, []byte) func()) error {
 	if len(want) == 0 {
 		return nil
 	}
-	type found struct {
-		*event
-		value T
-	}
-	find := func() func(*sink.Block) []found {
-		head, l, parse := record.NewReader("addr", "time"), newLoader(nil), parser()
-		return func(b *sink.Block) (all []found) {
+	find := func() func(*sink.Block) []func() {
+		head, parse := record.NewReader("addr", "time"), parser()
+		return func(b *sink.Block) (all []func()) {
 			for _, line := range b.Lines() {
 				r, err := head.Read(bytes.TrimSpace(line))
 				if err != nil {
 					continue // no error: Open has already counted the damage
 				}
 				s := c.find(keyOf(r.Addr))
-				if s == nil || s.at != millis(r.Time) || want[s] == nil {
-					continue // an address may have other records, with other times
+				if s != nil && s.at == millis(r.Time) && want[s] != nil { // an address may have other records, with other times
+					all = append(all, parse(want[s], line))
 				}
-				if c.duplicates > 0 && !l.isOf(s, line) {
-					continue // an address may have other records with the same time
-				}
-				all = append(all, found{want[s], parse(want[s], line)})
 			}
 			return all
 		}
 	}
 	for _, file := range c.files {
-		_, err := sink.PipeFile(file, find, func(_ *sink.Block, all []found) error {
-			for _, f := range all {
-				take(f.event, f.value)
+		_, err := sink.PipeFile(file, find, func(_ *sink.Block, all []func()) error {
+			for _, store := range all {
+				store()
 			}
 			return nil
 		})
@@ -195,21 +175,9 @@ func reread[T any](c *Census, want map[*Server]*event, parser func() func(*event
 	return nil
 }
 
-// isOf reports whether line is the record from which s was made, or one that differs only
-// in what no comparison shows.
-func (l *loader) isOf(s *Server, line []byte) bool {
-	r, err := l.read(bytes.TrimSpace(line))
-	if err != nil {
-		return false
-	}
-	other := l.maker.server(&r.Result)
-	return s.compare(&other) == 0
-}
-
 const maxShown = 200
 
-// rulesOf returns the rules that are not volatile. If a name is repeated, its last value
-// counts.
+// rulesOf returns the rules that are not volatile. The last value of a name counts.
 func rulesOf(rules []wire.Rule) map[string][]byte {
 	values := map[string][]byte{}
 	for _, rule := range rules {
@@ -263,7 +231,7 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 		case kind == "moved":
 			c.By = d.movedBy[e.after]
 		case kind == "farm":
-			c.Before.Farm, c.After.Farm = d.old.Farm(e.before), d.new.Farm(e.after)
+			c.Before.Farm, c.After.Farm = d.old.farm(e.before), d.new.farm(e.after)
 		case kind == "gone" && e.after.Status != scanner.StatusUnreachable:
 			c.LossChance, c.LikelyLoss = round6(d.chance), d.chance >= 0.5
 		case kind == "rules":
@@ -296,36 +264,25 @@ func NewChange(kind Kind, before, after *Server) *Change {
 	c := &Change{Kind: kind, Addr: e.shown().Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
 	switch {
 	case kind == "new":
-		c.After = after.facts()
+		c.After = after.facts(everything)
 	case kind == "back":
-		c.Before, c.After = &Facts{Status: before.Status.String()}, after.facts()
+		c.Before, c.After = &Facts{Status: before.Status.String()}, after.facts(everything)
 	case kind == "not_asked":
-		c.Before = before.facts()
+		c.Before = before.facts(everything)
 	case kind == "gone":
-		c.Before, c.After = before.facts(), &Facts{Status: after.Status.String()}
+		c.Before, c.After = before.facts(everything), &Facts{Status: after.Status.String()}
 	default:
 		c.Before, c.After = before.differs(kind, after), after.differs(kind, before)
 	}
 	return c
 }
 
-// differs returns the Facts about s that a change of the given kind shows, without
-// rules, mods and farms. Its second argument, other, is the record from the other census.
+// differs returns what NewChange shows of s. other is the record from the other census.
 func (s *Server) differs(kind Kind, other *Server) *Facts {
-	f := &Facts{}
+	f := s.facts(kind.bit())
 	switch kind {
 	case "moved":
 		f.Addr = s.Addr().String()
-	case "renamed":
-		f.Name = new(s.shownName())
-	case "map":
-		f.Map = &s.Map
-	case "version":
-		f.Version = &s.Version
-	case "capacity":
-		f.MaxPlayers = &s.MaxPlayers
-	case "players":
-		f.People = &s.People
 	case "mode":
 		if own := s.own & other.own; own.Has(game.KeyMode) && s.Mode != other.Mode {
 			f.Mode = &s.Mode
@@ -350,25 +307,35 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 	return f
 }
 
-func (s *Server) facts() *Facts {
-	f := &Facts{Status: s.Status.String(), Flags: s.Flags.Words(), Country: s.Country}
-	if s.fields&wire.HasName != 0 {
+const everything = ^kinds(0)
+
+// facts returns the known properties that the kinds are about.
+func (s *Server) facts(of kinds) *Facts {
+	f := &Facts{}
+	if of&kindRenamed != 0 && s.fields&wire.HasName != 0 {
 		f.Name = new(s.shownName())
 	}
-	if s.knows(wire.HasMap, game.KeyMap) {
+	if of&kindMap != 0 && s.knows(wire.HasMap, game.KeyMap) {
 		f.Map = &s.Map
 	}
-	if s.knows(wire.HasVersion, game.KeyVersion) {
+	if of&kindVersion != 0 && s.knows(wire.HasVersion, game.KeyVersion) {
 		f.Version = &s.Version
 	}
+	if of&kindCapacity != 0 && s.HasPlaces() {
+		f.MaxPlayers = &s.MaxPlayers
+	}
+	if of&kindPlayers != 0 && s.knows(wire.HasPlayers, game.KeyPlayers) {
+		f.People = &s.People
+	}
+	if of != everything {
+		return f
+	}
+	f.Status, f.Flags, f.Country = s.Status.String(), s.Flags.Words(), s.Country
 	if s.own.Has(game.KeyMode) {
 		f.Mode = &s.Mode
 	}
-	if s.HasPlaces() {
-		f.MaxPlayers = &s.MaxPlayers
-	}
-	if s.knows(wire.HasPlayers, game.KeyPlayers) {
-		f.People, f.Bots = &s.People, &s.Bots
+	if f.People != nil {
+		f.Bots = &s.Bots
 	}
 	if s.asn != 0 {
 		f.Network = fmt.Sprint("AS", s.asn)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -25,11 +24,10 @@ type Comparison struct {
 	Changes  map[Kind]uint64 `json:"changes"`
 	Volatile map[Kind]uint64 `json:"volatile"` // number of volatile changes among Changes
 
-	// ByGame counts changes by game and kind, without volatile changes, for at most 400
-	// games. The key "" stands for unknown games and for all games that do not fit.
+	// ByGame counts changes by game and kind, without volatile changes. The key ""
+	// stands for unknown games.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
-	// Volatile facts about servers that answered in both censuses.
 	Compared    uint64 `json:"compared"` // number of servers that answered in both censuses
 	MoreMaps    uint64 `json:"map_rotations"`
 	PeopleMore  uint64 `json:"people_more"`  // number of people gained by the servers that gained people
@@ -80,8 +78,11 @@ type event struct {
 	before, after *Server // the records of the server in both censuses; nil if a census has none
 	kinds         kinds
 
-	lists       []byte // the old rules and mods, as the JSON of a record
-	differences        // between the rules and mods of the two records
+	lists []byte // the old rules and mods, as the JSON of a record
+	// rules and mods are those that the server has in only one census: at index 0 those in the
+	// old census, and at index 1 those in the new census.
+	rules [2]map[string]string
+	mods  [2][]string
 }
 
 // Diff compares two censuses. It calls do(c) for each change c of the given kinds, in the
@@ -99,14 +100,10 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 		movedTo: map[*Server]*Server{}, movedFrom: map[*Server]*Server{}, movedBy: map[*Server]string{},
 	}
 	for _, k := range kinds {
-		i := 0
-		for i < len(Kinds) && Kinds[i].Kind != k {
-			i++
-		}
-		if i == len(Kinds) {
+		if k.bit() == 0 {
 			return nil, fmt.Errorf("unknown kind of change %q", string(k))
 		}
-		d.always |= 1 << i
+		d.always |= k.bit()
 	}
 	if d.report = d.always; len(kinds) == 0 {
 		d.report = 1<<len(Kinds) - 1
@@ -127,47 +124,44 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 		d.accept(d.match((*Server).persistentID, false), "steam_id")
 		d.accept(d.match((*Server).placeless, true), "identity")
 	}
-	a, b := before.servers, after.servers
+	a, b := before.addressed(), after.addressed()
 	for len(a) > 0 || len(b) > 0 {
-		if len(a) > 0 && a[0].key == 0 { // a record without an address is from a capture
-			a = a[1:]
-			continue
-		}
-		if len(b) > 0 && b[0].key == 0 {
-			b = b[1:]
-			continue
-		}
 		var was, is *Server
-		if len(b) == 0 || len(a) > 0 && a[0].key <= b[0].key {
-			was = a[0]
+		first := len(b) == 0 || len(a) > 0 && a[0].key < b[0].key
+		if second := len(a) == 0 || !first && b[0].key < a[0].key; !second {
+			was, a = a[0], a[1:]
 		}
-		if len(a) == 0 || len(b) > 0 && b[0].key <= a[0].key {
+		if !first {
 			is, b = b[0], b[1:]
-		}
-		if was != nil {
-			a = a[1:]
 		}
 		d.pair(was, is)
 	}
 	d.estimateLost()
-	d.out.limitGames()
 	return d.out, d.details(do)
+}
+
+// addressed returns the servers that have an address. Records without one are from captures.
+func (c *Census) addressed() []*Server {
+	i, _ := slices.BinarySearchFunc(c.servers, 1, func(s *Server, key uint64) int { return cmp.Compare(s.key, key) })
+	return c.servers[i:]
 }
 
 func (c *Census) night() Night {
 	n := Night{Scans: c.scans[:min(len(c.scans), maxScans)], Lost: c.Lost}
 	farms := map[int32]bool{}
 	for _, s := range c.loaded {
-		if !s.answered() && !s.unasked {
-			n.Silent++
-		}
-	}
-	for s := range c.answers() {
-		n.All.add(s)
-		if s.farm == 0 {
-			n.WithoutFarms.add(s)
-		} else {
-			farms[s.farm] = true
+		switch {
+		case !s.answered():
+			if !s.unasked {
+				n.Silent++
+			}
+		case !s.other:
+			n.All.add(s)
+			if s.farm > 0 {
+				farms[s.farm] = true
+			} else {
+				n.WithoutFarms.add(s)
+			}
 		}
 	}
 	n.Farms = uint64(len(farms))
@@ -177,8 +171,7 @@ func (c *Census) night() Night {
 	return n
 }
 
-// pair compares the two records of an address. If one of the censuses has no record of the
-// address, the argument for that census is nil.
+// pair compares the two records of an address. A record that does not exist is nil.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
 		d.compare(from, after, kindMoved)
@@ -215,8 +208,7 @@ func (d *differ) pair(before, after *Server) {
 	}
 }
 
-// compare compares the records of a server that answered in both censuses. Its third
-// argument, k, has the kinds of changes that are already known.
+// compare compares the records of a server that answered both times. k has the changes known so far.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
 	const verdict = wire.AskInfo | wire.AskPlayers // the answers that show whether a server is in a farm
@@ -243,8 +235,7 @@ func (d *differ) compare(before, after *Server, k kinds) {
 	d.note(before, after, changed|k, volatile)
 }
 
-// note counts the changes whose kinds are in k. If at least one of these changes is
-// to be reported, it adds an event.
+// note counts the changes whose kinds are in k, and adds an event for those to report.
 func (d *differ) note(before, after *Server, k, volatile kinds) {
 	shown := after
 	if !shown.answered() {
@@ -274,11 +265,9 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 	}
 }
 
-// estimateLost estimates how many of the servers that are silent now are alive, and sets
-// LikelyLost and d.chance. It starts from Night.Missed of the new census: the estimated
-// number of live servers that were silent because datagrams were lost. Not all of these
-// servers were in the old census, and the Options may choose only some of them, so
-// estimateLost scales the number down.
+// estimateLost sets LikelyLost and d.chance. It starts from Night.Missed of the new census. Not
+// all of these servers were in the old census, and the Options may choose only some of them,
+// so it scales the number down.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {
@@ -292,29 +281,4 @@ func (d *differ) estimateLost() {
 	if silent > 0 {
 		d.chance = lost / float64(silent)
 	}
-}
-
-// limitGames reduces ByGame to maxGames games: it sums up the games with the fewest
-// changes under the key "".
-func (c *Comparison) limitGames() {
-	if len(c.ByGame) <= maxGames {
-		return
-	}
-	total := map[string]uint64{}
-	var ids []string
-	for id, kinds := range c.ByGame {
-		ids = append(ids, id)
-		for _, n := range kinds {
-			total[id] += n
-		}
-	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(a, b)) })
-	rest := map[Kind]uint64{}
-	for _, id := range append(ids[maxGames-1:], "") {
-		for kind, n := range c.ByGame[id] {
-			rest[kind] += n
-		}
-		delete(c.ByGame, id)
-	}
-	c.ByGame[""] = rest
 }

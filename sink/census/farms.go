@@ -15,33 +15,24 @@ import (
 
 // Thresholds for farms and stacks. Smaller numbers can have innocent causes.
 const (
-	// Servers with the same game, version, name, map and capacity count as clones if there
-	// are at least leastClones of these servers. Honest operators put a number or a
-	// location into each name, and hosting companies give the servers of one customer
-	// different names.
+	// So many servers with the same game, version, name, map and capacity are clones. Honest
+	// operators put a number or a location into each name, and hosting companies give the
+	// servers of one customer different names.
 	leastClones = 10
 	// leastBare replaces leastClones for servers whose rules are unknown. If most of the
 	// servers are empty, they must have at least leastBare different IP addresses, because
 	// one idle process may serve many ports of an address with the same settings.
 	leastBare = 25
-	// Servers with the same list of players are a farm if there are at least leastSharing
-	// of these servers. One server is often reached at two ports, or at the addresses of
-	// its DDoS protection.
+	// So many servers with the same list of players are a farm. One server is often reached
+	// at two ports, or at the addresses of its DDoS protection.
 	leastSharing = 4
-	// Two servers do not have the same list of players by chance if the list has at least
-	// leastListed players with names and different times.
+	// Two servers do not have the same list by chance if it has so many players with names and
+	// different times.
 	leastListed = 3
-	// leastStack and leastNetworkStack are the minimum numbers of servers in a
-	// stack: on one address, and in a /24 network.
+	// The minimum numbers of servers in a stack: on one address, and in a /24 network.
 	leastStack, leastNetworkStack = 10, 50
 	// leastName is the minimum length in bytes of a name that tells servers apart.
 	leastName = 6
-)
-
-// The reasons why a group of servers is a farm.
-const (
-	reasonClones     = "clones"
-	reasonSharedList = "shared_list"
 )
 
 type farm struct {
@@ -87,10 +78,9 @@ func (c *Census) compareAll() {
 	c.unite(groups)
 }
 
-// alike returns the groups of servers that have the same key. The servers of a group are in
-// the order of addresses. The first argument, least, is the minimum size of a group. Servers
-// with key 0 are in no group. Most keys occur once, so alike first sorts all keys to count
-// the servers of each key, and makes only the groups that are large enough.
+// alike returns the groups of at least so many servers with the same key, each in the order of
+// addresses. Servers with key 0 are in no group. Most keys occur once, so alike first sorts
+// all keys, and makes only the groups that are large enough.
 func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
 	keys := make([]uint64, len(c.loaded))
 	for i, s := range c.loaded {
@@ -118,9 +108,8 @@ func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server
 	return groups
 }
 
-// identity returns a hash of game, version, name, map and capacity. It returns 0 if the
-// server did not answer, or if name, map, capacity or game is unknown. It also returns 0
-// if the address is not public (see isPublic).
+// identity returns a hash of game, version, name, map and capacity, or 0 if the server did not
+// answer, one of them (except the version) is unknown, or the address is not public.
 func (s *Server) identity() uint64 {
 	h := s.placeless()
 	if h == 0 || !s.HasPlaces() || !s.isPublic() {
@@ -140,11 +129,10 @@ func (s *Server) isPublic() bool {
 	return a.IsValid() && !carrierNAT.Contains(a) && !a.IsLinkLocalUnicast()
 }
 
-// sameRules returns the servers that may be clones: the servers with unknown rules, and
-// the servers with the most frequent rules if there are at least leastClones of the
-// latter. Servers with other rules are no clones, because names and maps alone can
-// coincide. If fewer than leastClones servers have the same rules, and fewer than
-// leastBare servers have unknown rules, it returns nil.
+// sameRules returns the servers that may be clones: those with unknown rules, and at least
+// leastClones with the most frequent rules. Servers with other rules are no clones,
+// because names and maps alone can coincide. It returns nil if there are neither
+// leastClones with the same rules nor leastBare with unknown rules.
 func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
@@ -189,8 +177,7 @@ var defaultWords = []string{
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
 }
 
-// distinct returns the number of different networks of the servers. Its second argument,
-// bits, is the length of a network's prefix.
+// distinct returns the number of different networks, with prefixes of so many bits, of the servers.
 func distinct(all []*Server, bits int) uint64 {
 	seen := map[uint64]bool{}
 	for _, s := range all {
@@ -199,44 +186,36 @@ func distinct(all []*Server, bits int) uint64 {
 	return uint64(len(seen))
 }
 
-// network returns the prefix of a server's address. Its argument, bits, is the length of
-// the prefix.
 func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 
-// unite makes a farm of each group. Groups that have servers in common become one
-// farm.
+// unite makes a farm of each group, and one farm of groups that have servers in common.
 func (c *Census) unite(groups []farm) {
-	for _, g := range groups {
-		// The largest of the farms takes the servers of the group and of the other farms. So
-		// few servers move, even if many small groups join one large farm.
-		number := int32(0)
+	parent := make([]int32, len(groups)) // for each group, another group of its farm, or itself
+	root := func(i int32) int32 {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]] // shortens the way for the next caller
+			i = parent[i]
+		}
+		return i
+	}
+	for i, g := range groups {
+		parent[i] = int32(i)
 		for _, s := range g.servers {
-			if s.farm > 0 && (number == 0 || len(c.farms[s.farm-1].servers) > len(c.farms[number-1].servers)) {
-				number = s.farm
+			if s.farm == 0 {
+				s.farm = int32(i + 1) // the first group of the server, until nameFarms
+			} else {
+				parent[root(s.farm-1)] = root(int32(i))
 			}
 		}
-		if number == 0 {
-			c.farms = append(c.farms, farm{})
-			number = int32(len(c.farms))
-		}
-		one := &c.farms[number-1]
+	}
+	c.farms = make([]farm, len(groups))
+	for i, g := range groups {
+		one := &c.farms[root(int32(i))]
 		one.clones, one.list = one.clones || g.clones, one.list || g.list
 		for _, s := range g.servers {
-			switch s.farm {
-			case number:
-				continue
-			case 0:
+			if s.farm == int32(i+1) {
 				one.servers = append(one.servers, s)
-				s.farm = number
-				continue
 			}
-			taken := &c.farms[s.farm-1]
-			for _, t := range taken.servers {
-				t.farm = number
-			}
-			one.servers = append(one.servers, taken.servers...)
-			one.clones, one.list = one.clones || taken.clones, one.list || taken.list
-			*taken = farm{}
 		}
 	}
 	c.farms = slices.DeleteFunc(c.farms, func(one farm) bool { return len(one.servers) == 0 })
@@ -249,10 +228,9 @@ func (c *Census) unite(groups []farm) {
 	c.nameFarms()
 }
 
-// nameFarms gives each farm an ID: a hash of the game and the name that most servers of the
-// farm have. The ID does not depend on maps, versions, players and addresses, because these
-// change overnight. If several farms have the same game and name, only the largest gets this
-// ID. The IDs of the others also depend on their lowest address.
+// nameFarms gives each farm its Farm.ID. It does not depend on what changes overnight: maps,
+// versions, players and addresses. But of several farms with the same game and name, the IDs
+// of all but the largest depend on their lowest address.
 func (c *Census) nameFarms() {
 	taken := map[uint64]bool{}
 	for n := range c.farms {
@@ -274,9 +252,8 @@ func (c *Census) nameFarms() {
 	}
 }
 
-// Farm returns the Farm.ID of a server of the census, or "" if it is in no farm.
-func (c *Census) Farm(s *Server) string {
-	c.findFarms()
+// farm returns the Farm.ID of a server, or "" if it is in no farm.
+func (c *Census) farm(s *Server) string {
 	if s.farm == 0 {
 		return ""
 	}
@@ -300,33 +277,40 @@ func (c *Census) addFarms(s *Stats) {
 	}
 }
 
+func sumOf(servers []*Server) (all Sums) {
+	for _, s := range servers {
+		all.add(s)
+	}
+	return all
+}
+
+func members(servers []*Server) []string {
+	all := []string{}
+	for _, s := range servers[:min(len(servers), maxMembers)] {
+		all = append(all, s.Addr().String())
+	}
+	return all
+}
+
 func (f *farm) describe() Farm {
 	first := f.servers[0]
-	d := Farm{ID: f.id, Game: first.Game, Members: []string{}}
+	d := Farm{ID: f.id, Game: first.Game, Sums: sumOf(f.servers), Members: members(f.servers)}
 	d.Addresses, d.Networks = distinct(f.servers, 32), distinct(f.servers, 24)
-	for _, s := range f.servers {
-		d.Sums.add(s)
-		if len(d.Members) < maxMembers {
-			d.Members = append(d.Members, s.Addr().String())
-		}
-	}
 	if f.clones {
 		d.Name, d.Map, d.Capacity = first.shownName(), shorten(first.Map), uint64(first.MaxPlayers)
-		d.Reasons = append(d.Reasons, reasonClones)
+		d.Reasons = append(d.Reasons, "clones")
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"%d servers have the same game, version, name, map, capacity and rules; %d of them have people", d.Servers, d.Occupied))
 	}
 	if f.list {
-		d.Reasons = append(d.Reasons, reasonSharedList)
+		d.Reasons = append(d.Reasons, "shared_list")
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"at least %d servers have the same list of players, with names and times", leastSharing))
 	}
 	return d
 }
 
-// stacks returns the addresses with at least leastStack servers, and the /24 networks with
-// at least leastNetworkStack servers. It returns at most maxStacks addresses and networks
-// together, those with the most servers first.
+// stacks returns at most maxStacks addresses and /24 networks, those with the most servers first.
 func (c *Census) stacks() []Stack {
 	all := []Stack{}
 	for _, size := range []struct{ bits, least int }{{32, leastStack}, {24, leastNetworkStack}} {
@@ -337,11 +321,7 @@ func (c *Census) stacks() []Stack {
 			return s.network(size.bits)
 		}) {
 			network, _ := servers[0].Addr().Addr().Prefix(size.bits) // can't fail: the address is IPv4
-			one := Stack{Network: strings.TrimSuffix(network.String(), "/32")}
-			for _, s := range servers {
-				one.Sums.add(s)
-			}
-			all = append(all, one)
+			all = append(all, Stack{Network: strings.TrimSuffix(network.String(), "/32"), Sums: sumOf(servers)})
 		}
 	}
 	slices.SortFunc(all, func(a, b Stack) int {
@@ -350,8 +330,7 @@ func (c *Census) stacks() []Stack {
 	return all[:min(len(all), maxStacks)]
 }
 
-// accounts returns the Steam IDs that occur at several IP addresses: at most maxAccounts,
-// those with the most addresses first.
+// accounts returns at most maxAccounts Steam IDs that occur at several IP addresses.
 func (c *Census) accounts() []account {
 	all := []account{}
 	for id, servers := range c.alike(2, func(s *Server) uint64 {
@@ -360,10 +339,7 @@ func (c *Census) accounts() []account {
 		}
 		return s.persistentID()
 	}) {
-		one := account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: distinct(servers, 32), Members: []string{}}
-		for _, s := range servers[:min(len(servers), maxMembers)] {
-			one.Members = append(one.Members, s.Addr().String())
-		}
+		one := account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: distinct(servers, 32), Members: members(servers)}
 		if one.Addresses > 1 {
 			all = append(all, one)
 		}

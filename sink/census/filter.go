@@ -18,11 +18,8 @@ func (o *Options) Filter() (func(*Server) bool, error) {
 	var prefixes []netip.Prefix
 	var asns []uint32
 	for _, n := range o.Networks {
-		if digits, found := strings.CutPrefix(strings.ToUpper(n), "AS"); found {
-			asn, err := strconv.ParseUint(digits, 10, 32)
-			if err != nil || asn == 0 {
-				return nil, fmt.Errorf("%q is not the number of an autonomous system", n)
-			}
+		digits, isAS := strings.CutPrefix(strings.ToUpper(n), "AS")
+		if asn, err := strconv.ParseUint(digits, 10, 32); isAS && err == nil && asn > 0 {
 			asns = append(asns, uint32(asn))
 			continue
 		}

@@ -27,9 +27,8 @@ func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID
 
 // match pairs each server of the old census with the server of the new census that has the
 // same key at a different address. No other server in either census may have that key. If
-// the second argument, alone, is set, no server may answer at the old address in the new
-// census, or at the new address in the old census. Without this condition, servers with
-// the same name that rotate their maps would seem to change places.
+// alone is set, no server may answer at the old address now, or have answered at the new
+// address. Otherwise servers with the same name that rotate their maps would seem to move.
 func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server {
 	all := map[*Server]*Server{}
 	var from, to map[uint64]*Server

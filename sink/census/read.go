@@ -45,11 +45,10 @@ type Census struct {
 
 	files     []string
 	summaries []*Summary
-	// servers has one server per address, in the order of addresses. Servers without an
-	// address come first.
+	// servers has one server per address, in the order of addresses, first those without one.
 	servers []*Server
-	// loaded has the same servers, in the order of their places in memory. A pass over all
-	// servers is several times as fast in this order.
+	// loaded has the same servers in the order of memory, which makes a pass over all of them
+	// several times as fast.
 	loaded     []*Server
 	duplicates uint64   // number of records whose address already has a record
 	scans      []string // names of the scans, sorted
@@ -59,12 +58,6 @@ type Census struct {
 	top        int       // Options.Top
 	locate     func(netip.Addr) scanner.Geo
 }
-
-// SummaryError is the error of Open if it can't read a summary.
-type SummaryError struct{ error }
-
-// Unwrap returns the cause.
-func (e SummaryError) Unwrap() error { return e.error }
 
 // Open reads a census from files: parts, shards, or files of several formats. An address
 // with several records counts once. The name "-" stands for standard input. Open skips
@@ -76,7 +69,7 @@ func Open(files []string, o Options) (*Census, error) {
 		return nil, err
 	}
 	if c.summaries, err = ReadSummaries(files, o.Summaries); err != nil {
-		return nil, SummaryError{err}
+		return nil, err
 	}
 	if err := c.load(); err != nil {
 		return nil, err
@@ -137,8 +130,7 @@ func (c *Census) Servers(do func(*Server)) {
 	}
 }
 
-// keys are the keys of a record that maker.server uses. If a record lacks the hash of its
-// players, a loader decodes all keys.
+// keys are the keys that maker.server uses, if the record has the hash of its players.
 var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "sent", "received", "unchallenged", "hashes", "rules", "flags", "geo",
 	"info.format", "info.name", "info.map", "info.folder", "info.game", "info.app_id", "info.players", "info.max_players", "info.bots",
@@ -148,8 +140,7 @@ var keys = []string{
 }
 
 // unasked reports whether a record shows that the scan sent nothing to the server, or that a
-// fault of the scan prevented an answer. A record from a capture lacks the counts that would
-// show this.
+// fault of the scan prevented an answer. Records from captures lack these counts.
 func unasked(r *record.Record) bool {
 	replied := r.Received > 0 || r.HasInfo || r.HasPlayers || r.HasRules
 	return !replied && (r.Has("sent") && r.Sent == 0 || r.Has("received") && r.Status == scanner.StatusError)
@@ -166,8 +157,7 @@ type loader struct {
 }
 
 func newLoader(locate func(netip.Addr) scanner.Geo) *loader {
-	// maker.server needs no more players once those so far show that the list is
-	// uncommon, if the record has the hash of the list.
+	// If the record has the hash of its players, more of them can't change what is known.
 	reader := record.NewReader(keys...).Until("players", func(r *record.Record) bool {
 		return r.PlayersHash != 0 && uncommon(r.Players)
 	})
@@ -222,8 +212,7 @@ func (l *loader) load(b *sink.Block) (out loaded) {
 	return out
 }
 
-// addOrg notes the owner of a network. If the network has several names, the first in
-// alphabetical order counts.
+// addOrg notes the owner of a network: of several names, the first in alphabetical order.
 func addOrg(orgs map[uint32]string, asn uint32, org string) {
 	if known, ok := orgs[asn]; org != "" && (!ok || org < known) {
 		orgs[asn] = strings.Clone(cut(org, maxText))
@@ -234,7 +223,7 @@ func (c *Census) load() error {
 	var readings []Reading
 	scans := map[string]bool{}
 	for _, file := range c.files {
-		reading := Reading{File: file}
+		reading := Reading{Part: sink.Part{Name: file}}
 		parser := func() func(*sink.Block) loaded { return newLoader(c.locate).load }
 		var err error
 		reading.Damage, err = sink.PipeFile(file, parser, func(_ *sink.Block, l loaded) error {
@@ -270,8 +259,7 @@ func (c *Census) load() error {
 	return nil
 }
 
-// sort sorts the servers. It copies the keys first, because comparisons are faster if the keys
-// are side by side in memory.
+// sort sorts the servers. Comparisons are faster if the keys are side by side in memory.
 func (c *Census) sort() {
 	type keyed struct {
 		key uint64

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -37,7 +36,7 @@ type Server struct {
 	Status                   scanner.Status
 	HasInfo                  bool // INFO was answered, at least in part
 
-	// The larger fields come first, because this order takes the least memory.
+	// The larger fields come first, which takes the least memory.
 	key    uint64 // see keyOf
 	at     int64  // time of the record as Unix time in milliseconds, or 0 if unknown
 	steam  uint64
@@ -47,12 +46,10 @@ type Server struct {
 		mods    uint64
 	}
 	fields wire.Fields // fields that INFO has
-	// own has the properties that the game itself sends, for example in its rules. They
-	// take precedence over INFO.
-	own  game.Keys
-	asn  uint32
-	size uint32 // size of all rules, in bytes
-	farm int32  // index in Census.farms plus 1, or 0 if the server is in no farm
+	own    game.Keys   // properties that the game itself sends; they take precedence over INFO
+	asn    uint32
+	size   uint32 // size of all rules, in bytes
+	farm   int32  // index in Census.farms plus 1, or 0 if the server is in no farm
 
 	replies struct {
 		complete wire.Questions
@@ -65,20 +62,16 @@ type Server struct {
 	system  byte // environment byte of INFO
 	hasGame bool // the record has the key game
 	pvp     bool
-	// listed means that no other server has the same list of players by chance.
-	listed bool
-	other  bool // Options exclude the server
-	// duplicate means that another record of the server counts instead.
-	duplicate bool
-	// unasked means that the record says nothing about the server, because the scan sent
-	// nothing, or a fault of the scan prevented an answer.
-	unasked bool
+	listed  bool // no other server has the same list of players by chance
+	other   bool // Options exclude the server
+	unasked bool // see unasked
+
+	duplicate bool // another record of the server counts instead
 }
 
 // NewServer returns the Server for a result. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return new(maker).server(r) }
 
-// server returns the Server for a result.
 func (m *maker) server(r *scanner.Result) Server {
 	in, who := &r.Info, r.Population()
 	s := Server{
@@ -177,8 +170,7 @@ func (m *maker) addGame(s *Server, g *game.Game) {
 	}
 }
 
-// A maker makes Servers from results. The zero value is ready to use, but makes each text
-// anew; a maker with texts uses the strings of earlier servers, to save memory.
+// A maker makes Servers from results. With texts, it shares the strings of earlier servers.
 type maker struct {
 	texts
 	game game.Game // memory for maker.identify
@@ -220,8 +212,7 @@ func digest(players []wire.Player) (hash uint64) {
 	return hash | 1
 }
 
-// uncommon reports whether two servers can't have this list of players by chance: the list
-// has at least leastListed players with names and different times.
+// uncommon reports whether two servers can't have this list of players by chance.
 func uncommon(players []wire.Player) bool {
 	times := make([]float32, 0, leastListed)
 	for _, p := range players {
@@ -269,28 +260,12 @@ func (t texts) of(b []byte) string {
 	return s
 }
 
-// valid replaces invalid UTF-8 as a record does: each incomplete character, and each other
-// invalid byte, becomes one U+FFFD.
-func valid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		for r == utf8.RuneError && n < len(s) && !utf8.FullRuneInString(s[:n+1]) {
-			n++
-		}
-		b.WriteRune(r)
-		s = s[n:]
-	}
-	return b.String()
-}
+// valid replaces invalid UTF-8.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (s *Server) shownName() string { return shorten(valid(s.Name)) }
 
-// cut shortens s without splitting a character. Its second argument, most, is the maximum
-// length in bytes.
+// cut shortens s to most bytes, without splitting a character.
 func cut[T string | []byte](s T, most int) T {
 	if len(s) <= most {
 		return s
@@ -306,10 +281,9 @@ func (s *Server) answered() bool {
 	return s != nil && s.Status >= scanner.StatusOK && s.Status <= scanner.StatusError && !s.unasked
 }
 
-// compare orders the records of a census by address. For the same address, a record
-// with an answer comes before a record without one, and then a later record before an
-// earlier record. The other comparisons make the result independent of the order of the
-// files.
+// compare orders the records of a census by address. The record of an address that counts comes
+// first: with an answer, then the latest. The other comparisons make the result
+// independent of the order of the files.
 func (s *Server) compare(t *Server) int {
 	if s.key != t.key {
 		return cmp.Compare(s.key, t.key)
@@ -336,7 +310,7 @@ func (s *Server) compare(t *Server) int {
 }
 
 // persistentID returns the Steam ID of a server that answered, if the ID belongs to a
-// persistent game server account (type 3). Otherwise it returns 0.
+// persistent game server account (type 3), or 0.
 func (s *Server) persistentID() uint64 {
 	if s.steam>>52&0xF != 3 || s.key == 0 || !s.answered() {
 		return 0

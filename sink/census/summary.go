@@ -55,9 +55,8 @@ func (s *Summary) Scans() []sink.Scan {
 // the scan began, and the number of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// Beside returns the name of a file that belongs beside a census. Its first argument,
-// file, is the census or one of its parts. The suffix is, for example, .summary.json or
-// .stats.json.
+// Beside returns the name of a file that belongs beside a census. file is the census or one of
+// its parts, and suffix, for example, .summary.json.
 func Beside(file, suffix string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
@@ -109,9 +108,8 @@ func ReadSummaries(files, names []string) (all []*Summary, err error) {
 	return all, nil
 }
 
-// maxFile is the maximum length of a summary or stats file in bytes. A summary has about
-// 150 bytes for each part of its census, so this is enough for 50,000 parts. The stats of
-// the largest censuses have less than 1 MiB, because all lists in them have a limit.
+// maxFile is the maximum length of a summary or stats file in bytes: enough for the summary of
+// a census of 50,000 parts. All lists of stats have a limit.
 const maxFile = 8 << 20
 
 // ReadFile reads a summary or a stats file. The name "-" stands for standard input.
@@ -122,9 +120,9 @@ func ReadFile(name string) ([]byte, error) {
 	return disk.ReadFile(name, maxFile)
 }
 
-// Files yields the files that the scan wrote, each with its index in names, or -1 if
+// find yields the files that the scan wrote, each with its index in names, or -1 if
 // it is not there. A file may have been moved or, if there is only one, renamed.
-func (s *Summary) Files(names []string) iter.Seq2[sink.Part, int] {
+func (s *Summary) find(names []string) iter.Seq2[sink.Part, int] {
 	parts := s.Division
 	if parts == nil {
 		parts = []sink.Part{{Name: s.Output, Bytes: s.Bytes, Sum: s.Sum}}
@@ -169,42 +167,43 @@ func baseOf(name string) string {
 
 // Reading describes what was read from a file.
 type Reading struct {
-	File    string
-	Records uint64
-	Bad     uint64      // number of lines that are not records
-	Why     error       // the fault of one of these lines
-	Damage  sink.Damage // what was skipped
+	sink.Part             // without Sum, Bytes is not set either
+	Bad       uint64      // number of lines that are not records
+	Why       error       // the fault of one of these lines
+	Damage    sink.Damage // what was skipped
 }
 
-// Lost compares what was read with the summaries of the scans. It returns a sentence for each
-// thing that is damaged or missing. If its third argument, all, is set, a file that a scan
-// wrote counts as missing if it was not read.
+// Lost compares what was read with the summaries of the scans, and returns a sentence for each
+// thing that is damaged or missing. If all is set, so is each file that was not read.
 func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 	var names []string
 	for _, r := range files {
-		names = append(names, r.File)
-		if r.Damage.Doubtful {
-			say("%s is damaged: %s", r.File, r.Damage)
-		} else if r.Damage.Found() {
-			say("%s is damaged: skipped %s", r.File, r.Damage)
+		names = append(names, r.Name)
+		if r.Damage.Doubtful || r.Damage.Found() {
+			say("%s is damaged: %s", r.Name, r.Damage)
 		}
 		if n := r.Damage.Truncated; n > 0 {
-			say("%s is truncated: ignored %s after its last complete record", r.File, plural(uint64(n), "byte", "bytes"))
+			say("%s is truncated: ignored %s after its last complete record", r.Name, plural(uint64(n), "byte", "bytes"))
 		} else if r.Damage.Open && !r.Damage.Flushed {
-			say("%s is truncated: its last compressed frame has no end", r.File)
+			say("%s is truncated: its last compressed frame has no end", r.Name)
 		}
 		if r.Bad > 0 {
-			say("%s: ignored %s: %v", r.File, plural(r.Bad, "line that cannot be read", "lines that cannot be read; one of them"), r.Why)
+			say("%s: ignored %s: %v", r.Name, plural(r.Bad, "line that cannot be read", "lines that cannot be read; one of them"), r.Why)
 		}
 	}
 	for _, s := range summaries {
-		for part, at := range s.Files(names) {
+		for part, at := range s.find(names) {
 			switch {
 			case at < 0 && all:
 				say("%s is missing: the summary says that it has %s", part.Name, plural(part.Records, "record", "records"))
-			case at >= 0 && files[at].Records < part.Records:
-				say("%s is truncated: it has %d of the %s that the summary counts", files[at].File, files[at].Records, plural(part.Records, "record", "records"))
+			case at < 0:
+			case files[at].Sum != "" && files[at].Bytes != part.Bytes:
+				say("%s has %d bytes, but the summary says %d", files[at].Name, files[at].Bytes, part.Bytes)
+			case files[at].Sum != "" && part.Sum != "" && files[at].Sum != part.Sum:
+				say("%s has xxh64 %s, but the summary says %s", files[at].Name, files[at].Sum, part.Sum)
+			case files[at].Records < part.Records:
+				say("%s is truncated: it has %d of the %s that the summary counts", files[at].Name, files[at].Records, plural(part.Records, "record", "records"))
 			}
 		}
 	}

@@ -3,9 +3,7 @@ package census
 import "strings"
 
 // volatileRules are the rules, in lower case, that a census ignores, because their values
-// change by themselves, or repeat what another kind of change reports. A census also ignores
-// rules whose names begin with a control character. Such rules are the binary pages of
-// Arma 3 and DayZ, which hold the mods.
+// change by themselves, or repeat what another kind of change reports.
 var volatileRules = func() map[string]bool {
 	all := map[string]bool{}
 	for _, rules := range []string{
@@ -46,7 +44,7 @@ const maxVolatile = 32 // more than the length of any name in volatileRules
 
 // isVolatile reports whether a census ignores the rule called name.
 func isVolatile(name []byte) bool {
-	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) {
+	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) { // binary pages of Arma 3 and DayZ, which hold the mods
 		return true
 	}
 	var lower [maxVolatile]byte // name in lower case

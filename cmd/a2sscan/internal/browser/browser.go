@@ -72,9 +72,8 @@ func Start(t *testing.T) context.Context {
 	return chromium
 }
 
-// NewTab opens a tab; h serves its pages. At the end of the test the tab is closed, and
-// the test fails if the tab has faults. The tab has a browser context of its own, because
-// the tabs of one context may share a process and wait for each other.
+// NewTab opens a tab; h serves its pages. The test fails if the tab has faults at its end. The
+// tab has a browser context of its own: tabs of one context may wait for each other.
 func NewTab(t *testing.T, chromium context.Context, h http.Handler) *Tab {
 	t.Helper()
 	b := &Tab{t: t, Server: httptest.NewServer(h)}
@@ -156,9 +155,8 @@ func Eval[T any](b *Tab, expression string) T {
 	return Run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Until waits until an expression is true in the page. If the expression does not become
-// true in time, the test fails, and the message has the text of #found or, without this
-// element, the title of the page.
+// Until waits until an expression is true in the page. Otherwise the test fails, and names the
+// text of #found or the title of the page.
 func (b *Tab) Until(expression string) {
 	b.t.Helper()
 	if !Eval[bool](b, fmt.Sprintf(`new Promise(done => {
@@ -170,9 +168,8 @@ func (b *Tab) Until(expression string) {
 	}
 }
 
-// Open shows a page of the server in a window of the given width, with a light or dark
-// colour scheme. The page scrolls without animation, because a click during an animation
-// may miss its target.
+// Open shows a page of the server in a window of the given width, in a light or dark colour
+// scheme. It scrolls without animation, during which a click may miss its target.
 func (b *Tab) Open(path string, width int64, scheme string) {
 	b.t.Helper()
 	Call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
@@ -185,8 +182,7 @@ func (b *Tab) Open(path string, width int64, scheme string) {
 	Run(b, chromedp.Navigate(b.Server.URL+path))
 }
 
-// Wide lists the elements that are wider than the screen. It ignores hidden elements, and
-// elements in a box that scrolls or cuts its content.
+// Wide lists the elements that are wider than the screen, unless a box hides or scrolls them.
 func (b *Tab) Wide() []string {
 	b.t.Helper()
 	return Eval[[]string](b, `(() => {
@@ -207,8 +203,8 @@ func (b *Tab) Fits(what string) {
 	}
 }
 
-// Axe fails the test if axe-core finds something that people with poor eyesight or without a
-// mouse can't use. If axe-core is not installed, Axe logs this and checks nothing.
+// Axe fails the test if axe-core, if it is installed, finds something that people with poor
+// eyesight or without a mouse can't use.
 func (b *Tab) Axe(what string) {
 	b.t.Helper()
 	script, err := os.ReadFile(filepath.Join(os.Getenv("A2SSCAN_AXE"), "node_modules/axe-core/axe.min.js"))

@@ -40,8 +40,7 @@ type Choice struct {
 	seen     map[string]bool // IDs and names of the games in the records read, in lower case
 }
 
-// prepare checks the command-line flags. If the flags need the farms of the census,
-// prepare reads the files to find the farms.
+// prepare checks the flags. If they need the farms of the census, it reads the files.
 func (how *Printing) prepare(files []string) (err error) {
 	c := &how.Choice
 	for _, word := range c.Statuses {
@@ -66,13 +65,7 @@ func (how *Printing) prepare(files []string) (err error) {
 		}
 	}
 	twice, once := shown || c.has(inFarm) || c.has(inNoFarm) || c.Farms != nil, census.ReadableOnce(files)
-	switch {
-	case c.has(inFarm) && c.has(inNoFarm), c.has(unflagged) && (c.has(flagged) || c.flags != 0):
-		return console.Fail(console.ExitUsage, "--fakes=%s chooses no server: two of these words exclude each other", strings.Join(c.Fakes, ",")).
-			WithHint("a server is chosen only if all words apply to it")
-	case c.has(inNoFarm) && c.Farms != nil:
-		return console.Fail(console.ExitUsage, "--farm and --fakes=without exclude each other").WithHint("use only one of the two flags")
-	case twice && once != "":
+	if twice && once != "" {
 		return console.Fail(console.ExitUsage, "to find farms, cat must read the census twice, but %s can be read only once", console.Plain(once, 200)).
 			WithHint("write the census to a file first")
 	}
@@ -105,8 +98,7 @@ func (c *Choice) everything() bool {
 
 func (c *Choice) has(word string) bool { return slices.Contains(c.Fakes, word) }
 
-// keep returns a function that reports whether a line is a record that c chooses. If c chooses
-// everything, the function does not look at the line.
+// keep returns a function that reports whether c chooses the record in a line.
 func (c *Choice) keep() func(line []byte) (bool, error) {
 	if c.everything() {
 		return func([]byte) (bool, error) { return true, nil }
@@ -144,24 +136,17 @@ func (c *Choice) keep() func(line []byte) (bool, error) {
 	}
 }
 
-// SayUnknown warns about each of the games that no record has, and suggests similar names.
+// SayUnknown warns about each of the games that no record has, and suggests a similar name.
 // The keys of seen are the IDs and names of the games in the records, in lower case.
 func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(seen)), func(s string) bool { return s == "" })
 	for _, name := range games {
 		if seen[strings.ToLower(name)] {
 			continue
 		}
-		var like []string
-		names := slices.DeleteFunc(slices.Sorted(maps.Keys(seen)), func(s string) bool { return s == "" })
-		for range 3 {
-			if nearest := console.Nearest(name, names); nearest != "" {
-				like = append(like, console.Quoted(nearest, 60))
-				names = slices.DeleteFunc(names, func(s string) bool { return s == nearest })
-			}
-		}
 		t.Say("--game %s: no server of the census runs this game", console.Plain(name, 60))
-		if len(like) > 0 {
-			t.Hint("did you mean %s?", strings.Join(like, " or "))
+		if like := console.Nearest(name, names); like != "" {
+			t.Hint("did you mean %s?", console.Quoted(like, 60))
 		} else {
 			t.Hint("to list the games of a census, run a2sscan stats --by game")
 		}

@@ -46,23 +46,13 @@ func (c *Destination) Check() error {
 	)
 }
 
-// Hints for the suffixes of spreadsheets, and of compressed files that a2sscan can't write.
-const (
-	writeSheet      = "write a .csv file, which spreadsheets can open"
-	writeCompressed = "for a compressed file, use a name that ends in .zst or .gz"
-)
-
-// notWritten has a hint for the suffix of each format that a2sscan can't write.
-var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the SQL statement",
-	".arrow":   "scan into census.ndjson.zst, then convert it",
-	".xlsx":    writeSheet, ".xls": writeSheet, ".ods": writeSheet,
-	".html": "scan into census.ndjson.zst, then run a2sscan report", ".htm": "scan into census.ndjson.zst, then run a2sscan report",
-	".bz2": writeCompressed, ".xz": writeCompressed,
-	".zip": writeCompressed, ".7z": writeCompressed,
-	".lz4": writeCompressed, ".br": writeCompressed,
-	".db": "scan into census.csv, then import it into the database", ".sqlite": "scan into census.csv, then import it into the database",
-	".duckdb": "scan into census.ndjson.zst, then load it: a2sscan schema duckdb prints the SQL statement",
+// notWritten has the suffixes of files that a2sscan can't write, each with what to do instead.
+var notWritten = []struct{ suffixes, hint string }{
+	{".parquet .arrow .duckdb", "scan into census.ndjson.zst, then convert it with DuckDB: a2sscan schema duckdb prints the SQL statement"},
+	{".db .sqlite", "scan into census.csv, then import it into the database"},
+	{".xlsx .xls .ods", "write a .csv file, which spreadsheets can open"},
+	{".html .htm", "scan into census.ndjson.zst, then run a2sscan report"},
+	{".bz2 .xz .zip .7z .lz4 .br", "for a compressed file, use a name that ends in .zst or .gz"},
 }
 
 var ofSuffix = map[string]Format{
@@ -78,20 +68,9 @@ func (c *Destination) suffix() string {
 
 func (c *Destination) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
 
-func checkFormat(format Format) error {
-	if format == "" || slices.Contains(Formats, format) {
-		return nil
-	}
-	return console.Fail(console.ExitUsage, "--format: %s is not a format", console.Quoted(string(format), 40)).
-		WithHint("choose json, text, csv or tsv")
-}
-
 // CheckFormat returns an error if the format is unknown, or if the format or the
 // chosen fields do not fit the output file.
 func (c *Destination) CheckFormat() error {
-	if err := checkFormat(c.Format); err != nil {
-		return err
-	}
 	if slices.Contains(c.Fields, farm) {
 		return console.Fail(console.ExitUsage, "--fields: the farm of a server is known only after the scan").
 			WithHint("scan into a census, then run a2sscan cat -f addr,farm")
@@ -103,8 +82,10 @@ func (c *Destination) CheckFormat() error {
 		return nil // a pipe or a device may have any name
 	}
 	suffix := c.suffix()
-	if hint := notWritten[suffix]; hint != "" {
-		return console.Fail(console.ExitUsage, "-o %s: a2sscan does not write %s files", console.Plain(c.Path, 200), suffix).WithHint("%s", hint)
+	for _, other := range notWritten {
+		if slices.Contains(strings.Fields(other.suffixes), suffix) {
+			return console.Fail(console.ExitUsage, "-o %s: a2sscan does not write %s files", console.Plain(c.Path, 200), suffix).WithHint("%s", other.hint)
+		}
 	}
 	named, known := ofSuffix[suffix]
 	return console.FirstBroken(
@@ -138,29 +119,23 @@ func (c *Destination) Columns() string {
 	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
 }
 
-// table returns the table that formats records as lines. It returns nil if records are
-// written unchanged.
 func (c *Destination) table() (*Table, error) {
-	var screen Display
-	if c.Screen != nil {
-		screen.Color = c.Screen.Color && !c.ToFile()
+	if c.ToFile() {
+		return TableFor(nil, c.format(), c.Fields, false)
 	}
-	if c.onScreen() {
-		screen.Width = func() int { return console.WidthOf(os.Stdout) }
-	}
-	return NewTable(c.format(), c.Fields, screen)
+	return TableFor(os.Stdout, c.format(), c.Fields, c.Screen != nil && c.Screen.Color)
 }
 
-// TableFor returns the table that formats records as lines for w, which may be a terminal.
-// It returns nil if records are written unchanged. If format is empty, a terminal gets
-// text, and anything else JSON.
+// TableFor returns the table that formats records as lines for w, or nil if records are
+// written unchanged. If format is empty, a terminal gets text, and anything else JSON.
 func TableFor(w any, format Format, fields []string, color bool) (*Table, error) {
 	screen := Display{Color: color}
 	if console.IsTerminal(w) {
 		screen.Width = func() int { return console.WidthOf(w) }
 	}
-	if err := checkFormat(format); err != nil {
-		return nil, err
+	if format != "" && !slices.Contains(Formats, format) {
+		return nil, console.Fail(console.ExitUsage, "--format: %s is not a format", console.Quoted(string(format), 40)).
+			WithHint("choose json, text, csv or tsv")
 	}
 	if format == "" && screen.Width != nil {
 		format = Text

@@ -11,11 +11,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Each calls do for each line of a census, with the number of the line, counted from 1. It
-// skips empty lines, but counts them. It stops at the first error. It returns a
-// description of what it has read.
+// Each calls do for each line of a census that is not empty, with the number of the line,
+// counted from 1. It stops at the first error, and describes what it has read.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
-	read.File = name
+	read.Name = name
 	for n := 1; ; n++ {
 		line, err := r.Next()
 		if err == io.EOF {
@@ -35,16 +34,15 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 	}
 }
 
-// spareMemory is the argument of debug.SetGCPercent for commands that read a census once.
-// With Go's default of 100, garbage would double the memory for unpacked frames.
-const spareMemory = 25
+// SpareMemory is the argument of debug.SetGCPercent for commands that read a census. With Go's
+// default of 100, garbage would double the memory for unpacked frames and for servers.
+const SpareMemory = 25
 
-// pipe calls sink.PipeFile, and describes in a Reading what was read. Each call of take
-// must return the number of records in its block. If take returns an error, pipe returns
-// that error unchanged.
+// pipe calls sink.PipeFile, and describes what was read. take returns the number of records in
+// its block. pipe returns an error of take unchanged.
 func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink.Block, T) (records int, err error)) (census.Reading, error) {
-	debug.SetGCPercent(spareMemory)
-	read, taken := census.Reading{File: file}, error(nil)
+	debug.SetGCPercent(SpareMemory)
+	read, taken := census.Reading{Part: sink.Part{Name: file}}, error(nil)
 	damage, err := sink.PipeFile(file, parser, func(b *sink.Block, parsed T) error {
 		var n int
 		n, taken = take(b, parsed)
@@ -59,22 +57,21 @@ func pipe[T any](file string, parser func() func(*sink.Block) T, take func(*sink
 }
 
 // Lost compares what was read with the summaries beside the files. It prints what is
-// damaged or missing. If there is anything to print, it returns an error. If complete is
-// set, each unread file of a scan counts as missing.
-func Lost(t *console.Terminal, read []census.Reading, complete bool) error {
+// damaged or missing. If there is anything to print, it returns an error. A file of a
+// scan that was not read is not missing.
+func Lost(t *console.Terminal, read []census.Reading) error {
 	var files []string
 	for _, r := range read {
-		files = append(files, r.File)
+		files = append(files, r.Name)
 	}
 	summaries, err := census.ReadSummaries(files, nil)
 	if err != nil {
 		t.Say("%s", console.Plain(err.Error(), 300)) // no error, because the records can be used without a summary
 	}
-	return SayLost(t, census.Lost(read, summaries, complete))
+	return SayLost(t, census.Lost(read, summaries, false))
 }
 
-// SayLost prints the sentences about what is damaged or missing. If there are any, it
-// returns an error.
+// SayLost prints what is damaged or missing. If there is anything, it returns an error.
 func SayLost(t *console.Terminal, lost []string) error {
 	for _, sentence := range lost {
 		t.Say("%s", console.Plain(sentence, 400))
@@ -82,8 +79,7 @@ func SayLost(t *console.Terminal, lost []string) error {
 	return Incomplete(lost)
 }
 
-// Incomplete returns the error for a census that is damaged or not complete, or nil if
-// nothing is lost.
+// Incomplete returns the error for a census that lacks something, or nil if nothing is lost.
 func Incomplete(lost []string) error {
 	if len(lost) == 0 {
 		return nil

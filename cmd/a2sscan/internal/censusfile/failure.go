@@ -39,8 +39,7 @@ func ReadableRecords(parts []sink.Part, header bool) (n uint64) {
 	return n
 }
 
-// FilesText returns the name of a census for a message. If the census is divided into several
-// parts, it returns their number and the names of the first and the last part.
+// FilesText names a census in a message. Of several parts, it names the first and the last.
 func FilesText(name string, divided bool, parts []sink.Part) string {
 	switch {
 	case !divided:

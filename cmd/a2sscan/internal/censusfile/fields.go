@@ -42,8 +42,8 @@ func (t *Table) value(field string, r *record.Record) []byte {
 	if inside {
 		value = record.Find(value, path)
 	}
-	if found := t.found[key]; value != nil && !found.Load() {
-		found.Store(true)
+	if key == "geo" && value != nil && !t.placed.Load() {
+		t.placed.Store(true)
 	}
 	return number(value)
 }

@@ -1,10 +1,9 @@
 package censusfile
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
-	"io"
+	"fmt"
 	"net/netip"
 	"os"
 	"sync"
@@ -39,74 +38,49 @@ type Database struct {
 // again takes 30 times as long as to find the place in the map.
 const maxKnown = 1 << 16
 
-const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
+const wantedFile = "name an unpacked file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
 
 // OpenDatabases reads the databases in files.
 func OpenDatabases(files []string) (bases Databases, err error) {
 	for _, name := range files {
-		refuse := func(hint, format string, args ...any) error {
-			return console.Fail(console.ExitInput, "--mmdb %s: "+format, append([]any{console.Plain(name, 200)}, args...)...).WithHint("%s", hint)
-		}
-		info, err := os.Stat(name)
-		if err == nil && !info.Mode().IsRegular() {
-			return nil, refuse(wantedFile, "this is not a regular file")
-		}
-		file, err := readDatabase(name)
-		switch {
-		case errors.Is(err, errCompressed):
-			return nil, refuse("unpack the file with gunzip or tar -xzf", "%w", err)
-		case errors.Is(err, errForeign):
-			return nil, refuse(wantedFile, "%w", err)
-		case err != nil:
-			return nil, refuse("", "%w", console.WithoutPath(err))
-		}
-		b, err := newDatabase(name, file)
-		switch {
-		case err != nil:
-			return nil, refuse("download the file again", "the file is damaged: %w", err)
-		case !b.useful() && b.fault != nil:
-			return nil, refuse("download the file again", "the file is damaged: %w", b.fault)
-		case !b.useful():
-			return nil, refuse("use a database of countries, cities or ASNs",
-				"a database of type %s has no countries, cities or networks of IPv4 addresses", console.Quoted(b.db.Metadata.DatabaseType, 60))
+		b, hint, err := openDatabase(name)
+		if err != nil {
+			return nil, console.Fail(console.ExitInput, "--mmdb %s: %w", console.Plain(name, 200), console.WithoutPath(err)).WithHint("%s", hint)
 		}
 		bases = append(bases, b)
 	}
 	return bases, nil
 }
 
-var (
-	errCompressed = errors.New("the file is compressed")
-	errForeign    = errors.New("this is not a database in MaxMind's format")
-)
-
-// readDatabase reads a file. It reads the end first, so that it soon refuses a huge file
-// that is not a database.
-func readDatabase(name string) ([]byte, error) {
-	const mostMetadata = 128 << 10 // the limit of the format
-	f, err := os.Open(name)
+// openDatabase reads a database. If it can't be used, hint says what to do.
+func openDatabase(name string) (b *Database, hint string, err error) {
+	info, err := os.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	if !info.Mode().IsRegular() {
+		return nil, wantedFile, errors.New("this is not a regular file")
+	}
+	mapped, err := maxminddb.Open(name) // maps the file, so that a huge file that is no database takes no memory
 	if err != nil {
-		return nil, err
+		return nil, wantedFile, errors.New("this is not a database in MaxMind's format")
 	}
-	head, tail := make([]byte, 2), make([]byte, min(info.Size(), mostMetadata))
-	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
-		return nil, err
+	mapped.Close()
+	file, err := os.ReadFile(name)
+	if err != nil {
+		return nil, "", err
 	}
-	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && err != io.EOF {
-		return nil, err
+	b, err = newDatabase(name, file)
+	if err == nil && !b.useful() {
+		if err = b.fault; err == nil {
+			return nil, "use a database of countries, cities or ASNs", fmt.Errorf(
+				"a database of type %s has no countries, cities or networks of IPv4 addresses", console.Quoted(b.db.Metadata.DatabaseType, 60))
+		}
 	}
-	switch {
-	case bytes.Equal(head, []byte("\x1F\x8B")):
-		return nil, errCompressed
-	case !bytes.Contains(tail, []byte("\xAB\xCD\xEFMaxMind.com")): // marks the beginning of the metadata
-		return nil, errForeign
+	if err != nil {
+		return nil, "download the file again", fmt.Errorf("the file is damaged: %w", err)
 	}
-	return os.ReadFile(name)
+	return b, "", nil
 }
 
 func newDatabase(name string, file []byte) (*Database, error) {
@@ -117,13 +91,10 @@ func newDatabase(name string, file []byte) (*Database, error) {
 	return &Database{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}, nil
 }
 
-// maxSample is the maximum number of networks in which Database.useful looks for a place
-// or an owner. Networks without data count too, because the tree of a damaged file may be
-// endless.
-const maxSample = 100_000
-
-// useful reports whether the database has a place or an owner for any IPv4 network.
+// useful reports whether the database has a place or an owner for one of the first IPv4
+// networks. Networks without data count too: the tree of a damaged file may be endless.
 func (b *Database) useful() bool {
+	const most = 100_000
 	n := 0
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 	for r := range b.db.NetworksWithin(all, maxminddb.IncludeNetworksWithoutData()) {
@@ -132,7 +103,7 @@ func (b *Database) useful() bool {
 			b.faults, b.fault = 0, nil
 			return true
 		}
-		if n++; n == maxSample {
+		if n++; n == most {
 			break
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"net/netip"
 	"runtime"
 	"slices"
 	"sync"
@@ -80,26 +79,21 @@ type merger struct {
 	out      *sink.Output
 }
 
-// gap prints the problems of the parts and returns an error. If there are no problems, it
-// returns nil.
+// gap prints the problems of the parts. If there are any, it returns an error.
 func (m *merger) gap(problems []string) error {
 	if len(problems) == 0 {
 		return nil
 	}
 	m.term.ClearStatus()
-	for i, p := range problems {
-		if i == 20 {
-			m.term.Say("%s", console.Plural(len(problems)-i, "more problem"))
-			break
-		}
+	for _, p := range problems {
 		m.term.Say("%s", console.Plain(p, 400))
 	}
 	return console.Fail(console.ExitNumbers, "the parts do not form one census").
 		WithHint("each part is the census of one shard, with its summary beside it; scan missing or incomplete shards with the same command, then merge again")
 }
 
-// check groups the files into parts: files with the same summary are one part. It compares
-// the summaries of the parts with each other, and each part with its own summary.
+// check makes one part of the files with the same summary. It compares the summaries of the
+// parts with each other, and each part with its own summary.
 func (m *merger) check() error {
 	for _, f := range m.options.Files {
 		beside := census.Beside(f, ".summary.json")
@@ -181,54 +175,41 @@ func (m *merger) write() (err error) {
 // It checks that each IPv4 address belongs to the shard. This proves that no two shards
 // have a record of the same IPv4 address.
 func (m *merger) copy(p *part) error {
-	type copied struct {
-		records int
-		index   int // index of the last line read; a problem or foreign address is in this line
-		problem error
-		foreign netip.Addr
-	}
 	var counting sync.Mutex // guards m.tally
-	parser := func() func(*sink.Block) copied {
+	parser := func() func(*sink.Block) error {
 		reader := record.NewReader()
-		return func(b *sink.Block) (c copied) {
+		return func(b *sink.Block) error {
 			for i, line := range b.Lines() {
 				if len(bytes.TrimSpace(line)) == 0 {
 					continue
 				}
-				c.index = i
 				rec, err := reader.Read(line)
-				if c.problem = err; err != nil {
-					return c
+				if err == nil && rec.Addr.Addr().Unmap().Is4() && !p.shard.Has(rec.Addr.Addr()) {
+					err = fmt.Errorf("the address %v is not in shard %s", rec.Addr.Addr(), p.shard)
 				}
-				if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
-					c.foreign = a
-					return c
+				if err != nil {
+					return fmt.Errorf("record %d: %w", b.First+i, err)
 				}
 				b.Out = append(rec.Rename(b.Out, m.sum.Scan), '\n')
-				c.records++
 				counting.Lock()
 				m.tally.Add(&rec.Result)
 				counting.Unlock()
 			}
-			return c
+			return nil
 		}
 	}
 	for _, file := range p.files {
-		_, err := pipe(file, parser, func(b *sink.Block, c copied) (int, error) {
+		_, err := pipe(file, parser, func(b *sink.Block, fault error) (int, error) {
 			for line := range bytes.Lines(b.Out) {
 				m.sum.Records++
 				if err := m.out.WriteLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 					return 0, WriteFailure(err)
 				}
 			}
-			switch n := b.First + c.index; {
-			case c.problem != nil:
-				return 0, console.Fail(console.ExitNumbers, "%s: can't read record %d (%v)", console.Plain(file, 200), n, c.problem)
-			case c.foreign.IsValid():
-				return 0, m.gap([]string{fmt.Sprintf("%s: record %d has the address %v, which is not in shard %s",
-					console.Plain(file, 200), n, c.foreign, p.shard)})
+			if fault != nil {
+				fault = m.gap([]string{fmt.Sprintf("%s: %v", file, fault)})
 			}
-			return c.records, nil
+			return 0, fault
 		})
 		if err != nil {
 			return err

@@ -31,28 +31,25 @@ func ParseOrder(field string, most int) (o Order, err error) {
 	return o, err
 }
 
-// rank has the values by which Order.first sorts a record.
-type rank struct {
+// ranked is a line with the values by which Order.first sorts it.
+type ranked struct {
 	known  bool // the record has the field
 	number float64
 	text   string
 	addr   netip.AddrPort
+	line   []byte
 }
 
-type ranked struct {
-	rank
-	line []byte
-}
-
-// ranker returns a function that returns the rank of a record. Its error is a fault in the
+// ranker returns a function that ranks a record. Its error is a fault in the
 // field to sort by, or in one of the fields to print.
-func (o *Order) ranker(farms Farms, print []string) func(line []byte) (rank, error) {
-	table := newTable(CSV, append([]string{o.Field, "addr"}, print...), Display{})
+func (o *Order) ranker(farms Farms, print []string) func(line []byte) (ranked, error) {
+	table, _ := NewTable(CSV, append([]string{o.Field, "addr"}, print...), Display{}) // the fields are known
 	table.farms = farms
-	return func(line []byte) (r rank, err error) {
+	return func(line []byte) (r ranked, err error) {
 		if _, err := table.read(line); err != nil {
 			return r, err
 		}
+		r.line = line
 		value := table.values[0]
 		r.addr, _ = netip.ParseAddrPort(cellOf(table.values[1]))
 		r.known, r.text = value != nil && string(value) != "null", cellOf(value)

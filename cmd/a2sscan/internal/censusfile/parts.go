@@ -23,9 +23,8 @@ type part struct {
 	shard   list.Shard
 }
 
-// load reads the summary of a part, decodes the plan of the scan into plan, and sets the
-// shard. If the part can't be merged, gap says why. If the summary can't be read or decoded,
-// err says why.
+// load reads the summary of a part, with its plan, and sets the shard. If the part can't be
+// merged, gap says why.
 func (p *part) load(plan Plan) (gap string, err error) {
 	text, err := census.ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,9 +62,7 @@ func (p *part) load(plan Plan) (gap string, err error) {
 	return p.name + ": " + gap, nil
 }
 
-// differences(parts) describes why the parts are not the shards of one scan: their plans
-// differ, their player keys differ, their numbers of shards differ, or a shard is missing or
-// occurs twice.
+// differences describes why the parts are not the shards of one scan.
 func differences(parts []*part) (gaps []string) {
 	first, count := parts[0], max(parts[0].shard.Count, 1)
 	by := map[int]*part{}

@@ -9,8 +9,7 @@ import (
 )
 
 // Overwritten returns an error if path, the value of a flag for an output, is one of the files
-// that the command reads. It also returns an error if the new version of the output, which has
-// the name of the output with disk.PartSuffix at its end, would replace one of these files.
+// that the command reads, or if the new version beside the output would replace one of them.
 func Overwritten(flag, path string, read []string) error {
 	for _, out := range []string{path, disk.Resolve(path) + disk.PartSuffix} {
 		y, err := os.Stat(out)

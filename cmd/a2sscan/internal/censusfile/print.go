@@ -25,14 +25,13 @@ type printer struct {
 	how     *Printing
 	keep    func(line []byte) (bool, error)
 	table   *Table
-	rank    func(line []byte) (rank, error)
-	head    *record.Reader // finds out whether a record has the key "schema"
+	rank    func(line []byte) (ranked, error)
 	reader  *record.Reader // reads records to which a location is added
 	located []byte         // the latest record to which a location was added
 }
 
 func (how *Printing) printer() *printer {
-	p := &printer{how: how, keep: how.Choice.keep(), head: record.NewReader("schema"), reader: record.NewReader()}
+	p := &printer{how: how, keep: how.Choice.keep(), reader: record.NewReader()}
 	if how.Table != nil {
 		p.table = how.Table.clone()
 	}
@@ -73,7 +72,6 @@ func (p *printer) check(line []byte) error {
 // records must be sorted, in printed.ranked.
 type printed struct {
 	records, chosen int
-	flat            bool // the first record lacks the key "schema": usually, cat -f has written it
 	bad             uint64
 	why             error // the fault of one of the lines that are not records
 	ranked          []ranked
@@ -92,10 +90,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if made.records++; made.records == 1 {
-			rec, err := p.head.Read(line)
-			made.flat = rec != nil && err != nil
-		}
+		made.records++
 		if keep, err := p.keep(line); isBad(err) || !keep {
 			continue
 		}
@@ -120,14 +115,15 @@ func (p *printer) block(b *sink.Block) (made printed) {
 		if isBad(err) {
 			continue
 		}
-		sorted = append(sorted, ranked{rank, line})
+		sorted = append(sorted, rank)
 		if p.how.Databases != nil {
 			p.located = nil // the memory now belongs to an element of sorted
 		}
 	}
 	for _, r := range p.how.Order.first(sorted) {
 		if text, err := p.line(r.line); !isBad(err) {
-			made.ranked = append(made.ranked, ranked{r.rank, bytes.Clone(text)})
+			r.line = bytes.Clone(text)
+			made.ranked = append(made.ranked, r)
 		}
 	}
 	return made
@@ -136,8 +132,7 @@ func (p *printer) block(b *sink.Block) (made printed) {
 // Print makes pipe return errEnough when Order.Most lines have been printed.
 var errEnough = errors.New("enough")
 
-// Print prints the records of files to out. If a file is damaged, Print returns an error
-// after printing the readable records.
+// Print prints the records of files to out. It returns damage as an error, after the records.
 func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) error {
 	if err := how.prepare(files); err != nil {
 		return err
@@ -153,10 +148,6 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 		var bad uint64
 		var why error
 		one, err := pipe(name, func() func(*sink.Block) printed { return how.printer().block }, func(b *sink.Block, made printed) (int, error) {
-			if b.First == 1 && made.flat && (how.Table != nil || how.Order.Field != "" || !how.Choice.everything()) {
-				return 0, console.Fail(console.ExitInput, `%s: record 1 lacks the key "schema", so cat can't find fields in the record`, console.Plain(name, 200)).
-					WithHint("use cat -f only in the last step: cat -f flattens records, and no command reads flat records")
-			}
 			how.Databases.ReportDamage(t)
 			if made.bad > 0 {
 				bad, why = bad+made.bad, made.why
@@ -169,7 +160,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 			}
 			lines := b.Out
 			if how.Order.Most > 0 && made.chosen >= left {
-				lines = firstLines(lines, left)
+				lines = bytes.Join(bytes.SplitAfterN(lines, []byte("\n"), left+1)[:left], nil)
 			}
 			if _, err := w.Write(lines); err != nil { // package main sets the exit code
 				return made.records, err
@@ -200,16 +191,5 @@ func Print(t *console.Terminal, out io.Writer, files []string, how *Printing) er
 		return err
 	}
 	SayUnknown(t, how.Choice.Games, how.Choice.seen)
-	return Lost(t, read, false)
-}
-
-func firstLines(text []byte, n int) []byte {
-	end := 0
-	for line := range bytes.Lines(text) {
-		if n--; n < 0 {
-			break
-		}
-		end += len(line)
-	}
-	return text[:end]
+	return Lost(t, read)
 }

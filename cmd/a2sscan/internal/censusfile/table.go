@@ -47,7 +47,7 @@ type Table struct {
 	farms  Farms // IDs of farms, for the field "farm"
 
 	reader *record.Reader
-	found  map[string]*atomic.Bool // for each key: whether a chosen field in it had a value; shared by clones
+	placed *atomic.Bool // whether a chosen field of geo had a value; shared by clones
 	buf    bytes.Buffer
 	csv    *csv.Writer
 	values [][]byte
@@ -68,20 +68,12 @@ func NewTable(format Format, fields []string, screen Display) (*Table, error) {
 			fields = UsualFields
 		}
 	}
-	return newTable(format, fields, screen), nil
-}
-
-func newTable(format Format, fields []string, screen Display) *Table {
-	t := &Table{format: format, fields: fields, screen: screen, found: map[string]*atomic.Bool{}}
-	for _, field := range fields {
-		key, _, _ := strings.Cut(field, ".")
-		t.found[key] = new(atomic.Bool)
-	}
-	return t.clone()
+	t := &Table{format: format, fields: fields, screen: screen, placed: new(atomic.Bool)}
+	return t.clone(), nil
 }
 
 func (t *Table) clone() *Table {
-	c := &Table{format: t.format, fields: t.fields, screen: t.screen, farms: t.farms, found: t.found}
+	c := &Table{format: t.format, fields: t.fields, screen: t.screen, farms: t.farms, placed: t.placed}
 	c.csv = csv.NewWriter(&c.buf)
 	if len(t.fields) == 0 {
 		c.reader = record.NewReader("addr", "tag", "rtt_ms", "status", "info", "game")
@@ -141,8 +133,7 @@ func (t *Table) Row(line []byte) ([]byte, error) {
 	return t.join(t.cells), nil
 }
 
-// read reads a record, and sets t.values to the values of the fields. The error is what is
-// wrong with the record or these values.
+// read reads a record, and sets t.values to the values of the fields.
 func (t *Table) read(line []byte) (*record.Record, error) {
 	rec, err := t.reader.Read(line)
 	if err != nil {
@@ -159,8 +150,7 @@ func (t *Table) read(line []byte) (*record.Record, error) {
 	return rec, nil
 }
 
-// cellOf returns the text of the cell for a value. The words of a list are separated by
-// spaces.
+// cellOf returns the text of the cell for a value: of a list, its words with spaces between.
 func cellOf(value []byte) (text string) {
 	switch {
 	case len(value) == 0 || string(value) == "null":
@@ -181,11 +171,10 @@ func cellOf(value []byte) (text string) {
 	return string(value)
 }
 
-// Lacks reports whether fields inside a key of the record were chosen, but no record had
-// a value in any of these fields.
-func (t *Table) Lacks(key string) bool {
-	chosen := slices.ContainsFunc(t.fields, func(f string) bool { return strings.HasPrefix(f, key+".") })
-	return chosen && !t.found[key].Load()
+// LacksGeo reports whether fields of geo were chosen, but no record had a value in any of them.
+func (t *Table) LacksGeo() bool {
+	chosen := slices.ContainsFunc(t.fields, func(f string) bool { return strings.HasPrefix(f, "geo.") })
+	return chosen && !t.placed.Load()
 }
 
 func (t *Table) join(cells []string) []byte {

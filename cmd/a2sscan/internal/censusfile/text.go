@@ -35,8 +35,7 @@ const (
 	playersWidth = 10
 )
 
-// server returns the line about a server. Cells without a value are empty, or have a
-// dash.
+// server returns the line about a server.
 func (t *Table) server(rec *record.Record) string {
 	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name)), tag: strings.TrimSpace(rec.Tag)}
 	if g := rec.Game; g != nil {
@@ -72,10 +71,9 @@ func (t *Table) server(rec *record.Record) string {
 	return t.serverLine(s, color, magenta)
 }
 
-// serverLine aligns the cells of s. Its last two arguments are the colours of two cells,
-// PLAYERS and GAME; "" means no colour. On a screen, the cells for map, game and name
-// share the width that the other cells leave. The last column of the screen stays empty,
-// because a character there makes some terminals begin a new line.
+// serverLine aligns the cells of s. players and game are the colours of these cells, or "". On
+// a screen, the cells for map, game and name share the width that the other cells leave. The
+// last column stays empty: a character there makes some terminals begin a new line.
 func (t *Table) serverLine(s server, players, game string) string {
 	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil
@@ -92,9 +90,8 @@ func (t *Table) serverLine(s server, players, game string) string {
 	return strings.TrimRight(strings.Join(cells, " "), " ")
 }
 
-// named returns the name of the server and, in brackets, its tag. If name and tag together
-// do not fit in width, each leaves at least half of the width to the other. For a server
-// without a name, named returns only the tag.
+// named returns the name of the server and, in brackets, its tag. If they do not fit in width,
+// each leaves at least half of the width to the other.
 func (s *server) named(width int) string {
 	if s.name == "" || s.tag == "" {
 		return console.Shorten(cmp.Or(s.name, s.tag), width)

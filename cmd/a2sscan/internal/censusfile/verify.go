@@ -1,10 +1,9 @@
 package censusfile
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"slices"
 	"time"
 
@@ -18,28 +17,22 @@ import (
 // problems. It returns an error if the census is damaged, or if the summaries do not show
 // that the census is complete.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
-	names := []string{summary}
-	if summary == "" {
-		names = nil
-		for _, file := range files {
-			names = append(names, census.Beside(file, ".summary.json"))
-		}
-		slices.Sort(names)
+	var names []string
+	if summary != "" {
+		names = []string{summary}
 	}
-	var want []*census.Summary
-	unknown := false
-	for _, name := range slices.Compact(names) {
-		one, err := census.ReadSummaries(nil, []string{name})
-		switch {
-		case summary == "" && errors.Is(err, fs.ErrNotExist):
+	want, err := census.ReadSummaries(files, names)
+	if err != nil {
+		return console.Fail(console.ExitInput, "can't read the summary: %s", console.Plain(err.Error(), 300)).
+			WithHint("use --summary to name the summary that a2sscan scan wrote")
+	}
+	var missing []string
+	for _, file := range files {
+		name := census.Beside(file, ".summary.json")
+		if _, err := os.Stat(name); summary == "" && err != nil && !slices.Contains(missing, name) {
+			missing = append(missing, name)
 			t.Say("there is no %s, so verify can't compare the census with a summary", console.Plain(name, 200))
-			unknown = true
-			continue
-		case err != nil:
-			return console.Fail(console.ExitInput, "can't read the summary: %s", console.Plain(err.Error(), 300)).
-				WithHint("use --summary to name the summary that a2sscan scan wrote")
 		}
-		want = append(want, one...)
 	}
 	found, problems, err := Check(files, want, ReadProgress(t))
 	t.ClearStatus()
@@ -50,7 +43,22 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		fmt.Fprintf(out, "%s: %d %s, %d %s, xxh64 %s\n", console.Plain(f.Name, 200),
 			f.Records, console.Things(f.Records, "record"), f.Bytes, console.Things(uint64(f.Bytes), "byte"), f.Sum)
 	}
-	incomplete := printScans(out, want)
+	var incomplete *sink.Scan
+	var scans []string
+	for _, summary := range want {
+		for _, s := range summary.Scans() {
+			// The time shows whether the census is the latest one, or an older one because the
+			// latest scan failed.
+			line := fmt.Sprintf("scan %s: started %s", console.Plain(s.Name, 100), s.Start.UTC().Format("2006-01-02 15:04:05 UTC"))
+			if !slices.Contains(scans, line) {
+				scans = append(scans, line)
+				fmt.Fprintln(out, line)
+			}
+			if s.Ended != "complete" && incomplete == nil {
+				incomplete = &s
+			}
+		}
+	}
 	for _, problem := range problems {
 		t.Say("%s", console.Plain(problem, 400))
 	}
@@ -63,32 +71,12 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but not complete: scan %s ended with %s",
 			console.Plain(incomplete.Name, 100), console.Quoted(incomplete.Ended, 40)).
 			WithHint("to complete the census, resume the scan from its checkpoint, or scan again into a new file")
-	case unknown:
+	case len(missing) > 0:
 		return console.Fail(console.ExitNumbers, "the census is undamaged, but without a summary, verify can't show that the census is complete").
 			WithHint("if the scan was interrupted, resume it from its checkpoint; if its summary is elsewhere, name it with --summary")
 	}
 	fmt.Fprintln(out, "complete and undamaged")
 	return nil
-}
-
-// printScans prints a line for each scan, with the time at which the scan began. The time
-// shows whether the census is the latest one, or an older one because the latest scan
-// failed. It returns the first scan that is not complete, or nil.
-func printScans(out io.Writer, summaries []*census.Summary) (incomplete *sink.Scan) {
-	var lines []string
-	for _, summary := range summaries {
-		for _, s := range summary.Scans() {
-			line := fmt.Sprintf("scan %s: started %s", console.Plain(s.Name, 100), s.Start.UTC().Format("2006-01-02 15:04:05 UTC"))
-			if !slices.Contains(lines, line) {
-				lines = append(lines, line)
-				fmt.Fprintln(out, line)
-			}
-			if s.Ended != "complete" && incomplete == nil {
-				incomplete = &s
-			}
-		}
-	}
-	return incomplete
 }
 
 // ReadProgress returns a function that shows how much was read. It returns nil if

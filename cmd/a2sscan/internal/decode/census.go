@@ -37,7 +37,7 @@ func (d *run) recorded(name string, in io.Reader) error {
 		return d.write(cmp.Or(d.options.ScanID, recorded.Scan), again)
 	})
 	if err == nil {
-		err = censusfile.Lost(d.term, []census.Reading{read}, false)
+		err = censusfile.Lost(d.term, []census.Reading{read})
 	}
 	return err
 }

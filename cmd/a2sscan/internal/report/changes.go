@@ -30,7 +30,6 @@ type changes struct {
 type gameChange struct {
 	ID                             string
 	New, Gone, Back, Version, Rest uint64
-	all                            uint64
 }
 
 type singleChange struct {
@@ -50,7 +49,22 @@ func newChanges(in *Input) *changes {
 	if c == nil {
 		return nil
 	}
-	v := &changes{Comparison: c, Notes: changeNotes(c)}
+	v := &changes{Comparison: c}
+	for _, lost := range []struct {
+		night     string
+		sentences []string
+	}{{"previous", c.Old.Lost}, {"new", c.New.Lost}} {
+		if len(lost.sentences) > 0 {
+			v.Notes = append(v.Notes, fmt.Sprintf("The %s census is damaged or not complete: %s.", lost.night, Shown(lost.sentences[0], 300)))
+		}
+	}
+	notes := doubts(c)
+	if c.Compared > 0 {
+		notes = append(notes, routine(c))
+	}
+	for _, note := range notes {
+		v.Notes = append(v.Notes, sentence(note))
+	}
 	var most uint64
 	for _, k := range census.Kinds {
 		most = max(most, c.Changes[k.Kind]-c.Volatile[k.Kind])
@@ -60,20 +74,13 @@ func newChanges(in *Input) *changes {
 			v.Kinds = append(v.Kinds, row{Name: word(k.Kind), Text: k.About, N: n, Most: most})
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
+	games := mostChanged(c)
+	v.Hidden = max(0, len(games)-changesByGame)
+	for _, id := range games[:min(changesByGame, len(games))] {
 		by := c.ByGame[id]
-		g := gameChange{ID: id, New: by["new"], Gone: by["gone"], Back: by["back"], Version: by["version"]}
-		for kind, n := range by {
-			if kind != "players" {
-				g.all += n
-			}
-		}
-		g.Rest = g.all - g.New - g.Gone - g.Back - g.Version
-		v.Games = append(v.Games, g)
+		v.Games = append(v.Games, gameChange{ID: id, New: by["new"], Gone: by["gone"], Back: by["back"], Version: by["version"],
+			Rest: sum(by) - by["new"] - by["gone"] - by["back"] - by["version"]})
 	}
-	slices.SortStableFunc(v.Games, func(a, b gameChange) int { return cmp.Compare(b.all, a.all) })
-	v.Hidden = max(0, len(v.Games)-changesByGame)
-	v.Games = v.Games[:min(changesByGame, len(v.Games))]
 	for _, g := range v.Games {
 		important := in.Important.Of(g.ID)
 		for _, c := range important[:min(changesOfGame, len(important))] {
@@ -89,30 +96,38 @@ func newChanges(in *Input) *changes {
 
 const detailShown = 160
 
-// changeNotes returns notes on the limits of the comparison, on servers that count as gone
-// although the scan probably only missed them, and on routine changes.
-func changeNotes(c *census.Comparison) (notes []string) {
-	for _, night := range []struct {
-		name string
-		lost []string
-	}{{"previous", c.Old.Lost}, {"new", c.New.Lost}} {
-		if len(night.lost) > 0 {
-			notes = append(notes, fmt.Sprintf("The %s census is damaged or not complete: %s.", night.name, Shown(night.lost[0], 300)))
-		}
-	}
+// doubts describes what a comparison could not find out for certain.
+func doubts(c *census.Comparison) (all []string) {
 	if c.Unknown > 0 {
-		notes = append(notes, fmt.Sprintf("Not counted as new: %s, which may be in the missing part of the previous census.", console.Plural(c.Unknown, "server")))
+		all = append(all, console.Plural(c.Unknown, "server")+" may be new, or may be in the missing part of the old census")
 	}
-	if c.AskedKnown == "" {
-		notes = append(notes, "It is not known which servers the scan queried, so the report counts no server as gone.")
+	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
+		all = append(all, fmt.Sprintf("missing from the new census: %s; it is not known whether the scan queried these servers, so none counts as gone",
+			console.Plural(n, "server")))
 	}
-	if gone := c.Changes["gone"]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
-		notes = append(notes, fmt.Sprintf("Of the servers that count as gone (%s), about %s are probably still there: the scan missed them because datagrams were lost.",
-			number(gone), rounded(*c.LikelyLost)))
+	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
+		all = append(all, fmt.Sprintf("the new scan lost datagrams: about %s of the %s that count as gone are probably still there",
+			rounded(*c.LikelyLost), console.Plural(c.Changes["gone"], "server")))
 	}
-	if c.Compared > 0 {
-		notes = append(notes, fmt.Sprintf("%s answered both times: %s came, %s left, and %s rotated to another map.",
-			console.Plural(c.Compared, "server"), console.Plural(c.PeopleMore, "person"), number(c.PeopleFewer), console.Plural(c.MoreMaps, "server")))
+	return all
+}
+
+// routine sums up the changes that happen all the time: people come and go, and maps rotate.
+func routine(c *census.Comparison) string {
+	return fmt.Sprintf("%s answered both times: %s came, %s left; %s rotated to another map", console.Plural(c.Compared, "server"),
+		console.Plural(c.PeopleMore, "person"), number(c.PeopleFewer), console.Plural(c.MoreMaps, "server"))
+}
+
+func sum[K comparable](counts map[K]uint64) (all uint64) {
+	for _, n := range counts {
+		all += n
 	}
-	return notes
+	return all
+}
+
+// mostChanged returns the games with changes, those with the most changes first.
+func mostChanged(c *census.Comparison) []string {
+	return slices.SortedFunc(maps.Keys(c.ByGame), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sum(c.ByGame[b]), sum(c.ByGame[a])), strings.Compare(a, b))
+	})
 }

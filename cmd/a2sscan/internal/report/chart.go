@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// timeline is a chart with values for each night. Package report writes the timeline as
-// JSON, and charts.js draws it with uPlot. A table on the page has the same numbers, for
-// browsers without scripts.
+// timeline is a chart with values for each night. charts.js draws it from its JSON. A table
+// on the page has the same numbers, for browsers without scripts.
 type timeline struct {
 	Label  string  `json:"-"`    // description for screen readers
 	Axis   string  `json:"axis"` // title of the vertical axis

@@ -56,13 +56,12 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	var changes uint64
 	var important Important
-	var unwritten error // the first error of writing to w
 	writeJSON := func(v any) error {
 		line, err := console.JSON(v, "")
 		if err == nil {
-			_, unwritten = w.Write(line)
+			_, err = w.Write(line)
 		}
-		return cmp.Or(err, unwritten)
+		return err
 	}
 	found, err := census.Diff(before, after, kinds, o.Volatile, func(c *census.Change) error {
 		changes++
@@ -76,10 +75,8 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		return nil
 	})
 	switch {
-	case unwritten != nil:
-		return unwritten
 	case err != nil:
-		return censusfile.Failure(err)
+		return cmp.Or(w.Flush(), censusfile.Failure(err)) // w repeats an error of writing
 	case o.Quiet:
 	case o.Stat && o.JSON:
 		if err := writeJSON(found); err != nil {
@@ -92,7 +89,12 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		return err
 	}
 	if !o.Quiet {
-		sayDoubts(t, found)
+		for _, doubt := range doubts(found) {
+			t.Say("%s", doubt)
+		}
+		if found.Changes["not_asked"] > 0 && found.AskedKnown == "" {
+			t.Hint("next time, scan with --unanswered, so that the census also has the servers that stay silent")
+		}
 	}
 	if err := censusfile.Incomplete(append(before.Lost, after.Lost...)); err != nil {
 		return err
@@ -103,19 +105,4 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		return f
 	}
 	return nil
-}
-
-// sayDoubts prints what the comparison could not find out for certain.
-func sayDoubts(t *console.Terminal, c *census.Comparison) {
-	if c.Unknown > 0 {
-		t.Say("%s may be new, or may be in the missing part of the old census", console.Plural(c.Unknown, "server"))
-	}
-	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
-		t.Say("missing from the new census: %s; it is not known whether the scan queried these servers", console.Plural(n, "server"))
-		t.Hint("next time, scan with --unanswered, so that the census also has the servers that stay silent")
-	}
-	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
-		t.Say("the new scan lost datagrams: about %.0f of the %s that count as gone are probably still there", *c.LikelyLost,
-			console.Plural(c.Changes["gone"], "server"))
-	}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -25,31 +24,23 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 	}
 	for _, k := range census.Kinds {
 		if c.Changes[k.Kind] > 0 {
-			n, note := countOf(k.Kind, c, o)
+			n, volatile, note := c.Changes[k.Kind]-c.Volatile[k.Kind], c.Volatile[k.Kind], ""
+			if o.Volatile || slices.Contains(o.Kinds, string(k.Kind)) {
+				n += volatile
+			} else if volatile > 0 {
+				note = fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
+			}
 			fmt.Fprintf(out, "  %-*s %12s%s\n", width, KindText(k.Kind), console.Grouped(n), note)
 		}
 	}
-	if c.Unknown > 0 {
-		fmt.Fprintf(out, "  %-*s %12s  new, or in the missing part of the old census\n", width, "unknown", console.Grouped(c.Unknown))
-	}
 	fmt.Fprintf(out, "  %-*s %12s  apart from people and map rotations\n\n", width, "unchanged", console.Grouped(c.Same))
-	// Changes that happen all the time are summed up in one sentence: people come and
-	// go, and maps rotate.
-	both := console.Plural(c.Compared, "server") + " answered both times"
-	if c.PeopleMore+c.PeopleFewer > 0 {
-		both += fmt.Sprintf(": %s came, %s left", console.Plural(c.PeopleMore, "person"), console.Grouped(c.PeopleFewer))
-	} else {
-		both += ", with as many people as before"
-	}
-	if c.MoreMaps > 0 {
-		both += fmt.Sprintf("; %s rotated to another map", console.Plural(c.MoreMaps, "server"))
-	}
-	fmt.Fprintln(out, strings.Join(console.Wrap(both, screen, 0), "\n"))
+	fmt.Fprintln(out, strings.Join(console.Wrap(routine(c), screen, 0), "\n"))
 	if o.Stat {
 		fmt.Fprintln(out)
 	}
+	games := mostChanged(c)
 	full := false // whether a game may have more changes than are listed
-	for _, id := range mostChanged(c) {
+	for _, id := range games[:min(len(games), gamesListed)] {
 		var parts []string
 		for _, k := range census.Kinds {
 			if n := c.ByGame[id][k.Kind]; n > 0 {
@@ -71,7 +62,7 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 			}
 		}
 	}
-	switch hidden := max(0, len(c.ByGame)-gamesListed); {
+	switch hidden := max(0, len(games)-gamesListed); {
 	case o.Stat && hidden > 0:
 		fmt.Fprintf(out, "and %s; to count the changes of all: a2sscan diff OLD NEW --stat --json\n", console.Plural(hidden, "more game"))
 	case !o.Stat && (hidden > 0 || full):
@@ -80,11 +71,7 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 }
 
 func nightLine(n *census.Night) string {
-	name := "a census without a name"
-	if len(n.Scans) > 0 {
-		name = console.Plain(strings.Join(n.Scans, ", "), 60)
-	}
-	line := fmt.Sprintf("%s: %s, %s", name, console.Plural(n.All.Servers, "server"), console.Plural(n.All.People, "person"))
+	line := fmt.Sprintf("%s: %s, %s", scansText(n.Scans), console.Plural(n.All.Servers, "server"), console.Plural(n.All.People, "person"))
 	if n.Farms > 0 {
 		line += fmt.Sprintf("; without %s: %s, %s", console.Plural(n.Farms, "farm"),
 			console.Plural(n.WithoutFarms.Servers, "server"), console.Plural(n.WithoutFarms.People, "person"))
@@ -100,41 +87,6 @@ func nightLine(n *census.Night) string {
 
 // KindText returns a kind of change as pages show it.
 func KindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
-
-// countOf returns the number of changes of a kind that the page shows, and a remark, which
-// may be empty. The number includes volatile changes only if --volatile or --kind lists
-// them, or if all changes of the kind are volatile.
-func countOf(k census.Kind, c *census.Comparison, o *DiffOptions) (n uint64, remark string) {
-	n, volatile := c.Changes[k]-c.Volatile[k], c.Volatile[k]
-	switch {
-	case o.Volatile || slices.Contains(o.Kinds, string(k)):
-		return n + volatile, ""
-	case n == 0:
-		return volatile, "  --volatile lists these changes"
-	case volatile > 0:
-		return n, fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
-	case k == "gone" && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
-		return n, fmt.Sprintf("  about %.0f of these servers probably seem gone only because datagrams were lost", *c.LikelyLost)
-	}
-	return n, ""
-}
-
-// mostChanged returns the games with the most changes. Changes of players and maps
-// do not count.
-func mostChanged(c *census.Comparison) []string {
-	total := func(id string) (n uint64) {
-		for k, v := range c.ByGame[id] {
-			if k != "players" && k != "map" {
-				n += v
-			}
-		}
-		return n
-	}
-	ids := slices.SortedFunc(maps.Keys(c.ByGame), func(a, b string) int {
-		return cmp.Or(cmp.Compare(total(b), total(a)), strings.Compare(a, b))
-	})
-	return ids[:min(len(ids), gamesListed)]
-}
 
 // lineOf formats one change as a line. Its second argument is the width of the screen. On
 // a wide screen, the name gets most of the additional columns.

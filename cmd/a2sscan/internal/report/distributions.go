@@ -72,28 +72,27 @@ func columns(bins []row, d *census.Distribution) (all []column, ticks []tick) {
 }
 
 func distributions(s *census.Stats) (all []distribution) {
-	add := func(title, value, unit string, d *census.Distribution, text func(half, most string) string) {
-		if d != nil && d.Servers > 0 && len(d.Bins) > 0 {
-			one := distribution{Title: title, Text: text(rounded(d.P50), rounded(d.P90)), Value: value, Axis: value, Bins: histogram(unit, d)}
-			if unit != "" {
-				one.Axis += " in " + strings.TrimSpace(unit)
-			}
-			one.Columns, one.Ticks = columns(one.Bins, d)
-			all = append(all, one)
+	for _, chart := range []struct {
+		title, value, unit, note string
+		*census.Distribution
+	}{
+		{"Round trips", "Round trip", " ms", "For each server, the chart shows the first question that it answered without a retry.", s.RoundTrips},
+		{"How full servers are", "Places taken", "%", "Bots do not count.", s.Fill},
+		{"How large servers are", "Places for people", "", "", s.Capacity},
+	} {
+		d := chart.Distribution
+		if d == nil || d.Servers == 0 || len(d.Bins) == 0 {
+			continue
 		}
+		one := distribution{Title: chart.title, Value: chart.value, Axis: chart.value, Bins: histogram(chart.unit, d)}
+		one.Text = fmt.Sprintf("Half of the servers have at most %s%s, nine of ten at most %s%s. %s",
+			rounded(d.P50), chart.unit, rounded(d.P90), chart.unit, chart.note)
+		if chart.unit != "" {
+			one.Axis += " in " + strings.TrimSpace(chart.unit)
+		}
+		one.Columns, one.Ticks = columns(one.Bins, d)
+		all = append(all, one)
 	}
-	add("Round trips", "Round trip", " ms", s.RoundTrips, func(half, most string) string {
-		return fmt.Sprintf("Half of the servers answer within %s ms, nine of ten within %s ms, 99 of 100 within %s ms. "+
-			"For each server, the chart shows the first question that it answered without a retry.", half, most, rounded(s.RoundTrips.P99))
-	})
-	add("How full servers are", "Places taken", "%", s.Fill, func(half, most string) string {
-		return fmt.Sprintf("Half of the servers have at most %s%% of their places taken, nine of ten at most %s%%. "+
-			"Bots do not count.", half, most)
-	})
-	add("How large servers are", "Places for people", "", s.Capacity, func(half, most string) string {
-		return fmt.Sprintf("Half of the servers have at most %s places, nine of ten at most %s. "+
-			"The largest server has %s places.", half, most, rounded(s.Capacity.Max))
-	})
 	return all
 }
 
@@ -107,35 +106,34 @@ func histogram(unit string, d *census.Distribution) (rows []row) {
 	for _, b := range bins {
 		largest = max(largest, b.Servers)
 	}
-	exact := false // whether the previous bin counts a single value
 	for _, b := range bins {
-		rows = append(rows, row{Name: binRange(b, unit, exact), N: b.Servers, Of: d.Servers, Most: largest})
-		exact = isExact(b)
+		rows = append(rows, row{Name: binRange(b, unit), N: b.Servers, Of: d.Servers, Most: largest})
 	}
 	return rows
 }
 
-func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
-
 // binRange describes the range of a bin, for example 20 to 30 ms. A bin does not include
 // b.To. So for values without a unit, which are integers, the range ends with b.To-1: 20 to
-// 29. If the previous bin counts a single value, the range begins with "over", because it
-// excludes that value.
-func binRange(b census.Bin, unit string, afterExact bool) string {
+// 29. A bin that begins just above an integer excludes this integer, which is the only value
+// of the bin before, so its range begins with "over".
+func binRange(b census.Bin, unit string) string {
 	edge := func(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
-	from := edge(b.From)
-	if afterExact {
+	from, over := edge(b.From), b.From != math.Round(b.From)
+	if over {
 		from = "over " + from
 	}
 	switch {
-	case b.To == nil && afterExact, isExact(b):
+	case b.To == nil && over:
 		return from + unit
 	case b.To == nil:
 		return from + unit + " or more"
-	case unit == "" && *b.To == b.From+1:
-		return from
-	case unit == "":
-		return from + " to " + edge(*b.To-1)
 	}
-	return from + " to " + edge(*b.To) + unit
+	last := *b.To
+	if unit == "" {
+		last--
+	}
+	if edge(last) == from {
+		return from + unit
+	}
+	return from + " to " + edge(last) + unit
 }

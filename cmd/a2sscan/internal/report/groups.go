@@ -19,6 +19,7 @@ const (
 	gamesShown     = 20
 	mapsShown      = 15
 	modesShown     = 10
+	versionsShown  = 15
 	countriesShown = 15
 	networksShown  = 15
 	rowsUnfolded   = 180
@@ -59,10 +60,9 @@ func withoutFarms(groups []census.Group) []census.Group {
 	return groups
 }
 
-// newGroupTable returns a table of groups, or nil if there are no groups. The groups with
-// the most people come first. If names is not nil, it maps the IDs of games to their
-// names, and each row shows the name of the group's game. The last argument is the number
-// of rows that are visible at first; the reader can unfold the other rows.
+// newGroupTable returns a table of groups, those with the most people first, or nil if there
+// are none. If names, the names of games by ID, is not nil, each row shows the group's
+// game. At first, the rows after the first open ones are folded.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil
@@ -105,8 +105,8 @@ func countries(s *census.Stats) *groupTable {
 }
 
 // rest describes what a table omits: small groups, with the command that lists them, and
-// servers whose group is not known. The first argument is one of GroupWords. The last
-// argument has the groups that are in the stats, but not in the table.
+// servers whose group is not known. word is one of GroupWords, and cut has the groups that
+// are in the stats, but not in the table.
 func rest(word string, groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
@@ -131,42 +131,44 @@ type part struct {
 	Unit           string
 }
 
-const gamesInPicture = 7
-
-// peopleByGame returns the segments of the bar that divides the people by game. The bar
-// leaves out farms. If nobody plays, there are no segments.
-func peopleByGame(s *census.Stats) (parts []part) {
-	all := s.WithoutFarms.People
+// divide returns the segments for the counts of names. If they do not add up to all, a last
+// segment called rest has the others.
+func divide(all uint64, unit, rest string, names []string, counts []uint64) (parts []part) {
 	var before uint64
-	for i, g := range mostPeople(withoutFarms(s.Games.Top)) {
-		if i == gamesInPicture || g.People == 0 {
-			break
-		}
-		parts = append(parts, part{fmt.Sprintf("s%d", i), named(g.Name, g.ID), before, g.People, all, "people"})
-		before += g.People
+	for i, name := range names {
+		parts = append(parts, part{fmt.Sprintf("s%d", i), name, before, counts[i], all, unit})
+		before += counts[i]
 	}
 	if before < all {
-		parts = append(parts, part{"rest", "All other games", before, all - before, all, "people"})
+		parts = append(parts, part{"rest", rest, before, all - before, all, unit})
 	}
 	return parts
+}
+
+const gamesInPicture = 7
+
+// peopleByGame divides the people by game, without farms. If nobody plays, it returns nil.
+func peopleByGame(s *census.Stats) []part {
+	var names []string
+	var counts []uint64
+	for _, g := range mostPeople(withoutFarms(s.Games.Top)) {
+		if len(names) < gamesInPicture && g.People > 0 {
+			names, counts = append(names, named(g.Name, g.ID)), append(counts, g.People)
+		}
+	}
+	return divide(s.WithoutFarms.People, "people", "All other games", names, counts)
 }
 
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
 const systemsInBar = 6
 
-func systems(s *census.Stats) (parts []part) {
-	var all, before uint64
-	for _, g := range s.Systems.Top {
-		all += g.Servers
+func systems(s *census.Stats) []part {
+	var names []string
+	var counts []uint64
+	for _, g := range s.Systems.Top[:min(systemsInBar, len(s.Systems.Top))] {
+		names = append(names, cmp.Or(systemNames[g.Name], named(g.Name, g.ID)))
+		counts = append(counts, g.Servers)
 	}
-	for i, g := range s.Systems.Top[:min(systemsInBar, len(s.Systems.Top))] {
-		if all == 0 {
-			break
-		}
-		name := cmp.Or(systemNames[g.Name], systemNames[g.ID], named(g.Name, g.ID))
-		parts = append(parts, part{fmt.Sprintf("s%d", i), name, before, g.Servers, all, "servers"})
-		before += g.Servers
-	}
-	return parts
+	return divide(total(s.Systems.Top).Servers, "servers", "Other systems", names, counts)
 }

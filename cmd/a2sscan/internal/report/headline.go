@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -39,27 +40,11 @@ func when(s *census.Stats) string {
 	if from.IsZero() {
 		return "The time of the scan is not known"
 	}
-	text := "Scanned on " + from.Format("Monday, 2 January 2006, 15:04")
-	switch {
-	case s.Run != nil:
-		text += " UTC, in " + duration(s.Run.Seconds)
-	case s.Last != nil && s.Last.Sub(from) < 24*time.Hour:
-		text += " to " + s.Last.UTC().Format("15:04") + " UTC"
-	default:
-		text += " UTC"
+	text := "Scanned on " + from.Format("Monday, 2 January 2006, 15:04") + " UTC"
+	if s.Run != nil {
+		text += ", in " + console.RoughDuration(time.Duration(s.Run.Seconds*1e9))
 	}
 	return text
-}
-
-func duration(seconds float64) string {
-	switch d := time.Duration(seconds * float64(time.Second)); {
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", seconds)
-	case d < time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	default:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	}
 }
 
 // lead describes a census in a few sentences: the number of people, compared with the
@@ -75,22 +60,11 @@ func lead(in *Input) string {
 	if s.Farms.Found > 0 {
 		answered += " and are in no farm"
 	}
-	were := "were"
-	if all.People == 1 {
-		were = "was"
+	text := fmt.Sprintf("%s on %s of the %s", console.Plural(all.People, "person"), number(all.Occupied), answered)
+	if in.Before != nil && in.Before.without.People > 0 {
+		text += " (" + relative(all.People, in.Before.without.People) + " since last time)"
 	}
-	text := fmt.Sprintf("%s %s on %s of the %s", console.Plural(all.People, "person"), were, number(all.Occupied), answered)
-	if in.Before != nil && in.Before.WithoutFarms.People > 0 {
-		switch change := percentChange(all.People, in.Before.WithoutFarms.People); {
-		case change >= leastChange:
-			text += fmt.Sprintf(", %.1f%% more people than last time", change)
-		case change <= -leastChange:
-			text += fmt.Sprintf(", %.1f%% fewer people than last time", -change)
-		default:
-			text += ", as many people as last time"
-		}
-	}
-	text += "." + arrivals(in.Changes) + favourites(s)
+	text += "." + favourites(s) + arrivals(in.Changes)
 	if farms := &s.Farms.Sums; s.Farms.Found > 0 {
 		text += fmt.Sprintf(" Not counted, because farms look made up: %s in %s, with %s.", console.Plural(farms.Servers, "server"),
 			console.Plural(s.Farms.Found, "farm"), console.Plural(farms.People, "person"))
@@ -112,25 +86,14 @@ func arrivals(c *census.Comparison) string {
 	}
 	var parts []string
 	for _, k := range []census.Kind{"new", "gone", "back"} {
-		switch n := c.Changes[k]; {
-		case n == 0:
-		case len(parts) == 0:
-			parts = append(parts, fmt.Sprintf("%s %s %s", console.Plural(n, "server"), isOrAre(n), k))
-		default:
-			parts = append(parts, fmt.Sprintf("%s %s %s", number(n), isOrAre(n), k))
+		if n := c.Changes[k]; n > 0 {
+			parts = append(parts, number(n)+" "+string(k))
 		}
 	}
 	if len(parts) == 0 {
 		return " Since last time, no server has come or gone."
 	}
-	return " Since last time, " + joined(parts) + "."
-}
-
-func isOrAre(n uint64) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
+	return " Servers since last time: " + strings.Join(parts, ", ") + "."
 }
 
 func favourites(s *census.Stats) string {
@@ -143,14 +106,10 @@ func favourites(s *census.Stats) string {
 		sum += g.People
 		top = append(top, named(g.Name))
 	}
-	switch share := percent(sum, s.WithoutFarms.People); len(top) {
-	case 0:
+	if len(top) == 0 {
 		return ""
-	case 1:
-		return fmt.Sprintf(" %s of these people play %s.", share, top[0])
-	default:
-		return fmt.Sprintf(" %s have %s of these people.", joined(top), share)
 	}
+	return fmt.Sprintf(" %s of these people play %s.", percent(sum, s.WithoutFarms.People), strings.Join(top, ", "))
 }
 
 const lostShown = 5
@@ -174,18 +133,15 @@ func trust(s *census.Stats) (all []statement) {
 		all = append(all, statement{"bad", "Not complete (" + Shown(r.Ended, 20) + "): " +
 			console.Plural(r.Targets.Unfinished+r.Targets.Unread, "target") + " left"})
 	}
-	switch share, known := missedShare(s); {
-	case !known:
-		all = append(all, statement{"warn", "The number of missed servers can’t be estimated"})
-	case share <= lossy && *r.Missed < 0.5:
-		all = append(all, statement{"good", "The scan probably missed no server"})
-	default:
-		class := "good"
-		if share > lossy {
-			class = "bad"
-		}
-		all = append(all, statement{class, fmt.Sprintf("Servers that the scan probably missed: %s (%s)", rounded(*r.Missed), percentOf(share))})
+	share, known := missedShare(s)
+	missed := statement{"warn", "The number of missed servers can’t be estimated"}
+	if known {
+		missed = statement{"good", fmt.Sprintf("Servers that the scan probably missed: %s (%s)", rounded(*r.Missed), console.ExactPercent(share))}
 	}
+	if share > lossy {
+		missed.Class = "bad"
+	}
+	all = append(all, missed)
 	if !r.Consistent {
 		all = append(all, statement{"bad", "The scan's sums do not add up"})
 	}
@@ -221,8 +177,8 @@ func tiles(in *Input) []tile {
 		in.tile("Bots", func(s *census.Sums) uint64 { return s.Bots }),
 	}
 	games := tile{Label: "Games", Value: number(s.Games.Distinct)}
-	if in.Before != nil && in.Before.Games > 0 {
-		games.Change = signed(s.Games.Distinct, in.Before.Games)
+	if in.Before != nil && in.Before.distinct > 0 {
+		games.Change = signed(s.Games.Distinct, in.Before.distinct)
 	}
 	return append(all, games)
 }
@@ -234,31 +190,24 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 		t.Aside = number(of(&s.WithoutFarms)) + " without farms"
 	}
 	if b := in.Before; b != nil {
-		t.Change = relative(of(&s.All), of(&b.All))
+		t.Change = relative(of(&s.All), of(&b.all))
 		if t.Aside != "" {
-			t.Aside += ": " + relative(of(&s.WithoutFarms), of(&b.WithoutFarms))
+			t.Aside += ": " + relative(of(&s.WithoutFarms), of(&b.without))
 		}
 	}
 	t.Spark = spark(in.History.last(sparkNights, of))
 	return t
 }
 
-// leastChange is the smallest change, in percent, that does not become 0.0 with one
-// decimal.
-const leastChange = 0.05
-
-func percentChange(now, before uint64) float64 {
-	return 100 * (float64(now) - float64(before)) / float64(before)
-}
-
 func relative(now, before uint64) string {
 	if before == 0 {
 		return signed(now, before)
 	}
-	switch change := percentChange(now, before); {
-	case change >= leastChange:
+	// A smaller change becomes 0.0 with one decimal.
+	switch change := 100 * (float64(now) - float64(before)) / float64(before); {
+	case change >= 0.05:
 		return fmt.Sprintf("+%.1f%%", change)
-	case change <= -leastChange:
+	case change <= -0.05:
 		return fmt.Sprintf("−%.1f%%", -change)
 	}
 	return "±0%"

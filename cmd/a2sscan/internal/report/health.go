@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -22,26 +21,15 @@ type row struct {
 
 func facts(s *census.Stats) (facts []fact) {
 	if r := s.Run; r != nil {
-		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
-		if r.Missed != nil {
-			facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers that were silent because datagrams were lost"})
-		}
+		facts = []fact{{"Hit rate", console.ExactPercent(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
 		if r.Chance != nil {
-			facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of the requests to live servers"})
+			facts = append(facts, fact{"Requests answered", console.ExactPercent(*r.Chance), "of the requests to live servers"})
 		}
 		rate := fact{"Rate", console.Short(r.RateReached) + "/s", "datagrams sent"}
 		if r.RateAsked != nil {
 			rate.Aside += "; set to " + console.PerSecond(*r.RateAsked)
 		}
-		time := fact{"Time", duration(r.Seconds), "in one run"}
-		if r.Resumed > 0 {
-			time.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
-		}
-		sums := fact{"Ledger", "adds up", "every target and datagram is accounted for"}
-		if !r.Consistent {
-			sums.Value, sums.Aside = "does not add up", "do not trust these numbers"
-		}
-		facts = append(facts, rate, time, sums)
+		facts = append(facts, rate)
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {
@@ -84,35 +72,6 @@ func ledger(r *census.Run) []row {
 	return all
 }
 
-var classNames = map[string]string{
-	"matched": "Answers to our questions", "duplicate": "Duplicates", "malformed": "Malformed",
-	"late": "Late", "foreign": "From elsewhere",
-}
-
-// datagrams(r) has the counts of datagrams sent and received. Each share is relative to
-// all datagrams sent or to all datagrams received. All bars have the same scale.
-func datagrams(r *census.Run) []row {
-	if r == nil {
-		return nil
-	}
-	d := &r.Datagrams
-	most := max(d.Sent, d.Received)
-	all := []row{{"Sent", "", d.Sent, d.Sent, most, true}, {"Repeated requests", "", d.Repeats, d.Sent, most, false}}
-	if d.SendErrors > 0 {
-		all = append(all, row{"Could not be sent", "", d.SendErrors, d.Sent, most, false})
-	}
-	all = append(all, row{"Received", "", d.Received, d.Received, most, true})
-	for _, word := range slices.Sorted(maps.Keys(d.ByClass)) {
-		if n := d.ByClass[word]; n > 0 {
-			all = append(all, row{cmp.Or(classNames[word], Shown(word, 40)), "", n, d.Received, most, false})
-		}
-	}
-	if d.KernelDrops > 0 {
-		all = append(all, row{"Dropped by the kernel", "", d.KernelDrops, d.Received, most, false})
-	}
-	return all
-}
-
 type question struct {
 	census.Question
 	Name  string
@@ -149,10 +108,8 @@ func openGames(s *census.Stats) []census.Group {
 }
 
 func flagRule(word string) *game.FlagRule {
-	for i := range game.FlagRules {
-		if game.FlagRules[i].Word == word {
-			return &game.FlagRules[i]
-		}
+	if i := slices.IndexFunc(game.FlagRules[:], func(r game.FlagRule) bool { return r.Word == word }); i >= 0 {
+		return &game.FlagRules[i]
 	}
 	return nil
 }

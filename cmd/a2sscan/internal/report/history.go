@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -22,11 +21,10 @@ type History struct{ nights []pastNight }
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
-	distinct     uint64 // number of different games
-	lost         *float64
+	distinct     uint64  // number of different games
+	lost         float64 // NaN if not known
 	doubtful     bool
-	games        map[string]uint64            // people by game
-	versions     map[string]map[string]uint64 // servers by game and version
+	games        map[string]uint64 // people by game
 }
 
 // Add adds a night. Nights may come in any order. If two nights have the same time, the
@@ -86,45 +84,28 @@ func total(groups []census.Group) (all census.Sums) {
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
-		distinct: s.Games.Distinct, games: map[string]uint64{}, versions: map[string]map[string]uint64{},
+		distinct: s.Games.Distinct, games: map[string]uint64{}, lost: math.NaN(),
 	}
-	if s.Run != nil {
-		n.lost = s.Run.Missed
+	if s.Run != nil && s.Run.Missed != nil {
+		n.lost = *s.Run.Missed
 	}
 	for _, g := range s.Games.Top {
 		n.games[g.ID] = g.People
 	}
-	for _, g := range s.Versions.Top {
-		if n.versions[g.Game] == nil {
-			n.versions[g.Game] = map[string]uint64{}
-		}
-		n.versions[g.Game][g.Name] += g.Servers
-	}
 	return n
 }
 
-// Len returns the number of nights.
-func (h *History) Len() int {
-	if h == nil {
-		return 0
-	}
-	return len(h.nights)
-}
-
-func (h *History) before(t time.Time) *Before {
-	for i := h.Len() - 1; i >= 0; i-- {
-		if n := &h.nights[i]; n.time.Before(t) {
-			return &Before{All: n.all, WithoutFarms: n.without, Games: n.distinct}
+func (h *History) before(t time.Time) *pastNight {
+	for i := len(h.nights) - 1; i >= 0; i-- {
+		if h.nights[i].time.Before(t) {
+			return &h.nights[i]
 		}
 	}
 	return nil
 }
 
 func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
-	if h.Len() == 0 {
-		return nil
-	}
-	for _, night := range h.nights[max(0, h.Len()-n):] {
+	for _, night := range h.nights[max(0, len(h.nights)-n):] {
 		values = append(values, float64(of(&night.all)))
 	}
 	return values
@@ -133,8 +114,6 @@ func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 type historyView struct {
 	Nights                 string // number of nights, first and last date
 	People, Servers, Games *timeline
-	Farms                  bool // whether at least one night has farms
-	Gaps                   bool
 	Doubtful               int
 	Columns                []string
 	Rows                   []nightRow
@@ -146,47 +125,57 @@ type nightRow struct {
 }
 
 func (h *History) view(s *census.Stats, names map[string]string) *historyView {
-	if h.Len() < 2 {
+	if len(h.nights) < 2 {
 		return nil
 	}
-	v := &historyView{Columns: []string{"Servers", "Servers without farms", "People", "People without farms"}}
-	games := mostPeople(s.Games.Top)
-	games = games[:min(historyGames, len(games))]
-	for _, g := range games {
-		v.Columns = append(v.Columns, "People in "+nameOf(names, g.ID))
+	type column struct {
+		name string
+		of   func(*pastNight) float64
 	}
-	v.Columns = append(v.Columns, "Probably missed")
+	columns := []column{
+		{"Servers", func(n *pastNight) float64 { return float64(n.all.Servers) }},
+		{"Servers without farms", func(n *pastNight) float64 { return float64(n.without.Servers) }},
+		{"People", func(n *pastNight) float64 { return float64(n.all.People) }},
+		{"People without farms", func(n *pastNight) float64 { return float64(n.without.People) }},
+		{"Probably missed", func(n *pastNight) float64 { return n.lost }},
+	}
+	v := &historyView{Games: newTimeline("People by game and night", "People", " people", h.nights)}
+	games := mostPeople(s.Games.Top)
+	for i, g := range games[:min(historyGames, len(games))] {
+		people := func(n *pastNight) float64 { return n.people(g.ID) }
+		columns = append(columns, column{"People in " + nameOf(names, g.ID), people})
+		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, people)
+	}
+	for _, c := range columns {
+		v.Columns = append(v.Columns, c.name)
+	}
 	first, last := h.nights[0].time, h.nights[len(h.nights)-1].time
 	day := "2 January 2006"
-	v.Nights = fmt.Sprintf("%d nights from %s to %s", h.Len(), first.Format(day), last.Format(day))
+	v.Nights = fmt.Sprintf("%d nights from %s to %s", len(h.nights), first.Format(day), last.Format(day))
 	if first.Format(day) == last.Format(day) {
-		v.Nights = fmt.Sprintf("%d scans of one night, %s", h.Len(), first.Format(day))
-		day = "2 January 2006 at 15:04"
+		v.Nights = fmt.Sprintf("%d scans of one night, %s", len(h.nights), first.Format(day))
 	}
 	for i := range h.nights {
 		n := &h.nights[i]
-		v.Farms = v.Farms || n.without != n.all
+		row := nightRow{Date: n.time.Format("2 Jan 2006 15:04")}
 		if n.doubtful {
 			v.Doubtful++
+			row.Note = "too low"
 		}
-		v.Rows = append(v.Rows, n.row(h.date(n), games))
+		for _, c := range columns {
+			row.Values = append(row.Values, rounded(c.of(n)))
+		}
+		v.Rows = append(v.Rows, row)
 	}
-	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
-	suffix := fmt.Sprintf("from %s and %s on %s to %s and %s on %s. The table of nights has the numbers.",
-		console.Plural(was.Servers, "server"), console.Plural(was.People, "person"), first.Format(day),
-		console.Plural(is.Servers, "server"), console.Plural(is.People, "person"), last.Format(day))
-	v.People = newTimeline("People by night: "+suffix, "People", " people", h.nights)
-	v.Gaps = len(v.People.Nights) > h.Len() // the chart has additional points where nights are missing
-	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
-	v.Servers = newTimeline("Servers by night: "+suffix, "Servers", " servers", h.nights)
-	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })
-	if v.Farms {
-		v.People.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.People) })
-		v.Servers.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.Servers) })
+	v.People = newTimeline("People by night", "People", " people", h.nights)
+	v.Servers = newTimeline("Servers by night", "Servers", " servers", h.nights)
+	lines := []string{"All", "Without farms"}
+	if !slices.ContainsFunc(h.nights, func(n pastNight) bool { return n.without != n.all }) {
+		lines = lines[:1]
 	}
-	v.Games = newTimeline("People by game and night: "+suffix, "People", " people", h.nights)
-	for i, g := range games {
-		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return n.people(g.ID) })
+	for i, name := range lines {
+		v.Servers.add(name, fmt.Sprintf("s%d", i), h.nights, columns[i].of)
+		v.People.add(name, fmt.Sprintf("s%d", i), h.nights, columns[2+i].of)
 	}
 	return v
 }
@@ -198,36 +187,4 @@ func (n *pastNight) people(game string) float64 {
 		return float64(people)
 	}
 	return math.NaN()
-}
-
-// date returns the date of a night, with the time of day if a day has several nights.
-func (h *History) date(n *pastNight) string {
-	const day = "2 Jan 2006"
-	for i := range h.nights[1:] {
-		if h.nights[i].time.Format(day) == h.nights[i+1].time.Format(day) {
-			return n.time.Format(day + " 15:04")
-		}
-	}
-	return n.time.Format(day)
-}
-
-func (n *pastNight) row(date string, games []census.Group) nightRow {
-	r := nightRow{Date: date}
-	r.Values = []string{number(n.all.Servers), number(n.without.Servers), number(n.all.People), number(n.without.People)}
-	for _, g := range games {
-		text := "–"
-		if people, ok := n.games[g.ID]; ok {
-			text = number(people)
-		}
-		r.Values = append(r.Values, text)
-	}
-	text := "–"
-	if n.lost != nil {
-		text = rounded(*n.lost)
-	}
-	r.Values = append(r.Values, text)
-	if n.doubtful {
-		r.Note = "too low"
-	}
-	return r
 }

@@ -14,10 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options choose what Make reads, and the title and the program name on the page. Empty
-// fields select the default: the summaries beside the files, all games, no history, and a
-// title with the date. Without files of a previous census, Make compares only the sums
-// with those of the previous night in the history.
+// Options choose what Make reads and shows. Empty fields select the default: the summaries
+// beside the files, all games, no history, and a title with the date.
 type Options struct {
 	Files     []string // files of the census
 	Summaries []string // paths of the summaries
@@ -28,8 +26,7 @@ type Options struct {
 	Program   string // name and version of the program
 }
 
-// Make reads a census, the census to compare it with, and the stats of earlier
-// nights. Then it writes the page.
+// Make writes the page about a census.
 func Make(t *console.Terminal, w io.Writer, o Options) error {
 	all := slices.Concat(o.Files, o.Before)
 	once := census.ReadableOnce(all)
@@ -37,13 +34,13 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 		return console.Fail(console.ExitUsage, "report reads a census twice, but %s can be read only once", console.Plain(once, 200)).
 			WithHint("write the census to a file first")
 	}
-	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
+	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, Servers: &Servers{}}
 	c, err := OpenCensus(t, o.Files, census.Options{Summaries: o.Summaries, Games: o.Games})
 	if err != nil {
 		return err
 	}
 	in.Stats = c.Stats()
-	in.Servers.Farm = c.Farm
+	in.Servers.Farms = c.Farms()
 	c.Servers(in.Servers.Add)
 	if err := in.readHistory(t, o.History, o.Games); err != nil {
 		return err
@@ -52,18 +49,17 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	written, err := Write(w, in)
+	size, listed, err := Write(w, in)
 	if err != nil {
 		return console.Fail(console.ExitOutput, "can't write the report: %w", console.WithoutPath(err))
 	}
-	t.Say("report: wrote %s, and listed %s of %s", console.Bytes(uint64(written.Bytes)),
-		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
+	t.Say("report: wrote %s, and listed %s of %s", console.Bytes(uint64(size)),
+		console.Grouped(uint64(listed)), console.Plural(in.Stats.All.Servers, "server"))
 	return censusfile.Incomplete(append(before, c.Lost...))
 }
 
-// compare finds the changes since the previous census. Without a previous census, the page
-// compares only the sums with those of the previous night in the history. It returns
-// descriptions of what is damaged or missing in the previous census.
+// compare finds the changes since the previous census, and returns what is damaged or missing
+// there. Without one, the page compares only the sums with those of the night before.
 func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
@@ -77,14 +73,13 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
-	in.Before = &Before{All: in.Changes.Old.All, WithoutFarms: in.Changes.Old.WithoutFarms}
+	in.Before = &pastNight{all: in.Changes.Old.All, without: in.Changes.Old.WithoutFarms}
 	return before.Lost, nil
 }
 
 // readHistory reads the stats of all nights in a directory and its subdirectories, and adds
-// this night. If games is not nil, only these games count. readHistory skips directories
-// that it has no permission to read, and reports files that it can't parse, and stats that
-// lack one of the games.
+// this night. It skips directories that it has no permission to read, and names stats that it
+// can't use.
 func (in *Input) readHistory(t *console.Terminal, folder string, games []string) error {
 	var names, bad []string
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
@@ -116,11 +111,7 @@ func (in *Input) readHistory(t *console.Terminal, folder string, games []string)
 		in.History.Add(s)
 	}
 	if len(bad) > 0 {
-		which := ": "
-		if len(bad) > 1 {
-			which = ", the first of them "
-		}
-		t.Say("ignored %s in %s%s%s", console.Plural(len(bad), "file"), console.Plain(folder, 200), which, console.Plain(bad[0], 200))
+		t.Say("ignored %s in %s, such as %s", console.Plural(len(bad), "file"), console.Plain(folder, 200), console.Plain(bad[0], 200))
 	}
 	if folder != "" && len(names) == 0 {
 		t.Say("%s has no stats of other nights", console.Plain(folder, 200))

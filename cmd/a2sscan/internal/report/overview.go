@@ -57,11 +57,7 @@ func addTable(b *strings.Builder, word string, groups *census.Groups, most int) 
 
 func overviewOf(s *census.Stats, width, most int) []byte {
 	var b strings.Builder
-	name := "a census without a name"
-	if len(s.Scans) > 0 {
-		name = console.Plain(strings.Join(s.Scans, ", "), 60)
-	}
-	fmt.Fprintf(&b, "%s: %s\n", name, sumsText(&s.All))
+	fmt.Fprintf(&b, "%s: %s\n", scansText(s.Scans), sumsText(&s.All))
 	if s.Farms.Found > 0 {
 		fmt.Fprintf(&b, "without %s: %s\n", console.Plural(s.Farms.Found, "farm"), sumsText(&s.WithoutFarms))
 	}
@@ -106,6 +102,10 @@ func overviewOf(s *census.Stats, width, most int) []byte {
 	}
 	fmt.Fprintln(&b, "\nIn a pipe or with -o FILE, stats prints all of this and more as JSON.")
 	return []byte(b.String())
+}
+
+func scansText(scans []string) string {
+	return cmp.Or(console.Plain(strings.Join(scans, ", "), 60), "a census without a name")
 }
 
 func sumsText(s *census.Sums) string {

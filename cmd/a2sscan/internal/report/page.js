@@ -8,8 +8,8 @@
   const perPage = innerWidth < 641 ? 25 : 50;
   const list = byID("list"), body = list.tBodies[0], heads = Array.from(list.tHead.rows[0].cells);
   const servers = data.rows.map(r => ({
-    addr: r[0], people: r[7], bots: r[8], places: r[9], rtt: r[10],
-    cells: [r[1], data.games[r[2]], data.maps[r[3]], data.versions[r[4]], data.countries[r[5]], r[10], r[7], data.flags[r[6]], r[0]],
+    addr: r[0], people: r[7], places: r[8], rtt: r[9],
+    cells: [r[1], data.games[r[2]], data.maps[r[3]], data.versions[r[4]], data.countries[r[5]], r[9], r[7], data.flags[r[6]], r[0]],
     text: "",
   }));
   const labels = ["", "Game", "Map", "Version", "Country", "Round trip, ms", "People", "Flags", "Address"];

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -23,19 +24,12 @@ type Input struct {
 	Files   []string // files of the census
 
 	Stats   *census.Stats
-	Before  *Before            // nil if not known
+	Before  *pastNight         // the numbers to compare with; nil if not known
 	Changes *census.Comparison // nil if not known
 
 	Important Important // single changes to list
-	History   *History  // nil if the page is about this night only
+	History   History   // of several nights, or the page has none
 	Servers   *Servers
-}
-
-// Before has the earlier numbers with which the headline numbers are compared.
-type Before struct {
-	All, WithoutFarms census.Sums
-
-	Games uint64 // number of games, or 0 if unknown
 }
 
 // uPlot 1.6.32 (MIT, see uplot/LICENSE) draws the charts. It has zoom, hover and a live
@@ -76,16 +70,9 @@ func Hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Written has the size of a page and the number of servers in it.
-type Written struct {
-	Bytes   int64
-	Listed  int    // servers in the table
-	Servers uint64 // servers that answered
-}
-
-// Write writes the page. It first measures the page without the list of servers, to
-// see how much room is left for the list.
-func Write(w io.Writer, in *Input) (Written, error) {
+// Write writes the page, and returns its size and the number of servers in its table. It first
+// makes the page without this table, to see how much room is left.
+func Write(w io.Writer, in *Input) (size, listed int, err error) {
 	s, names := in.Stats, gameNames(in.Stats)
 	p := &page{
 		// The page has an empty data URL as its icon. Without an icon, browsers would
@@ -101,29 +88,21 @@ func Write(w io.Writer, in *Input) (Written, error) {
 		Modes:     newGroupTable("Mode", &s.Modes, names, modesShown),
 		Countries: countries(s),
 		Networks:  newGroupTable("Network", &s.Networks, nil, networksShown),
-		Versions:  in.History.versions(s),
+		Versions:  newGroupTable("Version", &s.Versions, names, versionsShown),
 		Systems:   systems(s),
 		Suspects:  in.Servers.suspectLists(s),
 	}
-	rest := &counter{w: io.Discard}
-	if err := layout().ExecuteTemplate(rest, "page", p); err != nil {
-		return Written{}, err
+	var b bytes.Buffer
+	if err := layout().ExecuteTemplate(&b, "page", p); err != nil {
+		return 0, 0, err
 	}
-	p.Servers = in.Servers.table(MaxSize-rest.n, s)
-	out := &counter{w: w}
-	err := layout().ExecuteTemplate(out, "page", p)
-	return Written{Bytes: out.n, Listed: p.Servers.Listed, Servers: s.All.Servers}, err
-}
-
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
+	p.Servers = in.Servers.table(int64(MaxSize-b.Len()), s)
+	b.Reset()
+	err = layout().ExecuteTemplate(&b, "page", p)
+	if err == nil {
+		_, err = w.Write(b.Bytes())
+	}
+	return b.Len(), p.Servers.Listed, err
 }
 
 // page is the data of the template. The template also reads values from Stats directly.
@@ -142,12 +121,11 @@ type page struct {
 	Changes *changes
 	History *historyView
 
-	Games, Maps, Modes  *groupTable
-	Countries, Networks *groupTable
-	Versions            []versionView
-	Systems             []part
-	Suspects            []suspectList
-	Servers             serverTable
+	Games, Maps, Modes, Versions *groupTable
+	Countries, Networks          *groupTable
+	Systems                      []part
+	Suspects                     []suspectList
+	Servers                      serverTable
 }
 
 // night returns the time of a census: the start of the scan or, if that is not known,

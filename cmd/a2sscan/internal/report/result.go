@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"strings"
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
@@ -17,8 +16,7 @@ import (
 // The kinds of files that stats, diff and report write. Each expression matches the beginning
 // of such files, as this version and earlier versions write them.
 var (
-	StatsFile = regexp.MustCompile(`^(\{\n "schema": ` +
-		`|(` + strings.Join(GroupWords(), "|") + `) +` + tableColumns + `\n|` + unknownGroup + `)`)
+	StatsFile  = regexp.MustCompile(`^(\{\n "schema": |[a-z]+ +` + tableColumns + `\n|` + unknownGroup + `)`)
 	DiffFile   = regexp.MustCompile(`^(\{"change":"|\{"old":\{"scans":\[|before: )`)
 	ReportFile = regexp.MustCompile(`^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="`)
 )
@@ -33,8 +31,7 @@ type Result struct {
 }
 
 // Write passes the file to do, which writes the result into it. The file gets its name
-// when it is complete. Write returns an error if the result would replace one of the files
-// in read.
+// when it is complete. It must not replace one of the files in read.
 func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if r.Name == "-" || r.Name == "" {
 		return do(r.Stdout)
@@ -42,51 +39,40 @@ func (r *Result) Write(read []string, do func(io.Writer) error) error {
 	if err := censusfile.Overwritten("--output", r.Name, read); err != nil {
 		return err
 	}
-	if info, err := os.Stat(r.Name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return r.writeStream(do)
+	info, err := os.Stat(r.Name)
+	stream := err == nil && !info.Mode().IsRegular() && !info.IsDir()
+	open, commit, discard := disk.OpenStream, (*disk.File).Close, (*disk.File).Close
+	if !stream {
+		open = func(name string) (*disk.File, error) { return disk.Create(name, 0o666) }
+		commit, discard = (*disk.File).Commit, (*disk.File).Discard
+		if err := r.mayReplace(); err != nil {
+			return err
+		}
 	}
-	if err := r.mayReplace(); err != nil {
-		return err
-	}
-	name := console.Plain(r.Name, 200)
-	f, err := disk.Create(r.Name, 0o666)
-	if err != nil {
-		return console.Fail(console.ExitOutput, "can't create %s: %w", name, console.WithoutPath(err))
-	}
-	out := &remembering{File: f.File}
-	result := do(out)
-	if out.err != nil {
-		result = console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(out.err))
-	}
-	switch console.ExitCode(result) {
-	case console.ExitOK, console.ExitChanged, console.ExitNumbers: // the file is complete
-	default:
-		f.Discard()
-		return result
-	}
-	if err := f.Commit(); err != nil {
-		return console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(err))
-	}
-	return result
-}
-
-// writeStream passes a pipe or a device to do.
-func (r *Result) writeStream(do func(io.Writer) error) error {
-	failure := func(err error) error {
-		f := console.Fail(console.ExitOutput, "can't write %s: %w", console.Plain(r.Name, 200), console.WithoutPath(err))
+	fail := func(what string, err error) error {
+		f := console.Fail(console.ExitOutput, "can't %s %s: %w", what, console.Plain(r.Name, 200), console.WithoutPath(err))
 		if f.ReaderGone = errors.Is(err, syscall.EPIPE); errors.Is(err, disk.ErrNoReader) {
 			f.WithHint("start the program that reads it first, or use -o -")
 		}
 		return f
 	}
-	f, err := disk.OpenStream(r.Name)
+	f, err := open(r.Name)
 	if err != nil {
-		return failure(err)
+		return fail("write", err)
 	}
 	out := &remembering{File: f.File}
 	result := do(out)
-	if err := cmp.Or(out.err, f.Close()); err != nil {
-		return failure(err)
+	if out.err != nil {
+		result = fail("write", out.err)
+	}
+	switch console.ExitCode(result) {
+	case console.ExitOK, console.ExitChanged, console.ExitNumbers: // the file is complete
+	default:
+		discard(f)
+		return result
+	}
+	if err := commit(f); err != nil {
+		return fail("write", err)
 	}
 	return result
 }

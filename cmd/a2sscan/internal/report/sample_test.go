@@ -58,7 +58,7 @@ func sampleStats(ago int) *census.Stats {
 	s.Games.Other = sampleSums(9100*growth, 21000*growth*week)
 	s.All = added(s.All, s.Games.Other)
 	s.Maps.Distinct, s.Maps.Other = 18400, sampleSums(40000, 90000)
-	s.Versions.Distinct = 260
+	s.Versions.Distinct, s.Versions.Other = 260, sampleSums(4000, 9000)
 	sampleRun(s, ago, random)
 	if ago < 2 {
 		sampleDetails(s)
@@ -192,7 +192,7 @@ func sampleDistribution(edges []float64, middle float64, weights ...uint64) *cen
 // gaps and with doubtful nights, changes, farms, locations and servers.
 func sampleInput(nights int) *Input {
 	in := &Input{Program: "a2sscan 1.0.0", Files: []string{"census-20261120T030000Z-00001.ndjson.zst"},
-		Stats: sampleStats(0), History: &History{}, Servers: &Servers{}}
+		Stats: sampleStats(0), Servers: &Servers{}}
 	for ago := nights - 1; ago >= 0; ago-- {
 		if ago > 60 && ago < 71 || ago == 12 {
 			continue // the machine was down
@@ -206,17 +206,17 @@ func sampleInput(nights int) *Input {
 	for i := range 200 {
 		farms[sampleServer(i).Addr()] = fmt.Sprint(i / 15) // the last farm has 5 servers
 	}
-	in.Servers.Farm = func(s *census.Server) string { return farms[s.Addr()] }
+	in.Servers.Farms = farms
 	for i := range 300 {
 		in.Servers.Add(sampleServer(i))
 	}
 	return in
 }
 
-func sampleChanges(s *census.Stats, before *Before) *census.Comparison {
+func sampleChanges(s *census.Stats, before *pastNight) *census.Comparison {
 	lost := 9.0
 	c := &census.Comparison{
-		Old: census.Night{All: before.All}, New: census.Night{All: s.All}, Same: 61000,
+		Old: census.Night{All: before.all}, New: census.Night{All: s.All}, Same: 61000,
 		Changes: map[census.Kind]uint64{}, ByGame: map[string]map[census.Kind]uint64{},
 		AskedKnown: "unanswered", LikelyLost: &lost, Compared: 84000, MoreMaps: 20110, PeopleMore: 51000, PeopleFewer: 48200,
 	}

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -26,21 +24,11 @@ const (
 // Servers collects the servers with the most people, which the page may list. It does not
 // store which servers answer without a challenge.
 type Servers struct {
-	Farm func(*census.Server) string // returns the ID of the server's farm, or ""; nil: there are no farms
+	Farms map[netip.AddrPort]string // the ID of the farm of each server that is in a farm
 
 	kept  []*census.Server // if cut is set, the first maxServers are sorted
 	cut   bool             // whether servers were dropped
-	lists map[string]*suspects
-}
-
-type server struct {
-	addr           netip.AddrPort
-	name, game     string
-	world, version string // world is the name of the map
-	country, flags string
-	people, bots   uint32
-	places         int // -1 if the server has no number of places
-	rtt            time.Duration
+	lists map[string]suspects
 }
 
 // compare defines the order of the table. Servers with more people come first.
@@ -54,36 +42,21 @@ func (l *Servers) trim() {
 	l.kept = l.kept[:min(len(l.kept), maxServers)]
 }
 
-// Add stores a server that the page may list: in the table of the servers with the most
-// people, in the list of one of its flags, or in the list of its farm. A server without INFO
-// is never in the table.
+// Add stores a server that the page may list: in the table, or in the list of its farm or of one
+// of its flags. A server without INFO or without an address is never in the table.
 func (l *Servers) Add(s *census.Server) {
-	if l.Farm != nil {
-		if id := l.Farm(s); id != "" {
-			l.suspect("farm-"+id, s)
-		}
+	if id := l.Farms[s.Addr()]; id != "" {
+		l.suspect("farm-"+id, s)
 	}
 	for _, word := range s.Flags.Words() {
 		l.suspect("flag-"+word, s)
 	}
-	if !s.HasInfo || l.cut && compare(s, l.kept[maxServers-1]) >= 0 {
+	if !s.HasInfo || !s.Addr().IsValid() || l.cut && compare(s, l.kept[maxServers-1]) >= 0 {
 		return
 	}
 	if l.kept = append(l.kept, s); len(l.kept) == 2*maxServers {
 		l.trim()
 	}
-}
-
-func newServer(s *census.Server) *server {
-	k := &server{addr: s.Addr(), people: s.People, bots: s.Bots, places: -1, rtt: s.RTT}
-	if s.HasPlaces() {
-		k.places = int(s.MaxPlayers)
-	}
-	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
-	k.version, k.country = Shown(s.Version, wordInTable), Shown(s.Country, 2)
-	k.game = cmp.Or(Shown(s.GameName, nameInTable), Shown(s.Game, nameInTable))
-	k.flags = strings.Join(s.Flags.Words(), ", ")
-	return k
 }
 
 type serverTable struct {
@@ -97,8 +70,23 @@ type serverRow struct {
 	Name, Game, Map, People, Version, Country, RTT, Flags, Addr string
 }
 
+func newRow(s *census.Server) serverRow {
+	r := serverRow{
+		Name: Shown(s.Name, nameInTable), Map: Shown(s.Map, wordInTable), Version: Shown(s.Version, wordInTable), Country: Shown(s.Country, 2),
+		Game:   cmp.Or(Shown(s.GameName, nameInTable), Shown(s.Game, nameInTable)),
+		People: fmt.Sprint(s.People), Flags: strings.Join(s.Flags.Words(), ", "), Addr: s.Addr().String(),
+	}
+	if s.HasPlaces() {
+		r.People += fmt.Sprintf(" of %d", s.MaxPlayers)
+	}
+	if s.RTT > 0 {
+		r.RTT = fmt.Sprint(s.RTT.Round(time.Millisecond).Milliseconds())
+	}
+	return r
+}
+
 // tableData is the data for the script. A row has the address, the name, the indexes of
-// game, map, version, country and flags in their lists, the numbers of people, bots and
+// game, map, version, country and flags in their lists, the numbers of people and
 // player slots, and the round trip in ms. Slots and round trip are -1 if they are not known.
 type tableData struct {
 	Games     words             `json:"games"`
@@ -141,27 +129,21 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// table returns the table of servers, with as many servers as fit. Its first argument,
-// budget, is the maximum number of bytes.
+// table returns the table of servers, with as many as fit into budget bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
 	budget -= rowsReserve
-	seen := map[netip.AddrPort]bool{}
 	l.trim()
 	for _, one := range l.kept {
-		k := newServer(one)
-		if seen[k.addr] {
-			continue // a census of several files may have two records of a server
-		}
-		seen[k.addr] = true
-		row := t.Data.row(k)
+		shown := newRow(one)
+		row := t.Data.row(one, &shown)
 		if budget -= int64(len(row)) + 1; budget < t.Data.size() {
 			l.cut = true
 			break
 		}
 		t.Data.Rows = append(t.Data.Rows, row)
 		if len(t.Rows) < rowsWritten {
-			t.Rows = append(t.Rows, k.row())
+			t.Rows = append(t.Rows, shown)
 		}
 	}
 	t.Listed = len(t.Data.Rows)
@@ -182,35 +164,12 @@ func (d *tableData) size() int64 {
 	return d.Games.size + d.Maps.size + d.Versions.size + d.Countries.size + d.Flags.size
 }
 
-func (d *tableData) row(k *server) json.RawMessage {
-	var b bytes.Buffer
-	b.WriteByte('[')
-	b.Write(asJSON(k.addr.String()))
-	b.WriteByte(',')
-	b.Write(asJSON(k.name))
-	fmt.Fprintf(&b, ",%d,%d,%d,%d,%d,%d,%d,%d,%d]",
-		d.Games.number(k.game), d.Maps.number(k.world), d.Versions.number(k.version), d.Countries.number(k.country),
-		d.Flags.number(k.flags), k.people, k.bots, k.places, k.millis())
-	return b.Bytes()
-}
-
-func (k *server) millis() int {
-	if k.rtt <= 0 {
-		return -1
+func (d *tableData) row(s *census.Server, r *serverRow) json.RawMessage {
+	places, rtt := "-1", cmp.Or(r.RTT, "-1")
+	if s.HasPlaces() {
+		places = fmt.Sprint(s.MaxPlayers)
 	}
-	return int(math.Round(k.rtt.Seconds() * 1000))
-}
-
-func (k *server) row() serverRow {
-	r := serverRow{
-		Name: cmp.Or(k.name, "(no name)"), Game: k.game, Map: k.world, Version: k.version, Country: k.country,
-		People: fmt.Sprint(k.people), Flags: k.flags, Addr: k.addr.String(),
-	}
-	if k.places >= 0 {
-		r.People += fmt.Sprintf(" of %d", k.places)
-	}
-	if k.rtt > 0 {
-		r.RTT = fmt.Sprint(k.millis())
-	}
-	return r
+	return fmt.Appendf(nil, "[%s,%s,%d,%d,%d,%d,%d,%d,%s,%s]", asJSON(r.Addr), asJSON(r.Name),
+		d.Games.number(r.Game), d.Maps.number(r.Map), d.Versions.number(r.Version), d.Countries.number(r.Country),
+		d.Flags.number(r.Flags), s.People, places, rtt)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -66,24 +65,15 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o StatsOptions) e
 	return censusfile.Incomplete(c.Lost)
 }
 
-// spareMemory is the argument of debug.SetGCPercent. The servers of a census stay in memory
-// to the end. With Go's default of 100, garbage could take as much memory as the servers.
-const spareMemory = 25
-
-// OpenCensus reads a census, and prints what is damaged or missing. It also passes
-// spareMemory to debug.SetGCPercent.
+// OpenCensus reads a census, and prints what is damaged or missing.
 func OpenCensus(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
 			WithHint("give --game the ID or name of a game, and --network a value such as 203.0.113.0/24 or AS64496")
 	}
 	c, err := census.Open(files, o)
-	debug.SetGCPercent(spareMemory)
-	switch {
-	case errors.As(err, new(census.SummaryError)):
-		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
-			WithHint("use --summary to name the summary that a2sscan scan wrote")
-	case err != nil:
+	debug.SetGCPercent(censusfile.SpareMemory)
+	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
 	if len(o.Games) > 0 {

@@ -23,19 +23,16 @@ type suspects struct {
 // suspect adds a server to a list. The name of the list is its anchor in the page.
 func (l *Servers) suspect(name string, s *census.Server) {
 	if l.lists == nil {
-		l.lists = map[string]*suspects{}
+		l.lists = map[string]suspects{}
 	}
 	list := l.lists[name]
-	if list == nil {
-		list = &suspects{}
-		l.lists[name] = list
-	}
 	list.n++
 	at, _ := slices.BinarySearchFunc(list.top, s, compare)
 	if at < suspectsShown {
 		list.top = slices.Insert(list.top, at, s)
 		list.top = list.top[:min(len(list.top), suspectsShown)]
 	}
+	l.lists[name] = list
 }
 
 type suspectList struct {
@@ -47,10 +44,10 @@ type suspectList struct {
 
 func (l *Servers) suspectLists(s *census.Stats) (all []suspectList) {
 	add := func(anchor, title, choice string) {
-		if list := l.lists[anchor]; list != nil {
+		if list, ok := l.lists[anchor]; ok {
 			one := suspectList{Anchor: anchor, Title: title, N: list.n, Choice: choice}
 			for _, s := range list.top {
-				one.Rows = append(one.Rows, newServer(s).row())
+				one.Rows = append(one.Rows, newRow(s))
 			}
 			all = append(all, one)
 		}

@@ -51,7 +51,7 @@ func Shown(s string, limit int) string {
 var functions = template.FuncMap{
 	// functions that describe the stats
 	"when": when, "trust": trust, "distributions": distributions, "questions": questions,
-	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
+	"facts": facts, "ledger": ledger, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
 	"otherSystems": func(s *census.Stats) []string { // the systems that the bar omits
 		return rest("system", &s.Systems, s.Systems.Top[min(systemsInBar, len(s.Systems.Top)):])
 	},
@@ -76,10 +76,12 @@ func named(names ...string) string {
 
 func number(n uint64) string { return console.Grouped(n) }
 
-// rounded formats a number: with at most one decimal if it is below 100, otherwise as an
-// integer.
+// rounded formats a number, with at most one decimal if it is below 100. NaN means unknown.
 func rounded(v float64) string {
-	if v < 0 {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case v < 0:
 		return "−" + rounded(-v)
 	}
 	if v >= 100 || v == math.Trunc(v) {
@@ -92,23 +94,7 @@ func percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
 	}
-	return percentOf(float64(part) / float64(all))
-}
-
-// percentOf formats a share as a percentage. It has more decimals near 0 % and near 100 %.
-func percentOf(share float64) string {
-	v := 100 * share
-	switch {
-	case math.IsNaN(v):
-		return "–"
-	case v == 0 || v >= 99.95 && v <= 100.05:
-		return fmt.Sprintf("%.0f%%", v)
-	case v < 0.01:
-		return "< 0.01%"
-	case v < 0.1 || v > 99.9 && v < 100:
-		return fmt.Sprintf("%.2f%%", v)
-	}
-	return fmt.Sprintf("%.1f%%", v)
+	return console.ExactPercent(float64(part) / float64(all))
 }
 
 func width(part, largest uint64) string {
@@ -128,26 +114,8 @@ func signed(now, before uint64) string {
 	return "±0"
 }
 
-func joined(words []string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
-}
-
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
 func reasons(all []string) string {
-	var words []string
-	for _, reason := range all {
-		if reason == "shared_list" {
-			reason = "shared player list"
-		}
-		words = append(words, Shown(reason, 40))
-	}
-	return joined(words)
+	return Shown(strings.ReplaceAll(strings.Join(all, " and "), "_", " "), maxName)
 }
