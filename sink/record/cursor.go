@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A cursor finds the keys and values of JSON. Its only error is errSyntax; Reader.explain finds
@@ -355,11 +357,18 @@ func digitsEnd(b []byte, at int) int {
 	return at
 }
 
-// CheckNumbers returns an error if a number in text, which must be JSON, is beyond the range
-// of a double. It looks only at numbers with an exponent. It is several times as fast as
-// parsing: it compares eight bytes at a time, and parses only if a digit, the letter E and
-// a large exponent follow each other, as in 1e400.
-func CheckNumbers(text []byte) error {
+// isJoined reports whether text may hold the end of a record and the beginning of another one:
+// the bytes between them are otherwise only in strings.
+func isJoined(text []byte) bool { return bytes.Contains(text, []byte("}{")) }
+
+// Check returns an error if text, which must be JSON, is two records on one line, or has a
+// number beyond the range of a double. It is several times as fast as parsing: it compares
+// eight bytes at a time, and parses only if "}{" occurs, or if a digit, the letter E and a
+// large exponent follow each other, as in 1e400.
+func Check(text []byte) error {
+	if isJoined(text) && !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)) {
+		return errors.New("is not JSON")
+	}
 	const each = 0x0101010101010101
 	zeros := func(x uint64) uint64 { return ^((x&^tops + each*0x7F) | x) & tops } // marks each byte that is 0
 	at := 1
@@ -396,7 +405,7 @@ func isLarge(text []byte, e int) bool {
 	return exponent >= 3 || exponent > 0 && long
 }
 
-// parseNumbers does what CheckNumbers does, but parses all numbers.
+// parseNumbers finds numbers like Check, but parses all numbers.
 func parseNumbers(text []byte) error {
 	for at := 0; at < len(text); {
 		switch b := text[at]; {

@@ -181,7 +181,7 @@ func setOf(fields []field, key string) (set uint64) {
 //
 // The Reader checks only the part of a line that it reads. If it skips a value, it looks only
 // for the end of the value. So a Reader with few keys accepts a line that is damaged
-// elsewhere; a strict Reader does not.
+// elsewhere; a strict Reader does not. No Reader accepts two records on one line.
 func (r *Reader) Read(line []byte) (*Record, error) {
 	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 	r.c, r.path = cursor{b: line, strict: r.strict}, r.path[:0]
@@ -293,8 +293,11 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 			i = placeOf(fields, r.unquoted(name), next)
 		}
 		if stops && missing == 0 && (i < 0 || (decode|keep)&(1<<i) == 0) {
-			r.c.at = len(r.c.b)
-			return seen, nil
+			if !isJoined(r.c.b[r.c.at:]) {
+				r.c.at = len(r.c.b)
+				return seen, nil
+			}
+			missing = 1 << (maxKeys - 1) // a key that no record has: read the line to its end
 		}
 		if i >= 0 && seen&(1<<i) != 0 && r.strict {
 			err = errors.New("occurs twice")

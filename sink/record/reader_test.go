@@ -304,19 +304,34 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestCheckNumbers: only numbers beyond the range of a double are faults, wherever they are,
-// but not text that looks like a number.
-func TestCheckNumbers(t *testing.T) {
+// TestCheckText: numbers beyond the range of a double are faults, wherever they are, but not text
+// that looks like a number. Two records on one line are a fault.
+func TestCheckText(t *testing.T) {
 	for text, good := range map[string]bool{
 		`1e400`: false, `-1E+400`: false, `1.5e0400`: false, `1e308`: true, `1e309`: false, `1e-400`: true, `100.0`: true, `1e2`: true,
 		`"1e400"`: true, `["\"1e400",2]`: true, `{"1e400":1}`: true, `{"a":"1e400","b":1e400}`: false, `{"x7e999":[0,[9e999]]}`: false,
 		`1` + strings.Repeat("0", 300) + `e9`: false, `0.` + strings.Repeat("0", 300) + `1e308`: true, `{"hash":"7e99912345678901"}`: true, ``: true,
+		`{"a":1}{"a":2}`: false, `{"a":"}{"}`: true, `{"a":"}{"}{"b":1}`: false,
 	} {
 		for n := range 9 {
 			padded := strings.Repeat(" ", n) + text
-			if err := CheckNumbers([]byte(padded)); (err == nil) != good {
+			if err := Check([]byte(padded)); (err == nil) != good {
 				t.Errorf("%q: %v", padded, err)
 			}
+		}
+	}
+}
+
+// TestReaderJoined: no Reader accepts two records on one line, however few keys it needs.
+func TestReaderJoined(t *testing.T) {
+	const record = `{"schema":1,"addr":"1.2.3.4:5","tag":"}{","status":"ok","info":{"map":"a"},"players":[],"game":{"id":"rust"},"flags":[]}`
+	for _, keys := range []string{"schema", "addr", "tag", "status", "info", "info.map", "players", "game.id", "flags", "addr info.map game.players"} {
+		r := NewReader(strings.Fields(keys)...)
+		if _, err := r.Read([]byte(record)); err != nil {
+			t.Errorf("%s: %v", keys, err)
+		}
+		if _, err := r.Read([]byte(record + record)); err == nil || !strings.Contains(err.Error(), "text follows the closing brace") {
+			t.Errorf("%s: two records: %v", keys, err)
 		}
 	}
 }
