@@ -71,8 +71,9 @@ func (c *cursor) usual(fields []field) int {
 	c.peek()
 	rest := c.b[c.at:]
 	for i := range fields {
-		if key := fields[i].key; len(rest) > len(key) && rest[1] == key[1] && string(rest[:len(key)]) == key {
-			c.at += len(key)
+		f := &fields[i]
+		if n := int(f.keyed); len(rest) > n && rest[1] == f.key[1] && string(rest[:n]) == string(f.key[:n]) {
+			c.at += n
 			c.peek()
 			return i
 		}

@@ -80,7 +80,7 @@ func objectSchema(fields []field) string {
 
 // schema returns the members of the schema of a value of f. If lists is 1, the schema is for
 // a list of such values; if lists is 2, it is for a list of such lists.
-func (f *field) schema(lists int) string {
+func (f *field) schema(lists uint8) string {
 	switch {
 	case lists > 0:
 		return `"type":"array","items":{` + f.schema(lists-1) + "}"
@@ -130,7 +130,7 @@ func (f *field) duck() string {
 		}
 		t = "STRUCT(" + strings.Join(parts, ", ") + ")"
 	}
-	return t + strings.Repeat("[]", f.lists)
+	return t + strings.Repeat("[]", int(f.lists))
 }
 
 // ClickHouse returns the statement that creates a table for records.
@@ -158,7 +158,7 @@ func (f *field) click() string {
 	case f.is != typeMap && f.lists == 0 && (f.present != always || f.is == typeFloat32):
 		t = "Nullable(" + t + ")"
 	}
-	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)
+	return strings.Repeat("Array(", int(f.lists)) + t + strings.Repeat(")", int(f.lists))
 }
 
 func comma(i int, fields []field) string {
