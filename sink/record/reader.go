@@ -602,10 +602,11 @@ func wrongType(value []byte, want string) error {
 // such value. The value aliases object.
 func Find(object []byte, path string) (found jsontext.Value) {
 	c := cursor{b: object}
-	bracket := closing(c.peek())
-	if bracket == 0 {
+	open := c.peek()
+	if open != '{' && open != '[' {
 		return nil
 	}
+	bracket := open + 2 // '}' or ']'
 	c.at++
 	var text []byte
 	longest := 0
