@@ -18,8 +18,8 @@ import (
 // Options are the options of New. Append can't be combined with Replace, Resume or
 // Rotate.
 type Options struct {
-	// NameKey is the secret key for hashes that replace the names of players (see
-	// record.NameHasher). If it is nil, names are written unchanged.
+	// NameKey is the secret key for hashes that replace the names of players. If it is nil,
+	// names are written unchanged.
 	NameKey *record.NameKey
 
 	// Append adds to an existing census. Open first removes a partial last record. If

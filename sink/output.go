@@ -96,7 +96,7 @@ type job struct {
 func New(path string, o Options) *Output {
 	return &Output{
 		path: path, o: o, packed: packingOf(path),
-		enc:  record.Encoder{Names: record.NewNameHasher(o.NameKey)},
+		enc:  record.Encoder{Key: o.NameKey},
 		full: make(chan job, numBlocks), free: make(chan []byte, numBlocks), stop: make(chan struct{}),
 	}
 }

@@ -63,7 +63,7 @@
 //
 // # Player names
 //
-// Names of players are personal data. With a [NameKey] the Encoder writes hashes
+// Names of players are personal data. With Encoder.Key the Encoder writes hashes
 // in their place. What remains can still identify people. Scores, money, connection
 // times and equal hashes let a reader follow a person from one census to the next.
 // Servers may write names of players into their own texts, such as server names,
@@ -73,8 +73,8 @@
 // # Length
 //
 // A record is at most [MaxSize] bytes long. Append drops parts of a longer record, the
-// longest first, until it fits. The parts are raw, rules_raw, rules, players, info, game
-// with flags, message, tag, geo and master. If raw or master is too long by itself, Append
+// longest first, until it fits. The parts are raw, rules_raw, rules, players, info, game,
+// message, tag, geo and master. If raw or master is too long by itself, Append
 // drops it first. The notes name each dropped part: raw.dropped, rules_raw.dropped and so
 // on. Append drops the counts players_announced and rules_announced with their lists.
 package record

@@ -20,10 +20,11 @@ const MaxSize = 8 << 20
 // scratch memory: Append allocates only when dst or that memory has to grow. Only
 // one goroutine at a time may use an Encoder.
 type Encoder struct {
-	// Names replaces the names of players with hashes, and makes the hash of the list of
-	// players a keyed hash. If it is nil, names are written unchanged.
-	Names *NameHasher
+	// Key is the key of the hashes that replace the names of players, and the hash of the list
+	// of players. If it is nil, names are written unchanged.
+	Key *NameKey
 
+	hasher *hasher
 	keys   []field // the table; its rows point to scan, *of and *game
 	scan   string
 	of     *result
@@ -58,6 +59,9 @@ func Append(dst []byte, scan string, r *scanner.Result) []byte {
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
 	e.scan, e.inexact = scan, false
+	if e.Key != nil && e.hasher == nil {
+		e.hasher = newHasher(e.Key)
+	}
 	if r != e.of || r.Game != nil && r.Game != e.game { // a scan reuses one Result and one Game
 		e.point(r)
 	}

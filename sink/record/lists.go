@@ -44,13 +44,13 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
 	// An empty name is not hashed: it identifies nobody, and it helps to judge the list.
-	if e.Names == nil || len(p.Name) == 0 {
+	if e.hasher == nil || len(p.Name) == 0 {
 		valid := false
 		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
 			dst = appendExact(dst, "name", p.Name)
 		}
 	} else {
-		dst = append(appendHash(append(dst, `"name_hash":"`...), e.Names.Name(p.Name)), '"')
+		dst = append(appendHash(append(dst, `"name_hash":"`...), e.hasher.hash(hashOfName, p.Name)), '"')
 	}
 	dst = appendSigned(append(dst, `,"score":`...), int64(p.Score))
 	dst = appendFloat(append(dst, `,"duration":`...), p.Duration)

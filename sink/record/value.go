@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"net/netip"
@@ -328,8 +329,9 @@ func (v *hashValue) put(e *Encoder, dst []byte, f *field) []byte {
 	if hash == 0 {
 		return dst
 	}
-	if e.Names != nil {
-		hash = e.Names.List(hash)
+	if e.hasher != nil {
+		e.text = binary.BigEndian.AppendUint64(e.text[:0], hash)
+		hash = e.hasher.hash(hashOfList, e.text)
 	}
 	return append(appendHash(append(f.start(dst), '"'), hash), '"', ',')
 }
