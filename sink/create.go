@@ -147,13 +147,8 @@ func (o *Options) place(path string) (p place, err error) {
 		p.name = disk.Resolve(path) // a link may point to a file that does not exist yet
 	}
 	dir := filepath.Dir(p.name)
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return p, o.refuse(path, fmt.Errorf("the directory %s does not exist", dir), "create it first")
-	case err != nil:
-		return p, newError(o.op(), path, err)
-	case !info.IsDir():
-		return p, o.refuse(path, fmt.Errorf("%s is not a directory", dir), "choose another place")
 	}
 	return p, nil
 }

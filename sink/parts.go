@@ -93,7 +93,7 @@ func (w *Output) resume() error {
 		}
 	}
 	for i, p := range at.Parts {
-		f := &file{name: w.partName(i + 1), totals: totals{p.Records, p.Bytes, p.Sum}, done: make(chan struct{})}
+		f := &file{name: w.partName(i + 1), whole: p, done: make(chan struct{})}
 		close(f.done)
 		w.ended = append(w.ended, f)
 		now := f.name

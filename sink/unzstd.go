@@ -57,10 +57,6 @@ type unzstd struct {
 
 	store, out []byte // out is unpacked content that Read has not returned yet; frames are unpacked into store
 
-	// failed is the number of bytes that findFrame has examined or unpacked without
-	// finding a frame with a correct checksum.
-	failed int64
-
 	ahead  []*frame // the next frames, which other goroutines unpack
 	stores [][]byte // free buffers for the content of frames
 	most   int      // the maximum length of u.ahead
@@ -274,7 +270,7 @@ func (u *unzstd) next() error {
 			u.endDamage(before.at, end)
 			return nil
 		}
-		before.failed, before.ahead, before.stores = u.failed, u.ahead, u.stores
+		before.ahead, before.stores = u.ahead, u.stores
 		*u = before
 	case err == u.err:
 		return err
@@ -335,13 +331,6 @@ func (u *unzstd) skipDamage() error {
 	return nil
 }
 
-// maxFailed limits unzstd.failed: on average, findFrame may examine or unpack each byte
-// of the file this many times without success. Accidental damage costs less: usually a
-// few times the length of the damaged frame, and rarely the length of the longest
-// frame. Without a limit, a file in which each frame seems to contain all later frames
-// would take time that grows with the square of its length.
-const maxFailed = 8
-
 // findFrame consumes everything before the next frame whose checksum is correct, unpacks
 // that frame, and returns its length. It counts the damaged frames. If no frame follows, it
 // consumes everything. It does not unpack frames ahead, because frameMagic often
@@ -361,12 +350,7 @@ func (u *unzstd) findFrame() (end int, err error) {
 			return end, nil
 		}
 		u.damage.Frames++
-		end = max(1, min(end, len(u.buf)))
-		if u.failed += int64(end + len(u.store)); u.failed > maxFailed*(u.at+maxTail) {
-			u.take(end) // skip these bytes without looking for frames inside
-		} else {
-			u.take(1)
-		}
+		u.take(1)
 	}
 	u.take(len(u.buf))
 	return 0, err

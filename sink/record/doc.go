@@ -9,16 +9,8 @@
 // in fields.go.
 //
 // A [Reader] reads records, in any JSON spelling, into a [Record]: a scanner.Result and
-// the name of the scan. It decodes only the keys that its caller names:
-//
-//	r := record.NewReader("addr", "status", "info", "game").Keep("rules")
-//	for each line {
-//		rec, err := r.Read(line) // valid until the next call; may alias line
-//		…
-//		rec.Addr, rec.Status, rec.HasInfo, rec.Info.Map // the decoded keys
-//		rec.Has("flags")   // the record has the key, decoded or not
-//		rec.Value("rules") // the kept value as it is written, or nil
-//	}
+// the name of the scan. It decodes only the keys that its caller names, and keeps others as
+// they are written.
 //
 // Some keys of info and game have a bit that shows whether the record has the key: test
 // rec.Info.Has&wire.HasMap != 0, or rec.Game != nil and rec.Game.Has.Has(game.KeyPlayers).

@@ -554,17 +554,17 @@ func (r *Reader) set(f *field, v []byte) error {
 			f.matched = string(s)
 		}
 	}
-	start, err := len(r.text), error(nil)
+	start, err, wrong := len(r.text), error(nil), ""
 	switch f.is {
 	case typeHex:
 		r.text, err = hex.AppendDecode(r.text, s)
-		if bytes.ContainsAny(s, "ABCDEF") {
-			return wrongType(v, t.want)
-		}
-		s = r.text[start:len(r.text):len(r.text)]
+		wrong = "ABCDEF"
 	case typeBase64:
 		r.text, err = base64.StdEncoding.AppendDecode(r.text, s)
-		if bytes.ContainsAny(s, "\r\n") { // bytes that the decoder ignores
+		wrong = "\r\n" // bytes that the decoder ignores
+	}
+	if wrong != "" {
+		if bytes.ContainsAny(s, wrong) {
 			return wrongType(v, t.want)
 		}
 		s = r.text[start:len(r.text):len(r.text)]

@@ -286,7 +286,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := NewShutdown(s.term, o.Exclude.hangupEnds())
 	s.shutdown = sd
 	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
-		if n := s.out.Unwritten(); n > 0 || s.out.Writing() {
+		if n, writing := s.out.Waiting(); n > 0 || writing {
 			err := console.Fail(console.ExitInterrupted, "interrupted: the reader of the output stopped reading")
 			if n > 0 {
 				err = console.Fail(console.ExitInterrupted,
