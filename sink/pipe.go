@@ -66,7 +66,7 @@ func (b *Block) next() (line []byte, ok bool) {
 		b.text, b.at = b.text[n:], at+int64(n)
 		switch {
 		case b.raw:
-		case b.good && b.checked && isObject(line) || json.Valid(line):
+		case b.good && b.checked && len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' || json.Valid(line):
 			b.good = true
 			b.err = record.CheckSchema(line)
 		default:
@@ -83,11 +83,6 @@ func (b *Block) next() (line []byte, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-// isObject reports whether a line begins and ends like an object of JSON.
-func isObject(line []byte) bool {
-	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
 // fill reads complete lines into b. It calls Read until there is at least one complete
@@ -117,10 +112,12 @@ func (r *Reader) fill(b *Block) error {
 	if complete == 0 {
 		return r.end(text, r.failed)
 	}
+	z := r.zstd // has it returned only complete lines of complete frames whose checksums are correct?
+	intact := z != nil && !z.stream && !z.unsummed && !z.joined && !z.damage.Found()
 	*b = Block{
 		Out: b.Out[:0], text: text[:complete], memory: text, at: r.at,
 		raw: r.raw, good: r.good, foreign: r.foreign,
-		checked: r.zstd != nil && r.zstd.intact() && bytes.IndexByte(text[:complete], 0) < 0,
+		checked: intact && bytes.IndexByte(text[:complete], 0) < 0,
 	}
 	r.at += int64(complete)
 	if !r.good && !r.raw { // the check of the next block depends on the lines of this one
