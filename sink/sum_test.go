@@ -235,21 +235,3 @@ func TestMarkSlow(t *testing.T) {
 		}
 	})
 }
-
-// TestMarkFails checks that a mark returns the error if the disk failed before
-// reaching it.
-func TestMarkFails(t *testing.T) {
-	w, _ := brokenWriter(t, names[0], broken{})
-	write(t, w, 0, 1)
-	m, err := w.Mark()
-	check(t, err)
-	if _, err := m.Sync(); !errors.Is(err, syscall.ENOSPC) {
-		t.Error(err)
-	}
-	w.Close()
-	w = create(t, filepath.Join(t.TempDir(), names[0]), Options{})
-	closed(t, w)
-	if _, err := w.Mark(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("a mark after Close: %v", err)
-	}
-}

@@ -355,19 +355,13 @@ func Check(text []byte) error {
 	return nil
 }
 
-// isLarge reports whether the letter E at text[e] may belong to a number beyond the range
-// of a double.
+// isLarge reports whether an exponent of three or more digits follows the letter E at text[e].
 func isLarge(text []byte, e int) bool {
 	from := e + 1
 	if from < len(text) && text[from] == '+' {
 		from++
 	}
-	for from < len(text) && text[from] == '0' {
-		from++
-	}
-	exponent := digitsEnd(text, from) - from
-	long := e > 200 && len(bytes.TrimRight(text[e-200:e], ".0123456789")) == 0
-	return exponent >= 3 || exponent > 0 && long
+	return digitsEnd(text, from)-from >= 3
 }
 
 // parseNumbers finds numbers like Check, but parses all numbers.

@@ -29,7 +29,8 @@ type Encoder struct {
 	scan   string
 	of     *result
 	game   *game.Game
-	points int // number of calls of point
+	mod    game.Mod // the element of the list of mods that is being written
+	points int      // number of calls of point
 
 	have  presence // presence bits of the Result
 	names []span   // hash table of the names of rules
@@ -65,14 +66,11 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	if r != e.of || r.Game != nil && r.Game != e.game { // a scan reuses one Result and one Game
 		e.point(r)
 	}
-	for i := range e.keys {
-		if e.drops == 0 {
-			break
+	if e.drops > 0 {
+		for i := range e.keys {
+			e.keys[i].dropped = false
 		}
-		if f := &e.keys[i]; f.dropped {
-			f.dropped = false
-			e.drops--
-		}
+		e.drops = 0
 	}
 	raw := 0
 	for _, datagram := range r.Raw {
@@ -107,7 +105,7 @@ func (e *Encoder) point(r *result) {
 	}
 	if e.points <= 3 {
 		e.drops = 0
-		e.keys = written(newTable(&e.scan, e.of, cmp.Or(e.game, new(game.Game)), new(wire.Player), new(game.Mod)))
+		e.keys = written(newTable(&e.scan, e.of, cmp.Or(e.game, new(game.Game)), new(wire.Player), &e.mod))
 	}
 	if e.points >= 3 {
 		*e.of = *r

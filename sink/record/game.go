@@ -14,22 +14,8 @@ type modsValue []game.Mod
 
 func (v *modsValue) put(e *Encoder, dst []byte, f *field) []byte {
 	dst = append(f.start(dst), '[')
-	for i := range *v {
-		mod := &(*v)[i]
-		dst = append(dst, '{')
-		if len(mod.ID) > 0 {
-			dst = appendText(dst, `"id":`, mod.ID)
-		}
-		if len(mod.Name) > 0 {
-			dst = appendText(dst, `"name":`, mod.Name)
-		}
-		if len(mod.Hash) > 0 {
-			dst = appendText(dst, `"hash":`, mod.Hash)
-		}
-		if mod.CreatorDLC {
-			dst = append(dst, `"creator_dlc":true,`...)
-		}
-		dst = end(dst, '}')
+	for _, e.mod = range *v {
+		dst = end(e.appendKeys(append(dst, '{'), f.fields), '}')
 	}
 	return end(dst, ']')
 }

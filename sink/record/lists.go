@@ -45,14 +45,11 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	}
 	// An empty name is not hashed: it identifies nobody, and it helps to judge the list.
 	if e.hasher == nil || len(p.Name) == 0 {
-		valid := false
-		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
-			dst = appendExact(dst, "name", p.Name)
-		}
+		dst = appendValue(append(dst, `"name":`...), "name", p.Name)
 	} else {
-		dst = append(appendHash(append(dst, `"name_hash":"`...), e.hasher.hash(hashOfName, p.Name)), '"')
+		dst = append(appendHash(append(dst, `"name_hash":"`...), e.hasher.hash(hashOfName, p.Name)), '"', ',')
 	}
-	dst = appendSigned(append(dst, `,"score":`...), int64(p.Score))
+	dst = appendSigned(append(dst, `"score":`...), int64(p.Score))
 	dst = appendFloat(append(dst, `,"duration":`...), p.Duration)
 	if p.Ship {
 		dst = appendSigned(append(dst, `,"deaths":`...), int64(p.Deaths))

@@ -35,11 +35,7 @@ func (v *bytesValue) put(e *Encoder, dst []byte, f *field) []byte {
 	if len(*v) == 0 && e.omits(f) {
 		return dst
 	}
-	dst, valid := appendString(f.start(dst), *v)
-	if !valid {
-		dst = appendExact(dst, f.name, *v)
-	}
-	return append(dst, ',')
+	return appendValue(f.start(dst), f.name, *v)
 }
 
 func (v *bytesValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -178,6 +174,9 @@ func (v *notesValue) set(r *Reader, _ *field, s []byte) bool {
 type boolValue bool
 
 func (v *boolValue) put(e *Encoder, dst []byte, f *field) []byte {
+	if !bool(*v) && e.omits(f) {
+		return dst
+	}
 	return append(strconv.AppendBool(f.start(dst), bool(*v)), ',')
 }
 
