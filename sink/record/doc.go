@@ -66,7 +66,7 @@
 //
 // A record is at most [MaxSize] bytes long. Append drops parts of a longer record, the
 // longest first, until it fits. The parts are raw, rules_raw, rules, players, info, game,
-// message, tag, geo and master. If raw or master is too long by itself, Append
-// drops it first. The notes name each dropped part: raw.dropped, rules_raw.dropped and so
-// on. Append drops the counts players_announced and rules_announced with their lists.
+// message, tag, geo and master. The notes name each dropped part: raw.dropped,
+// rules_raw.dropped and so on. Append drops the counts players_announced and
+// rules_announced with their lists.
 package record

@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -72,22 +71,11 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 		}
 		e.drops = 0
 	}
-	raw := 0
-	for _, datagram := range r.Raw {
-		raw += base64.StdEncoding.EncodedLen(len(datagram)) + len(`"",`)
-	}
-	if raw > MaxSize {
-		e.drop(e.row("raw"))
-	}
-	if len(r.Master) > MaxSize {
-		e.drop(e.row("master"))
-	}
-	before := e.drops
 	dst = e.record(dst, r)
 	if over := len(dst) - start - MaxSize; over > 0 {
 		e.dropLongest(over, dst[:start])
 	}
-	if e.drops != before {
+	if e.drops > 0 {
 		dst = e.record(dst[:start], r)
 	}
 	return dst
