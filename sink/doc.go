@@ -16,9 +16,9 @@
 //
 // To read a census, [Open] a [Reader] and call Next until io.EOF.
 //
-// An Output copies what it needs before Write returns. It remembers its first error:
-// from then on, Write, Sync, Close and Commit return that error. So it is enough to check
-// the error of Commit. A line that a Reader returns is valid until the next call.
+// An Output copies what it needs before Write returns. It returns its first error again from
+// each later call, so it is enough to check the error of Commit. A line that a Reader returns
+// is valid until the next call.
 //
 // # Durability
 //

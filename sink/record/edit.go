@@ -24,7 +24,7 @@ func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte
 	e := rec.geo
 	e.of.Geo = where(rec.Addr.Addr())
 	e.have = present(e.of)
-	return rec.splice(dst, "geo", objectValue{}.put(e, nil, e.row("geo")))
+	return rec.splice(dst, "geo", objectValue{}.put(e, nil, &e.keys[placeOf(e.keys, "geo", 0)]))
 }
 
 // Rename appends the record's line to dst, with a new name of the scan. If the name is empty,

@@ -103,11 +103,6 @@ func (e *Encoder) point(r *result) {
 	}
 }
 
-// row returns the row of a key of the record.
-func (e *Encoder) row(key string) *field {
-	return &e.keys[slices.IndexFunc(e.keys, func(f field) bool { return f.name == key })]
-}
-
 // written removes the rows whose keys the values of other rows write.
 func written(fields []field) []field {
 	fields = slices.DeleteFunc(fields, func(f field) bool { return f.beside })

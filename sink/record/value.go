@@ -304,8 +304,7 @@ func (v *appIDValue) set(_ *Reader, f *field, s []byte) bool {
 	return ok
 }
 
-// idValue is a 64-bit identifier, written as a string: a reader that stores numbers as
-// doubles would change its last digits.
+// idValue is a 64-bit identifier, written as a string because a double can't hold it.
 type idValue uint64
 
 func (v *idValue) put(_ *Encoder, dst []byte, f *field) []byte {
