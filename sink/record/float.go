@@ -79,3 +79,30 @@ func appendOrdinary(dst []byte, b uint32) []byte {
 		return append(dst, next)
 	}
 }
+
+// parseDecimal returns the float32 that is nearest to a short decimal, or false if the text is
+// anything else. The digits and the power of ten are exact as float64, so their quotient is the
+// nearest float64. Rounding the quotient to float32 gives the float32 nearest to the decimal as
+// well, because with so few digits the quotient is halfway between two float32 only if the
+// decimal is.
+func parseDecimal(s []byte) (float32, bool) {
+	const most = 14 // maximum length
+	whole := digitsEnd(s, 0)
+	end := whole
+	if end > 0 && end < len(s) && s[end] == '.' {
+		end = digitsEnd(s, end+1)
+	}
+	if end != len(s) || end == 0 || end > most || end == whole+1 {
+		return 0, false
+	}
+	digits, power := uint64(0), 1.0
+	for i, b := range s {
+		if i != whole {
+			digits = 10*digits + uint64(b-'0')
+		}
+		if i > whole {
+			power *= 10
+		}
+	}
+	return float32(float64(digits) / power), true
+}

@@ -45,7 +45,11 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	}
 	// An empty name is not hashed: it identifies nobody, and it helps to judge the list.
 	if e.hasher == nil || len(p.Name) == 0 {
-		dst = appendValue(append(dst, `"name":`...), "name", p.Name)
+		valid := false
+		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
+			dst = appendHex(append(dst, `,"name_hex":`...), p.Name)
+		}
+		dst = append(dst, ',')
 	} else {
 		dst = append(appendHash(append(dst, `"name_hash":"`...), e.hasher.hash(hashOfName, p.Name)), '"', ',')
 	}

@@ -412,6 +412,10 @@ func (v *floatValue) put(_ *Encoder, dst []byte, f *field) []byte {
 }
 
 func (v *floatValue) set(_ *Reader, _ *field, s []byte) bool {
+	if x, ok := parseDecimal(s); ok {
+		*v = floatValue(x)
+		return true
+	}
 	x, err := strconv.ParseFloat(string(s), 32)
 	if string(s) == "null" {
 		x, err = math.NaN(), nil

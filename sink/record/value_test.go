@@ -81,6 +81,24 @@ func TestAppendFloat(t *testing.T) {
 	checkFloat(t, 0x80000000)
 }
 
+// TestParseDecimal: decimals close to the middle of two float32 are read as package strconv
+// reads them.
+func TestParseDecimal(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50_000 {
+		v := float32(rng.Float64()) * 16
+		middle := float64(v) + (float64(math.Nextafter32(v, 17))-float64(v))/2
+		for decimals := 9; decimals < 17; decimals++ {
+			s := strconv.FormatFloat(middle, 'f', decimals, 64)
+			if x, ok := parseDecimal([]byte(s)); ok {
+				if want, err := strconv.ParseFloat(s, 32); err != nil || x != float32(want) {
+					t.Fatalf("%s is read as %v, want %v (%v)", s, x, want, err)
+				}
+			}
+		}
+	}
+}
+
 // checkFloat fails the test if appendFloat writes the float32 with these bits
 // differently from package strconv.
 func checkFloat(t *testing.T, bits uint32) {
@@ -100,6 +118,15 @@ func checkFloat(t *testing.T, bits uint32) {
 	}
 	if !json.Valid([]byte(got)) {
 		t.Fatalf("%v became %s", v, got)
+	}
+	// The same number, and numbers halfway to its neighbours, read as package strconv reads them.
+	near := float64(v) + (float64(math.Nextafter32(v, math.MaxFloat32))-float64(v))/2
+	for _, s := range []string{got, strconv.FormatFloat(near, 'f', -1, 64), strconv.FormatFloat(near, 'f', 13, 64), got + "5", got + ".5", got + "."} {
+		if x, ok := parseDecimal([]byte(s)); ok {
+			if want, err := strconv.ParseFloat(s, 32); err != nil || x != float32(want) {
+				t.Fatalf("%s is read as %v, want %v (%v)", s, x, want, err)
+			}
+		}
 	}
 }
 
