@@ -18,17 +18,15 @@ import (
 // Options are the options of New. Append can't be combined with Replace, Resume or
 // Rotate.
 type Options struct {
-	// NameKey is the secret key for hashes that replace the names of players (see
-	// record.NameHasher). If it is nil, names are written unchanged.
+	// NameKey is the secret key for hashes that replace the names of players. If it is nil,
+	// names are written unchanged.
 	NameKey *record.NameKey
 
 	// Append adds to an existing census. Open first removes a partial last record. If
 	// there is no file, Open creates one.
 	Append bool
 
-	// Replace allows the file to exist. The new census is written to a new file beside
-	// it. The name of the new file is the old name with disk.PartSuffix at its end. Commit
-	// renames the new file to the old name. Until then, and after a crash, the old census
+	// Replace allows the file to exist. Until Commit, and after a crash, the old census
 	// stays. Symbolic links are followed. Pipes and devices are written to directly.
 	Replace bool
 
@@ -46,9 +44,8 @@ type Options struct {
 	Progress func(read, size int64)
 
 	// FlushEvery is the interval at which waiting records are written to the file. Zero
-	// means 200 ms, or one second for a compressed file. In a compressed file each flush
-	// ends a block of the frame, and short blocks compress badly. If FlushEvery is
-	// negative, records are written only when a block is full, and by Sync and Close.
+	// means 200 ms, or one second for a compressed file, because short blocks compress badly.
+	// If it is negative, records are written only when a block is full, and by Sync and Close.
 	FlushEvery time.Duration
 
 	Stdout *os.File // the file for the paths "-" and ""; nil means os.Stdout
@@ -58,9 +55,8 @@ type Options struct {
 	// shows more than the records.
 	Screen io.Writer
 
-	// Header is a line, with its newline, that is written at the beginning of a file: the
-	// names of the columns that Shown fills. With Append, an existing file must begin
-	// with this line. Nil means no header.
+	// Header is a line, with its newline, at the beginning of a file: the names of the columns
+	// that Shown fills. With Append, an existing file must begin with it. Nil means none.
 	Header []byte
 
 	// Begins is for a file whose lines are not records, but come from WriteLine. With
@@ -68,18 +64,16 @@ type Options struct {
 	// is empty, the lines are records.
 	Begins string
 
-	// Shown returns the line to write for a record. It gets the record without its
-	// newline and may modify it. For example, it escapes invisible characters for a
-	// terminal, or turns the record into a row of columns. If it is nil, the record
-	// is written unchanged.
+	// Shown returns the line to write for a record, such as a row of columns. It gets the
+	// record without its newline and may modify it. If it is nil, the record is written
+	// unchanged.
 	Shown func(record []byte) []byte
 
 	// Failed is called once, when writing fails for the first time. It may be nil.
 	Failed func()
 }
 
-// The defaults of Options.FlushEvery. Somebody who watches a pipe soon sees a new record,
-// and a compressed census stays small.
+// The defaults of Options.FlushEvery.
 const (
 	defaultFlush     = 200 * time.Millisecond
 	defaultFlushZstd = time.Second
@@ -147,13 +141,8 @@ func (o *Options) place(path string) (p place, err error) {
 		p.name = disk.Resolve(path) // a link may point to a file that does not exist yet
 	}
 	dir := filepath.Dir(p.name)
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return p, o.refuse(path, fmt.Errorf("the directory %s does not exist", dir), "create it first")
-	case err != nil:
-		return p, newError(o.op(), path, err)
-	case !info.IsDir():
-		return p, o.refuse(path, fmt.Errorf("%s is not a directory", dir), "choose another place")
 	}
 	return p, nil
 }

@@ -73,11 +73,11 @@ func (d Damage) String() string {
 	if d.Lines > 0 {
 		parts = append(parts, plural(d.Lines, "line"))
 	}
-	size := plural(uint64(d.Bytes), "byte")
-	if len(parts) == 0 {
-		return fmt.Sprintf("%s between compressed frames, the first at byte %d", size, d.At)
+	text := fmt.Sprintf("%s, the first at byte %d", plural(uint64(d.Bytes), "byte"), d.At)
+	if len(parts) > 0 {
+		text = strings.Join(parts, " and ") + ", " + text
 	}
-	return fmt.Sprintf("%s, %s, the first at byte %d", strings.Join(parts, " and "), size, d.At)
+	return text
 }
 
 func plural(n uint64, word string) string {

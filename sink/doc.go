@@ -16,9 +16,9 @@
 //
 // To read a census, [Open] a [Reader] and call Next until io.EOF.
 //
-// An Output copies what it needs before Write returns. It remembers its first error:
-// from then on, Write, Sync, Close and Commit return that error. So it is enough to check
-// the error of Commit. A line that a Reader returns is valid until the next call.
+// An Output copies what it needs before Write returns. It returns its first error again from
+// each later call, so it is enough to check the error of Commit. A line that a Reader returns
+// is valid until the next call.
 //
 // # Durability
 //
@@ -34,10 +34,9 @@
 // name and the length of the file, because another program may have removed, renamed or
 // truncated it.
 //
-// A zstd file is a sequence of frames. A frame is a sequence of blocks, each of which can
-// be read as soon as it is in the file. Sync ends the frame, so that other programs can
-// read the file up to the end of the frame. A frame also ends when it holds 8 MiB of
-// records, or when a flush finds that it is 10 seconds old.
+// A zstd file is a sequence of frames, and a frame is a sequence of blocks. Other programs can
+// read complete frames only; a Reader also reads the blocks of a frame without an end. A frame
+// ends with Sync, at 8 MiB of records, or when a flush finds that it is 10 seconds old.
 //
 // A process that is killed may leave a partial line at the end of a plain file, and a
 // frame without its end in a compressed file. A Reader returns every complete line;

@@ -50,21 +50,15 @@ type file struct {
 	cut     int64          // number of bytes of a partial record that were removed
 	sum     *xxhash.Digest // hash of the file's bytes, or nil for standard output, a pipe or a device
 
-	// done is closed when the file is complete or has failed. Then err and totals are set.
-	done chan struct{}
-	err  error
-	totals
+	// done is closed when the file is complete or has failed. Then err and whole are set.
+	done  chan struct{}
+	err   error
+	whole Part // without its name
 
 	mu      sync.Mutex // held while the file is synced or renamed; guards the fields below
 	name    string     // current name
 	final   string     // the name that commit gives the file, or empty if name is already final
 	durable int64      // length at the last sync
-}
-
-type totals struct {
-	Records uint64
-	Bytes   int64
-	Sum     string
 }
 
 // write appends the block of j. If p is not nil, p compresses the block, and may keep some
@@ -160,7 +154,7 @@ func (f *file) end() error {
 	}
 	if err == nil {
 		if at := f.position(); f.sum != nil {
-			f.totals = totals{at.Records, at.Offset, at.Sum}
+			f.whole = Part{Records: at.Records, Bytes: at.Offset, Sum: at.Sum}
 		}
 		disk.Step("output.closed")
 	}
@@ -211,12 +205,12 @@ func (f *file) shown() string {
 func partsOf(files []*file) []Part {
 	parts := make([]Part, len(files))
 	for i, f := range files {
-		parts[i].Name = f.shown()
 		select {
 		case <-f.done:
-			parts[i].Records, parts[i].Bytes, parts[i].Sum = f.Records, f.Bytes, f.totals.Sum
+			parts[i] = f.whole
 		default:
 		}
+		parts[i].Name = f.shown()
 	}
 	return parts
 }

@@ -96,7 +96,7 @@ type job struct {
 func New(path string, o Options) *Output {
 	return &Output{
 		path: path, o: o, packed: packingOf(path),
-		enc:  record.Encoder{Names: record.NewNameHasher(o.NameKey)},
+		enc:  record.Encoder{Key: o.NameKey},
 		full: make(chan job, numBlocks), free: make(chan []byte, numBlocks), stop: make(chan struct{}),
 	}
 }
@@ -455,21 +455,15 @@ func (w *Output) Parts() []Part {
 // Count returns the number of records that were passed to Write and WriteLine.
 func (w *Output) Count() uint64 { return w.count.Load() }
 
-// Unwritten returns the number of records that wait for the reader of a pipe or a
-// device. For a regular file it returns 0.
-func (w *Output) Unwritten() uint64 {
+// Waiting returns the number of records that wait for the reader of a pipe or a device, and
+// whether a write to it is in progress, even one without records. For a regular file it
+// returns 0 and false.
+func (w *Output) Waiting() (records uint64, writing bool) {
 	if _, open := w.each(); open == nil || open.regular {
-		return 0
+		return 0, false
 	}
 	written := w.written.Load() // load written before count: both grow, and the difference must not be negative
-	return w.count.Load() - written
-}
-
-// Writing reports whether a write to a pipe or a device is in progress, even one
-// without records.
-func (w *Output) Writing() bool {
-	_, open := w.each()
-	return open != nil && !open.regular && w.writes.Load()
+	return w.count.Load() - written, w.writes.Load()
 }
 
 // Cut returns how many bytes of a partial record Options.Append cut off.

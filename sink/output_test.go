@@ -542,8 +542,8 @@ func TestHeader(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		w := create(t, path, o)
 		write(t, w, 0, 2)
-		if w.Unwritten() != 0 || w.Count() != 2 {
-			t.Errorf("%s: %d records, %d unwritten", name, w.Count(), w.Unwritten())
+		if waiting, _ := w.Waiting(); waiting != 0 || w.Count() != 2 {
+			t.Errorf("%s: %d records, %d waiting", name, w.Count(), waiting)
 		}
 		closed(t, w)
 		again := o

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"bytes"
 	"io"
 	"strings"
 	"time"
@@ -49,16 +50,9 @@ type encoder interface {
 // packer compresses lines to zstd frames or gzip members. It reuses its memory.
 type packer struct {
 	enc  encoder
-	out  packed
+	out  bytes.Buffer
 	in   int // bytes of lines in the open frame, or 0 if no frame is open
 	born time.Time
-}
-
-type packed []byte
-
-func (b *packed) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
 }
 
 // newPacker returns a packer. WithEncoderLevel must come after WithWindowSize: in the
@@ -80,7 +74,7 @@ func newPacker(how packing) (*packer, error) {
 // that has reached frameAge, and makes all lines of a younger frame readable. The returned
 // bytes are valid until the next call.
 func (p *packer) pack(j job) (_ []byte, err error) {
-	p.out = p.out[:0]
+	p.out.Reset()
 	if len(j.block) > 0 {
 		if p.in == 0 {
 			p.enc.Reset(&p.out)
@@ -97,5 +91,5 @@ func (p *packer) pack(j job) (_ []byte, err error) {
 	case j.flush:
 		err = p.enc.Flush()
 	}
-	return p.out, err
+	return p.out.Bytes(), err
 }

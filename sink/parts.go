@@ -93,7 +93,7 @@ func (w *Output) resume() error {
 		}
 	}
 	for i, p := range at.Parts {
-		f := &file{name: w.partName(i + 1), totals: totals{p.Records, p.Bytes, p.Sum}, done: make(chan struct{})}
+		f := &file{name: w.partName(i + 1), whole: p, done: make(chan struct{})}
 		close(f.done)
 		w.ended = append(w.ended, f)
 		now := f.name
@@ -108,7 +108,15 @@ func (w *Output) resume() error {
 	keep := len(w.ended)
 	if at.Offset > 0 {
 		keep++
-		if err := w.reopen(w.partName(keep), &o); err != nil {
+		name := w.partName(keep)
+		renamed := os.Rename(name, name+disk.PartSuffix) // if the part was complete
+		if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
+			return newError("resume", name, renamed)
+		}
+		if err := w.begin(name, &o); err != nil {
+			if renamed == nil {
+				err = errors.Join(err, os.Rename(name+disk.PartSuffix, name))
+			}
 			return err
 		}
 	}
@@ -145,21 +153,6 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 	err = hashFile(d, f, p.Bytes, progress)
 	if err == nil && p.Sum != "" && p.Sum != sumText(d) {
 		err = fmt.Errorf("%w: the xxh64 of the part is %s, but was %s", ErrChanged, sumText(d), p.Sum)
-	}
-	return err
-}
-
-// reopen opens the part called name, and truncates it. If that part was complete, reopen
-// first adds disk.PartSuffix to its name. If the part can't be resumed, reopen restores the
-// name.
-func (w *Output) reopen(name string, o *Options) error {
-	renamed := os.Rename(name, name+disk.PartSuffix)
-	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
-		return newError("resume", name, renamed)
-	}
-	err := w.begin(name, o)
-	if err != nil && renamed == nil {
-		err = errors.Join(err, os.Rename(name+disk.PartSuffix, name))
 	}
 	return err
 }

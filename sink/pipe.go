@@ -29,7 +29,7 @@ type Block struct {
 	memory  []byte // the buffer that holds text
 	at      int64  // offset of text in the unpacked census
 	raw     bool   // b.next returns lines without checking them
-	checked bool   // a checksum has shown that the lines are as they were written, and none is suspect
+	checked bool   // a checksum has shown that the lines are as they were written
 	good    bool   // at least one line of the census so far was JSON
 	foreign uint64 // in earlier blocks: number of lines before the first JSON line of the census
 
@@ -43,7 +43,10 @@ type Block struct {
 const byteOrderMark = "\uFEFF"
 
 // Lines yields the lines of the block with their index in the block. A line is valid until
-// the take function of Pipe has returned.
+// the take function of Pipe has returned. In a frame whose checksum is correct, Lines does not
+// parse the lines: it checks only that each one begins and ends like an object. A
+// record.Reader finds other faults, such as two records on one line. Whoever uses a line
+// without a Reader calls record.Check.
 func (b *Block) Lines() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		for line, ok := b.next(); ok; line, ok = b.next() {
@@ -63,7 +66,7 @@ func (b *Block) next() (line []byte, ok bool) {
 		b.text, b.at = b.text[n:], at+int64(n)
 		switch {
 		case b.raw:
-		case b.good && b.checked && isObject(line) || json.Valid(line):
+		case b.good && b.checked && len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' || json.Valid(line):
 			b.good = true
 			b.err = record.CheckSchema(line)
 		default:
@@ -80,18 +83,6 @@ func (b *Block) next() (line []byte, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-// isSuspect reports whether lines have bytes that a2sscan would hardly write: the end of an
-// object and the beginning of another one on the same line, or a zero. A checksum does not
-// show who wrote the lines.
-func isSuspect(lines []byte) bool {
-	return bytes.Contains(lines, []byte("}{")) || bytes.IndexByte(lines, 0) >= 0
-}
-
-// isObject reports whether a line begins and ends like an object of JSON.
-func isObject(line []byte) bool {
-	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
 // fill reads complete lines into b. It calls Read until there is at least one complete
@@ -121,10 +112,12 @@ func (r *Reader) fill(b *Block) error {
 	if complete == 0 {
 		return r.end(text, r.failed)
 	}
+	z := r.zstd // has it returned only complete lines of complete frames whose checksums are correct?
+	intact := z != nil && !z.stream && !z.unsummed && !z.joined && !z.damage.Found()
 	*b = Block{
 		Out: b.Out[:0], text: text[:complete], memory: text, at: r.at,
 		raw: r.raw, good: r.good, foreign: r.foreign,
-		checked: r.zstd != nil && r.zstd.intact() && !isSuspect(text[:complete]),
+		checked: intact && bytes.IndexByte(text[:complete], 0) < 0,
 	}
 	r.at += int64(complete)
 	if !r.good && !r.raw { // the check of the next block depends on the lines of this one

@@ -110,6 +110,7 @@ func (r *Reader) Next() ([]byte, error) {
 		}
 		if r.err = r.finish(&r.block); r.err == nil {
 			r.err = r.fill(&r.block)
+			r.block.checked = r.block.checked && !bytes.Contains(r.block.text, []byte("}{"))
 		}
 	}
 	return nil, r.err

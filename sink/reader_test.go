@@ -366,7 +366,7 @@ func TestDamageString(t *testing.T) {
 		{Damage{Frames: 2, Lines: 1, Bytes: 1}, "2 compressed frames and 1 line, 1 byte, the first at byte 0"},
 		{Damage{Frames: 1, Bytes: 9, At: 7, Doubtful: true}, "the gzip member at byte 7 does not match its checksum, so the records read from it may be false"},
 		{Damage{Frames: 1, Lines: 2, Doubtful: true}, "the gzip member at byte 0 does not match its checksum, so the records read from it may be false; skipped 2 lines"},
-		{Damage{Bytes: 3, At: 9}, "3 bytes between compressed frames, the first at byte 9"},
+		{Damage{Bytes: 3, At: 9}, "3 bytes, the first at byte 9"},
 	} {
 		if got := tt.d.String(); got != tt.want {
 			t.Errorf("%s, want %s", got, tt.want)

@@ -98,10 +98,6 @@ func (u *unzstd) close() {
 	u.frames.Close()
 }
 
-// intact reports whether u has so far returned only complete lines of complete frames whose
-// checksums are correct.
-func (u *unzstd) intact() bool { return !u.stream && !u.unsummed && !u.joined && !u.damage.Found() }
-
 // Read returns the content of the frames.
 func (u *unzstd) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {

@@ -17,9 +17,9 @@ import (
 const PartSuffix = ".part"
 
 // File is a file that no other process writes at the same time. A File from Open is written
-// in place. A File from Create is a new version beside the old one. Its name is the old
-// name with PartSuffix at its end, until Commit renames it to the old name. After a crash,
-// the old name refers to the complete old content or to the complete new content.
+// in place. A File from Create is a new version beside the old one, whose name ends in
+// PartSuffix until Commit. After a crash, the old name refers to the complete old content or
+// to the complete new content.
 type File struct {
 	*os.File
 	path  string   // the path with links resolved

@@ -27,14 +27,10 @@ func appendText(dst []byte, key string, s []byte) []byte {
 func appendValue(dst []byte, name string, s []byte) []byte {
 	dst, valid := appendString(dst, s)
 	if !valid {
-		dst = appendExact(dst, name, s)
+		dst = append(append(dst, `,"`...), name...)
+		dst = appendHex(append(dst, `_hex":`...), s)
 	}
 	return append(dst, ',')
-}
-
-func appendExact(dst []byte, name string, s []byte) []byte {
-	dst = append(append(dst, `,"`...), name...)
-	return appendHex(append(dst, `_hex":`...), s)
 }
 
 func appendQuoted(dst []byte, word string) []byte {

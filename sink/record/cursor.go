@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A cursor finds the keys and values of JSON. Its only error is errSyntax; Reader.explain finds
@@ -22,26 +24,12 @@ type cursor struct {
 
 var errSyntax = errors.New("not JSON")
 
-// maxDepth is the maximum number of objects and arrays around a value, as in package jsontext.
-const maxDepth = 10_000
-
 // peek skips white space and returns the next byte, or 0 at the end of the text.
 func (c *cursor) peek() byte {
 	for ; c.at < len(c.b); c.at++ {
 		if b := c.b[c.at]; b > ' ' || b != ' ' && b != '\t' && b != '\r' && b != '\n' {
 			return b
 		}
-	}
-	return 0
-}
-
-// closing returns the bracket that closes an object or array, or 0 if b does not open one.
-func closing(b byte) byte {
-	switch b {
-	case '{':
-		return '}'
-	case '[':
-		return ']'
 	}
 	return 0
 }
@@ -69,8 +57,9 @@ func (c *cursor) usual(fields []field) int {
 	c.peek()
 	rest := c.b[c.at:]
 	for i := range fields {
-		if key := fields[i].key; len(rest) > len(key) && rest[1] == key[1] && string(rest[:len(key)]) == key {
-			c.at += len(key)
+		f := &fields[i]
+		if n := int(f.keyed); len(rest) > n && rest[1] == f.key[1] && string(rest[:n]) == string(f.key[:n]) {
+			c.at += n
 			c.peek()
 			return i
 		}
@@ -97,7 +86,7 @@ func (c *cursor) colon() error {
 func (c *cursor) value() ([]byte, error) {
 	c.peek()
 	from := c.at
-	end, plain := valueEnd(c.b, from, 0)
+	end, plain := valueEnd(c.b, from)
 	if end < 0 {
 		return nil, errSyntax
 	}
@@ -131,11 +120,10 @@ func skipEnd(b []byte, at int) int {
 	case '"':
 		return skipString(b, at+1)
 	case '{', '[':
-	default:
-		end, _ := valueEnd(b, at, 0)
-		return end
+		return listEnd(b, at+1)
 	}
-	return listEnd(b, at+1)
+	end, _ := valueEnd(b, at)
+	return end
 }
 
 // listEnd returns the offset after the object or array around b[at], or -1 if it has no end.
@@ -192,9 +180,8 @@ func quoteAt(b []byte, at int) int {
 }
 
 // valueEnd returns the offset after the value that begins at b[at], or -1 if the value is not
-// JSON. Its third argument, depth, is the number of objects and arrays around the value.
-// If plain is true, the value is a string without escapes.
-func valueEnd(b []byte, at, depth int) (end int, plain bool) {
+// JSON. If plain is true, the value is a string without escapes.
+func valueEnd(b []byte, at int) (end int, plain bool) {
 	if at == len(b) {
 		return -1, false
 	}
@@ -202,7 +189,11 @@ func valueEnd(b []byte, at, depth int) (end int, plain bool) {
 	case '"':
 		return stringEnd(b, at+1)
 	case '{', '[':
-		return membersEnd(b, at, depth+1), false
+		end = listEnd(b, at+1)
+		if end >= 0 && !isValid(b[at:end]) {
+			end = -1
+		}
+		return end, false
 	case 't':
 		return wordEnd(b, at, "true"), false
 	case 'f':
@@ -213,31 +204,7 @@ func valueEnd(b []byte, at, depth int) (end int, plain bool) {
 	return numberEnd(b, at), false
 }
 
-func membersEnd(b []byte, at, depth int) int {
-	if depth > maxDepth {
-		return -1
-	}
-	bracket := closing(b[at])
-	c := cursor{b: b, at: at + 1}
-	for n := 0; ; n++ {
-		more, err := c.more(n, bracket)
-		if err == nil && more && bracket == '}' {
-			if _, err = c.key(); err == nil {
-				err = c.colon()
-			}
-		}
-		if err != nil {
-			return -1
-		}
-		if !more {
-			return c.at
-		}
-		c.peek()
-		if c.at, _ = valueEnd(b, c.at, depth); c.at < 0 {
-			return -1
-		}
-	}
-}
+func isValid(text jsontext.Value) bool { return text.IsValid(jsontext.AllowDuplicateNames(true)) }
 
 func wordEnd(b []byte, at int, word string) int {
 	if !bytes.HasPrefix(b[at:], []byte(word)) {
@@ -355,11 +322,18 @@ func digitsEnd(b []byte, at int) int {
 	return at
 }
 
-// CheckNumbers returns an error if a number in text, which must be JSON, is beyond the range
-// of a double. It looks only at numbers with an exponent. It is several times as fast as
-// parsing: it compares eight bytes at a time, and parses only if a digit, the letter E and
-// a large exponent follow each other, as in 1e400.
-func CheckNumbers(text []byte) error {
+// isJoined reports whether text may hold the end of a record and the beginning of another one:
+// the bytes between them are otherwise only in strings.
+func isJoined(text []byte) bool { return bytes.Contains(text, []byte("}{")) }
+
+// Check returns an error if text, which must be JSON, is two records on one line, or has a
+// number beyond the range of a double. It is several times as fast as parsing: it compares
+// eight bytes at a time, and parses only if "}{" occurs, or if a digit, the letter E and a
+// large exponent follow each other, as in 1e400.
+func Check(text []byte) error {
+	if isJoined(text) && !isValid(text) {
+		return errors.New("is not JSON")
+	}
 	const each = 0x0101010101010101
 	zeros := func(x uint64) uint64 { return ^((x&^tops + each*0x7F) | x) & tops } // marks each byte that is 0
 	at := 1
@@ -381,22 +355,16 @@ func CheckNumbers(text []byte) error {
 	return nil
 }
 
-// isLarge reports whether the letter E at text[e] may belong to a number beyond the range
-// of a double.
+// isLarge reports whether an exponent of three or more digits follows the letter E at text[e].
 func isLarge(text []byte, e int) bool {
 	from := e + 1
 	if from < len(text) && text[from] == '+' {
 		from++
 	}
-	for from < len(text) && text[from] == '0' {
-		from++
-	}
-	exponent := digitsEnd(text, from) - from
-	long := e > 200 && len(bytes.TrimRight(text[e-200:e], ".0123456789")) == 0
-	return exponent >= 3 || exponent > 0 && long
+	return digitsEnd(text, from)-from >= 3
 }
 
-// parseNumbers does what CheckNumbers does, but parses all numbers.
+// parseNumbers finds numbers like Check, but parses all numbers.
 func parseNumbers(text []byte) error {
 	for at := 0; at < len(text); {
 		switch b := text[at]; {

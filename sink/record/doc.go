@@ -9,16 +9,8 @@
 // in fields.go.
 //
 // A [Reader] reads records, in any JSON spelling, into a [Record]: a scanner.Result and
-// the name of the scan. It decodes only the keys that its caller names:
-//
-//	r := record.NewReader("addr", "status", "info", "game").Keep("rules")
-//	for each line {
-//		rec, err := r.Read(line) // valid until the next call; may alias line
-//		…
-//		rec.Addr, rec.Status, rec.HasInfo, rec.Info.Map // the decoded keys
-//		rec.Has("flags")   // the record has the key, decoded or not
-//		rec.Value("rules") // the kept value as it is written, or nil
-//	}
+// the name of the scan. It decodes only the keys that its caller names, and keeps others as
+// they are written.
 //
 // Some keys of info and game have a bit that shows whether the record has the key: test
 // rec.Info.Has&wire.HasMap != 0, or rec.Game != nil and rec.Game.Has.Has(game.KeyPlayers).
@@ -63,7 +55,7 @@
 //
 // # Player names
 //
-// Names of players are personal data. With a [NameKey] the Encoder writes hashes
+// Names of players are personal data. With Encoder.Key the Encoder writes hashes
 // in their place. What remains can still identify people. Scores, money, connection
 // times and equal hashes let a reader follow a person from one census to the next.
 // Servers may write names of players into their own texts, such as server names,
@@ -73,8 +65,8 @@
 // # Length
 //
 // A record is at most [MaxSize] bytes long. Append drops parts of a longer record, the
-// longest first, until it fits. The parts are raw, rules_raw, rules, players, info, game
-// with flags, message, tag, geo and master. If raw or master is too long by itself, Append
-// drops it first. The notes name each dropped part: raw.dropped, rules_raw.dropped and so
-// on. Append drops the counts players_announced and rules_announced with their lists.
+// longest first, until it fits. The parts are raw, rules_raw, rules, players, info, game,
+// message, tag, geo and master. The notes name each dropped part: raw.dropped,
+// rules_raw.dropped and so on. Append drops the counts players_announced and
+// rules_announced with their lists.
 package record

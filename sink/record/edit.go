@@ -17,7 +17,14 @@ func (rec *Record) Locate(dst []byte, where func(netip.Addr) scanner.Geo) []byte
 	if !rec.Addr.Addr().IsValid() {
 		return append(dst, rec.line...)
 	}
-	return rec.splice(dst, "geo", part("geo", &result{Geo: where(rec.Addr.Addr())}))
+	if rec.geo == nil {
+		rec.geo = new(Encoder)
+		rec.geo.point(new(result))
+	}
+	e := rec.geo
+	e.of.Geo = where(rec.Addr.Addr())
+	e.have = present(e.of)
+	return rec.splice(dst, "geo", objectValue{}.put(e, nil, &e.keys[placeOf(e.keys, "geo", 0)]))
 }
 
 // Rename appends the record's line to dst, with a new name of the scan. If the name is empty,
@@ -66,14 +73,4 @@ func (rec *Record) splice(dst []byte, key string, members []byte) []byte {
 		members[0] = ','
 	}
 	return append(append(append(dst, line[:from]...), members...), line[to:]...)
-}
-
-// part returns what Append writes for a key of r.
-func part(key string, r *result) []byte {
-	i := placeOf(schemaKeys, key, 0)
-	var e Encoder
-	e.have = present(r)
-	ms := membersOf(schemaKeys[i : i+1])
-	point(ms, r)
-	return e.appendMembers(nil, ms)
 }

@@ -3,14 +3,13 @@ package record
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
-	"math/bits"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // MaxSize is the maximum length of a record in bytes, including its newline.
@@ -20,21 +19,23 @@ const MaxSize = 8 << 20
 // scratch memory: Append allocates only when dst or that memory has to grow. Only
 // one goroutine at a time may use an Encoder.
 type Encoder struct {
-	// Names replaces the names of players with hashes, and makes the hash of the list of
-	// players a keyed hash. If it is nil, names are written unchanged.
-	Names *NameHasher
+	// Key is the key of the hashes that replace the names of players, and the hash of the list
+	// of players. If it is nil, names are written unchanged.
+	Key *NameKey
 
-	members []member // their values point into *e.of and *e.game
-	of      *result
-	game    *game.Game
+	hasher *hasher
+	keys   []field // the table; its rows point to scan, *of and *game
+	scan   string
+	of     *result
+	game   *game.Game
+	mod    game.Mod // the element of the list of mods that is being written
+	points int      // number of calls of point
 
-	scan  string
 	have  presence // presence bits of the Result
 	names []span   // hash table of the names of rules
 	// inexact means that the object "rules" does not hold all rules exactly.
 	inexact bool
-	// dropped has the bits of the parts that are dropped from the record.
-	dropped uint16
+	drops   int    // number of keys that are dropped from the record
 	second  int64  // the time that was last written, as Unix time in seconds
 	clock   []byte // that time as text, without the milliseconds
 
@@ -57,160 +58,128 @@ func Append(dst []byte, scan string, r *scanner.Result) []byte {
 // because Append never drops it.
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
-	e.scan, e.inexact, e.dropped = scan, false, 0
+	e.scan, e.inexact = scan, false
+	if e.Key != nil && e.hasher == nil {
+		e.hasher = newHasher(e.Key)
+	}
 	if r != e.of || r.Game != nil && r.Game != e.game { // a scan reuses one Result and one Game
-		if e.members == nil {
-			e.members = membersOf(schemaKeys)
+		e.point(r)
+	}
+	if e.drops > 0 {
+		for i := range e.keys {
+			e.keys[i].dropped = false
 		}
-		e.of, e.game = r, r.Game
-		point(e.members, r)
+		e.drops = 0
 	}
-	raw := 0
-	for _, datagram := range r.Raw {
-		raw += base64.StdEncoding.EncodedLen(len(datagram)) + len(`"",`)
-	}
-	if raw > MaxSize {
-		e.dropped |= partOf["raw"]
-	}
-	if len(r.Master) > MaxSize {
-		e.dropped |= partOf["master"]
-	}
-	before := e.dropped
 	dst = e.record(dst, r)
 	if over := len(dst) - start - MaxSize; over > 0 {
 		e.dropLongest(over, dst[:start])
 	}
-	if e.dropped != before {
+	if e.drops > 0 {
 		dst = e.record(dst[:start], r)
 	}
 	return dst
 }
 
-func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
+// point makes a table that points to r and its Game. A caller who passes many Results would
+// need many tables. So the third table points to copies, which then get the values of
+// each Result.
+func (e *Encoder) point(r *result) {
+	switch e.points++; {
+	case e.points < 3:
+		e.of, e.game = r, r.Game
+	case e.points == 3:
+		e.of, e.game = new(result), new(game.Game)
+	}
+	if e.points <= 3 {
+		e.drops = 0
+		e.keys = written(newTable(&e.scan, e.of, cmp.Or(e.game, new(game.Game)), new(wire.Player), &e.mod))
+	}
+	if e.points >= 3 {
+		*e.of = *r
+		if r.Game != nil {
+			*e.game = *r.Game
+		}
+	}
+}
+
+// written removes the rows whose keys the values of other rows write.
+func written(fields []field) []field {
+	fields = slices.DeleteFunc(fields, func(f field) bool { return f.beside })
+	for i := range fields {
+		fields[i].fields = written(fields[i].fields)
+	}
+	return fields
+}
+
+func (e *Encoder) record(dst []byte, r *result) []byte {
 	e.have = present(r)
-	dst = e.appendMembers(append(dst, '{'), e.members)
+	dst = e.appendKeys(append(dst, '{'), e.keys)
 	dst[len(dst)-1] = '}'
 	return append(dst, '\n')
 }
 
-// dropLongest marks parts as dropped, the longest first, until the record fits. Its first
-// argument, over, is the number of bytes by which the record is too long. If several parts
-// are equally long, dropLongest drops the last of these. To measure the parts, it encodes
+func (e *Encoder) drop(f *field) {
+	f.dropped = true
+	e.drops++
+}
+
+// dropLongest marks keys as dropped, the longest first, until the record fits. Its first
+// argument, over, is the number of bytes by which the record is too long. If several values
+// are equally long, dropLongest drops the last of these. To measure the values, it encodes
 // them into the unused memory of dst.
 func (e *Encoder) dropLongest(over int, dst []byte) {
-	const note = 64 // longer than any note about a dropped part
-	var size [len(droppedNotes)]int
-	for i := range e.members {
-		if part := e.members[i].parts; part != 0 {
-			size[bits.TrailingZeros16(part)] += len(e.appendMembers(dst, e.members[i:i+1])) - len(dst)
+	const note = 64 // longer than any note about a dropped key
+	var size [maxKeys]int
+	for i := range e.keys {
+		if e.keys[i].long {
+			size[i] = len(e.appendKeys(dst, e.keys[i:i+1])) - len(dst)
 		}
 	}
 	for over > 0 {
 		longest := 0
-		for p := range size {
-			if size[p] >= size[longest] {
-				longest = p
+		for i := range size {
+			if size[i] >= size[longest] {
+				longest = i
 			}
 		}
 		if size[longest] <= note {
 			return // the name of the scan is too long
 		}
-		e.dropped |= 1 << longest
+		e.drop(&e.keys[longest])
 		over -= size[longest] - note
 		size[longest] = 0
 	}
 }
 
-// A member is a key with a pointer to its value in a Result. An Encoder sets the pointers
-// again only for another Result or another Game. A scan reuses both, so Append has little to
-// do for a key.
-type member struct {
-	value value
-	need  presence // bits that the Result must have
-	row   *field
-	// key begins with the name in quotes, and a colon. member.start copies the complete
-	// array, because copying a constant number of bytes is fast.
-	key   [24]byte
-	keyed uint8  // number of bytes of key that are used
-	parts uint16 // the member is appended only if none of these parts is dropped
-}
-
-func (m *member) start(dst []byte) []byte {
+// start appends the key. It copies the complete array, because copying a constant number of
+// bytes is fast.
+func (f *field) start(dst []byte) []byte {
 	n := len(dst)
-	dst = slices.Grow(dst, len(m.key))[:n+len(m.key)]
-	*(*[len(m.key)]byte)(dst[n:]) = m.key
-	return dst[:n+int(m.keyed)]
+	dst = slices.Grow(dst, len(f.key))[:n+len(f.key)]
+	*(*[len(f.key)]byte)(dst[n:]) = f.key
+	return dst[:n+int(f.keyed)]
 }
 
-func (e *Encoder) omits(m *member) bool { return m.need&^e.have != 0 }
+func (e *Encoder) omits(f *field) bool { return f.present&^e.have != 0 }
 
-// partOf has a bit for each key that the Encoder may drop. If the bit is 1<<i,
-// droppedNotes[i] is the note that says that the key was dropped.
-var (
-	partOf       = map[string]uint16{}
-	droppedNotes [16]string
-)
-
-func init() {
-	for i := range schemaKeys {
-		if f := &schemaKeys[i]; f.long {
-			bit := len(partOf)
-			partOf[f.name], droppedNotes[bit] = 1<<bit, f.name+".dropped"
-		}
-	}
-}
-
-// membersOf returns the members for rows of the table. Their pointers to values are not
-// set before a call of point.
-func membersOf(rows []field) (ms []member) {
-	for i := range rows {
-		f := &rows[i]
-		if f.beside {
-			continue
-		}
-		m := member{row: f, need: cmp.Or(f.present, nonzero), parts: partOf[f.with]}
-		if f.long {
-			m.parts |= partOf[f.name]
-		}
-		m.keyed = uint8(copy(m.key[:], f.key))
-		if f.is == typeObject && f.lists == 0 {
-			m.value = &objectValue{members: membersOf(f.fields)}
-		}
-		ms = append(ms, m)
-	}
-	return ms
-}
-
-// point(ms, r) makes the members in ms point to the values of r.
-func point(ms []member, r *result) {
-	for i := range ms {
-		m := &ms[i]
-		o, ok := m.value.(*objectValue)
-		if !ok {
-			m.value = m.row.at(r)
-			continue
-		}
-		if r.Game != nil || m.row.present != hasGame {
-			point(o.members, r)
-		}
-	}
-}
-
-func (e *Encoder) appendMembers(dst []byte, ms []member) []byte {
-	for i := range ms {
-		if m := &ms[i]; m.need&^e.have&^forZero == 0 && m.parts&e.dropped == 0 {
-			dst = m.value.put(e, dst, m)
+func (e *Encoder) appendKeys(dst []byte, fields []field) []byte {
+	lacks := ^e.have &^ forZero
+	for i := range fields {
+		if f := &fields[i]; f.present&lacks == 0 && !f.dropped {
+			dst = f.to.put(e, dst, f)
 		}
 	}
 	return dst
 }
 
-type objectValue struct{ members []member }
+// objectValue is an object that is not in a list.
+type objectValue struct{}
 
-func (v *objectValue) put(e *Encoder, dst []byte, m *member) []byte {
+func (objectValue) put(e *Encoder, dst []byte, f *field) []byte {
 	start := len(dst)
-	dst = e.appendMembers(append(m.start(dst), '{'), v.members)
-	if dst[len(dst)-1] == '{' && e.omits(m) {
+	dst = e.appendKeys(append(f.start(dst), '{'), f.fields)
+	if dst[len(dst)-1] == '{' && e.omits(f) {
 		return dst[:start]
 	}
 	return end(dst, '}')

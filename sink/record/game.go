@@ -12,39 +12,28 @@ import (
 // of a mod that the game does not send are absent.
 type modsValue []game.Mod
 
-func (v *modsValue) put(e *Encoder, dst []byte, m *member) []byte {
-	dst = append(m.start(dst), '[')
-	for i := range *v {
-		mod := &(*v)[i]
-		dst = append(dst, '{')
-		if len(mod.ID) > 0 {
-			dst = appendText(dst, `"id":`, mod.ID)
-		}
-		if len(mod.Name) > 0 {
-			dst = appendText(dst, `"name":`, mod.Name)
-		}
-		if len(mod.Hash) > 0 {
-			dst = appendText(dst, `"hash":`, mod.Hash)
-		}
-		if mod.CreatorDLC {
-			dst = append(dst, `"creator_dlc":true,`...)
-		}
-		dst = end(dst, '}')
+func (v *modsValue) put(e *Encoder, dst []byte, f *field) []byte {
+	dst = append(f.start(dst), '[')
+	for _, e.mod = range *v {
+		dst = end(e.appendKeys(append(dst, '{'), f.fields), '}')
 	}
 	return end(dst, ']')
 }
 
-func (v *modsValue) next(*Reader) { *v = append(*v, game.Mod{}) }
+func (v *modsValue) add(r *Reader) {
+	*v = append(*v, r.mod)
+	r.mod = game.Mod{}
+}
 
 // attributesValue holds the values that only some games have. If a value is not UTF-8, its
 // exact bytes are in the rules or keywords of the record.
 type attributesValue []game.Attribute
 
-func (v *attributesValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *attributesValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	if len(*v) == 0 {
 		return dst
 	}
-	dst = append(m.start(dst), '{')
+	dst = append(f.start(dst), '{')
 	for i := range *v {
 		a := &(*v)[i]
 		dst, _ = appendString(dst, []byte(a.Name))
@@ -66,9 +55,9 @@ func (v *attributesValue) pair(r *Reader, name, value []byte) {
 // keywords, as most attributes do, has no entry.
 type sourcesValue game.Game
 
-func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *sourcesValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	start := len(dst)
-	dst = append(m.start(dst), '{')
+	dst = append(f.start(dst), '{')
 	for set := v.Has & allKeys; set != 0; set &= set - 1 {
 		k := game.Key(bits.TrailingZeros32(uint32(set)))
 		if from := v.Sources[k]; from != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A listValue is a list. The Reader calls next before it reads each element.
-type listValue interface{ next(r *Reader) }
+// A listValue is a list. The Reader calls add when it has read an element.
+type listValue interface{ add(r *Reader) }
 
 // A mapValue is an object whose values are strings. The Reader calls pair for each member.
 type mapValue interface {
@@ -19,8 +19,8 @@ type mapValue interface {
 
 type playersValue result
 
-func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
-	dst = append(m.start(dst), '[')
+func (v *playersValue) put(e *Encoder, dst []byte, f *field) []byte {
+	dst = append(f.start(dst), '[')
 	for i := range v.Players {
 		dst = e.appendPlayer(dst, &v.Players[i])
 	}
@@ -32,7 +32,10 @@ func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
 	return dst
 }
 
-func (v *playersValue) next(*Reader) { v.Players = append(v.Players, wire.Player{}) }
+func (v *playersValue) add(r *Reader) {
+	v.Players = append(v.Players, r.player)
+	r.player = wire.Player{}
+}
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	if p.Index == 0 { // most servers send index 0 for every player (EC-77)
@@ -41,15 +44,16 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
 	// An empty name is not hashed: it identifies nobody, and it helps to judge the list.
-	if e.Names == nil || len(p.Name) == 0 {
+	if e.hasher == nil || len(p.Name) == 0 {
 		valid := false
 		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
-			dst = appendExact(dst, "name", p.Name)
+			dst = appendHex(append(dst, `,"name_hex":`...), p.Name)
 		}
+		dst = append(dst, ',')
 	} else {
-		dst = append(appendHash(append(dst, `"name_hash":"`...), e.Names.Name(p.Name)), '"')
+		dst = append(appendHash(append(dst, `"name_hash":"`...), e.hasher.hash(hashOfName, p.Name)), '"', ',')
 	}
-	dst = appendSigned(append(dst, `,"score":`...), int64(p.Score))
+	dst = appendSigned(append(dst, `"score":`...), int64(p.Score))
 	dst = appendFloat(append(dst, `,"duration":`...), p.Duration)
 	if p.Ship {
 		dst = appendSigned(append(dst, `,"deaths":`...), int64(p.Deaths))
@@ -63,8 +67,8 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 type rulesValue result
 
 // put sets e.inexact if the object does not hold all rules exactly.
-func (v *rulesValue) put(e *Encoder, dst []byte, m *member) []byte {
-	dst = append(m.start(dst), '{')
+func (v *rulesValue) put(e *Encoder, dst []byte, f *field) []byte {
+	dst = append(f.start(dst), '{')
 	start, exact := len(dst), false
 	if v.RulesDistinct {
 		dst, exact = appendPairs(dst, v.Rules)
@@ -143,11 +147,11 @@ func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 // key is absent if the object of rules holds all of them exactly.
 type rawRulesValue result
 
-func (v *rawRulesValue) put(e *Encoder, dst []byte, m *member) []byte {
+func (v *rawRulesValue) put(e *Encoder, dst []byte, f *field) []byte {
 	if !e.inexact {
 		return dst
 	}
-	dst = append(m.start(dst), '[')
+	dst = append(f.start(dst), '[')
 	for i := range v.Rules {
 		dst = appendHex(append(dst, '['), v.Rules[i].Name)
 		dst = appendHex(append(dst, ','), v.Rules[i].Value)
@@ -157,21 +161,24 @@ func (v *rawRulesValue) put(e *Encoder, dst []byte, m *member) []byte {
 }
 
 func (*rawRulesValue) set(r *Reader, _ *field, s []byte) bool {
-	if r.pair = append(r.pair, s); len(r.pair) == 2 {
-		r.exact = append(r.exact, wire.Rule{Name: r.pair[0], Value: r.pair[1]})
-	}
+	r.pair = append(r.pair, s)
 	return true
 }
 
-func (*rawRulesValue) next(r *Reader) { r.pair = r.pair[:0] }
+func (*rawRulesValue) add(r *Reader) {
+	if len(r.pair) >= 2 {
+		r.exact = append(r.exact, wire.Rule{Name: r.pair[0], Value: r.pair[1]})
+	}
+	r.pair = r.pair[:0]
+}
 
 type rawValue [][]byte
 
-func (v *rawValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *rawValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	if len(*v) == 0 {
 		return dst
 	}
-	dst = append(m.start(dst), '[')
+	dst = append(f.start(dst), '[')
 	for _, datagram := range *v {
 		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), datagram)
 		dst = append(dst, '"', ',')
@@ -182,26 +189,4 @@ func (v *rawValue) put(_ *Encoder, dst []byte, m *member) []byte {
 func (v *rawValue) set(_ *Reader, _ *field, s []byte) bool {
 	*v = append(*v, s)
 	return true
-}
-
-// schemaValue is the value of the key "schema". Its set method does nothing, because
-// Reader.set checks this value.
-type schemaValue struct{}
-
-func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {
-	return append(append(m.start(dst), knownSchema...), ',')
-}
-
-func (schemaValue) set(*Reader, *field, []byte) bool { return true }
-
-// scanValue is the name of the scan. A Result has no field for this name; the Encoder and the
-// Record have one.
-type scanValue struct{}
-
-func (scanValue) put(e *Encoder, dst []byte, m *member) []byte {
-	return (*stringValue)(&e.scan).put(e, dst, m)
-}
-
-func (scanValue) set(r *Reader, f *field, s []byte) bool {
-	return (*stringValue)(&r.rec.Scan).set(r, f, s)
 }

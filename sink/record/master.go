@@ -20,14 +20,14 @@ var masterOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsont
 // append the data, put marks the key "master" as dropped.
 type masterValue string
 
-func (v *masterValue) put(e *Encoder, dst []byte, m *member) []byte {
+func (v *masterValue) put(e *Encoder, dst []byte, f *field) []byte {
 	if *v == "" {
 		return dst
 	}
 	start := len(dst)
-	dst, ok := e.appendMaster(m.start(dst), string(*v))
+	dst, ok := e.appendMaster(f.start(dst), string(*v))
 	if !ok {
-		e.dropped |= partOf["master"]
+		e.drop(f)
 		return dst[:start]
 	}
 	return dst

@@ -24,7 +24,7 @@ func named(names ...string) *scanner.Result {
 // names in that record. It fails the test if the record holds a name.
 func hashed(t *testing.T, key byte, r *scanner.Result) (line []byte, list string, names []string) {
 	t.Helper()
-	enc := Encoder{Names: NewNameHasher(&NameKey{key})}
+	enc := Encoder{Key: &NameKey{key}}
 	line = enc.Append(nil, "", r)
 	if err := readStrict(line); err != nil {
 		t.Errorf("%v in %s", err, line)
@@ -82,7 +82,7 @@ func TestReadNameHashes(t *testing.T) {
 }
 
 func TestNameHashesAllocateNothing(t *testing.T) {
-	enc := Encoder{Names: NewNameHasher(&NameKey{1})}
+	enc := Encoder{Key: &NameKey{1}}
 	r := named("Gordon", strings.Repeat("long", 200))
 	dst := enc.Append(nil, "", r)
 	if n := testing.AllocsPerRun(100, func() { dst = enc.Append(dst[:0], "", r) }); n != 0 {

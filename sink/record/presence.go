@@ -9,8 +9,7 @@ import (
 )
 
 // A presence is the condition for a key: the record has the key if the Result has all bits
-// of the presence. The bits of forZero are needed only if the value is zero or empty. The
-// presence 0 stands for nonzero.
+// of the presence. The bits of forZero are needed only if the value is zero or empty.
 type presence uint64
 
 // The bits of a presence: first the bits of wire.Fields, then the bits of game.Keys,
@@ -76,26 +75,4 @@ func present(r *result) presence {
 		p |= hasGame | presence(r.Game.Has&allKeys)<<keyBits
 	}
 	return p
-}
-
-// mark notes in r that the record has a key whose presence is p. A Reader calls
-// mark when it finds such a key. For the presences that mark ignores, the value shows that
-// the key is present.
-func (p presence) mark(r *result) {
-	switch {
-	case p < 1<<keyBits:
-		r.Info.Has |= wire.Fields(p)
-	case p < 1<<moreBits:
-		r.Game.Has |= game.Keys(p >> keyBits)
-	case p == hasPing:
-		r.HasPing = true
-	case p == hasInfo:
-		r.HasInfo = true
-	case p == hasPlayers:
-		r.HasPlayers = true
-	case p == hasRules:
-		r.HasRules = true
-	case p == hasShip:
-		lastPlayer(r).Ship = true
-	}
 }

@@ -2,11 +2,11 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"math/bits"
 	"regexp"
 	"slices"
@@ -36,6 +36,7 @@ type Record struct {
 	seen   uint64 // set of the keys that the record has: a bit for each row of schemaKeys
 	places []place
 	values [maxKeys]jsontext.Value
+	geo    *Encoder // encodes the key "geo" for Locate
 }
 
 // A place is the range of bytes in the line that holds the comma before a key, the key and
@@ -68,27 +69,23 @@ type Reader struct {
 	// wanted is the set of keys that the caller named. A Reader waits for these, but not
 	// for KEY_hex if the caller named only KEY: it is rare, and comes right after KEY.
 	wanted uint64
-	// inner has an entry for each object of which only some keys are decoded. It maps the
-	// object's row to the set of these keys: a bit for each of the row's fields.
-	inner  map[*field]uint64
 	strict bool
+	keys   []field            // the table; its rows point to the values of rec, game, player and mod
 	until  *field             // the list of which only some elements are decoded; nil if there is none
 	enough func(*Record) bool // reports whether the elements read so far suffice
 
-	c     cursor
-	rec   Record
-	game  game.Game
-	path  []string    // after an error: the keys that lead to the faulty value, innermost first
-	text  []byte      // decoded texts of the record
-	exact []wire.Rule // the rules of the key rules_raw
-	pair  [][]byte
-	from  []game.Attribute  // attributes of which only Name and Source are set
-	named map[string]int    // the index of each attribute in game.Attributes, by name
-	words map[string]string // short texts of earlier records
-	// allowed has, for each field with a pattern, the last text that matched the pattern.
-	// Most records have the same text as the previous record, so the text is rarely
-	// matched again.
-	allowed map[*field]string
+	c      cursor
+	rec    Record
+	game   game.Game
+	player wire.Player // the element of the list that is being read
+	mod    game.Mod
+	path   []string    // after an error: the keys that lead to the faulty value, innermost first
+	text   []byte      // decoded texts of the record
+	exact  []wire.Rule // the rules of the key rules_raw
+	pair   [][]byte
+	from   []game.Attribute  // attributes of which only Name and Source are set
+	named  map[string]int    // the index of each attribute in game.Attributes, by name
+	words  map[string]string // short texts of earlier records
 }
 
 // NewReader returns a Reader that decodes the given keys, such as "addr" (which
@@ -96,7 +93,8 @@ type Reader struct {
 // not needed. A longer path, such as "players.0.name", stands for its first two keys. If no
 // keys are given, the Reader decodes all. NewReader panics if a key does not exist.
 func NewReader(keys ...string) *Reader {
-	r := &Reader{inner: map[*field]uint64{}, named: map[string]int{}, words: map[string]string{}, allowed: map[*field]string{}}
+	r := &Reader{named: map[string]int{}, words: map[string]string{}}
+	r.keys = newTable(&r.rec.Scan, &r.rec.Result, &r.game, &r.player, &r.mod)
 	if len(keys) == 0 {
 		r.decode = 1<<len(schemaKeys) - 1
 		r.wanted = r.decode
@@ -104,18 +102,17 @@ func NewReader(keys ...string) *Reader {
 	for _, key := range keys {
 		outer, path, _ := strings.Cut(key, ".")
 		r.decode |= r.want(outer)
-		f := &schemaKeys[placeOf(schemaKeys, outer, 0)]
+		f := &r.keys[placeOf(schemaKeys, outer, 0)]
 		inner, rest, _ := strings.Cut(path, ".")
 		if f.lists > 0 && placeOf(f.fields, inner, 0) < 0 { // inner is the index of an element
 			inner, _, _ = strings.Cut(rest, ".")
 		}
 		if inner == "" || f.is != typeObject || f.lists > 0 && placeOf(f.fields, inner, 0) < 0 {
-			r.inner[f] = ^uint64(0)
+			f.chosen = ^uint64(0)
 		} else {
-			r.inner[f] |= setOf(f.fields, inner)
+			f.chosen |= setOf(f.fields, inner)
 		}
 	}
-	maps.DeleteFunc(r.inner, func(_ *field, set uint64) bool { return set == ^uint64(0) })
 	return r
 }
 
@@ -143,7 +140,7 @@ func (r *Reader) want(key string) uint64 {
 // that it has decoded, it calls enough(rec), and skips the rest if the result is true.
 // Until returns the Reader.
 func (r *Reader) Until(key string, enough func(*Record) bool) *Reader {
-	r.until, r.enough = &schemaKeys[placeOf(schemaKeys, key, 0)], enough
+	r.until, r.enough = &r.keys[placeOf(schemaKeys, key, 0)], enough
 	return r
 }
 
@@ -152,7 +149,18 @@ func (r *Reader) Until(key string, enough func(*Record) bool) *Reader {
 // returns the Reader.
 func (r *Reader) Strict() *Reader {
 	r.strict, r.decode, r.keep, r.until = true, 1<<len(schemaKeys)-1, 0, nil
+	compile(r.keys)
 	return r
+}
+
+func compile(fields []field) {
+	for i := range fields {
+		f := &fields[i]
+		if pattern := f.pattern + types[f.is].pattern; pattern != "" { // at most one of the two is set
+			f.match = regexp.MustCompile(pattern)
+		}
+		compile(f.fields)
+	}
 }
 
 // setOf returns the set of a key and its KEY_hex. "addr" stands for ip and port too.
@@ -181,7 +189,7 @@ func setOf(fields []field, key string) (set uint64) {
 //
 // The Reader checks only the part of a line that it reads. If it skips a value, it looks only
 // for the end of the value. So a Reader with few keys accepts a line that is damaged
-// elsewhere; a strict Reader does not.
+// elsewhere; a strict Reader does not. No Reader accepts two records on one line.
 func (r *Reader) Read(line []byte) (*Record, error) {
 	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 	r.c, r.path = cursor{b: line, strict: r.strict}, r.path[:0]
@@ -226,8 +234,9 @@ func (r *Reader) read() (err error) {
 	*rec = Record{Result: scanner.Result{
 		PlayersAnnounced: -1, RulesAnnounced: -1,
 		Players: rec.Players[:0], Rules: rec.Rules[:0], Raw: rec.Raw[:0],
-	}, line: r.c.b, places: rec.places[:0]}
-	r.text, r.exact, r.from = r.text[:0], r.exact[:0], r.from[:0]
+	}, line: r.c.b, places: rec.places[:0], geo: rec.geo}
+	r.text, r.exact, r.from, r.pair = r.text[:0], r.exact[:0], r.from[:0], r.pair[:0]
+	r.player, r.mod = wire.Player{}, game.Mod{}
 	if len(r.named) > 1000 { // a large map takes long to clear
 		r.named = map[string]int{}
 	}
@@ -243,7 +252,7 @@ func (r *Reader) read() (err error) {
 	if r.decode|r.keep != all {
 		missing = r.wanted | 1
 	}
-	if rec.seen, err = r.object(schemaKeys, r.decode|1, r.keep, missing); err != nil {
+	if rec.seen, err = r.object(r.keys, r.decode|1, r.keep, missing); err != nil {
 		return err
 	}
 	if r.c.peek(); r.c.at < len(r.c.b) {
@@ -253,12 +262,16 @@ func (r *Reader) read() (err error) {
 	return nil
 }
 
+var readers = sync.Pool{New: func() any { return NewReader() }}
+
 // Read reads one record and decodes all keys. It returns the name of the scan, and a Result
 // that shares no memory with line. If Append wrote the record and dropped nothing to
 // shorten it, Append makes the same record again from that Result, byte for byte. To read
 // many records, use a Reader.
 func Read(line []byte) (scan string, r *scanner.Result, err error) {
-	rec, err := NewReader().Read(line)
+	reader := readers.Get().(*Reader)
+	defer readers.Put(reader)
+	rec, err := reader.Read(line)
 	if err != nil {
 		return "", nil, err
 	}
@@ -293,8 +306,11 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 			i = placeOf(fields, r.unquoted(name), next)
 		}
 		if stops && missing == 0 && (i < 0 || (decode|keep)&(1<<i) == 0) {
-			r.c.at = len(r.c.b)
-			return seen, nil
+			if !isJoined(r.c.b[r.c.at:]) {
+				r.c.at = len(r.c.b)
+				return seen, nil
+			}
+			missing = 1 << (maxKeys - 1) // a key that no record has: read the line to its end
 		}
 		if i >= 0 && seen&(1<<i) != 0 && r.strict {
 			err = errors.New("occurs twice")
@@ -317,7 +333,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 			fallthrough
 		case err != nil:
 			return seen, err
-		case !stops && &fields[0] == &schemaKeys[0]:
+		case !stops && &fields[0] == &r.keys[0]:
 			r.rec.places = append(r.rec.places, place{i, from, r.c.at})
 		}
 	}
@@ -336,9 +352,10 @@ func (r *Reader) member(f *field, bit, seen, decode, keep uint64) (err error) {
 	switch again := seen&bit != 0; {
 	case decode&bit != 0 && !again && !(f.is == typeText && seen&(bit<<1) != 0):
 		if keep&bit != 0 {
-			r.c.strict = true // r.field may skip parts of the value, which Record.Value returns
+			r.c.strict = true // r.elements may skip parts of the value, which Record.Value returns
 		}
-		err = r.field(f)
+		r.mark(f.present)
+		err = r.elements(f, f.lists)
 		if keep&bit != 0 {
 			r.c.strict = r.strict
 		}
@@ -378,24 +395,33 @@ func (r *Reader) begin(bracket byte, want string) error {
 	return wrongType(v, want)
 }
 
-func (r *Reader) field(f *field) error {
-	res := &r.rec.Result
-	switch p := f.present; p {
-	case 0, always:
-	case hasGame:
+// mark notes in the Result that the record has a key whose presence is p. For the presences
+// that mark ignores, the value shows that the key is present.
+func (r *Reader) mark(p presence) {
+	to := &r.rec.Result
+	switch {
+	case p < 1<<keyBits:
+		to.Info.Has |= wire.Fields(p)
+	case p < 1<<moreBits:
+		r.game.Has |= game.Keys(p >> keyBits)
+	case p == hasPing:
+		to.HasPing = true
+	case p == hasInfo:
+		to.HasInfo = true
+	case p == hasPlayers:
+		to.HasPlayers = true
+	case p == hasRules:
+		to.HasRules = true
+	case p == hasGame:
 		r.game = game.Game{Mods: r.game.Mods[:0], Attributes: r.game.Attributes[:0]}
-		res.Game = &r.game
-	default:
-		p.mark(res)
+		to.Game = &r.game
+	case p == hasShip:
+		r.player.Ship = true
 	}
-	var to value
-	if f.at != nil {
-		to = f.at(res)
-	}
-	return r.elements(f, to, f.lists)
 }
 
-func (r *Reader) elements(f *field, to value, lists int) error {
+// elements reads a value of f or, if lists is not 0, a list of such values.
+func (r *Reader) elements(f *field, lists uint8) error {
 	switch {
 	case lists > 0:
 		if err := r.begin('[', "array"); err != nil {
@@ -405,11 +431,11 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 			if more, err := r.c.more(n, ']'); !more {
 				return err
 			}
-			if list, ok := to.(listValue); ok && lists == f.lists {
-				list.next(r)
-			}
-			if err := r.elements(f, to, lists-1); err != nil {
+			if err := r.elements(f, lists-1); err != nil {
 				return err
+			}
+			if list, ok := f.to.(listValue); ok && lists == f.lists {
+				list.add(r)
 			}
 			if f == r.until && r.enough(&r.rec) {
 				if r.c.at = listEnd(r.c.b, r.c.at); r.c.at < 0 {
@@ -420,11 +446,7 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 			}
 		}
 	case f.is == typeObject:
-		decode, some := r.inner[f]
-		if !some {
-			decode = ^uint64(0)
-		}
-		_, err := r.object(f.fields, decode, 0, 0)
+		_, err := r.object(f.fields, cmp.Or(f.chosen, ^uint64(0)), 0, 0)
 		return err
 	case f.is == typeMap:
 		if err := r.begin('{', "object"); err != nil {
@@ -449,14 +471,14 @@ func (r *Reader) elements(f *field, to value, lists int) error {
 			if v[0] != '"' {
 				return fmt.Errorf("%.60s: %w", key, wrongType(v, "string"))
 			}
-			to.(mapValue).pair(r, name, r.unquoted(v))
+			f.to.(mapValue).pair(r, name, r.unquoted(v))
 		}
 	}
 	v, err := r.c.value()
 	if err != nil {
 		return err
 	}
-	return r.set(f, to, v)
+	return r.set(f, v)
 }
 
 // word returns b as a string. It keeps the short strings of earlier records and returns them
@@ -502,8 +524,8 @@ func (r *Reader) finish() {
 	}
 }
 
-func (r *Reader) set(f *field, to value, v []byte) error {
-	if f == &schemaKeys[0] {
+func (r *Reader) set(f *field, v []byte) error {
+	if f == &r.keys[0] {
 		if string(v) != knownSchema {
 			return SchemaError(v)
 		}
@@ -524,33 +546,30 @@ func (r *Reader) set(f *field, to value, v []byte) error {
 	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) {
 		return fmt.Errorf("%.60s is not an allowed word", v)
 	}
-	if r.strict && f.pattern != "" {
-		if last, known := r.allowed[f]; !known || last != string(s) {
-			if !patterns()[f.pattern].Match(s) {
-				return fmt.Errorf("%.60s does not have an allowed form", v)
-			}
-			r.allowed[f] = string(s)
+	if f.match != nil && (f.matched == "" || f.matched != string(s)) {
+		if !f.match.Match(s) {
+			return fmt.Errorf("%.60s does not have an allowed form", v)
+		}
+		if f.pattern != "" { // no type with a pattern repeats its texts
+			f.matched = string(s)
 		}
 	}
-	if r.strict && t.pattern != "" && !patterns()[t.pattern].Match(s) {
-		return wrongType(v, t.want)
-	}
-	start, err := len(r.text), error(nil)
+	start, err, wrong := len(r.text), error(nil), ""
 	switch f.is {
 	case typeHex:
 		r.text, err = hex.AppendDecode(r.text, s)
-		if bytes.ContainsAny(s, "ABCDEF") {
-			return wrongType(v, t.want)
-		}
-		s = r.text[start:len(r.text):len(r.text)]
+		wrong = "ABCDEF"
 	case typeBase64:
 		r.text, err = base64.StdEncoding.AppendDecode(r.text, s)
-		if bytes.ContainsAny(s, "\r\n") { // bytes that the decoder ignores
+		wrong = "\r\n" // bytes that the decoder ignores
+	}
+	if wrong != "" {
+		if bytes.ContainsAny(s, wrong) {
 			return wrongType(v, t.want)
 		}
 		s = r.text[start:len(r.text):len(r.text)]
 	}
-	if err != nil || !to.(scalar).set(r, f, s) {
+	if err != nil || !f.to.(scalar).set(r, f, s) {
 		return wrongType(v, t.want)
 	}
 	return nil
@@ -577,31 +596,17 @@ func wrongType(value []byte, want string) error {
 	return fmt.Errorf("%.60s is not of type %s", value, want)
 }
 
-var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
-	all := map[string]*regexp.Regexp{}
-	var collect func([]field)
-	collect = func(fields []field) {
-		for _, f := range fields {
-			for _, p := range []string{f.pattern, types[f.is].pattern} {
-				all[p] = regexp.MustCompile(p)
-			}
-			collect(f.fields)
-		}
-	}
-	collect(schemaKeys)
-	return all
-})
-
 // Find returns the value at a path of keys with full stops between them, such as
 // info.map, players.0.name or rules.sv_gravity, as it is written. Keys may contain full
 // stops; if several keys match, Find prefers the longest. Find returns nil if there is no
 // such value. The value aliases object.
 func Find(object []byte, path string) (found jsontext.Value) {
 	c := cursor{b: object}
-	bracket := closing(c.peek())
-	if bracket == 0 {
+	open := c.peek()
+	if open != '{' && open != '[' {
 		return nil
 	}
+	bracket := open + 2 // '}' or ']'
 	c.at++
 	var text []byte
 	longest := 0

@@ -254,21 +254,21 @@ func FuzzCursor(f *testing.F) {
 		`{"schema":1,"info":{"name":"\ud83d"}}`, `{"schema":1,"status":"a" "b"}`, `{"schema":1,}`, `{"schema":1,"info":{,}}`,
 		`{"schema":1,"info":{"name":"a",}}`, `{"schema":1,"players":[{"score":01}]}`, `{"schema":1}}`, `{"schema"::1}`, `{"schema" 1}`,
 		`[{"schema":1}]`, `{"schema":1,"notes":["a"]]`, "{\"schema\":1,\"info\":{\"name\":\"a\x00\xff\"}}", `{"schema":1,"info":{"players":"`, "[\"\x1f\"]", "[\"\x7f\"]",
-		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
+		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001),
 	} {
 		f.Add([]byte(line))
 	}
 	strict := NewReader().Strict()
 	f.Fuzz(func(t *testing.T, line []byte) {
 		c := cursor{b: line}
-		if closing(c.peek()) == 0 {
+		if open := c.peek(); open != '{' && open != '[' {
 			return
 		}
 		want, d := -1, jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true))
 		if d.SkipValue() == nil {
 			want = int(d.InputOffset())
 		}
-		if end, _ := valueEnd(line, c.at, 0); end != want {
+		if end, _ := valueEnd(line, c.at); end != want {
 			t.Errorf("%s: ends at %d, want %d", line, end, want)
 		}
 		if end := skipEnd(line, c.at); want >= 0 && end != want {
@@ -304,19 +304,34 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestCheckNumbers: only numbers beyond the range of a double are faults, wherever they are,
-// but not text that looks like a number.
-func TestCheckNumbers(t *testing.T) {
+// TestCheckText: numbers beyond the range of a double are faults, wherever they are, but not text
+// that looks like a number. Two records on one line are a fault.
+func TestCheckText(t *testing.T) {
 	for text, good := range map[string]bool{
 		`1e400`: false, `-1E+400`: false, `1.5e0400`: false, `1e308`: true, `1e309`: false, `1e-400`: true, `100.0`: true, `1e2`: true,
 		`"1e400"`: true, `["\"1e400",2]`: true, `{"1e400":1}`: true, `{"a":"1e400","b":1e400}`: false, `{"x7e999":[0,[9e999]]}`: false,
-		`1` + strings.Repeat("0", 300) + `e9`: false, `0.` + strings.Repeat("0", 300) + `1e308`: true, `{"hash":"7e99912345678901"}`: true, ``: true,
+		`0.` + strings.Repeat("0", 300) + `1e308`: true, `{"hash":"7e99912345678901"}`: true, ``: true,
+		`{"a":1}{"a":2}`: false, `{"a":"}{"}`: true, `{"a":"}{"}{"b":1}`: false,
 	} {
 		for n := range 9 {
 			padded := strings.Repeat(" ", n) + text
-			if err := CheckNumbers([]byte(padded)); (err == nil) != good {
+			if err := Check([]byte(padded)); (err == nil) != good {
 				t.Errorf("%q: %v", padded, err)
 			}
+		}
+	}
+}
+
+// TestReaderJoined: no Reader accepts two records on one line, however few keys it needs.
+func TestReaderJoined(t *testing.T) {
+	const record = `{"schema":1,"addr":"1.2.3.4:5","tag":"}{","status":"ok","info":{"map":"a"},"players":[],"game":{"id":"rust"},"flags":[]}`
+	for _, keys := range []string{"schema", "addr", "tag", "status", "info", "info.map", "players", "game.id", "flags", "addr info.map game.players"} {
+		r := NewReader(strings.Fields(keys)...)
+		if _, err := r.Read([]byte(record)); err != nil {
+			t.Errorf("%s: %v", keys, err)
+		}
+		if _, err := r.Read([]byte(record + record)); err == nil || !strings.Contains(err.Error(), "text follows the closing brace") {
+			t.Errorf("%s: two records: %v", keys, err)
 		}
 	}
 }

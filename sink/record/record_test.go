@@ -257,8 +257,9 @@ func check(t testing.TB, err error) {
 
 // fieldKeys are the keys of info in the order of their bits in wire.Fields.
 var fieldKeys = func() (keys [23]string) {
-	for i := range infoFields {
-		if f := &infoFields[i]; f.present != 0 {
+	fields := infoFields(new(wire.Info))
+	for i := range fields {
+		if f := &fields[i]; f.present != nonzero {
 			keys[bits.TrailingZeros64(uint64(f.present))] = f.name
 		}
 	}

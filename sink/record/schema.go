@@ -80,7 +80,7 @@ func objectSchema(fields []field) string {
 
 // schema returns the members of the schema of a value of f. If lists is 1, the schema is for
 // a list of such values; if lists is 2, it is for a list of such lists.
-func (f *field) schema(lists int) string {
+func (f *field) schema(lists uint8) string {
 	switch {
 	case lists > 0:
 		return `"type":"array","items":{` + f.schema(lists-1) + "}"
@@ -111,59 +111,49 @@ func quoted(v any) string {
 // not. The statement names all types, because otherwise DuckDB would guess them from the
 // first records, and drop keys that only later records have.
 func DuckDB(file string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "FROM read_json('%s', format = 'newline_delimited', columns = {\n",
-		strings.ReplaceAll(file, "'", "''"))
-	for i, f := range schemaKeys {
-		fmt.Fprintf(&b, "  \"%s\": '%s'%s\n", f.name, f.duck(), comma(i, schemaKeys))
+	var columns []string
+	for _, f := range schemaKeys {
+		columns = append(columns, fmt.Sprintf("  \"%s\": '%s'", f.name, f.duck()))
 	}
-	b.WriteString("});\n")
-	return b.String()
+	return fmt.Sprintf("FROM read_json('%s', format = 'newline_delimited', columns = {\n%s\n});\n",
+		strings.ReplaceAll(file, "'", "''"), strings.Join(columns, ",\n"))
 }
 
 func (f *field) duck() string {
 	t := types[f.is].duck
 	if f.is == typeObject {
-		var parts []string
-		for _, g := range f.fields {
-			parts = append(parts, `"`+g.name+`" `+g.duck())
-		}
-		t = "STRUCT(" + strings.Join(parts, ", ") + ")"
+		t = "STRUCT(" + columns(f.fields, `"`, (*field).duck) + ")"
 	}
-	return t + strings.Repeat("[]", f.lists)
+	return t + strings.Repeat("[]", int(f.lists))
+}
+
+// columns lists the names, in quotes, and types of the keys of an object.
+func columns(fields []field, quote string, typeOf func(*field) string) string {
+	var parts []string
+	for i := range fields {
+		parts = append(parts, quote+fields[i].name+quote+" "+typeOf(&fields[i]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // ClickHouse returns the statement that creates a table for records.
 func ClickHouse() string {
-	var b strings.Builder
-	b.WriteString("-- a2sscan cat census.ndjson.zst | clickhouse-client --date_time_input_format best_effort \\\n" +
-		"--   --query 'INSERT INTO census FORMAT JSONEachRow'\nCREATE TABLE census\n(\n")
-	for i, f := range schemaKeys {
-		fmt.Fprintf(&b, "  `%s` %s COMMENT '%s'%s\n",
-			f.name, f.click(), strings.ReplaceAll(f.about, "'", "''"), comma(i, schemaKeys))
+	var columns []string
+	for _, f := range schemaKeys {
+		columns = append(columns, fmt.Sprintf("  `%s` %s COMMENT '%s'", f.name, f.click(), strings.ReplaceAll(f.about, "'", "''")))
 	}
-	b.WriteString(")\nENGINE = MergeTree\nORDER BY tuple();\n")
-	return b.String()
+	return "-- a2sscan cat census.ndjson.zst | clickhouse-client --date_time_input_format best_effort \\\n" +
+		"--   --query 'INSERT INTO census FORMAT JSONEachRow'\nCREATE TABLE census\n(\n" +
+		strings.Join(columns, ",\n") + "\n)\nENGINE = MergeTree\nORDER BY tuple();\n"
 }
 
 func (f *field) click() string {
 	t := types[f.is].click
 	switch {
 	case f.is == typeObject:
-		var parts []string
-		for _, g := range f.fields {
-			parts = append(parts, "`"+g.name+"` "+g.click())
-		}
-		t = "Tuple(" + strings.Join(parts, ", ") + ")"
+		t = "Tuple(" + columns(f.fields, "`", (*field).click) + ")"
 	case f.is != typeMap && f.lists == 0 && (f.present != always || f.is == typeFloat32):
 		t = "Nullable(" + t + ")"
 	}
-	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)
-}
-
-func comma(i int, fields []field) string {
-	if i < len(fields)-1 {
-		return ","
-	}
-	return ""
+	return strings.Repeat("Array(", int(f.lists)) + t + strings.Repeat(")", int(f.lists))
 }

@@ -82,7 +82,7 @@ func TestTableIsWhole(t *testing.T) {
 	for _, g := range golden {
 		all = Append(all, g.scan, g.result)
 	}
-	all = (&Encoder{Names: NewNameHasher(new(NameKey))}).Append(all, "", named("Gordon"))
+	all = (&Encoder{Key: new(NameKey)}).Append(all, "", named("Gordon"))
 	eachField(schemaKeys, func(f *field) {
 		if f.about == "" {
 			t.Errorf("%s is not explained", f.name)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"net/netip"
@@ -17,7 +18,7 @@ import (
 // and, with the methods of scalar, listValue or mapValue, how the Reader reads the data.
 type value interface {
 	// put appends the key, the value and a comma, or nothing if the record lacks the key.
-	put(e *Encoder, dst []byte, m *member) []byte
+	put(e *Encoder, dst []byte, f *field) []byte
 }
 
 // A scalar is a value that is a single text, number or boolean, or a list of these.
@@ -30,15 +31,11 @@ type scalar interface {
 
 type bytesValue []byte
 
-func (v *bytesValue) put(e *Encoder, dst []byte, m *member) []byte {
-	if len(*v) == 0 && e.omits(m) {
+func (v *bytesValue) put(e *Encoder, dst []byte, f *field) []byte {
+	if len(*v) == 0 && e.omits(f) {
 		return dst
 	}
-	dst, valid := appendString(m.start(dst), *v)
-	if !valid {
-		dst = appendExact(dst, m.row.name, *v)
-	}
-	return append(dst, ',')
+	return appendValue(f.start(dst), f.name, *v)
 }
 
 func (v *bytesValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -48,11 +45,11 @@ func (v *bytesValue) set(_ *Reader, _ *field, s []byte) bool {
 
 type stringValue string
 
-func (v *stringValue) put(e *Encoder, dst []byte, m *member) []byte {
-	if *v == "" && e.omits(m) {
+func (v *stringValue) put(e *Encoder, dst []byte, f *field) []byte {
+	if *v == "" && e.omits(f) {
 		return dst
 	}
-	return appendValue(m.start(dst), m.row.name, []byte(*v))
+	return appendValue(f.start(dst), f.name, []byte(*v))
 }
 
 func (v *stringValue) set(r *Reader, _ *field, s []byte) bool {
@@ -63,12 +60,12 @@ func (v *stringValue) set(r *Reader, _ *field, s []byte) bool {
 // codeValue is a code of two capital letters. For any other text the key is absent.
 type codeValue string
 
-func (v *codeValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *codeValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	s := *v
 	if len(s) != 2 || min(s[0], s[1]) < 'A' || max(s[0], s[1]) > 'Z' {
 		return dst
 	}
-	return append(appendQuoted(m.start(dst), string(s)), ',')
+	return append(appendQuoted(f.start(dst), string(s)), ',')
 }
 
 func (v *codeValue) set(r *Reader, f *field, s []byte) bool { return (*stringValue)(v).set(r, f, s) }
@@ -77,11 +74,11 @@ func (v *codeValue) set(r *Reader, f *field, s []byte) bool { return (*stringVal
 // both are omitted.
 type gameIDValue game.Game
 
-func (v *gameIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *gameIDValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	if !isGameID(v.ID) {
 		return dst
 	}
-	dst = append(appendQuoted(m.start(dst), v.ID), ',')
+	dst = append(appendQuoted(f.start(dst), v.ID), ',')
 	return appendText(dst, `"name":`, []byte(v.Name))
 }
 
@@ -104,11 +101,11 @@ func isGameID(id string) bool {
 // has no word.
 type wordValue uint8
 
-func (v *wordValue) put(_ *Encoder, dst []byte, m *member) []byte {
-	if *v == 0 || int(*v) >= len(m.row.words) {
+func (v *wordValue) put(_ *Encoder, dst []byte, f *field) []byte {
+	if *v == 0 || int(*v) >= len(f.words) {
 		return dst
 	}
-	return append(appendQuoted(m.start(dst), m.row.words[*v]), ',')
+	return append(appendQuoted(f.start(dst), f.words[*v]), ',')
 }
 
 func (v *wordValue) set(_ *Reader, f *field, s []byte) bool {
@@ -120,13 +117,13 @@ type setValue[T ~uint8 | ~uint16 | ~uint32 | ~uint64] struct{ of *T }
 
 func set[T ~uint8 | ~uint16 | ~uint32 | ~uint64](of *T) value { return setValue[T]{of} }
 
-func (v setValue[T]) put(_ *Encoder, dst []byte, m *member) []byte {
-	words := m.row.words
+func (v setValue[T]) put(_ *Encoder, dst []byte, f *field) []byte {
+	words := f.words
 	bit := uint64(*v.of) & (1<<len(words) - 1)
 	if bit == 0 {
 		return dst
 	}
-	dst = append(m.start(dst), '[')
+	dst = append(f.start(dst), '[')
 	for ; bit != 0; bit &= bit - 1 {
 		dst = append(appendQuoted(dst, words[bits.TrailingZeros64(bit)]), ',')
 	}
@@ -140,22 +137,24 @@ func (v setValue[T]) set(_ *Reader, f *field, s []byte) bool {
 	return true
 }
 
-// notesValue holds the notes about the answers. put also writes the notes about parts that
+// notesValue holds the notes about the answers. put also writes the notes about keys that
 // were dropped from the record.
 type notesValue wire.Notes
 
-func (v *notesValue) put(e *Encoder, dst []byte, m *member) []byte {
-	if *v == 0 && e.dropped == 0 {
+func (v *notesValue) put(e *Encoder, dst []byte, f *field) []byte {
+	if *v == 0 && e.drops == 0 {
 		return dst
 	}
-	dst = append(m.start(dst), '[')
+	dst = append(f.start(dst), '[')
 	for i, word := range noteWords {
 		if *v&(1<<i) != 0 {
 			dst = append(appendQuoted(dst, word), ',')
 		}
 	}
-	for set := e.dropped; set != 0; set &= set - 1 {
-		dst = append(appendQuoted(dst, droppedNotes[bits.TrailingZeros16(set)]), ',')
+	for i := range e.keys {
+		if key := &e.keys[i]; key.dropped {
+			dst = append(appendQuoted(dst, key.name+".dropped"), ',')
+		}
 	}
 	return end(dst, ']')
 }
@@ -174,8 +173,11 @@ func (v *notesValue) set(r *Reader, _ *field, s []byte) bool {
 
 type boolValue bool
 
-func (v *boolValue) put(e *Encoder, dst []byte, m *member) []byte {
-	return append(strconv.AppendBool(m.start(dst), bool(*v)), ',')
+func (v *boolValue) put(e *Encoder, dst []byte, f *field) []byte {
+	if !bool(*v) && e.omits(f) {
+		return dst
+	}
+	return append(strconv.AppendBool(f.start(dst), bool(*v)), ',')
 }
 
 func (v *boolValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -185,8 +187,8 @@ func (v *boolValue) set(_ *Reader, _ *field, s []byte) bool {
 
 type byteBoolValue uint8
 
-func (v *byteBoolValue) put(_ *Encoder, dst []byte, m *member) []byte {
-	return append(strconv.AppendBool(m.start(dst), *v != 0), ',')
+func (v *byteBoolValue) put(_ *Encoder, dst []byte, f *field) []byte {
+	return append(strconv.AppendBool(f.start(dst), *v != 0), ',')
 }
 
 func (v *byteBoolValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -201,9 +203,9 @@ func (v *byteBoolValue) set(_ *Reader, _ *field, s []byte) bool {
 // has no word.
 type letterValue uint8
 
-func (v *letterValue) put(_ *Encoder, dst []byte, m *member) []byte {
-	dst = m.start(dst)
-	if word := m.row.letter(byte(*v)); word != "" {
+func (v *letterValue) put(_ *Encoder, dst []byte, f *field) []byte {
+	dst = f.start(dst)
+	if word := f.letter(byte(*v)); word != "" {
 		return append(appendQuoted(dst, word), ',')
 	}
 	return append(dst, '"', '0', 'x', hexDigits[*v>>4], hexDigits[*v&15], '"', ',')
@@ -226,12 +228,12 @@ type numberValue[T uint8 | uint16 | uint32 | uint64 | int32] struct{ of *T }
 
 func number[T uint8 | uint16 | uint32 | uint64 | int32](of *T) value { return numberValue[T]{of} }
 
-func (v numberValue[T]) put(e *Encoder, dst []byte, m *member) []byte {
+func (v numberValue[T]) put(e *Encoder, dst []byte, f *field) []byte {
 	n := uint64(*v.of)
-	if n == 0 && e.omits(m) {
+	if n == 0 && e.omits(f) {
 		return dst
 	}
-	if dst = m.start(dst); n < 1000 {
+	if dst = f.start(dst); n < 1000 {
 		return append(appendThree(dst, threes[n]), ',')
 	}
 	return append(appendNumber(dst, n), ',')
@@ -246,8 +248,8 @@ func (v numberValue[T]) set(_ *Reader, f *field, s []byte) bool {
 // countValue is an integer that is written as an unsigned 32-bit number.
 type countValue int
 
-func (v *countValue) put(_ *Encoder, dst []byte, m *member) []byte {
-	return append(appendNumber(m.start(dst), uint64(uint32(max(*v, 0)))), ',')
+func (v *countValue) put(_ *Encoder, dst []byte, f *field) []byte {
+	return append(appendNumber(f.start(dst), uint64(uint32(max(*v, 0)))), ',')
 }
 
 func (v *countValue) set(_ *Reader, f *field, s []byte) bool {
@@ -286,12 +288,12 @@ func parseNumber(f *field, s []byte) (n uint64, ok bool) {
 
 type appIDValue wire.Info
 
-func (v *appIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *appIDValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	id, ok := (*wire.Info)(v).AppID()
 	if !ok {
 		return dst
 	}
-	return append(appendNumber(m.start(dst), uint64(id)), ',')
+	return append(appendNumber(f.start(dst), uint64(id)), ',')
 }
 
 func (v *appIDValue) set(_ *Reader, f *field, s []byte) bool {
@@ -302,12 +304,11 @@ func (v *appIDValue) set(_ *Reader, f *field, s []byte) bool {
 	return ok
 }
 
-// idValue is a 64-bit identifier, written as a string: a reader that stores numbers as
-// doubles would change its last digits.
+// idValue is a 64-bit identifier, written as a string because a double can't hold it.
 type idValue uint64
 
-func (v *idValue) put(_ *Encoder, dst []byte, m *member) []byte {
-	dst = append(m.start(dst), '"')
+func (v *idValue) put(_ *Encoder, dst []byte, f *field) []byte {
+	dst = append(f.start(dst), '"')
 	return append(strconv.AppendUint(dst, uint64(*v), 10), '"', ',')
 }
 
@@ -321,15 +322,16 @@ func (v *idValue) set(_ *Reader, _ *field, s []byte) bool {
 // names, the hash of the answer that lists the players is keyed.
 type hashValue uint64
 
-func (v *hashValue) put(e *Encoder, dst []byte, m *member) []byte {
+func (v *hashValue) put(e *Encoder, dst []byte, f *field) []byte {
 	hash := uint64(*v)
 	if hash == 0 {
 		return dst
 	}
-	if e.Names != nil && m.row.name == questionWords[wire.QuestionPlayers] {
-		hash = e.Names.List(hash)
+	if e.hasher != nil {
+		e.text = binary.BigEndian.AppendUint64(e.text[:0], hash)
+		hash = e.hasher.hash(hashOfList, e.text)
 	}
-	return append(appendHash(append(m.start(dst), '"'), hash), '"', ',')
+	return append(appendHash(append(f.start(dst), '"'), hash), '"', ',')
 }
 
 func (v *hashValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -343,11 +345,11 @@ type millisValue time.Duration
 
 const maxMillis = math.MaxInt64 / 1_000_000 // the longest time.Duration, some 292 years
 
-func (v *millisValue) put(e *Encoder, dst []byte, m *member) []byte {
-	if *v <= 0 && e.omits(m) {
+func (v *millisValue) put(e *Encoder, dst []byte, f *field) []byte {
+	if *v <= 0 && e.omits(f) {
 		return dst
 	}
-	return append(appendMillis(m.start(dst), time.Duration(*v)), ',')
+	return append(appendMillis(f.start(dst), time.Duration(*v)), ',')
 }
 
 func (v *millisValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -364,7 +366,7 @@ func (v *millisValue) set(_ *Reader, _ *field, s []byte) bool {
 // 3339 can't express.
 type timeValue time.Time
 
-func (v *timeValue) put(e *Encoder, dst []byte, m *member) []byte {
+func (v *timeValue) put(e *Encoder, dst []byte, f *field) []byte {
 	t := (*time.Time)(v)
 	if t.IsZero() {
 		return dst
@@ -376,7 +378,7 @@ func (v *timeValue) put(e *Encoder, dst []byte, m *member) []byte {
 		}
 		e.second, e.clock = second, t.AppendFormat(e.clock[:0], `"2006-01-02T15:04:05.`)
 	}
-	dst = append(m.start(dst), e.clock...)
+	dst = append(f.start(dst), e.clock...)
 	ms := uint64(t.Nanosecond() / 1e6)
 	return append(dst, digit(ms/100), digit(ms/10), digit(ms), 'Z', '"', ',')
 }
@@ -389,12 +391,12 @@ func (v *timeValue) set(_ *Reader, _ *field, s []byte) bool {
 
 type unixValue int64
 
-func (v *unixValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *unixValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	t := time.Unix(int64(*v), 0).UTC()
 	if t.Year() < 0 || t.Year() > 9999 {
 		return dst
 	}
-	return t.AppendFormat(m.start(dst), `"2006-01-02T15:04:05Z",`)
+	return t.AppendFormat(f.start(dst), `"2006-01-02T15:04:05Z",`)
 }
 
 func (v *unixValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -405,8 +407,8 @@ func (v *unixValue) set(_ *Reader, _ *field, s []byte) bool {
 
 type floatValue float32
 
-func (v *floatValue) put(_ *Encoder, dst []byte, m *member) []byte {
-	return append(appendFloat(m.start(dst), float32(*v)), ',')
+func (v *floatValue) put(_ *Encoder, dst []byte, f *field) []byte {
+	return append(appendFloat(f.start(dst), float32(*v)), ',')
 }
 
 func (v *floatValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -425,13 +427,13 @@ func (v *floatValue) set(_ *Reader, _ *field, s []byte) bool {
 // addressValue is an address. put writes the keys ip and port, and addr, which contains both.
 type addressValue netip.AddrPort
 
-func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {
+func (v *addressValue) put(_ *Encoder, dst []byte, f *field) []byte {
 	a := (*netip.AddrPort)(v)
 	ip := plainIP(a.Addr())
 	if !ip.IsValid() {
 		return dst
 	}
-	dst = append(m.start(dst), '"')
+	dst = append(f.start(dst), '"')
 	from := len(dst)
 	if ip.Is4() {
 		for _, part := range ip.As4() {

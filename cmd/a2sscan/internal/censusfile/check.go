@@ -127,7 +127,7 @@ func checker() func(*sink.Block) []checked {
 		for _, line := range b.Lines() {
 			rec, err := reader.Read(line)
 			if err == nil {
-				err = record.CheckNumbers(line)
+				err = record.Check(line)
 			}
 			if err != nil {
 				all = append(all, checked{problem: err})

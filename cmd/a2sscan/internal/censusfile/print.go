@@ -62,7 +62,7 @@ func (p *printer) line(line []byte) ([]byte, error) {
 // check returns the error that p.line would return.
 func (p *printer) check(line []byte) error {
 	if p.table == nil {
-		return record.CheckNumbers(line)
+		return record.Check(line)
 	}
 	_, err := p.table.read(line)
 	return err

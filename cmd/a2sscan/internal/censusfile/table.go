@@ -142,7 +142,7 @@ func (t *Table) read(line []byte) (*record.Record, error) {
 	t.values = t.values[:0]
 	for _, field := range t.fields {
 		value := t.value(field, rec)
-		if err := record.CheckNumbers(value); err != nil {
+		if err := record.Check(value); err != nil {
 			return nil, fmt.Errorf("%s: %w", field, err)
 		}
 		t.values = append(t.values, value)

@@ -309,8 +309,8 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 // abandonOutput ends the program if a write to the output blocks, because nothing else can
 // interrupt the write.
 func abandonOutput(t *console.Terminal, out *sink.Output) {
-	n := out.Unwritten()
-	if n == 0 && !out.Writing() {
+	n, writing := out.Waiting()
+	if n == 0 && !writing {
 		return
 	}
 	err := console.Fail(console.ExitInterrupted, "interrupted: the reader of the output stopped reading")
