@@ -193,7 +193,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 }
 
 // goldFrom turns *in into an INFO reply of the GoldSource format ('m'). It keeps only the
-// fields that both formats have. It adds an address and, for most servers of kind
+// fields that both formats have. It adds an address and, for servers of kind
 // GoldSourceMod, a mod block.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
@@ -211,11 +211,7 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 		in.Environment = random.Pick(r, []byte("LW"))
 	}
 	in.Address = c.grow(udp.Unpack(n.addr).AppendTo)
-	switch {
-	case n.kind != GoldSourceMod:
-	case n.quirks&quirkNoModBlock != 0:
-		in.Notes |= wire.NoteInfoNoModBlock
-	default:
+	if n.kind == GoldSourceMod {
 		in.Has |= wire.HasMod
 		in.Mod = wire.Mod{
 			URL:         c.disguised(n, r, random.Pick(r, modURLs)),
@@ -293,21 +289,6 @@ func (c *content) fillRules(n *nature) {
 	r := &stream
 	c.rules, c.cut, c.rulesNotes = c.rules[:0], nil, 0
 	c.oddRules = seed>>32%oneInOdd == 0
-	if n.quirks&quirkPages != 0 { // the binary pages of an Arma 3 server
-		of := r.Between(1, maxPages)
-		for i := range of {
-			// The name of the rule is two bytes: the number of the page and the number
-			// of pages. No byte of name or value is 0 (EC-101).
-			page := c.grow(func(dst []byte) []byte {
-				dst = append(dst, byte(i+1), byte(of))
-				for range r.Between(40, 127) {
-					dst = append(dst, byte(1+r.Below(255)))
-				}
-				return dst
-			})
-			c.rules = append(c.rules, wire.Rule{Name: page[:2:2], Value: page[2:]})
-		}
-	}
 	for first := r.Below(len(cvars)); len(c.rules) < count; {
 		c.rules = append(c.rules, c.rule(n, r, first, len(c.rules)))
 	}

@@ -51,7 +51,7 @@ func (m *model) faked(addr uint64) (nature, bool) {
 
 func (n *nature) play(t *games.Title) {
 	n.title, n.quirks = t, 0
-	n.layout, n.fragment = wire.LayoutSource, 1248
+	n.fragments = packedSplit[0]
 }
 
 func (n *nature) plan() games.Plan {

@@ -90,8 +90,8 @@ type golden struct {
 func goldens() []golden {
 	const i, p, r = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules
 	list := content{players: goldenPlayers, playersAnnounced: 2, rules: goldenRules, rulesAnnounced: 2}
-	sized := nature{layout: wire.LayoutSource, fragment: 8}
-	bare := nature{layout: wire.LayoutSourceNoSize, fragment: 1248, hash: 1 << 40} // a short list
+	sized := nature{fragments: fragments{wire.LayoutSource, 8}}
+	bare := nature{fragments: fragments{wire.LayoutSourceNoSize, 1248}, hash: 1 << 40} // a short list
 	return []golden{
 		{kind: Source, q: i, said: content{info: goldenInfo}, want: []string{hexInfo}},
 		{kind: SourceLists, q: p, said: list, want: []string{hexPlayers}},
@@ -111,10 +111,10 @@ func goldens() []golden {
 		{kind: Split, q: r, said: list, nature: sized, want: []string{
 			"FEFFFFFF 01000000 02 00 0800 FFFFFFFF 45 0200 61",
 			"FEFFFFFF 01000000 02 01 0800 00 31 00 62 00 00"}},
-		{kind: SplitNoSize, q: r, said: list, nature: nature{layout: wire.LayoutSourceNoSize, fragment: 10}, want: []string{
+		{kind: SplitNoSize, q: r, said: list, nature: nature{fragments: fragments{wire.LayoutSourceNoSize, 10}}, want: []string{
 			"FEFFFFFF 01000000 02 00 FFFFFFFF 45 0200 61 00 31",
 			"FEFFFFFF 01000000 02 01 00 62 00 00"}},
-		{kind: SplitGoldSource, q: r, said: list, nature: nature{layout: wire.LayoutGoldSource, fragment: 7}, want: []string{
+		{kind: SplitGoldSource, q: r, said: list, nature: nature{fragments: fragments{wire.LayoutGoldSource, 7}}, want: []string{
 			"FEFFFFFF 01000000 02 FFFFFFFF 45 0200",
 			"FEFFFFFF 01000000 12 61 00 31 00 62 00 00"}},
 		{kind: InfoOnly, q: i, said: content{info: goldenShort}, want: []string{hexShort}},
@@ -130,7 +130,7 @@ func goldens() []golden {
 		{kind: FragmentsDisagree, q: r, said: list, nature: sized, want: []string{
 			"FEFFFFFF 01000000 02 00 0800 FFFFFFFF 45 0200 61",
 			"FEFFFFFF 01000000 03 01 0800 00 31 00 62 00 00"}},
-		{kind: OneSplitID, q: r, said: list, nature: nature{layout: wire.LayoutSource, fragment: 8, hash: 42}, want: []string{
+		{kind: OneSplitID, q: r, said: list, nature: nature{fragments: fragments{wire.LayoutSource, 8}, hash: 42}, want: []string{
 			"FEFFFFFF 2A000000 02 00 0800 FFFFFFFF 45 0200 61",
 			"FEFFFFFF 2A000000 02 01 0800 00 31 00 62 00 00"}},
 		{kind: DeclaresTwoGiB, q: r, nature: bare, want: []string{"FEFFFFFF 01000080 ?? 00 00000080 ???????? 425A6831 ..."}},
@@ -209,9 +209,9 @@ func TestGoldenPacked(t *testing.T) {
 		nature nature
 		want   []string
 	}{
-		{nature{layout: wire.LayoutSourceNoSize, fragment: 1248},
+		{nature{fragments: fragments{wire.LayoutSourceNoSize, 1248}},
 			[]string{"FEFFFFFF 01000080 01 00 0B000000 C7EFC1F6" + data}},
-		{nature{layout: wire.LayoutSource, fragment: 40}, []string{
+		{nature{fragments: fragments{wire.LayoutSource, 40}}, []string{
 			"FEFFFFFF 01000080 02 00 2800 0B000000 C7EFC1F6" + data[:64],
 			"FEFFFFFF 01000080 02 01 2800" + data[64:]}},
 	}

@@ -59,11 +59,6 @@ func (p *responder) Out() (*loopback.Outbox, *Stats) { return &p.out, &p.stats }
 // Has reports whether the packed address and port belong to the fleet.
 func (p *responder) Has(server uint64) bool { return p.m.has(server) }
 
-// pings are the kinds of servers that answer a ping, as GoldSource does.
-var pings = [numKinds]bool{
-	GoldSource: true, GoldSourceOld: true, GoldSourceMod: true, Both: true, TrailingNUL: true, PlayersOnly: true,
-}
-
 // Respond adds the server's answer to the outbox, if there is an answer. The addresses
 // client and server are packed.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
@@ -84,7 +79,7 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	switch {
 	case err != nil:
 		p.stats.Malformed++
-	case request.Kind == wire.KindPingRequest && ok && pings[n.kind] && (trailing || n.kind != TrailingNUL):
+	case request.Kind == wire.KindPingRequest && ok && kinds[n.kind].pings && (trailing || n.kind != TrailingNUL):
 		p.send(&n, wire.AppendText(nil, wire.KindPing, nil))
 	case request.Kind == wire.KindChallengeRequest && ok && n.kind == GetChallenge:
 		give, _ := p.challenge(&n, &q)
@@ -164,14 +159,12 @@ func (p *responder) say(n *nature, q wire.Question) {
 		p.sendPacked(n, packedRules(packedSet(n)))
 		return
 	}
-	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // a second header, for servers that send the header twice
-	p.msg = p.c.appendMessage(p.msg, q)
-	whole := p.msg[4:]
-	if size := n.splitAt(q, len(whole)); size > 0 {
-		p.sendSplit(n, wire.Fragment{ID: p.nextID(n)}, n.withHeaders(p.msg), size)
+	p.msg = p.c.appendMessage(p.msg[:0], q)
+	if n.splits(len(p.msg)) {
+		p.sendSplit(n, wire.Fragment{ID: p.nextID(n)}, p.msg)
 		return
 	}
-	p.send(n, whole)
+	p.send(n, p.msg)
 }
 
 func (c *content) appendMessage(dst []byte, q wire.Question) []byte {
@@ -194,46 +187,24 @@ func (p *responder) send(n *nature, msg []byte) {
 // datagram.
 const maxWhole = 1400
 
-// splitAt returns the payload size of the fragments into which the server splits a
-// reply of length bytes, or 0 if it sends the reply in one datagram.
-func (n *nature) splitAt(q wire.Question, length int) int {
+// splits reports whether the server splits a reply of length bytes.
+func (n *nature) splits(length int) bool {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource, OneSplitID:
-	default:
-		if n.title == nil || length <= maxWhole {
-			return 0
-		}
+		return length > n.fragment
 	}
-	switch {
-	case length > n.fragment:
-		return n.fragment
-	case q == wire.QuestionInfo && n.quirks&quirkSplitInfo != 0:
-		return (length + 1) / 2
-	}
-	return 0
+	return n.title != nil && length > maxWhole
 }
 
-// withHeaders returns msg with as many headers FF FF FF FF as the server puts before a
-// reply that it splits. msg begins with two such headers.
-func (n *nature) withHeaders(msg []byte) []byte {
-	switch {
-	case n.quirks&quirkHeaderless != 0:
-		return msg[8:]
-	case n.quirks&quirkHeaderTwice != 0:
-		return msg
-	}
-	return msg[4:]
-}
-
-// sendSplit sends data in fragments of size bytes. In a compressed reply, fragment 0 uses
-// eight of its bytes for the declared size and the checksum. The caller has set f.ID.
-func (p *responder) sendSplit(n *nature, f wire.Fragment, data []byte, size int) {
+// sendSplit sends data in fragments. In a compressed reply, fragment 0 uses eight of its
+// bytes for the declared size and the checksum. The caller has set f.ID.
+func (p *responder) sendSplit(n *nature, f wire.Fragment, data []byte) {
 	const header = 4 + 4
-	room := size
+	size, room := n.fragment, n.fragment
 	if f.Compressed {
 		room -= header
 	}
-	f.Layout, f.Size = n.layout, uint16(n.fragment)
+	f.Layout, f.Size = n.layout, uint16(size)
 	f.Total = uint8((size - room + len(data) + size - 1) / size)
 	for ; len(data) > 0; room = size {
 		f.Payload = data[:min(room, len(data))]
@@ -256,11 +227,7 @@ func (p *responder) nextID(n *nature) uint32 {
 		return uint32(n.hash) &^ wire.CompressedID
 	}
 	p.splitID++
-	id := (p.splitID + uint32(n.hash)) &^ wire.CompressedID
-	if n.quirks&quirkHighBit != 0 {
-		id |= wire.CompressedID
-	}
-	return id
+	return (p.splitID + uint32(n.hash)) &^ wire.CompressedID
 }
 
 // challengeLife is the time for which a server gives out the same challenge. The server
@@ -368,5 +335,5 @@ func packedRules(set int) packed {
 func (p *responder) sendPacked(n *nature, z packed) {
 	p.sendSplit(n, wire.Fragment{
 		Compressed: true, ID: p.nextID(n) | wire.CompressedID, DeclaredSize: z.size, CRC: z.crc,
-	}, z.data, n.fragment)
+	}, z.data)
 }

@@ -154,6 +154,9 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 		r.Notes |= r.Info.Notes
 	case wire.QuestionPlayers:
 		r.HasPlayers, r.Players = true, c.players
+		if r.Err[q] == 0 && len(r.Players) > 0 {
+			r.PlayersHash = xxhash.Sum64(c.appendMessage(nil, q))
+		}
 		if c.playersAnnounced != len(c.players) {
 			r.PlayersAnnounced = c.playersAnnounced
 			r.Notes |= wire.NotePlayersCount
@@ -169,25 +172,6 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 		if r.Err[q] == 0 {
 			r.Notes |= c.rulesNotes
 		}
-	}
-	odd := n.quirks & (quirkHeaderless | quirkHeaderTwice)
-	hashed := q == wire.QuestionPlayers && len(r.Players) > 0
-	if r.Err[q] != 0 || odd == 0 && !hashed {
-		return
-	}
-	msg := c.appendMessage([]byte{0xFF, 0xFF, 0xFF, 0xFF}, q)
-	whole := msg[4:]
-	if n.splitAt(q, len(whole)) > 0 {
-		whole = n.withHeaders(msg)
-		switch odd {
-		case quirkHeaderTwice:
-			r.Notes |= wire.NoteHeaderTwice
-		case quirkHeaderless:
-			r.Notes |= wire.NoteHeaderMissing
-		}
-	}
-	if hashed {
-		r.PlayersHash = xxhash.Sum64(whole)
 	}
 }
 

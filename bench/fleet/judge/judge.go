@@ -49,7 +49,7 @@ func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) 
 		return Report{}, err
 	}
 	j := judge{
-		truth: truth, lossy: c.Loss > 0, asked: asked, seen: map[netip.AddrPort]bool{}, reader: record.NewReader(),
+		truth: truth, fleet: c, asked: asked, seen: map[netip.AddrPort]bool{}, reader: record.NewReader(),
 	}
 	for n := 1; ; n++ {
 		line, err := next()
@@ -72,7 +72,7 @@ func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) 
 		}
 	}
 	for addr := range c.All() {
-		if !truth.Answers(addr, asked) {
+		if truth.Expect(addr, asked).Result == nil {
 			continue
 		}
 		j.Servers++
@@ -89,7 +89,7 @@ func Compare(c fleet.Config, asked wire.Questions, next func() ([]byte, error)) 
 type judge struct {
 	Report
 	truth  *fleet.Census
-	lossy  bool
+	fleet  fleet.Config
 	asked  wire.Questions
 	seen   map[netip.AddrPort]bool
 	lies   []string // examples of false statements
@@ -103,8 +103,8 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 		return
 	}
 	kind := "no server"
-	if k, ok := j.truth.Kind(addr); ok {
-		kind = k.String()
+	if n, ok := j.fleet.Nature(addr); ok {
+		kind = n.Kind.String()
 	}
 	text := fmt.Sprintf(format, args...)
 	*list = append(*list, fmt.Sprintf("%v (%s): %s", addr, kind, text))
@@ -202,7 +202,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 		j.example(&j.lies, got.Addr, "%s; %s", why, text)
 	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
 		j.AsTheyAre++ // the errors of this server depend on timing
-	case e.Else != nil && j.lossy && bytes.Equal(j.append(otherInfo), w):
+	case e.Else != nil && j.fleet.Loss > 0 && bytes.Equal(j.append(otherInfo), w):
 		// The server sends two INFO replies, and the network may have lost one of them.
 		j.AsTheyAre++
 	default:
