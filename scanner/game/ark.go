@@ -33,13 +33,8 @@ func arkTable(evidence string) *table {
 			// If this rule is false, the server has no mods; no other rule can show
 			// that.
 			{name: "HASACTIVEMODS_i", read: func(d *decoder, v []byte, source string) {
-				b, ok := parseTruth(v)
-				if !ok {
-					d.g.Notes |= noteValue
-					return
-				}
-				set(d, KeyModded, b, source)
-				if !b {
+				truth(KeyModded)(d, v, source)
+				if modded, ok := parseTruth(v); ok && !modded {
 					d.mark(KeyMods, source)
 				}
 			}},

@@ -18,15 +18,10 @@ var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
 		{name: "y", read: attribute("island")},
 		{name: "h", read: attribute("hash")},
 	})},
-	rules:  []field{},
 	series: armaLists,
 	finish: func(d *decoder) {
-		b, ok := d.takePages()
+		c, ok := d.openPages(2, 3)
 		if !ok {
-			return
-		}
-		c := cursor{b: b}
-		if !d.readHead(&c, 2, 3) {
 			return
 		}
 		mask := c.u16()
@@ -132,11 +127,7 @@ func armaPlace(d *decoder, v []byte, source string) {
 	if len(v) == 0 {
 		return
 	}
-	i := bytes.IndexByte(v[1:], '-') + 1
-	if i == 0 {
-		d.g.Notes |= noteValue
-		return
-	}
+	i := bytes.IndexByte(v[1:], '-') + 1 // 0 if there is none, so that the longitude is empty
 	longitude, ok1 := parseSigned(v[:i], maxNumber)
 	latitude, ok2 := parseSigned(v[i+1:], maxNumber)
 	switch {

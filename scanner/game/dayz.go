@@ -37,12 +37,8 @@ var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the secon
 		{name: "language", read: armaLanguage},
 	},
 	finish: func(d *decoder) {
-		b, ok := d.takePages()
+		c, ok := d.openPages(2)
 		if !ok {
-			return
-		}
-		c := cursor{b: b}
-		if !d.readHead(&c, 2) {
 			return
 		}
 		d.readDLCs(&c, c.u16(), dayzDLCs)

@@ -91,9 +91,6 @@ func (d *decoder) readTags(tg *tags) {
 			f.read(d, nil, f.source)
 			continue
 		}
-		if !tg.begins.mayBegin(tag) {
-			continue
-		}
 		for i := range tg.prefixes {
 			f := &tg.prefixes[i]
 			if f.name != "" && f.name[0] != tag[0] {
@@ -128,9 +125,6 @@ func (d *decoder) readRules(t *table) {
 	}
 	for i := range d.in.Rules {
 		r := &d.in.Rules[i]
-		if t.byName.rejects(r.Name) && !t.parts.mayBegin(r.Name) {
-			continue
-		}
 		if f := t.byName.find(r.Name); f != nil {
 			f.read(d, r.Value, f.source)
 			continue

@@ -9,10 +9,7 @@ var _ = register("gmod", "Garry's Mod", []uint32{4000}, &table{
 			{name: "gm:", read: text(KeyMode)},
 			// The Workshop item ID of the game mode; 0 means that there is none.
 			{name: "gmws:", read: func(d *decoder, v []byte, source string) {
-				switch n, ok := parseInt(v, maxNumber); {
-				case !ok:
-					d.g.Notes |= noteValue
-				case n > 0:
+				if d.number(v, maxNumber) > 0 {
 					d.setAttribute("gamemode_workshop", v, source)
 				}
 			}},

@@ -31,9 +31,8 @@ var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 		prefixes: []field{
 			// The version as one number: 1157012 is 1.157.012.
 			{name: "version", read: func(d *decoder, v []byte, source string) {
-				n, ok := parseInt(v, 999_999_999)
-				if !ok {
-					d.g.Notes |= noteValue
+				n := d.number(v, 999_999_999)
+				if n < 0 {
 					return
 				}
 				start := len(d.buf)
@@ -60,10 +59,8 @@ var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 			}},
 			// The number of mods.
 			{name: "mods", read: func(d *decoder, v []byte, source string) {
-				if n, ok := parseInt(v, maxNumber); ok {
+				if n := d.number(v, maxNumber); n >= 0 {
 					set(d, KeyModded, n > 0, source)
-				} else {
-					d.g.Notes |= noteValue
 				}
 			}},
 			{name: "view", read: attribute("view_distance")},

@@ -29,4 +29,4 @@ var _ = register("l4d2", "Left 4 Dead 2", []uint32{550}, &table{
 	finish:   l4dModes.read,
 })
 
-var l4dModes = newModes("coop", "realism", "scavenge", "survival", "versus")
+var l4dModes = modes{"coop", "realism", "scavenge", "survival", "versus"}

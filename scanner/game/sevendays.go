@@ -20,9 +20,8 @@ var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 		// The world's clock. A day has 24000 units, and the first day is day 1.
 		{name: "CurrentServerTime", read: func(d *decoder, v []byte, source string) {
 			const hour, day = 1000, 24000
-			n, ok := parseInt(v, maxNumber)
-			if !ok || n/day >= maxCount {
-				d.g.Notes |= noteValue
+			n := d.number(v, maxCount*day-1)
+			if n < 0 {
 				return
 			}
 			set(d, KeyDay, int(n/day)+1, source)

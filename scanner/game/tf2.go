@@ -28,4 +28,4 @@ var _ = register("tf2", "Team Fortress 2", []uint32{440}, &table{
 	finish:     tf2Modes.read,
 })
 
-var tf2Modes = newModes("arena", "cp", "ctf", "koth", "mvm", "passtime", "payload", "pd", "rd", "sd")
+var tf2Modes = modes{"arena", "cp", "ctf", "koth", "mvm", "passtime", "payload", "pd", "rd", "sd"}

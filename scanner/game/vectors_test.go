@@ -250,7 +250,7 @@ func quoted(v []byte) string {
 
 // shown returns what dump prints as the value of a common key.
 func shown(g *Game, k Key) any {
-	switch v := g.field(k).(type) {
+	switch v := fields[k](g).(type) {
 	case *int64:
 		return *v
 	case *[]Mod:
