@@ -198,53 +198,42 @@ func (m *model) showsRestart(n *nature) bool {
 	return c.info.SteamID != 0 && longest > 1800
 }
 
-// fate is an event in the life of a server (a Fate, such as an outage), with the time
-// since the event ended.
-type fate struct {
-	*Fate
-	since time.Duration // negative before the end of the event
-}
-
-// now(addr, now) returns the nature and the fate of the server at addr. It returns false
-// if the server does not answer at that time.
-func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) {
+// now(addr, now) returns the nature of the server at addr, and its fate if that has ended. It
+// returns false if the server does not answer at that time.
+func (m *model) now(addr uint64, now time.Duration) (n nature, ended *Fate, ok bool) {
 	n, ok = m.nature(addr)
 	if m.Life == nil {
-		return n, f, ok
+		return n, nil, ok
 	}
 	for _, c := range m.Life.Cuts {
 		if now >= c.At && now < c.At+c.For {
-			return n, f, false
+			return n, nil, false
 		}
 	}
-	f.Fate = m.fates[addr]
-	if f.Fate == nil {
-		return n, f, ok
-	}
-	f.since = now - f.end
-	if f.What == "moved" {
-		if f.from == addr {
-			return n, f, ok && now < f.at
-		}
+	f := m.fates[addr]
+	switch {
+	case f == nil:
+		return n, nil, ok
+	case f.What == "moved" && f.from == addr:
+		return n, nil, ok && now < f.at
+	case f.What == "moved":
 		n, _ = m.nature(f.from)
 		n.addr = addr
-		return n, fate{}, now >= f.end
+		return n, nil, now >= f.end
+	case now >= f.end:
+		return n, f, ok
 	}
-	silent := now >= f.at && now < f.end
-	if f.What == "flap" { // silent in every second phase, beginning with the first
-		silent = silent && (now-f.at)*flapPhases/(f.end-f.at)%2 == 0
-	}
-	return n, f, ok && !silent
+	// In a flap, the server is silent in every second phase, beginning with the first.
+	answers := now < f.at || f.What == "flap" && (now-f.at)*flapPhases/(f.end-f.at)%2 == 1
+	return n, nil, ok && answers
 }
 
-func (f *fate) apply(c *content) {
-	if f.Fate == nil || f.since < 0 {
-		return
-	}
+// apply changes c as the fate did, which ended some time before.
+func (f *Fate) apply(c *content, since time.Duration) {
 	anew := f.What == "restart" || f.What == "map" && f.at/time.Second%2 == 0
 	for i := range c.players {
 		if p := &c.players[i]; anew && p.Duration > 0 {
-			p.Duration = min(p.Duration, float32(math.Round(f.since.Seconds())))
+			p.Duration = min(p.Duration, float32(math.Round(since.Seconds())))
 		}
 	}
 	switch f.What {

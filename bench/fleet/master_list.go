@@ -104,14 +104,6 @@ func (e *listed) meetsOne(c master.Condition) bool {
 		return !e.meets(c.Group)
 	case "or":
 		return slices.ContainsFunc(c.Group, e.meetsOne)
-	case "gametype", "gamedata", "gamedataor": // the server must have all of the tags or, for gamedataor, one of them
-		any, have := c.Key == "gamedataor", strings.Split(e.server.GameType, ",")
-		for tag := range strings.SplitSeq(c.Value, ",") {
-			if slices.Contains(have, tag) == any {
-				return any
-			}
-		}
-		return !any
 	case "gameaddr":
 		ip, port, ok := strings.Cut(c.Value, ":")
 		return ip == e.addr.Addr().String() && (!ok || port == strconv.Itoa(int(e.addr.Port())))
@@ -133,7 +125,7 @@ func (e *listed) meetsOne(c master.Condition) bool {
 	flags := map[string]bool{
 		"dedicated": s.Dedicated, "secure": s.Secure, "linux": s.OS == "l",
 		"password": e.password, "empty": s.Players > 0, "full": s.Players < s.MaxPlayers,
-		"proxy": e.spectator, "noplayers": s.Players == 0, "white": false,
+		"proxy": e.spectator, "noplayers": s.Players == 0,
 	}
 	have, known := flags[c.Key]
 	return !known || have == (c.Value != "0")

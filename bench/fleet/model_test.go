@@ -88,7 +88,10 @@ func TestLifeShows(t *testing.T) {
 			n, f, _ := m.now(addr, planned.end)
 			before.fill(&n, wire.AskInfo)
 			after.fill(&n, wire.AskInfo)
-			if f.apply(&after); planned.What != "moved" && reflect.DeepEqual(before.info, after.info) {
+			if f != nil {
+				f.apply(&after, 0)
+			}
+			if planned.What != "moved" && reflect.DeepEqual(before.info, after.info) {
 				t.Errorf("%s of %v does not show", planned.What, planned.Addr)
 			}
 		}

@@ -22,7 +22,6 @@ type responder struct {
 	m       *model
 	out     loopback.Outbox // answers not yet sent
 	c       content         // content of the most recently queried server
-	fate    fate            // fate of the same server
 	msg     []byte
 	splitID uint32
 	// Random numbers for those parts of answers that a server's nature does not determine.
@@ -51,6 +50,7 @@ type query struct {
 	client   uint64 // packed address of the sender
 	question wire.Question
 	request  wire.Request
+	fate     *Fate // the event that changed the server, or nil
 }
 
 // Out returns the outbox for the answers, and the counters.
@@ -64,7 +64,6 @@ func (p *responder) Has(server uint64) bool { return p.m.has(server) }
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
 	n, fate, ok := p.m.now(server, now)
-	p.fate = fate
 	trailing := false // the request has the additional NUL
 	if n.kind == TrailingNUL {
 		short, cut := bytes.CutSuffix(datagram, []byte{0})
@@ -74,7 +73,7 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	}
 	request, err := wire.DecodeRequest(datagram)
 	question, known := QuestionOf(request.Kind)
-	q := query{now, client, question, request}
+	q := query{now, client, question, request, fate}
 	first := len(p.out.List)
 	switch {
 	case err != nil:
@@ -139,7 +138,9 @@ func (p *responder) answer(n *nature, q *query) {
 		return
 	}
 	p.c.fill(n, 1<<q.question)
-	p.fate.apply(&p.c)
+	if q.fate != nil {
+		q.fate.apply(&p.c, q.now-q.fate.end)
+	}
 	if n.kind.Hostile() && p.misbehave(n, q.question) {
 		return
 	}
