@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
@@ -108,8 +107,8 @@ func (c *Config) check() error {
 		}
 	}
 	for _, id := range c.Games {
-		if games.Find(id) == nil {
-			return fmt.Errorf("the game %q is not simulated; choose from %s", id, strings.Join(games.Titles(), ", "))
+		if findTitle(id) == nil {
+			return fmt.Errorf("the game %q is not simulated; choose from %s", id, strings.Join(GameIDs(), ", "))
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@
 // rules. Each of the quirks in model.go affects one in 24 of the servers that may have it.
 //
 // Servers of the kind [Games] imitate real games, and the fleet knows what their answers
-// mean: see package games. A fleet has such servers if Config.Kinds names this kind.
+// mean: see gameServer. A fleet has such servers if Config.Kinds names this kind.
 // Config.Fakes adds fakers, whose servers send false answers.
 //
 // To add a kind of server, honest or hostile, begin at [Kind].

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -15,7 +14,7 @@ import (
 // datagrams are made.
 var (
 	goldenInfo = wire.Info{
-		Has: games.CommonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
+		Has: commonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
 			wire.HasSteamID | wire.HasSourceTV | wire.HasKeywords | wire.HasGameID,
 		Format: wire.FormatSource, Protocol: 17,
 		Name: []byte("Srv"), Map: []byte("m1"), Folder: []byte("tf"), Game: []byte("TF"),
@@ -26,12 +25,12 @@ var (
 		Keywords: []byte("a,b"), GameID: 440,
 	}
 	goldenShort = wire.Info{
-		Has: games.CommonFields | wire.HasAppID | wire.HasVersion, Format: wire.FormatSource, Protocol: 48,
+		Has: commonFields | wire.HasAppID | wire.HasVersion, Format: wire.FormatSource, Protocol: 48,
 		Name: []byte("\x1b[31m"), Map: []byte("m1"), Folder: []byte("cs"), Game: []byte("CS"),
 		ShortAppID: 10, MaxPlayers: 16, ServerType: 'd', Environment: 'w', Version: []byte("1"),
 	}
 	goldenOld = wire.Info{
-		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource, Protocol: 47,
+		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource, Protocol: 47,
 		Address: []byte("127.0.0.1:27015"), Name: []byte("Old"), Map: []byte("m1"),
 		Folder: []byte("cs"), Game: []byte("CS"), Players: 12, MaxPlayers: 18, Bots: 3,
 		ServerType: 'D', Environment: 'L', Password: 1, VAC: 1,

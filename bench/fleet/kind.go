@@ -47,7 +47,7 @@ const (
 	GetChallenge                // answers PLAYER and RULES only with a challenge from GETCHALLENGE (EC-18)
 	TrailingNUL                 // all requests except INFO must have an additional NUL (document 004)
 	PlayersOnly                 // answers PLAYER and a ping, but neither INFO nor RULES
-	Games                       // imitates a real game; the fleet knows what the replies mean: see package games
+	Games                       // imitates a real game; the fleet knows what the replies mean: see gameServer
 
 	numHonest = iota
 )
@@ -212,17 +212,13 @@ func UsualKinds() []Kind {
 }
 
 // weight returns the weight of an honest kind among the chosen kinds. Games has the weight
-// gamesWeight. Any other kind without a weight in kinds has the weight 1.
+// of all usual kinds together. Any other kind without a weight in kinds has the weight 1.
 func (k Kind) weight() int {
 	if k == Games {
-		return gamesWeight
+		return 1000
 	}
 	return max(1, kinds[k].weight)
 }
-
-// gamesWeight is the weight of Games among other kinds. It equals the weight of all usual
-// kinds together.
-const gamesWeight = 1000
 
 // HonestKinds returns all honest kinds.
 func HonestKinds() []Kind { return kindRange(0, numHonest) }

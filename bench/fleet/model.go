@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -22,7 +21,7 @@ type model struct {
 	honest []Kind   // the honest kinds, each repeated according to its weight
 	bad    []Kind
 	fakers []Kind
-	titles []*games.Title
+	titles []*title         // the games to choose from, each repeated according to its share
 	fates  map[uint64]*Fate // the fates from Config.Life, by packed address
 }
 
@@ -30,9 +29,7 @@ func newModel(c Config) (*model, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	m := &model{
-		Config: c, bad: c.HostileKinds, fakers: c.FakeKinds, titles: games.Choose(c.Games),
-	}
+	m := &model{Config: c, bad: c.HostileKinds, fakers: c.FakeKinds}
 	m.base = udp.Pack(netip.AddrPortFrom(c.Network.Masked().Addr(), 0)) >> 16
 	m.addrs = 1 << (32 - c.Network.Bits())
 	m.ports = slices.Sorted(slices.Values(c.Ports))
@@ -48,6 +45,11 @@ func newModel(c Config) (*model, error) {
 	}
 	for _, k := range usual {
 		m.honest = append(m.honest, slices.Repeat([]Kind{k}, k.weight())...)
+	}
+	for _, t := range titles {
+		if len(c.Games) == 0 || slices.Contains(c.Games, t.ID) {
+			m.titles = append(m.titles, slices.Repeat([]*title{t}, t.share)...)
+		}
 	}
 	if c.Life != nil {
 		fates, err := c.Life.plan(m)
@@ -147,8 +149,8 @@ type nature struct {
 	challenged wire.Questions
 	quirks     quirk
 	game       *simpleGame
-	title      *games.Title // used instead of nature.game if kind is Games or a kind of faker; otherwise nil
-	farm       uint64       // ID of the faker, or 0 if there is none
+	title      *title // used instead of nature.game if kind is Games or a kind of faker; otherwise nil
+	farm       uint64 // ID of the faker, or 0 if there is none
 	night      uint64
 	delay      time.Duration
 	players    int

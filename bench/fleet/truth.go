@@ -7,7 +7,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -103,15 +102,11 @@ func (n *nature) expect(c *content, asked wire.Questions) Expect {
 		}
 	}
 	if n.title != nil {
-		if c.server.Meaning(&c.meaning, r.Asked); c.meaning.ID != "" || c.meaning.Has != 0 {
+		if c.server.storeMeaning(&c.meaning, r.Asked); c.meaning.ID != "" || c.meaning.Has != 0 {
 			r.Game = &c.meaning
 		}
-		r.Flags = c.server.Flags(r.Asked)
-		switch {
-		case n.kind == EdgeCache && r.HasInfo && r.HasRules:
-			r.Flags |= game.FlagEdgeAnswers
-		case n.kind == InfoFlood && r.HasInfo:
-			r.Flags |= game.FlagReplyFlood
+		if f := fakeFlags[n.kind]; r.Asked&f.needs == f.needs {
+			r.Flags = f.flag
 		}
 	}
 	switch {

@@ -1,4 +1,4 @@
-package games
+package fleet
 
 import (
 	"fmt"
@@ -8,44 +8,45 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// titles are all games. Their shares roughly follow the numbers of real servers.
-var titles = []*Title{
+// titles are all games. A new one needs a row here; its function send adds keywords and
+// rules, and what they mean. Their shares roughly follow the numbers of real servers.
+var titles = []*title{
 	{
 		ID: "rust", recorded: "Rust", app: 252490, share: 90, folder: "rust", name: "Rust", version: "2571",
 		maps:   []string{"Procedural Map", "Barren", "HapisIsland"},
-		places: []int{50, 100, 150, 200, 250}, send: (*Server).rust,
+		places: []int{50, 100, 150, 200, 250}, send: (*gameServer).rust,
 	},
 	{
 		ID: "ark", recorded: "ARK: Survival Evolved", app: 346110, share: 60, folder: "ark_survival_evolved",
 		name: "ARK: Survival Evolved", version: "1.0.0.0",
 		maps:   []string{"TheIsland", "Ragnarok", "ScorchedEarth_P", "CrystalIsles"},
-		places: []int{10, 20, 50, 70}, send: (*Server).ark,
+		places: []int{10, 20, 50, 70}, send: (*gameServer).ark,
 	},
 	{
 		ID: "valheim", recorded: "Valheim", app: 892970, share: 60, folder: "valheim", version: "1.0.0.0",
 		maps:   []string{"Midgard", "Nordheim", "Home"},
-		places: []int{10, 64}, send: (*Server).valheim,
+		places: []int{10, 64}, send: (*gameServer).valheim,
 	},
 	{
 		ID: "arma3", recorded: "Arma 3", app: 107410, share: 60, folder: "Arma3", name: "Antistasi", version: "2.18.152405",
 		maps:   []string{"Altis", "Stratis", "Tanoa", "Malden"},
-		places: []int{16, 32, 64, 100}, send: (*Server).arma3,
+		places: []int{16, 32, 64, 100}, send: (*gameServer).arma3,
 	},
 	{
 		ID: "cs2", recorded: "Counter-Strike 2", app: 730, share: 80, folder: "csgo", name: "Counter-Strike 2", version: "1.41.1.6",
 		maps:   []string{"de_mirage", "de_nuke", "de_anubis", "de_inferno"},
-		places: []int{10, 12, 20, 32}, send: (*Server).cs2,
+		places: []int{10, 12, 20, 32}, send: (*gameServer).cs2,
 	},
 	{
 		ID: "gmod", recorded: "Garry's Mod", app: 4000, share: 60, folder: "garrysmod", name: "DarkRP", version: "2024.10.29",
 		maps:   []string{"rp_downtown_v4c_v2", "gm_construct", "ttt_minecraft_b5"},
-		places: []int{20, 32, 64, 128}, send: (*Server).gmod,
+		places: []int{20, 32, 64, 128}, send: (*gameServer).gmod,
 	},
 }
 
 // rust puts the real counts into the keywords, because the counts in INFO are one byte
 // each.
-func (s *Server) rust() {
+func (s *gameServer) rust() {
 	places := int(s.Info.MaxPlayers)
 	if s.lasting.OneIn(6) {
 		places = random.Pick(&s.lasting, []int{300, 425, 575})
@@ -94,7 +95,7 @@ world.size=4500|3000|3500|4000`)
 }
 
 // ark puts its version into the server's name, and sends a rule for each mod.
-func (s *Server) ark() {
+func (s *gameServer) ark() {
 	release := random.Pick(&s.lasting, []string{"358.24", "358.7", "360.1"})
 	name := s.Info.Name
 	s.Info.Name = s.bytes(name, " - (v", release, ")")
@@ -136,7 +137,7 @@ func (s *Server) ark() {
 
 // valheim puts its version into the keywords. Older versions of the game send no other
 // keyword.
-func (s *Server) valheim() {
+func (s *gameServer) valheim() {
 	release := random.Pick(&s.lasting, []string{"0.219.16", "0.220.5", "0.221.4"})
 	if s.lasting.OneIn(5) {
 		s.tag("", release)
@@ -149,7 +150,7 @@ func (s *Server) valheim() {
 }
 
 // arma3 sends its mods in binary pages (A3SBP, version 3).
-func (s *Server) arma3() {
+func (s *gameServer) arma3() {
 	letter := func(v bool) string { return either(v, "t", "f") }
 	battleye, locked, signed := s.lasting.OneIn(2), s.Info.Password == 1, s.lasting.OneIn(2)
 	s.is(s.tag("b", letter(battleye)), game.KeyAnticheat, battleye)
@@ -174,7 +175,7 @@ func (s *Server) arma3() {
 
 // cs2 sends few rules or none. Some servers list a single player called "Max Players"
 // instead of all players (EC-85).
-func (s *Server) cs2() {
+func (s *gameServer) cs2() {
 	s.tag(random.Pick(&s.lasting, []string{"competitive", "retakes", "5v5", "deathmatch"}), "")
 	s.tag("secure", "")
 	if s.lasting.OneIn(2) {
@@ -189,7 +190,7 @@ func (s *Server) cs2() {
 }
 
 // gmod separates its keywords with spaces, and sends its console variables as rules.
-func (s *Server) gmod() {
+func (s *gameServer) gmod() {
 	s.separate = ' '
 	s.tagKey("gm:", random.Pick(&s.lasting, []string{"darkrp", "sandbox", "terrortown"}), game.KeyMode)
 	s.tagAttribute("gmws:", 2724150474, "gamemode_workshop")
@@ -228,7 +229,7 @@ tv_enable=0 tv_password=0|1 tv_relaypassword=0
 
 // settings adds a rule for each word, which has the form NAME=VALUE|VALUE. Most servers
 // have the first value, which is the default.
-func (s *Server) settings(words string) {
+func (s *gameServer) settings(words string) {
 	for word := range strings.FieldsSeq(words) {
 		name, values, _ := strings.Cut(word, "=")
 		all := strings.Split(values, "|")

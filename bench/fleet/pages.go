@@ -1,4 +1,4 @@
-package games
+package fleet
 
 import (
 	"encoding/binary"
@@ -23,7 +23,7 @@ const inPages = "rules.pages" // source of the facts in the pages
 
 // pages adds the binary pages of Arma 3 as rules, and adds facts: what the pages mean. All
 // servers have the same DLCs and signatures.
-func (s *Server) pages() {
+func (s *gameServer) pages() {
 	level, third := s.lasting.Below(4), s.lasting.OneIn(2)
 	difficulty := byte(level)
 	if third {
@@ -66,13 +66,13 @@ var workshop = []bohemiaMod{
 
 // hashOf returns the hash of the files of a mod. Three quarters of the servers
 // have the same release of it.
-func (s *Server) hashOf(id uint64) uint32 {
+func (s *gameServer) hashOf(id uint64) uint32 {
 	release := max(0, s.lasting.Between(-8, 3))
 	return uint32(random.Hash(id, uint64(release)))
 }
 
 // chooseMods chooses n different mods, or all mods if workshop has fewer than n.
-func (s *Server) chooseMods(n int) {
+func (s *gameServer) chooseMods(n int) {
 	s.chosen = s.chosen[:0]
 	first := s.lasting.Below(len(workshop))
 	for i := range min(n, len(workshop)) {

@@ -1,4 +1,4 @@
-package games
+package fleet
 
 import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -10,17 +10,17 @@ const regulars = 40
 
 // setPeople makes a list of n players: first up to regulars/2 regulars, then strangers. It
 // sets the count in INFO to the low byte of n.
-func (s *Server) setPeople(n int) {
+func (s *gameServer) setPeople(n int) {
 	s.people, s.Info.Players = n, uint32(uint8(n))
-	night := s.plan.Night
-	if s.plan.Fake == "farm-list" {
-		night = 0
+	roster, night := s.nature.hash, s.nature.night
+	if s.nature.kind == FarmList {
+		roster, night = s.nature.farm, 0
 	}
-	present := random.Stream(random.Hash(s.plan.Roster, night, streamPresent))
+	present := random.Stream(random.Hash(roster, night, streamPresent))
 	first := present.Below(regulars)
 	s.Players = s.Players[:0]
 	for i := range n {
-		seed := random.Hash(s.plan.Roster, streamRoster, uint64(first+i)%regulars)
+		seed := random.Hash(roster, streamRoster, uint64(first+i)%regulars)
 		if i >= regulars/2 {
 			seed = random.Hash(seed, night, uint64(i))
 		}
@@ -32,20 +32,20 @@ func (s *Server) setPeople(n int) {
 	}
 }
 
-func (s *Server) playerName(r *random.Stream) []byte {
+func (s *gameServer) playerName(r *random.Stream) []byte {
 	if r.OneIn(4) {
 		return s.bytes("[GER] ", random.Pick(r, plainNames), r.Below(1000))
 	}
 	return s.bytes(random.Pick(r, firstWords), random.Pick(r, lastWords), r.Below(10000))
 }
 
-func (s *Server) serverName() []byte {
+func (s *gameServer) serverName() []byte {
 	r := &s.lasting
 	host, number := random.Pick(r, hosts), r.Between(1, 9000)
 	if r.OneIn(3) {
 		return s.bytes("[EU] ", host, " | ", random.Pick(r, themes), " #", number)
 	}
-	return s.bytes(host, " ", s.Title.recorded, " ", number, " - ", random.Pick(r, themes))
+	return s.bytes(host, " ", s.nature.title.recorded, " ", number, " - ", random.Pick(r, themes))
 }
 
 var (
