@@ -12,12 +12,13 @@ import (
 var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
 	evidence: "Bohemia's wiki, pages ServerBrowserProtocol3 and STEAMWORKSquery; recorded replies of " +
 		"versions 1.38 (lists), 1.66 to 1.84 (pages, version 2) and 1.94 to 2.06 (pages, version 3)",
-	tags: tags{split: ',', prefixes: slices.Concat(armaTags, []field{
+	split: ',',
+	prefixes: slices.Concat(armaTags, []field{
 		{name: "e", read: attribute("minutes_left")},
 		{name: "f", read: attribute("file_patching")},
 		{name: "y", read: attribute("island")},
 		{name: "h", read: attribute("hash")},
-	})},
+	}),
 	series: armaLists,
 	finish: func(d *decoder) {
 		c, ok := d.openPages(2, 3)
@@ -52,7 +53,8 @@ var (
 func arma2() *table {
 	return &table{
 		evidence: "seven recorded replies of versions 1.62 to 1.63",
-		tags:     tags{split: ',', prefixes: slices.Clone(armaTags)},
+		split:    ',',
+		prefixes: slices.Clone(armaTags),
 		series:   slices.Clone(armaLists),
 	}
 }

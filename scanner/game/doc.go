@@ -37,11 +37,12 @@
 //		rules: []field{
 //			{name: "Players_i", read: count(KeyPlayers)},
 //		},
-//		tags: tags{split: ',', prefixes: []field{{name: "w:", read: attribute("weather")}}},
+//		split:    ',',
+//		prefixes: []field{{name: "w:", read: attribute("weather")}},
 //	})
 //
 // Records (the lines of a scan's output) contain the ID "ourgame", so it must never
-// change. table.tags is for the keywords of INFO, table.rules is for rules with known
+// change. table.words and table.prefixes are for tags in the keywords of INFO, table.rules is for rules with known
 // names, and table.series is for values that are split over several rules. The functions
 // table.info and table.finish are for everything else: Decode calls table.info first and
 // table.finish last. If a key or attribute gets several values, the first one is used. The

@@ -211,10 +211,11 @@ var _ = register("toxikk", "TOXIKK", []uint32{324810}, &table{
 var (
 	_ = register("abioticfactor", "Abiotic Factor", []uint32{427410}, &table{
 		evidence: "a server's log in an issue of abiotic-factor-linux-docker",
-		tags: tags{split: ',', prefixes: []field{
+		split:    ',',
+		prefixes: []field{
 			{name: "StoryProgress_s:", read: attribute("story_progress")},
 			{name: "ModifiedRuleset_i:", read: attribute("modified_ruleset")},
-		}},
+		},
 		rules: []field{
 			{name: "StoryProgress_s", read: attribute("story_progress")},
 			{name: "ModifiedRuleset_i", read: attribute("modified_ruleset")},

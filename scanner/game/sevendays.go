@@ -51,7 +51,7 @@ var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 			if at < 0 {
 				continue
 			}
-			if f := find(d.in.Info).byName.find(pairs.piece[:at]); f != nil {
+			if f := find(d.in.Info).byRule.find(pairs.piece[:at]); f != nil {
 				f.read(d, pairs.piece[at+1:], f.tag)
 			}
 		}

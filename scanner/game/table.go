@@ -18,13 +18,17 @@ type table struct {
 	// A recorded reply of this game shows that INFO's players include bots (people.go).
 	countsBots bool
 
-	tags   tags     // tags in the keywords of INFO
+	split byte    // separator of the tags in the keywords of INFO; 0 if they have no tags
+	words []field // tags that consist of their name alone
+	// The beginnings of tags; the rest of the tag is the value. The first match is used.
+	prefixes []field
+
 	rules  []field  // rules that Decode reads
 	series []series // values that are split over several rules
 	info   func(d *decoder)
 	finish func(d *decoder)
 
-	byName matcher // finds rules by name
+	byRule, byWord matcher // find rules and words by name
 }
 
 // field is a tag or rule that Decode reads.
@@ -37,15 +41,6 @@ type field struct {
 
 // action reads the value v of a field into d; source is where v came from.
 type action func(d *decoder, v []byte, source string)
-
-// tags describes how to read the keywords of INFO.
-type tags struct {
-	split byte    // separator of the tags; 0 if the keywords have no tags
-	words []field // tags that consist of their name alone
-	// The beginnings of tags; the rest of the tag is the value. The first match is used.
-	prefixes []field
-	byName   matcher // finds words by name
-}
 
 // series is a value that a game splits over several rules. The name of each rule is
 // a prefix, a number and a suffix.
@@ -87,7 +82,7 @@ func register(id, name string, ids []uint32, t *table) *table {
 		t.rules[i].source = "rules." + t.rules[i].name
 		t.rules[i].tag = "keywords." + t.rules[i].name
 	}
-	for _, list := range [][]field{t.tags.words, t.tags.prefixes} {
+	for _, list := range [][]field{t.words, t.prefixes} {
 		for i := range list {
 			list[i].source = "keywords." + list[i].name
 		}
@@ -96,8 +91,8 @@ func register(id, name string, ids []uint32, t *table) *table {
 		s := &t.series[i]
 		s.source = "rules." + s.prefix + "N" + s.suffix
 	}
-	t.byName = newMatcher(t.rules)
-	t.tags.byName = newMatcher(t.tags.words)
+	t.byRule = newMatcher(t.rules)
+	t.byWord = newMatcher(t.words)
 	return t
 }
 

@@ -173,7 +173,7 @@ func TestTables(t *testing.T) {
 		for _, app := range table.apps {
 			once(table, fmt.Sprint("application ", app))
 		}
-		for i, list := range [][]field{table.rules, table.tags.words, table.tags.prefixes} {
+		for i, list := range [][]field{table.rules, table.words, table.prefixes} {
 			for _, f := range list {
 				if f.read == nil || f.source == "" {
 					t.Errorf("%s: field %q lacks its action or its source", table.id, f.name)
