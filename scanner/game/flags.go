@@ -307,15 +307,6 @@ func (s *Flags) judgeDurations(in *Reply) {
 // hasDestination reports whether a tag begins with dest=. Tags are separated by commas
 // or, in Garry's Mod, by spaces.
 func hasDestination(keywords []byte) bool {
-	for at := 0; ; {
-		i := bytes.IndexByte(keywords[at:], '=') // few keywords contain a =
-		if i < 0 {
-			return false
-		}
-		at += i + 1
-		before, found := bytes.CutSuffix(keywords[:at], []byte("dest="))
-		if n := len(before); found && (n == 0 || before[n-1] == ',' || before[n-1] == ' ') {
-			return true
-		}
-	}
+	i := bytes.Index(keywords, []byte("dest="))
+	return i == 0 || i > 0 && (bytes.Contains(keywords[i-1:], []byte(",dest=")) || bytes.Contains(keywords[i-1:], []byte(" dest=")))
 }
