@@ -49,18 +49,15 @@ type Cut struct{ At, For time.Duration }
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
 func ParseLife(spec string) (l *Life, err error) {
 	l = &Life{Span: 10 * time.Minute, Longest: 10 * time.Minute}
-	given := map[string]bool{} // the names with an effect; a name with the count 0 has no effect
 	for part := range strings.SplitSeq(spec, ",") {
 		name, value, _ := strings.Cut(part, "=")
-		i := slices.IndexFunc(fateWords[:], func(f struct{ flag, what string }) bool { return f.flag == name })
-		switch {
-		case i >= 0:
-			l.Counts[i], err = strconv.Atoi(value)
-		case name == "span":
+		wrong := "write times such as 30s or 10m"
+		switch name {
+		case "span":
 			l.Span, err = time.ParseDuration(value)
-		case name == "longest":
+		case "longest":
 			l.Longest, err = time.ParseDuration(value)
-		case name == "cut":
+		case "cut":
 			var c Cut
 			length, at, _ := strings.Cut(value, "@")
 			if c.For, err = time.ParseDuration(length); err == nil {
@@ -71,30 +68,24 @@ func ParseLife(spec string) (l *Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			return l, fmt.Errorf("%q is not known; use NAME=NUMBER for outages, restarts, renames, maps, steamids, moves or flaps, or use cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			i := slices.IndexFunc(fateWords[:], func(f struct{ flag, what string }) bool { return f.flag == name })
+			if i < 0 {
+				return l, fmt.Errorf("%q is not known; use NAME=NUMBER for outages, restarts, renames, maps, steamids, moves or flaps, or use cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			}
+			wrong = "the value is not a number, 0 or more"
+			var n uint64
+			n, err = strconv.ParseUint(value, 10, 31)
+			l.Counts[i] = int(n)
 		}
-		switch {
-		case err != nil && i >= 0:
-			return l, fmt.Errorf("%q: the value is not a number", part)
-		case err != nil:
-			return l, fmt.Errorf("%q: write times such as 30s or 10m", part)
+		if err != nil {
+			return l, fmt.Errorf("%q: %s", part, wrong)
 		}
-		if i >= 0 && l.Counts[i] < 0 {
-			return l, fmt.Errorf("%q: the number must not be negative", part)
-		}
-		given[name] = i < 0 || l.Counts[i] > 0
 	}
 	if l.Span < time.Second || l.Longest < silence {
 		return l, fmt.Errorf("span=%v,longest=%v: span must be at least 1s, and longest must be at least %v", l.Span, l.Longest, silence)
 	}
-	fates := l.Counts != [len(fateWords)]int{}
-	switch {
-	case !fates && len(l.Cuts) == 0:
+	if l.Counts == [len(fateWords)]int{} && len(l.Cuts) == 0 {
 		return l, errors.New("the list has no events; add some, such as outages=9 or cut=90s@5m")
-	case !fates && given["span"]:
-		return l, errors.New("span has no effect on cuts; add other events, such as outages=9")
-	case given["longest"] && !given["outages"] && !given["flaps"]:
-		return l, errors.New("longest needs outages or flaps, such as outages=9")
 	}
 	return l, nil
 }

@@ -12,20 +12,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ErrorSet is a set of errors.
-type ErrorSet uint32
-
-// ErrorsOf returns the set of the errors es.
-func ErrorsOf(es ...wire.Error) (s ErrorSet) {
-	for _, e := range es {
-		s |= 1 << e
-	}
-	return s
-}
-
-// Has reports whether e is in the set.
-func (s ErrorSet) Has(e wire.Error) bool { return s&(1<<e) != 0 }
-
 // Expect describes the results that a scan may report for one server.
 type Expect struct {
 	// Result is what a perfect scan over a perfect network finds, or nil if the
@@ -34,7 +20,7 @@ type Expect struct {
 	// Allowed has, for each question, the errors that are accepted instead of the error in
 	// Result. Timing may decide which fault of a hostile server a scan sees first. A scan
 	// with an allowed error may find less than Result says.
-	Allowed [wire.NumQuestions]ErrorSet
+	Allowed [wire.NumQuestions][]wire.Error
 	// Meaning is true if the model knows what the answers mean. If it is false, the game
 	// and the flags in Result can't be compared.
 	Meaning bool
@@ -181,24 +167,21 @@ func (c *content) rulesWithin(size int) (n int) {
 	return n
 }
 
-// broken is a set of errors. Depending on timing, a scan may see one of them instead of
-// the usual error.
-var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
-
 // fault describes how a question fails in a perfect scan. fault.error is the usual error,
 // or 0 if the answer is complete. Depending on timing, an error in fault.allowed may occur
 // instead.
 type fault struct {
 	error   wire.Error
-	allowed ErrorSet
+	allowed []wire.Error
 }
 
 var (
-	timeout   = fault{wire.ErrTimeout, 0}
-	truncated = fault{wire.ErrTruncated, 0}
-	loop      = fault{wire.ErrChallengeLoop, ErrorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)}
+	broken    = []wire.Error{wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout}
+	unpacked  = append(broken, wire.ErrTooLarge, wire.ErrChecksum)
+	timeout   = fault{wire.ErrTimeout, nil}
+	truncated = fault{wire.ErrTruncated, nil}
+	loop      = fault{wire.ErrChallengeLoop, []wire.Error{wire.ErrTimeout}}
 	tiny      = fault{wire.ErrMalformed, broken}
-	unpacked  = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
 )
 
 // faults has, for each kind of server, the faults of the questions INFO, PLAYER and RULES.
@@ -219,5 +202,5 @@ var faults = [numKinds][wire.NumQuestions]fault{
 	DeclaresTwoGiB:    {{}, {}, {wire.ErrTooLarge, unpacked}},
 	Bomb:              {{}, {}, {wire.ErrMalformed, unpacked}},
 	Noise:             {{}, {}, {wire.ErrMalformed, unpacked}},
-	WrongChecksum:     {{}, {}, {wire.ErrChecksum, ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)}},
+	WrongChecksum:     {{}, {}, {wire.ErrChecksum, []wire.Error{wire.ErrTimeout}}},
 }
