@@ -34,10 +34,6 @@ type responder struct {
 
 type usedKey struct{ server, client uint64 }
 
-// mostRemembered is the maximum length of responder.used. A forgotten entry costs a
-// client a round trip.
-const mostRemembered = 1 << 18
-
 func newResponder(m *model, port uint16) *responder {
 	return &responder{
 		m: m, junk: random.Stream(random.Hash(m.Seed, streamJunk, m.seedPort(port))),
@@ -231,20 +227,11 @@ func (p *responder) nextID(n *nature) uint32 {
 	return (p.splitID + uint32(n.hash)) &^ wire.CompressedID
 }
 
-// challengeLife is the time for which a server gives out the same challenge. The server
-// accepts a challenge for at most twice as long. An unmodified HLDS accepts a challenge for
-// an hour (EC-14).
-const challengeLife = time.Hour
-
-// shortLife replaces challengeLife for servers of kind ShortChallenge, which accept a
-// challenge for at most five seconds.
-const shortLife = 2500 * time.Millisecond
-
-// The values of challengeOf's last argument. Only servers of kind Rechallenge have a
-// second challenge for a client.
+// The time for which a server gives out the same challenge. The server accepts a challenge
+// for at most twice as long. An unmodified HLDS accepts a challenge for an hour (EC-14).
 const (
-	challengeOnly = iota
-	challengeNext // the second challenge of Rechallenge
+	challengeLife = time.Hour
+	shortLife     = 2500 * time.Millisecond // of servers of kind ShortChallenge
 )
 
 // challenge reports whether the query has a valid challenge. If not, its first result, give,
@@ -256,11 +243,11 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	case EndlessChallenges:
 		return random.Challenge(p.junk.Next()), false
 	case OwnChallenge:
-		give = p.m.challengeOf(n, q.client, uint64(q.question), challengeOnly)
+		give = p.m.challengeOf(n, q.client, uint64(q.question))
 		return give, given(give)
 	case Rechallenge: // the first challenge is valid once, the second always
-		give = p.m.challengeOf(n, q.client, 0, challengeOnly)
-		next := p.m.challengeOf(n, q.client, 0, challengeNext)
+		give = p.m.challengeOf(n, q.client, 0)
+		next := p.m.challengeOf(n, q.client, 1)
 		key := usedKey{n.addr, q.client}
 		switch used := p.used[key]; {
 		case given(next):
@@ -270,9 +257,6 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 		case !given(give):
 			return give, false
 		}
-		if len(p.used) >= mostRemembered {
-			clear(p.used)
-		}
 		p.used[key] = true
 		return give, true
 	case ShortChallenge:
@@ -281,17 +265,18 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	// The challenge changes after each challengeLife or shortLife. The server also accepts
 	// the previous challenge.
 	epoch := uint64(q.now / life)
-	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
-	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))
+	give = p.m.challengeOf(n, q.client, epoch)
+	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1))
 }
 
-// challengeOf returns the challenge that a server gives to a client. It does not
-// depend on the client's port (EC-15).
-func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.Challenge {
+// challengeOf returns the challenge that a server gives to a client. Servers that have
+// several challenges for a client number them. A challenge does not depend on the client's
+// port (EC-15).
+func (m *model) challengeOf(n *nature, client, number uint64) wire.Challenge {
 	if n.quirks&quirkZero != 0 {
 		return 0
 	}
-	return random.Challenge(random.Hash(n.hash, client>>16, epoch, which))
+	return random.Challenge(random.Hash(n.hash, client>>16, number))
 }
 
 // packed is a compressed reply: bzip2 data, and the header fields of fragment 0.
