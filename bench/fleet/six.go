@@ -200,32 +200,14 @@ func (s *gameServer) gmod() {
 
 	hurt := s.lasting.OneIn(2)
 	s.is(s.rule("sbox_playershurtplayers", either(hurt, "1", "0")), game.KeyPVP, hurt)
-	s.settings(gmodVariables)
+	for _, v := range cvars {
+		if name := string(v.name); name != "sv_password" && name != "sv_tags" {
+			s.rule(name, random.Pick(&s.lasting, v.values))
+		}
+	}
 	s.is(s.rule("sv_password", s.Info.Password), game.KeyPassword, s.Info.Password == 1)
 	s.rule("sv_tags", s.keywords)
 }
-
-// gmodVariables are console variables of Garry's Mod, taken from recorded replies.
-const gmodVariables = `
-ai_disabled=0 ai_ignoreplayers=0 coop=0 deathmatch=1 decalfrequency=10|60|0 mp_allowNPCs=1 mp_autocrosshair=1
-mp_disable_respawn_times=0 mp_fadetoblack=0 mp_falldamage=0|1 mp_flashlight=1 mp_footsteps=1 mp_forcerespawn=1|0
-mp_fraglimit=0 mp_friendlyfire=0|1 mp_limitteams=2|0|30.000000 mp_maxrounds=0 mp_respawnwavetime=10.0|0
-mp_teamlist=hgrunt;scientist mp_teamplay=0 mp_timelimit=0|20|25|30|45|50 mp_tournament=0 mp_weaponstay=0 nextlevel=
-physgun_limited=0 r_AirboatViewDampenDamp=1.0 r_AirboatViewDampenFreq=7.0 r_VehicleViewDampen=1|0
-sbox_bonemanip_misc=0 sbox_bonemanip_npc=1 sbox_godmode=0|1 sbox_maxballoons=0|100 sbox_maxbuttons=0|50
-sbox_maxdynamite=0|10 sbox_maxeffects=0|200 sbox_maxhoverballs=0|50 sbox_maxlamps=0|3 sbox_maxnpcs=0|10
-sbox_maxprops=25|200 sbox_maxragdolls=0|10 sbox_maxsents=10|100 sbox_maxthrusters=0|50 sbox_maxvehicles=0|4
-sbox_noclip=1 sbox_persist= sbox_weapons=1 sm_nextmap=de_dust2|koth_viaduct|
-sourcemod_version=1.12.0.7163|1.11.0.6968 sv_accelerate=5|10|8.00|5.5 sv_airaccelerate=10|100|150|12
-sv_allowcslua=0 sv_alltalk=1|0 sv_cheats=0 sv_contact=|admin@example.org sv_friction=4|8|6.00|5.2
-sv_gravity=800|600|800.00 sv_maxspeed=320|500|2000|900 sv_noclipspeed=5 sv_pausable=0 sv_rollspeed=200
-sv_steamgroup=|4441000|56000 sv_stepsize=18 sv_stopspeed=75|10|50.00|80|100 sv_voiceenable=1
-toolmode_allow_axis=1 toolmode_allow_balloon=1 toolmode_allow_button=1 toolmode_allow_camera=1
-toolmode_allow_creator=1 toolmode_allow_duplicator=1 toolmode_allow_dynamite=1 toolmode_allow_editentity=1
-toolmode_allow_hoverball=1 toolmode_allow_lamp=1 toolmode_allow_material=1 toolmode_allow_motor=1
-toolmode_allow_muscle=1 toolmode_allow_nocollide=1 toolmode_allow_paint=1 toolmode_allow_physprop=1
-tv_enable=0 tv_password=0|1 tv_relaypassword=0
-`
 
 // settings adds a rule for each word, which has the form NAME=VALUE|VALUE. Most servers
 // have the first value, which is the default.
