@@ -6,8 +6,7 @@ package game
 // bots; in a recorded reply, 1 of 22 is a bot. In Mann vs. Machine, every robot is a bot, and
 // there are more robots than slots (see overMax).
 var _ = register("tf2", "Team Fortress 2", []uint32{440}, &table{
-	evidence: "recorded replies from 2013 to 2021; queryhost for the tags",
-	split:    ',',
+	split: ',',
 	words: []field{
 		{name: "alltalk", read: tagged("alltalk", "true")},
 		{name: "dmgspread", read: tagged("damage_spread", "true")},
