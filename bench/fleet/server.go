@@ -96,7 +96,9 @@ func (s *gameServer) fill(n *nature) {
 		SteamID: persistentServer | s.lasting.Next()>>32,
 		EDF:     edfGamePort | edfSteamID | edfGameID,
 	}
-	s.Info.Name = s.serverName()
+	start := len(s.text)
+	s.text = appendPlainName(s.text, &s.lasting)
+	s.Info.Name = s.text[start:len(s.text):len(s.text)]
 	s.Info.MaxPlayers = uint32(uint8(random.Pick(&s.lasting, t.places)))
 	s.Info.Password = uint8(s.lasting.Below(12) / 11)
 	s.Info.Map = s.bytes(random.Pick(&s.tonight, t.maps))
@@ -111,6 +113,33 @@ func (s *gameServer) fill(n *nature) {
 		s.Info.EDF |= edfKeywords
 		s.Info.Has |= wire.HasKeywords
 		s.Info.Keywords = s.keywords
+	}
+}
+
+// regulars is the number of a server's regular players. Each night some of them play.
+const regulars = 40
+
+// setPeople makes a list of n players: first up to regulars/2 regulars, then strangers. It
+// sets the count in INFO to the low byte of n.
+func (s *gameServer) setPeople(n int) {
+	s.people, s.Info.Players = n, uint32(uint8(n))
+	roster, night := s.nature.hash, s.nature.night
+	if s.nature.kind == FarmList {
+		roster, night = s.nature.farm, 0
+	}
+	present := random.Stream(random.Hash(roster, night, streamPresent))
+	first := present.Below(regulars)
+	s.Players = s.Players[:0]
+	for i := range n {
+		seed := random.Hash(roster, streamRoster, uint64(first+i)%regulars)
+		if i >= regulars/2 {
+			seed = random.Hash(seed, night, uint64(i))
+		}
+		who := random.Stream(seed)
+		s.Players = append(s.Players, wire.Player{
+			Name:  s.bytes(random.Pick(&who, playerNames), ".", who.Below(10000)),
+			Score: int32(present.Below(80)), Duration: float32(present.Between(60, 4*3600*64)) / 64,
+		})
 	}
 }
 

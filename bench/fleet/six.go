@@ -94,6 +94,15 @@ headerimage=https://example.org/header.png logoimage=|https://example.org/logo.p
 world.size=4500|3000|3500|4000`)
 }
 
+// remarks are the sentences of Rust servers' descriptions.
+var remarks = []string{
+	"No cheating, no scripting, no exploits.", "Admins are there every evening.",
+	"Please speak English in the global chat.", "Raiding is allowed on weekends only.",
+	"Ask for the password on our Discord.", "Map wipe on the first Thursday of the month.",
+	"Twice the gather rate, stacks of five.", "Bases that nobody visits for a week are removed.",
+	"Donations keep the server up; they buy no advantage.", "Solo players are welcome.",
+}
+
 // ark puts its version into the server's name, and sends a rule for each mod.
 func (s *gameServer) ark() {
 	release := random.Pick(&s.lasting, []string{"358.24", "358.7", "360.1"})
