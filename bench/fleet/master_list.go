@@ -69,14 +69,13 @@ func (e *listed) describe(n *nature, said *content) {
 	s := &e.server
 	e.known = true
 	s.Name, s.Map, s.GameDir = masterText(in.Name), masterText(in.Map), masterText(in.Folder)
-	s.Product, s.Version, s.AppID = masterText(in.Folder), masterText(in.Version), n.game.app
-	s.Players, s.MaxPlayers, s.Bots = int32(n.players), int32(in.MaxPlayers), int32(in.Bots)
+	s.Version, s.AppID = masterText(in.Version), n.game.app
+	s.Players, s.MaxPlayers = int32(n.players), int32(in.MaxPlayers)
 	s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
 	s.OS = string(rune(in.Environment | 0x20))
 	s.Region = random.Pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
 	s.GamePort = uint32(n.addr & 0xFFFF)
 	s.SteamID = strconv.FormatUint(0x0140000000000000|r.Next()>>8, 10)
-	s.GameType = string(n.game.tags)
 	e.password = in.Password != 0
 	e.spectator = in.ServerType|0x20 == 'p'
 }

@@ -98,17 +98,10 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 }
 
 // QuestionOf returns the question that a kind of request asks. It returns false for any
-// other kind of message, such as a ping.
+// other kind of message, such as a ping. The type bytes of the questions follow each other.
 func QuestionOf(k wire.Kind) (wire.Question, bool) {
-	switch k {
-	case wire.KindInfoRequest:
-		return wire.QuestionInfo, true
-	case wire.KindPlayersRequest:
-		return wire.QuestionPlayers, true
-	case wire.KindRulesRequest:
-		return wire.QuestionRules, true
-	}
-	return 0, false
+	q := wire.Question(k - wire.KindInfoRequest)
+	return q, q < wire.NumQuestions
 }
 
 // answer replies to a query: with a challenge if the query needs a valid challenge and
