@@ -45,6 +45,11 @@ const (
 	streamFaker
 	streamNight
 	streamLife
+	streamMaster
+	streamLasting
+	streamTonight
+	streamRoster
+	streamPresent
 )
 
 func (c *content) fill(n *nature, qs wire.Questions) {

@@ -26,8 +26,6 @@ type listed struct {
 	spectator bool
 }
 
-const streamMaster = 100
-
 // listOf returns the list in address order, without duplicates.
 func listOf(c *MasterConfig) ([]listed, error) {
 	m, err := newModel(c.Fleet)

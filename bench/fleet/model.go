@@ -135,6 +135,8 @@ const (
 		quirkModGame | quirkMiscounted | quirkNameless
 	listQuirks = quirkMiscounted | quirkPlayersCount | quirkRulesCount |
 		quirkRulesTwice | quirkRulesUnnamed
+	allQuirks  = sourceQuirks | listQuirks
+	goldQuirks = listQuirks | quirkOddBoolean
 )
 
 // Of the servers that may have a quirk, one in oneInQuirk has it.

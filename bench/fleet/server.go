@@ -62,14 +62,6 @@ func findTitle(id string) *title {
 	return nil
 }
 
-// Each constant selects a stream of random numbers.
-const (
-	streamLasting = iota + 100
-	streamTonight
-	streamRoster
-	streamPresent
-)
-
 // fill turns s into the server that n describes.
 func (s *gameServer) fill(n *nature) {
 	if s.nature == *n {
