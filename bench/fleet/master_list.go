@@ -67,8 +67,11 @@ func (e *listed) describe(n *nature, said *content) {
 	s := &e.server
 	e.known = true
 	s.Name, s.Map, s.GameDir = masterText(in.Name), masterText(in.Map), masterText(in.Folder)
-	s.Version, s.AppID = masterText(in.Version), n.game.app
-	s.Players, s.MaxPlayers = int32(n.players), int32(in.MaxPlayers)
+	s.Version = masterText(in.Version)
+	if s.AppID, _ = in.AppID(); n.title == nil {
+		s.AppID = n.game.app // INFO may lack the ID, or have only half of it
+	}
+	s.Players, s.MaxPlayers = int32(in.Players), int32(in.MaxPlayers)
 	s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
 	s.OS = string(rune(in.Environment | 0x20))
 	s.Region = random.Pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
